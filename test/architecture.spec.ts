@@ -102,9 +102,9 @@ describe('architecture rules', () => {
   });
 
   it.each([
-    ['lib/sse/sse-parser.ts', 'eventsource-parser', true],
+    ['lib/sse/sse-parser.ts', 'node:crypto', true],
     ['lib/sse/sse-parser.ts', '@nestjs/common', false],
-    ['core/scope.ts', 'eventsource-parser', false],
+    ['lib/sse/sse-parser.ts', 'eventsource-parser', false],
     ['core/scope.ts', 'node:crypto', true],
     ['core/scope.ts', 'node:fs', false],
     ['core/scope.ts', '@nestjs/common', false],

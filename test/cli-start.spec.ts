@@ -25,14 +25,15 @@ function loadedWith(start: string): string[] {
   return [...found];
 }
 
-const chunk = (name: string): string =>
+/** The file of the bundle that contains a dynamically imported module. */
+const chunkOf = (name: string): string =>
   readdirSync(DIST).find((file) => file.startsWith(`${name}-`) && file.endsWith('.js'))!;
 
 const filesWith = (marker: string, files: readonly string[]): string[] =>
   files.filter((file) => readFileSync(join(DIST, file), 'utf8').includes(marker));
 
 describe('bundle', () => {
-  const server = [...loadedWith('main.js'), ...loadedWith(chunk('serve'))];
+  const server = [...loadedWith('main.js'), ...loadedWith(chunkOf('serve'))];
 
   it.each(Object.entries(MARKERS))('contains %s and does not load it for the server', (_name, marker) => {
     const all = readdirSync(DIST).filter((file) => file.endsWith('.js'));

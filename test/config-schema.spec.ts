@@ -5,21 +5,21 @@ import { referenceText } from '../src/config/reference.js';
 import { loadConfig } from '../src/config/load-config.js';
 
 describe('config/', () => {
-  it('holds the schema that the code declares; if not, run `npm run schema`', () => {
+  it('contains the schema of the config classes; if not, run `npm run schema`', () => {
     expect(readFileSync('config/gatehouse.schema.json', 'utf8')).toBe(schemaFileText());
   });
 
-  it('has its reference page in docs/; if not, run `npm run schema`', () => {
+  it('is described by docs/configuration.md; if not, run `npm run schema`', () => {
     expect(readFileSync('docs/configuration.md', 'utf8')).toBe(referenceText());
   });
 
-  it('holds a default config that can be loaded in an empty environment', () => {
+  it('contains a default config that can be loaded in an empty environment', () => {
     const config = loadConfig({ path: 'config/gatehouse.yaml', env: {} });
     expect(config.http).toMatchObject({ host: '127.0.0.1', port: 3000 });
     expect([...config.mcpServers.keys()]).toEqual(['everything', 'filesystem', 'memory']);
   });
 
-  it('tells editors about the schema', () => {
+  it('names the schema for editors in the default config', () => {
     const [first] = readFileSync('config/gatehouse.yaml', 'utf8').split('\n');
     expect(first).toBe('# yaml-language-server: $schema=./gatehouse.schema.json');
   });

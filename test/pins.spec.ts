@@ -6,8 +6,8 @@ import { ID_MARK, SERVER_MARK } from '../src/core/catalog/public-text.js';
 import { LATEST, SUPPORTED_VERSIONS } from '../src/mcp/revisions/revision.js';
 
 /*
- * What clients, operators and their scripts rely on, written out. A pin that goes red is a change of the contract:
- * change it here only together with the changelog.
+ * Values that clients, operators and their scripts rely on. A failing test means that the contract changed: change the
+ * value here only together with the changelog.
  */
 
 const read = (text: string) => readConfig({ text, source: 'pins.yaml', env: {} });
@@ -47,17 +47,17 @@ describe('error kinds', () => {
     ]);
   });
 
-  it('of our own have codes outside the range that the protocol keeps to itself', () => {
-    const ofTheProtocol = [-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32002];
+  it('of the gateway have codes outside the range that the protocol reserves', () => {
+    const protocolCodes = [-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32002];
     const own = Object.values(ERROR_CODES)
       .map(({ code }) => code as number)
-      .filter((code) => !ofTheProtocol.includes(code));
+      .filter((code) => !protocolCodes.includes(code));
     expect(own.filter((code) => code >= -32768 && code <= -32000)).toEqual([]);
   });
 });
 
 describe('the protocol', () => {
-  it('is spoken in these revisions, newest first', () => {
+  it('is supported in these revisions, newest first', () => {
     expect(SUPPORTED_VERSIONS).toEqual([
       '2025-11-25',
       '2025-06-18',
@@ -68,7 +68,7 @@ describe('the protocol', () => {
     expect(LATEST.version).toBe('2025-11-25');
   });
 
-  it('marks what is listed with the server it comes from', () => {
+  it('has these _meta keys for the server and the id of a listed definition', () => {
     expect([SERVER_MARK, ID_MARK]).toEqual(['io.gatehouse/server', 'io.gatehouse/id']);
   });
 });
@@ -189,7 +189,7 @@ describe('the application', () => {
     });
   });
 
-  // ProjectGuard is global and lets HTTP requests pass: the project of a request is known with its MCP message.
+  // ProjectGuard is global and accepts every HTTP request: it checks MCP messages, which may name the project.
   it('runs these guards before HTTP routes', () => {
     expect(handlersByGuards((name) => name.includes(' /'))).toEqual({
       'ProjectGuard AdminGuard': [
@@ -242,7 +242,7 @@ describe('the application', () => {
 });
 
 describe('the configuration', () => {
-  it('has the defaults that the design names', () => {
+  it('has these defaults', () => {
     expect(read('{}')).toMatchObject({
       http: { host: '127.0.0.1', port: 3000, allowedHosts: [], allowedOrigins: [] },
       stateDir: '.gatehouse',
@@ -251,7 +251,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('has the defaults of a server that the design names', () => {
+  it('has these defaults of a server', () => {
     const { mcpServers } = read(
       'mcpServers: { fs: { command: npx }, github: { url: "https://x.example/mcp" } }',
     );

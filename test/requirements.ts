@@ -35,7 +35,7 @@ const SCHEMES = e2e('subscriptions', 'accept a URI of any scheme: %s');
 
 type Scenarios = Readonly<Record<string, readonly Proof[]>>;
 
-const of = (seed: Requirement['seed'], scenarios: Scenarios): Requirement[] =>
+const requirementsOf = (seed: Requirement['seed'], scenarios: Scenarios): Requirement[] =>
   Object.entries(scenarios).map(([scenario, proofs]) => ({ seed, scenario, proofs }));
 
 /** Resource aggregation with subscription proxying. */
@@ -259,7 +259,7 @@ const SEED_003: Scenarios = {
   ],
 };
 
-/** Subscriptions of the 2025-11-25 specification; this document lists tests in place of scenarios. */
+/** Subscriptions of the 2025-11-25 specification. This document lists tests instead of scenarios. */
 const SEED_004: Scenarios = {
   'Specification 1: resources/subscribe': [SUBSCRIBED, REAL],
   'Specification 2: resources/unsubscribe': [UNSUBSCRIBED, REAL],
@@ -311,9 +311,9 @@ const SEED_004: Scenarios = {
 
 /** Every scenario of the five documents. */
 export const REQUIREMENTS: readonly Requirement[] = [
-  ...of('000', SEED_000),
-  ...of('001', SEED_001),
-  ...of('002', SEED_002),
-  ...of('003', SEED_003),
-  ...of('004', SEED_004),
+  ...requirementsOf('000', SEED_000),
+  ...requirementsOf('001', SEED_001),
+  ...requirementsOf('002', SEED_002),
+  ...requirementsOf('003', SEED_003),
+  ...requirementsOf('004', SEED_004),
 ];

@@ -20,7 +20,7 @@ export const cursorKeyContract = (adapter: string, open: () => CursorKey): void 
       );
     });
 
-    it('does not let a change of a derived key affect the next one', () => {
+    it('returns a copy: changing a derived key does not change the next one', () => {
       const key = open();
       const before = Buffer.from(key.derive('lists'));
       key.derive('lists').fill(0);

@@ -11,21 +11,21 @@ import { until } from '../kit/until.js';
 
 const CYCLES = 100;
 
-/** A sleep that no other process uses, and different for each server. */
-let naps = 0;
-const nextNap = (): string => `600.${process.pid}${naps++}`;
+/** The argument of `sleep` by which the processes of one server are found: unique on this machine. */
+let lastMarker = 0;
+const nextMarker = (): string => `600.${process.pid}${lastMarker++}`;
 
-/** A shell around a shell, as package runners do it; the inner one leaves a process behind. */
-const wrapped = (nap: string): string[] => [
+/** Arguments of a shell that starts another shell, as package runners do. The inner shell leaves a process behind. */
+const wrapped = (marker: string): string[] => [
   '-c',
   'sh "$0" "$1"; true',
   resolve('test/kit/minimal-server.sh'),
-  nap,
+  marker,
 ];
 
-/** Everything that a server started and that still runs. */
-const leftOver = (nap: string): string[] =>
-  readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(nap));
+/** The running processes that a server started. */
+const processesOf = (marker: string): string[] =>
+  readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes(marker));
 
 function commandOf(pid: string): string {
   try {
@@ -35,8 +35,8 @@ function commandOf(pid: string): string {
   }
 }
 
-function startBackend(nap: string): Backend {
-  const text = JSON.stringify({ mcpServers: { cycles: { command: 'sh', args: wrapped(nap) } } });
+function startBackend(marker: string): Backend {
+  const text = JSON.stringify({ mcpServers: { cycles: { command: 'sh', args: wrapped(marker) } } });
   const { mcpServers, limits } = readConfig({ text, source: 'test', env: {} });
   const config = mcpServers.get('cycles')!;
   const ignoreEvents = {
@@ -52,7 +52,7 @@ function startBackend(nap: string): Backend {
   return backend;
 }
 
-/** The process behind the link, once it is another than `before`. */
+/** Waits until the link is ready with another process than `before`. */
 const nextPid = (backend: Backend, before?: number): Promise<number> =>
   until('the server is ready', () => {
     const { state, pid } = backend.status();
@@ -62,12 +62,12 @@ const nextPid = (backend: Backend, before?: number): Promise<number> =>
 type End = (backend: Backend, pid: number) => unknown;
 
 const ENDS: [string, End][] = [
-  ['because it was asked for', (backend) => backend.reconnect()],
+  ['by a requested reconnect', (backend) => backend.reconnect()],
   [
-    'because it was killed',
+    'by SIGKILL',
     async (backend, pid) => {
       process.kill(pid, 'SIGKILL');
-      await until('the loss was noticed', () => backend.status().state !== 'ready');
+      await until('the backend is no longer ready', () => backend.status().state !== 'ready');
       // Skips the backoff after a crash.
       backend.reconnect();
     },
@@ -76,43 +76,43 @@ const ENDS: [string, End][] = [
 
 interface Outcome {
   readonly restarts: number;
-  /** The processes right before the stop, and after it. */
+  /** The processes before and after the stop of the backend. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** Ends the connection of a server in one way repeatedly, and counts the processes. */
+/** Ends the link of a server repeatedly, and finds the processes that remain. */
 async function cycle(end: End): Promise<Outcome> {
-  const nap = nextNap();
-  const backend = startBackend(nap);
+  const marker = nextMarker();
+  const backend = startBackend(marker);
   let pid = await nextPid(backend);
   for (let count = 0; count < CYCLES; count++) {
     await end(backend, pid);
     pid = await nextPid(backend, pid);
   }
   const { restarts } = backend.status();
-  const before = leftOver(nap);
+  const before = processesOf(marker);
   await backend.stop();
-  return { restarts, before, after: leftOver(nap) };
+  return { restarts, before, after: processesOf(marker) };
 }
 
 describe('repeated reconnects of a server', () => {
-  const ofOthers = descendantsOf(process.pid);
+  const processesBefore = descendantsOf(process.pid);
   const outcomes = new Map<string, Outcome>();
 
   // They mostly wait for processes to exit, so they run concurrently.
   beforeAll(async () => {
     Logger.overrideLogger(false);
-    const cycles = ENDS.map(async ([why, end]) => outcomes.set(why, await cycle(end)));
+    const cycles = ENDS.map(async ([how, end]) => outcomes.set(how, await cycle(end)));
     await Promise.all(cycles);
   }, 120_000);
   afterAll(() => Logger.overrideLogger(['error']));
 
-  it.each(ENDS)(`leave no process behind in ${CYCLES} cycles, %s`, (why) => {
-    const { restarts, before, after } = outcomes.get(why)!;
+  it.each(ENDS)(`leave no process behind in ${CYCLES} cycles, %s`, (how) => {
+    const { restarts, before, after } = outcomes.get(how)!;
     expect(restarts).toBe(CYCLES);
     expect(before.length).toBeGreaterThan(0);
     expect(after).toEqual([]);
-    expect(descendantsOf(process.pid)).toEqual(ofOthers);
+    expect(descendantsOf(process.pid)).toEqual(processesBefore);
   });
 });

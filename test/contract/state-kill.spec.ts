@@ -12,14 +12,14 @@ import { onCleanup } from '../kit/cleanup.js';
 import { openState } from '../kit/state-store.js';
 import { tempDir } from '../kit/temp-dir.js';
 
-/** The writer in one file: a program of several modules takes longer to start. */
+/** The writer, bundled to one file, because it then starts faster. */
 const WRITER = bundle('test/kit/state-writer.mjs');
 const KILLS = 500;
-/** Each kills one writer after the other in its own directory. */
+/** Concurrent series of kills. Each series has its own directory. */
 const WORKERS = Math.max(4, 2 * availableParallelism());
 /** Time for about three changes. */
 const MAX_WRITING_MS = 15;
-/** This share is killed at any time after its start, the others after their first write. */
+/** The share of writers that are killed at any time after their start; the others are killed after their first write. */
 const EARLY_SHARE = 0.1;
 const MAX_EARLY_MS = 200;
 
@@ -73,13 +73,13 @@ describe('state of a killed gateway', () => {
 
     const check = async (directory: string, last: Acknowledged): Promise<Acknowledged> => {
       if (readdirSync(directory).includes('state.json.tmp')) duringWrite++;
-      const verdict = await verifyAudit(join(directory, 'audit.jsonl'));
+      const verification = await verifyAudit(join(directory, 'audit.jsonl'));
       const { state, logged, close } = await openState(directory);
       await close();
       const { current } = state;
-      const seq = verdict.ok ? verdict.entries : -1;
+      const seq = verification.ok ? verification.entries : -1;
       const isRight = isConsistent(current) && current.revision >= last.revision && seq >= last.seq;
-      if (!isRight || logged.length > 0) wrong.push({ last, current, verdict, logged });
+      if (!isRight || logged.length > 0) wrong.push({ last, current, verification, logged });
       return { revision: current.revision, seq };
     };
 
@@ -91,7 +91,7 @@ describe('state of a killed gateway', () => {
 
     await Promise.all(Array.from({ length: WORKERS }, killWriters));
     expect(wrong).toEqual([]);
-    // Otherwise too few kills interrupted a write.
+    // Enough kills have interrupted a write.
     expect(duringWrite).toBeGreaterThan(KILLS / 20);
   }, 180_000);
 });

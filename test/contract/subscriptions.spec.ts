@@ -20,7 +20,7 @@ const RESOURCES = ['x://a', 'x://a/1', 'x://b'];
 const URIS = [...RESOURCES, 'x://*', 'x://a*', 'x://t/7', TEMPLATE, 'x://nope'];
 
 /** The subscriptions module with its fake servers and clients. */
-class World {
+class RealSystem {
   readonly servers: Record<string, FakeServer> = {};
   readonly clients = new Map<string, FakeSubscriber>();
   /** Closed clients that were replaced. */
@@ -29,15 +29,15 @@ class World {
   private generation = 0;
   private readonly seen = new Map<FakeSubscriber, number>();
 
-  static async open(model: SubscriptionModel): Promise<World> {
-    const world = new World();
-    for (const server of model.servers.values()) world.servers[server.id] = fakeOf(server, model);
+  static async open(model: SubscriptionModel): Promise<RealSystem> {
+    const real = new RealSystem();
+    for (const server of model.servers.values()) real.servers[server.id] = fakeOf(server, model);
     const { perClient, perServer, total } = LIMITS;
-    world.harness = await SubscriptionHarness.open(world.servers, {
+    real.harness = await SubscriptionHarness.open(real.servers, {
       limits: { subscriptionsPerClient: perClient, subscriptionsPerServer: perServer, subscriptions: total },
     });
-    for (const client of CLIENTS) world.join(client);
-    return world;
+    for (const client of CLIENTS) real.join(client);
+    return real;
   }
 
   join(name: string): void {
@@ -55,8 +55,8 @@ class World {
     }
   }
 
-  /** Passes enough time for lingering URIs to be unsubscribed. */
-  async settle(): Promise<void> {
+  /** Waits until URIs without subscribers are unsubscribed. */
+  async passLinger(): Promise<void> {
     for (let round = 0; round < 3; round++) await this.harness.pass(LINGER_MS);
   }
 
@@ -96,22 +96,22 @@ function fakeOf(server: ModelServer, model: SubscriptionModel): FakeServer {
   return fake;
 }
 
-/** One action; the result is compared with the model after each. */
-class Action implements fc.AsyncCommand<SubscriptionModel, World> {
+/** One action. After it, the real system is compared with the model. */
+class Action implements fc.AsyncCommand<SubscriptionModel, RealSystem> {
   constructor(
     private readonly name: string,
     private readonly isPossible: (model: SubscriptionModel) => boolean,
-    private readonly act: (model: SubscriptionModel, world: World) => unknown,
+    private readonly act: (model: SubscriptionModel, real: RealSystem) => unknown,
   ) {}
 
   check(model: SubscriptionModel): boolean {
     return this.isPossible(model);
   }
 
-  async run(model: SubscriptionModel, world: World): Promise<void> {
-    await this.act(model, world);
-    await world.settle();
-    compare(model, world);
+  async run(model: SubscriptionModel, real: RealSystem): Promise<void> {
+    await this.act(model, real);
+    await real.passLinger();
+    compare(model, real);
   }
 
   toString(): string {
@@ -119,13 +119,13 @@ class Action implements fc.AsyncCommand<SubscriptionModel, World> {
   }
 }
 
-function compare(model: SubscriptionModel, world: World): void {
-  expect(world.table).toEqual(model.table);
-  expect(world.takeDelivered()).toEqual(model.takeDue());
+function compare(model: SubscriptionModel, real: RealSystem): void {
+  expect(real.table).toEqual(model.table);
+  expect(real.takeDelivered()).toEqual(model.takeDue());
   for (const [id, { isUp, isEnabled }] of model.servers)
     if (isUp && isEnabled)
-      expect([id, ...[...world.servers[id]!.held].toSorted()]).toEqual([id, ...model.held(id)]);
-  for (const client of world.clients.values()) {
+      expect([id, ...[...real.servers[id]!.held].toSorted()]).toEqual([id, ...model.held(id)]);
+  for (const client of real.clients.values()) {
     const has = model.rows.some((row) => client.id.startsWith(`${row.client}#`));
     expect([client.id, client.hasNoListeners]).toEqual([client.id, !has]);
     const numbers = client.delivered.map(({ frame }) => frame.sequence);
@@ -151,30 +151,30 @@ const uri = fc.constantFrom(...URIS);
 
 const subscribing = fc.tuple(client, server, uri).map(
   ([who, where, what]) =>
-    new Action(`${who} subscribes to ${what} of ${where}`, always, async (model, world) => {
-      mustBe(await world.subscribe(who, where, what), model.subscribe(who, where, what));
+    new Action(`${who} subscribes to ${what} of ${where}`, always, async (model, real) => {
+      mustBe(await real.subscribe(who, where, what), model.subscribe(who, where, what));
     }),
 );
 
 const unsubscribing = fc.tuple(client, server, uri, fc.constantFrom('uri', 'id')).map(
   ([who, where, what, by]) =>
-    new Action(`${who} unsubscribes from ${what} of ${where} by its ${by}`, always, (model, world) => {
-      const subscriber = world.clients.get(who)!;
-      const row = world.harness.subscribers.table.find({
+    new Action(`${who} unsubscribes from ${what} of ${where} by its ${by}`, always, (model, real) => {
+      const subscriber = real.clients.get(who)!;
+      const row = real.harness.subscribers.table.find({
         subscriber: subscriber.id,
         server: where,
         uri: what,
       });
-      world.harness.unsubscribe(subscriber, by === 'id' && row ? row.id : `resource://${where}/${what}`);
+      real.harness.unsubscribe(subscriber, by === 'id' && row ? row.id : `resource://${where}/${what}`);
       model.remove((own) => own.client === who && own.server === where && own.uri === what);
     }),
 );
 
 const leaving = client.map(
   (who) =>
-    new Action(`${who} leaves`, always, (model, world) => {
-      world.clients.get(who)!.close();
-      world.join(who);
+    new Action(`${who} leaves`, always, (model, real) => {
+      real.clients.get(who)!.close();
+      real.join(who);
       model.remove((row) => row.client === who);
       model.scopes.set(who, SERVERS);
     }),
@@ -182,36 +182,36 @@ const leaving = client.map(
 
 const changingProject = fc.tuple(client, fc.subarray(SERVERS)).map(
   ([who, servers]) =>
-    new Action(`${who} sees ${servers.join(', ') || 'nothing'}`, always, (model, world) => {
-      world.clients.get(who)!.setScope(only(...servers));
-      model.see(who, servers);
+    new Action(`${who} sees ${servers.join(', ') || 'nothing'}`, always, (model, real) => {
+      real.clients.get(who)!.setScope(only(...servers));
+      model.setScope(who, servers);
     }),
 );
 
 const updating = fc.tuple(server, fc.constantFrom(...RESOURCES, 'x://t/7', 'x://b/part')).map(
   ([id, what]) =>
-    new Action(`${id} updates ${what}`, isUp(id), (model, world) => {
-      world.servers[id]!.update(what);
+    new Action(`${id} updates ${what}`, isUp(id), (model, real) => {
+      real.servers[id]!.update(what);
       model.updated(id, what);
     }),
 );
 
 const listing = fc.tuple(server, fc.subarray(RESOURCES)).map(
   ([id, resources]) =>
-    new Action(`${id} lists ${resources.join(', ') || 'nothing'}`, isUp(id), async (model, world) => {
-      const fake = world.servers[id]!;
+    new Action(`${id} lists ${resources.join(', ') || 'nothing'}`, isUp(id), async (model, real) => {
+      const fake = real.servers[id]!;
       for (const held of fake.held)
         if (RESOURCES.includes(held) && !resources.includes(held)) fake.held.delete(held);
       model.list(id, resources);
-      await world.harness.list(fake, ...resources);
+      await real.harness.list(fake, ...resources);
     }),
 );
 
 const losing = server.map(
   (id) =>
-    new Action(`${id} is lost`, isUp(id), (model, world) => {
-      world.servers[id]!.isReachable = false;
-      world.servers[id]!.link.disconnect();
+    new Action(`${id} is lost`, isUp(id), (model, real) => {
+      real.servers[id]!.isReachable = false;
+      real.servers[id]!.link.disconnect();
       model.servers.get(id)!.isUp = false;
     }),
 );
@@ -221,24 +221,24 @@ const comingBack = server.map(
     new Action(
       `${id} is back`,
       (model) => !model.servers.get(id)!.isUp && model.servers.get(id)!.isEnabled,
-      async (model, world) => {
-        const fake = world.servers[id]!;
+      async (model, real) => {
+        const fake = real.servers[id]!;
         fake.isReachable = true;
-        await world.untilLinked(id, fake.links.length + 1);
+        await real.untilLinked(id, fake.links.length + 1);
         model.servers.get(id)!.isUp = true;
         model.linked(id);
       },
     ),
 );
 
-const missing = fc.tuple(server, fc.boolean()).map(
-  ([id, forgets]) =>
+const losingNotifications = fc.tuple(server, fc.boolean()).map(
+  ([id, dropsSubscriptions]) =>
     new Action(
-      `${id} has a gap in its notifications${forgets ? ' and drops its subscriptions' : ''}`,
+      `${id} has a gap in its notifications${dropsSubscriptions ? ' and drops its subscriptions' : ''}`,
       isUp(id),
-      (model, world) => {
-        const fake = world.servers[id]!;
-        if (forgets) fake.held.clear();
+      (model, real) => {
+        const fake = real.servers[id]!;
+        if (dropsSubscriptions) fake.held.clear();
         fake.link.emitGap();
         model.linked(id);
       },
@@ -247,10 +247,10 @@ const missing = fc.tuple(server, fc.boolean()).map(
 
 const replacing = fc.tuple(fc.constantFrom('files', 'db'), fc.nat()).map(
   ([id, n]) =>
-    new Action(`${id} is replaced`, isUp(id), async (model, world) => {
-      const links = world.servers[id]!.links.length;
-      await world.harness.reload({ [id]: { args: [`${n} ${links}`] } });
-      await world.untilLinked(id, links + 1);
+    new Action(`${id} is replaced`, isUp(id), async (model, real) => {
+      const links = real.servers[id]!.links.length;
+      await real.harness.reload({ [id]: { args: [`${n} ${links}`] } });
+      await real.untilLinked(id, links + 1);
       model.linked(id);
     }),
 );
@@ -260,19 +260,19 @@ const disabling = fc.tuple(server, fc.boolean()).map(
     new Action(
       `${id} is ${enabled ? 'enabled' : 'disabled'}`,
       (model) => model.servers.get(id)!.isUp,
-      async (model, world) => {
+      async (model, real) => {
         const known = model.servers.get(id)!;
-        const fake = world.servers[id]!;
+        const fake = real.servers[id]!;
         const links = fake.links.length;
-        await world.harness.enable(id, enabled);
-        if (enabled && !known.isEnabled) await world.untilLinked(id, links + 1);
+        await real.harness.enable(id, enabled);
+        if (enabled && !known.isEnabled) await real.untilLinked(id, links + 1);
         known.isEnabled = enabled;
         if (!enabled) model.remove((row) => row.server === id);
       },
     ),
 );
 
-/** Several requests at once, answered in any order: the rows have to be those that a client was acknowledged. */
+/** Concurrent requests. Afterwards, the table has exactly the rows whose subscription was acknowledged and not ended. */
 const concurrentRequests = fc
   .array(fc.tuple(client, server, uri, fc.nat(9)), { minLength: 2, maxLength: 12 })
   .map(
@@ -280,28 +280,27 @@ const concurrentRequests = fc
       new Action(
         `concurrent requests: ${requests.map((one) => one.join(' ')).join('; ')}`,
         always,
-        async (model, world) => {
-          const { table } = world.harness.subscribers;
+        async (model, real) => {
+          const { table } = real.harness.subscribers;
           const outcomes: Promise<[string, string]>[] = [];
           for (const [who, where, what, roll] of requests) {
             const name = `${who} ${where} ${what}`;
-            if (roll < 7) outcomes.push(world.subscribe(who, where, what).then((outcome) => [name, outcome]));
-            else world.harness.unsubscribe(world.clients.get(who)!, `resource://${where}/${what}`);
+            if (roll < 7) outcomes.push(real.subscribe(who, where, what).then((outcome) => [name, outcome]));
+            else real.harness.unsubscribe(real.clients.get(who)!, `resource://${where}/${what}`);
             mustBe(table.countOfServer(where) <= LIMITS.perServer, true);
             mustBe(table.size <= LIMITS.total, true);
-            mustBe(table.countOfSubscriber(world.clients.get(who)!.id) <= LIMITS.perClient, true);
+            mustBe(table.countOfSubscriber(real.clients.get(who)!.id) <= LIMITS.perClient, true);
           }
           const before = new Set(model.table);
-          const told = await Promise.all(outcomes);
-          const accepted = new Set(told.filter(([, outcome]) => outcome === 'ok').map(([name]) => name));
-          for (const name of world.table)
-            mustBe([name, accepted.has(name) || before.has(name)], [name, true]);
-          const left = new Set(world.table);
-          const wasLeft = new Set(
+          const results = await Promise.all(outcomes);
+          const accepted = new Set(results.filter(([, outcome]) => outcome === 'ok').map(([name]) => name));
+          for (const name of real.table) mustBe([name, accepted.has(name) || before.has(name)], [name, true]);
+          const rows = new Set(real.table);
+          const unsubscribed = new Set(
             requests.filter(([, , , roll]) => roll >= 7).map((one) => one.slice(0, 3).join(' ')),
           );
           for (const name of [...accepted, ...before])
-            if (!wasLeft.has(name)) mustBe([name, left.has(name)], [name, true]);
+            if (!unsubscribed.has(name)) mustBe([name, rows.has(name)], [name, true]);
           model.rows = Array.from(table, (row) => ({
             client: row.subscriber.split('#')[0]!,
             server: row.server,
@@ -346,7 +345,7 @@ describe('subscriptions', () => {
           listing,
           losing,
           comingBack,
-          missing,
+          losingNotifications,
           replacing,
           disabling,
           concurrentRequests,
@@ -356,16 +355,16 @@ describe('subscriptions', () => {
       await fc.assert(
         fc.asyncProperty(commands, async (given) => {
           const model = newModel();
-          const world = await World.open(model);
-          await fc.asyncModelRun(() => ({ model, real: world }), given);
-          for (const one of world.clients.values()) one.close();
-          await world.settle();
-          expect(world.table).toEqual([]);
-          for (const one of [...world.clients.values(), ...world.gone]) expect(one.hasNoListeners).toBe(true);
-          const scrape = await world.harness.scrape();
+          const real = await RealSystem.open(model);
+          await fc.asyncModelRun(() => ({ model, real }), given);
+          for (const one of real.clients.values()) one.close();
+          await real.passLinger();
+          expect(real.table).toEqual([]);
+          for (const one of [...real.clients.values(), ...real.gone]) expect(one.hasNoListeners).toBe(true);
+          const scrape = await real.harness.scrape();
           expect(scrape.value('mcp_active_subscriptions')).toBe(0);
           expect(scrape.value('gatehouse_upstream_subscriptions')).toBe(0);
-          await world.harness.close();
+          await real.harness.close();
         }),
         { seed: SEED, numRuns: RUNS },
       );

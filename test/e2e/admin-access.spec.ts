@@ -58,10 +58,10 @@ describe('the admin token', () => {
 describe('the admin API', () => {
   let gateway: Gateway;
   let admin: AdminClient;
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
 
   beforeAll(async () => {
-    backend = (await ScriptedServer.start())
+    server = (await ScriptedServer.start())
       .tool(
         'read',
         () => text('1'),
@@ -71,7 +71,7 @@ describe('the admin API', () => {
       .prompt('greet', () => ({ messages: [] }));
     gateway = await startGateway({
       admin: { token: ADMIN_TOKEN, viewerToken: VIEWER_TOKEN },
-      mcpServers: { one: backend.http, two: backend.http },
+      mcpServers: { one: server.http, two: server.http },
       projects: { small: { servers: ['two'], description: 'few' } },
     });
     await gateway.listed({ tools: ['one', 'two'], prompts: ['one', 'two'] });
@@ -107,7 +107,7 @@ describe('the admin API', () => {
       expect((await viewer.get(path)).status).toBe(200);
     const refused = [
       await viewer.post('servers/one/disable'),
-      await viewer.put('servers/new', backend.http),
+      await viewer.put('servers/new', server.http),
       await viewer.patch('servers/one', {}),
       await viewer.delete('servers/one'),
       await viewer.put('projects/x', { servers: [] }),
@@ -188,7 +188,7 @@ describe('the admin API', () => {
   });
 
   it('lists and searches the catalog in pages, without requests to servers', async () => {
-    const asked = backend.received.length;
+    const asked = server.received.length;
     const seen: unknown[] = [];
     for (let cursor = '', more = true; more; more = cursor !== '') {
       const { json } = await admin.get(`tools?limit=1${cursor && `&cursor=${cursor}`}`);
@@ -205,7 +205,7 @@ describe('the admin API', () => {
     });
     const foreign = (await admin.get('tools?limit=1')).json['nextCursor'] as string;
     expect((await admin.get(`prompts?limit=1&cursor=${foreign}`)).status).toBe(422);
-    expect(backend.received.length).toBe(asked);
+    expect(server.received.length).toBe(asked);
   });
 
   it('lists sessions without their ids, and closes one', async () => {
@@ -271,7 +271,7 @@ describe('secrets', () => {
       fromEnv: 'canary-from-env-77',
       patched: 'canary-patched-91',
     };
-    const backend = (await ScriptedServer.start()).tool(
+    const server = (await ScriptedServer.start()).tool(
       'leak',
       () => text('x'),
       JSON.stringify({
@@ -286,7 +286,7 @@ describe('secrets', () => {
         admin: { token: ADMIN_TOKEN, viewerToken: VIEWER_TOKEN },
         mcpServers: {
           http: {
-            ...backend.http,
+            ...server.http,
             headers: { authorization: `Bearer ${canaries.header}`, 'x-two': '${CANARY}' },
           },
           broken: {

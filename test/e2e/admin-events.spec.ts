@@ -18,8 +18,8 @@ describe('the event feed', () => {
   let feed: Events;
 
   beforeAll(async () => {
-    const backend = (await ScriptedServer.start()).tool('one', () => text('1'));
-    config = writeConfig({ admin: { token: ADMIN_TOKEN }, mcpServers: { one: backend.http } });
+    const server = (await ScriptedServer.start()).tool('one', () => text('1'));
+    config = writeConfig({ admin: { token: ADMIN_TOKEN }, mcpServers: { one: server.http } });
     gateway = launchGateway(['--config', config]);
     await gateway.listening();
     await gateway.listed({ tools: ['one'] });

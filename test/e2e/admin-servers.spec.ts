@@ -86,7 +86,7 @@ describe('enabling and disabling servers and tools', () => {
 
   const names = async (): Promise<string[]> => (await session.list('tools')).map(({ name }) => name);
 
-  /** Notifications arrive in order, so this one comes after all earlier ones. */
+  /** Notifications arrive in order: when the list change of prompts arrives, all earlier notifications have arrived. */
   async function drainNotifications(): Promise<void> {
     const before = [inside, outside].map((stream) => stream.count('notifications/prompts/list_changed'));
     beta.prompt(`p${before.join('-')}`, () => ({ messages: [] }));
@@ -226,13 +226,13 @@ describe('enabling and disabling servers and tools', () => {
 });
 
 describe('defining servers', () => {
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
   let gateway: Gateway;
   let client: AdminClient;
 
   beforeAll(async () => {
-    backend = (await ScriptedServer.start()).tool('one', () => text('1'));
-    gateway = await startGateway({ admin, mcpServers: { fixed: backend.stdio() } });
+    server = (await ScriptedServer.start()).tool('one', () => text('1'));
+    gateway = await startGateway({ admin, mcpServers: { fixed: server.stdio() } });
     client = new AdminClient(gateway);
   }, 30_000);
 
@@ -241,7 +241,7 @@ describe('defining servers', () => {
     const first = launchGateway(['--config', config]);
     await first.listening();
     const here = new AdminClient(first);
-    const definition = { ...backend.http, headers: { 'x-key': 'canary-of-a-header' }, timeoutMs: 5000 };
+    const definition = { ...server.http, headers: { 'x-key': 'canary-of-a-header' }, timeoutMs: 5000 };
     const made = await here.put('servers/added', definition);
     expect(made).toMatchObject({
       status: 201,
@@ -270,13 +270,13 @@ describe('defining servers', () => {
   }, 40_000);
 
   it('patches a definition and keeps masked values', async () => {
-    await client.put('servers/part', { ...backend.http, headers: { 'x-key': 'secret-value-1' } });
+    await client.put('servers/part', { ...server.http, headers: { 'x-key': 'secret-value-1' } });
     const { json } = await client.patch('servers/part', { timeoutMs: 1234, concurrency: null });
     expect(json['definition']).toMatchObject({ timeoutMs: 1234, concurrency: 8 });
     const shown = json['definition'] as object;
-    const before = backend.countOf('initialize');
+    const before = server.countOf('initialize');
     expect(await client.put('servers/part', shown)).toMatchObject({ status: 200 });
-    expect(backend.countOf('initialize')).toBe(before);
+    expect(server.countOf('initialize')).toBe(before);
     const moved = await client.patch('servers/part', { url: 'http://127.0.0.1:9/elsewhere' });
     expect(moved).toMatchObject({
       status: 422,
@@ -316,14 +316,14 @@ describe('defining servers', () => {
   }, 30_000);
 
   it('deletes a configured server, also over a reload', async () => {
-    await client.put('servers/fixed-too', { ...backend.http });
+    await client.put('servers/fixed-too', { ...server.http });
     expect((await client.delete('servers/fixed')).status).toBe(204);
     expect((await client.post('config/reload')).status).toBe(200);
     expect((await client.get('servers/fixed')).status).toBe(404);
   });
 
   it('enables a deleted configured server, also after a restart', async () => {
-    const config = writeConfig({ admin, mcpServers: { fixed: backend.stdio() } });
+    const config = writeConfig({ admin, mcpServers: { fixed: server.stdio() } });
     const first = launchGateway(['--config', config]);
     await first.listening();
     expect((await new AdminClient(first).delete('servers/fixed')).status).toBe(204);

@@ -15,7 +15,7 @@ const key = (id: string, projects: string[], more: object = {}): object => ({
   projects,
   ...more,
 });
-const of = (id: string): Record<string, string> => bearer(`key-of-${id}`);
+const keyHeader = (id: string): Record<string, string> => bearer(`key-of-${id}`);
 
 const PARAMS = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
 const initialize = (url: string, headers: Record<string, string> = {}): Promise<RawResponse> =>
@@ -23,7 +23,7 @@ const initialize = (url: string, headers: Record<string, string> = {}): Promise<
 
 const PROJECTS = { red: { servers: ['left'] }, blue: { servers: ['right'] } };
 
-async function scripted(): Promise<ScriptedServer> {
+async function startScripted(): Promise<ScriptedServer> {
   return (await ScriptedServer.start()).tool('t', () => text('done'));
 }
 
@@ -31,7 +31,7 @@ describe('API keys', () => {
   let gateway: Gateway;
 
   beforeAll(async () => {
-    const [left, right] = await Promise.all([scripted(), scripted()]);
+    const [left, right] = await Promise.all([startScripted(), startScripted()]);
     const apiKeys = [
       key('all', ['*']),
       key('red', ['red']),
@@ -45,25 +45,25 @@ describe('API keys', () => {
       projects: PROJECTS,
       auth: { apiKeys },
     });
-    await gateway.listed({ tools: ['left', 'right'] }, of('all'));
+    await gateway.listed({ tools: ['left', 'right'] }, keyHeader('all'));
   }, 30_000);
 
   const toolsOf = async (id: string, path = '/mcp'): Promise<string[]> => {
-    const session = await RawSession.open(gateway.urlOf(path), { headers: of(id) });
+    const session = await RawSession.open(gateway.urlOf(path), { headers: keyHeader(id) });
     return (await session.list('tools')).map(({ name }) => name);
   };
 
   it.each<[string, Record<string, string>]>([
     ['none', {}],
     ['an unknown key', bearer('key-of-no-user')],
-    ['an expired key', of('old')],
+    ['an expired key', keyHeader('old')],
     ['the hash of a key', bearer(hashOf('key-of-all'))],
     ['a valid key with a suffix', bearer('key-of-all-')],
     ['an empty key', { authorization: 'Bearer ' }],
     ['a key in another scheme', { authorization: `Basic ${Buffer.from('key-of-all:').toString('base64')}` }],
     ['a key in another header', { 'x-api-key': 'key-of-all', cookie: 'token=key-of-all' }],
   ])('refuse every request with %s', async (_what, headers) => {
-    const { id } = await RawSession.open(gateway.url, { headers: of('all') });
+    const { id } = await RawSession.open(gateway.url, { headers: keyHeader('all') });
     const inSession = { ...headers, 'mcp-session-id': id, accept: BOTH_TYPES };
     const refused = [
       await initialize(gateway.url, headers),
@@ -96,16 +96,16 @@ describe('API keys', () => {
     expect(await toolsOf('red')).toEqual(['left__t']);
     expect(await toolsOf('red', '/projects/red/mcp')).toEqual(['left__t']);
     expect(await toolsOf('none')).toEqual([]);
-    const session = await RawSession.open(gateway.url, { headers: of('red') });
+    const session = await RawSession.open(gateway.url, { headers: keyHeader('red') });
     expect((await session.callTool('right__t')).error?.message).toBe('Unknown tool: right__t');
-    const { text: body } = await initialize(gateway.urlOf('/projects/blue/mcp'), of('red'));
+    const { text: body } = await initialize(gateway.urlOf('/projects/blue/mcp'), keyHeader('red'));
     expect(body).toContain('Unknown project: blue');
   });
 
   it('own their sessions: with another valid key a stolen session id is unknown', async () => {
-    const victim = await RawSession.open(gateway.url, { headers: of('red') });
+    const victim = await RawSession.open(gateway.url, { headers: keyHeader('red') });
     const stream = await victim.listen();
-    const stolen = { ...of('blue'), 'mcp-session-id': victim.id, accept: BOTH_TYPES };
+    const stolen = { ...keyHeader('blue'), 'mcp-session-id': victim.id, accept: BOTH_TYPES };
     const made = { ...stolen, 'mcp-session-id': 'x'.repeat(victim.id.length) };
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const answers = async (headers: Record<string, string>): Promise<RawResponse[]> => [
@@ -124,24 +124,24 @@ describe('API keys', () => {
 
 describe('an API key that is removed by a reload', () => {
   it('is refused from the next request on, and only its streams end', async () => {
-    const backend = await scripted();
-    backend.tool('wait', () => undefined);
+    const scripted = await startScripted();
+    scripted.tool('wait', () => undefined);
     const file = writeConfig({
-      mcpServers: { s: backend.http },
+      mcpServers: { s: scripted.http },
       auth: { apiKeys: [key('a', ['*']), key('b', ['*'])] },
     });
     const gateway = launchGateway(['--config', file]);
     await gateway.listening();
-    await gateway.listed({ tools: ['s'] }, of('a'));
-    const [gone, stays] = await Promise.all(
-      ['a', 'b'].map((id) => RawSession.open(gateway.url, { headers: of(id) })),
+    await gateway.listed({ tools: ['s'] }, keyHeader('a'));
+    const [removed, kept] = await Promise.all(
+      ['a', 'b'].map((id) => RawSession.open(gateway.url, { headers: keyHeader(id) })),
     );
-    const [ending, going] = await Promise.all([gone!.listen(), stays!.listen()]);
-    const call = gone!.callTool('s__wait').then(
+    const [ending, going] = await Promise.all([removed!.listen(), kept!.listen()]);
+    const call = removed!.callTool('s__wait').then(
       ({ error }) => error?.code,
       () => 'cut off',
     );
-    await until('the call is in flight', () => backend.inFlight === 1);
+    await until('the call is in flight', () => scripted.inFlight === 1);
 
     const config = JSON.parse(readFileSync(file, 'utf8')) as object;
     writeFileSync(`${file}.new`, JSON.stringify({ ...config, auth: { apiKeys: [key('b', ['*'])] } }));
@@ -149,11 +149,11 @@ describe('an API key that is removed by a reload', () => {
 
     await ending.untilEnded();
     expect([-31099, 'cut off']).toContain(await within('the call to end', call));
-    await until('the server got the cancellation', () => backend.inFlight === 0);
-    expect((await initialize(gateway.url, of('a'))).status).toBe(401);
-    expect((await gone!.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(401);
+    await until('the server got the cancellation', () => scripted.inFlight === 0);
+    expect((await initialize(gateway.url, keyHeader('a'))).status).toBe(401);
+    expect((await removed!.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(401);
     expect(going.hasEnded).toBe(false);
-    expect((await stays!.request('ping')).result).toEqual({});
+    expect((await kept!.request('ping')).result).toEqual({});
   });
 });
 
@@ -163,7 +163,7 @@ describe('tokens of an issuer', () => {
   let gateway: Gateway;
 
   beforeAll(async () => {
-    const [left, right] = await Promise.all([scripted(), scripted()]);
+    const [left, right] = await Promise.all([startScripted(), startScripted()]);
     issuer = await OidcIssuer.start();
     issuer.projects = ['red'];
     gateway = await startGateway({
@@ -171,7 +171,7 @@ describe('tokens of an issuer', () => {
       projects: PROJECTS,
       auth: { jwt: { issuer: issuer.url, audience: AUDIENCE }, apiKeys: [key('all', ['*'])] },
     });
-    await gateway.listed({ tools: ['left', 'right'] }, of('all'));
+    await gateway.listed({ tools: ['left', 'right'] }, keyHeader('all'));
   }, 30_000);
 
   it('accept a request with a valid token, in the projects of its claims', async () => {
@@ -191,7 +191,7 @@ describe('tokens of an issuer', () => {
     expect(refreshed.status).toBe(200);
     const claims = { aud: AUDIENCE, sub: 'another-subject', exp: Math.floor(Date.now() / 1000) + 60 };
     expect((await session.post(ping, bearer(await issuer.forge({ claims })))).status).toBe(404);
-    expect((await session.post(ping, of('all'))).status).toBe(404);
+    expect((await session.post(ping, keyHeader('all'))).status).toBe(404);
   });
 
   it('reduce the notifications on an open stream when a refresh has fewer grants', async () => {
@@ -252,21 +252,21 @@ describe('the credentials of a client', () => {
   it.each(['http', 'sse'] as const)(
     'are not forwarded to a server, nor is any other header (%s)',
     async (kind) => {
-      const backend = await scripted();
-      backend.tool('talk', (call) => {
+      const scripted = await startScripted();
+      scripted.tool('talk', (call) => {
         call.notify('notifications/message', { level: 'error', data: 'x' });
         return text('answer');
       });
       const gateway = await startGateway({
         mcpServers: {
-          s: { ...backend[kind], headers: { authorization: 'Bearer of-the-config' } },
-          own: { ...backend[kind], isolation: 'session' },
+          s: { ...scripted[kind], headers: { authorization: 'Bearer of-the-config' } },
+          own: { ...scripted[kind], isolation: 'session' },
         },
         auth: { apiKeys: [key('a', ['*'])] },
       });
-      await gateway.listed({ tools: ['s', 'own'] }, of('a'));
+      await gateway.listed({ tools: ['s', 'own'] }, keyHeader('a'));
       const headers = {
-        ...of('a'),
+        ...keyHeader('a'),
         cookie: 'session=of-the-client',
         'x-api-key': 'of-the-client',
         'x-forwarded-for': '203.0.113.7',
@@ -283,7 +283,7 @@ describe('the credentials of a client', () => {
       await stream.untilEnded();
       await gateway.stop();
 
-      const { requests } = backend.httpEndpoint;
+      const { requests } = scripted.httpEndpoint;
       const verbs = kind === 'http' ? ['DELETE', 'GET', 'POST'] : ['GET', 'POST'];
       expect([...new Set(requests.map(({ method }) => method))].toSorted()).toEqual(verbs);
       const arrived = JSON.stringify(requests);
@@ -306,6 +306,6 @@ describe('a gateway that listens beyond loopback without authentication', () => 
   it('starts with API keys, and refuses every request with an empty list of them', async () => {
     const gateway = await startGateway({ http: { host: '0.0.0.0' }, auth: { apiKeys: [] } });
     const url = gateway.url.replace(/\/\/[^:]+/, '//127.0.0.1');
-    expect((await initialize(url, of('a'))).status).toBe(401);
+    expect((await initialize(url, keyHeader('a'))).status).toBe(401);
   });
 });

@@ -3,7 +3,7 @@ import { launchGateway, writeConfig, type Gateway, type GatewayConfig } from '..
 import { within } from '../kit/until.js';
 
 /** Starts the gateway, and expects exit code 2 and no output on stdout. */
-async function refused(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Gateway> {
+async function startRefused(args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Gateway> {
   const gateway = launchGateway(args, env);
   const { code } = await within('the gateway to exit', gateway.exited);
   expect({ code, stdout: gateway.stdout }).toEqual({ code: 2, stdout: '' });
@@ -14,7 +14,7 @@ const withConfig = (config: GatewayConfig | string): string[] => ['--config', wr
 
 describe('a start with an invalid config', () => {
   it('exits with code 2 and writes the path of every invalid key to stderr', async () => {
-    const { stderr } = await refused(
+    const { stderr } = await startRefused(
       withConfig({
         http: { host: '0.0.0.0' },
         limts: {},
@@ -50,7 +50,7 @@ describe('a start with an invalid config', () => {
   });
 
   it('names the file that is not JSON', async () => {
-    expect((await refused(withConfig('{ "http": '))).stderr).toContain('gatehouse.json');
+    expect((await startRefused(withConfig('{ "http": '))).stderr).toContain('gatehouse.json');
   });
 
   it.each([
@@ -58,15 +58,18 @@ describe('a start with an invalid config', () => {
     [['-c', '/nonexistent/gatehouse.yaml']],
     [['serve', '--config=/nonexistent/gatehouse.yaml']],
   ])('names the missing file with the arguments %j', async (args) => {
-    const { stderr } = await refused(args);
+    const { stderr } = await startRefused(args);
     expect(stderr).toContain('/nonexistent/gatehouse.yaml');
   });
 
   it('names the variable of an invalid value from the environment, without the value of a secret', async () => {
-    const { stderr } = await refused(withConfig({ mcpServers: { x: { url: '${GATEHOUSE_TEST_SECRET}' } } }), {
-      GATEHOUSE_TEST_SECRET: 'hunter2hunter2',
-      GATEHOUSE__LIMITS__PAGESIZE: 'many',
-    });
+    const { stderr } = await startRefused(
+      withConfig({ mcpServers: { x: { url: '${GATEHOUSE_TEST_SECRET}' } } }),
+      {
+        GATEHOUSE_TEST_SECRET: 'hunter2hunter2',
+        GATEHOUSE__LIMITS__PAGESIZE: 'many',
+      },
+    );
     expect(stderr).toMatch(/limits\.pageSize: .*GATEHOUSE__LIMITS__PAGESIZE/);
     expect(stderr).toContain('mcpServers.x.url');
     expect(stderr).not.toContain('hunter2hunter2');
@@ -77,7 +80,7 @@ describe('a start with an invalid config', () => {
     ['the file is missing', ['--config'], 'argument missing'],
     ['there are too many arguments', ['serve', 'now'], 'too many arguments'],
   ])('prints its usage when %s', async (_what, args, words) => {
-    const { stderr } = await refused(args);
+    const { stderr } = await startRefused(args);
     expect(stderr).toContain(words);
     expect(stderr).toContain('Usage: gatehouse');
   });

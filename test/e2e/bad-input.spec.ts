@@ -9,19 +9,19 @@ const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 describe('JSON-RPC input', () => {
   let gateway: Gateway;
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
   let session: RawSession;
   let waiting = deferred();
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
-    backend
+    server = await ScriptedServer.start();
+    server
       .tool('wait', async (call) => {
         await Promise.race([waiting.promise, call.ended]);
         return text('waited');
       })
       .tool('echo', (call) => text(call.text));
-    gateway = await startGateway({ mcpServers: { s: backend.stdio() } });
+    gateway = await startGateway({ mcpServers: { s: server.stdio() } });
     await gateway.listed({ tools: ['s'] });
     session = await RawSession.open(gateway.url);
   }, 30_000);
@@ -167,10 +167,10 @@ describe('JSON-RPC input', () => {
       ['an unknown log level', 'logging/setLevel', { level: 'loud' }],
       ['no log level', 'logging/setLevel', {}],
     ])('with invalid params is answered -32602 (%s)', async (_what, method, params) => {
-      const before = backend.countOf(method);
+      const before = server.countOf(method);
       const { error } = await session.request(method, params);
       expect(error?.code).toBe(-32602);
-      expect(backend.countOf(method)).toBe(before);
+      expect(server.countOf(method)).toBe(before);
     });
 
     it('names the unknown tool in its error', async () => {
@@ -180,9 +180,9 @@ describe('JSON-RPC input', () => {
 
     it('is refused under an id that is in flight, and the first request completes', async () => {
       waiting = deferred();
-      const before = backend.inFlight;
+      const before = server.inFlight;
       const first = session.callTool('s__wait', {}, 'twice');
-      await until('the first is in flight', () => backend.inFlight > before);
+      await until('the first is in flight', () => server.inFlight > before);
       const { error } = await session.callTool('s__wait', {}, 'twice');
       expect(error?.code).toBe(-32600);
       waiting.resolve();

@@ -31,13 +31,13 @@ const oddParams = (name: string, token: string | number): string =>
 const nameIn = (server: string, definition: string): string => definition.replace('"odd', `"${server}__odd`);
 
 describe.each(['stdio', 'http'])('bytes over %s', (server) => {
-  let backend: ScriptedServer;
+  let scripted: ScriptedServer;
   let gateway: Gateway;
   let session: RawSession;
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
-    backend
+    scripted = await ScriptedServer.start();
+    scripted
       .tool('odd', () => RESULT, DEFINITION)
       .tool('odd_meta', () => RESULT, DEFINITION_WITH_META)
       .tool('fail', () => {
@@ -54,7 +54,7 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
       .prompt('odd', () => PROMPT, `{"name":"odd","arguments":[{"name":"a","x":1.0}],${UNUSUAL_MEMBERS}}`)
       .on('completion/complete', () => `{"completion":{"values":["a"],"x":1.0},${UNUSUAL_MEMBERS}}`);
     gateway = await startGateway({
-      mcpServers: { [server]: server === 'http' ? backend.http : backend.stdio() },
+      mcpServers: { [server]: server === 'http' ? scripted.http : scripted.stdio() },
     });
     await gateway.listed({ tools: [server], prompts: [server] });
     session = await RawSession.open(gateway.url, { capabilities: { sampling: {} } });
@@ -97,7 +97,7 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
 
   it('of a request reach the server unchanged except for the name and the progress token', async () => {
     await session.request('tools/call', oddParams(`${server}__odd`, '"mine"'));
-    const { text: received, message } = backend.messages('tools/call').at(-1)!;
+    const { text: received, message } = scripted.messages('tools/call').at(-1)!;
     expect(received).toContain(`"params":${oddParams('odd', message.id as number)}`);
   });
 
@@ -111,14 +111,14 @@ describe.each(['stdio', 'http'])('bytes over %s', (server) => {
       `{"jsonrpc":"2.0","id":${serverRequest.id},"result":{"role":"assistant",${UNUSUAL_MEMBERS}}}`,
     );
     await asked.untilEnded();
-    const answer = backend.received.find(({ text: received }) => received.includes('"assistant"'));
+    const answer = scripted.received.find(({ text: received }) => received.includes('"assistant"'));
     expect(answer?.text).toContain(`"result":{"role":"assistant",${UNUSUAL_MEMBERS}}`);
   });
 
   it('of a log message reach the client', async () => {
     const stream = await session.listen();
     await session.request('logging/setLevel', { level: 'debug' });
-    backend.link.send(
+    scripted.link.send(
       `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{${UNUSUAL_MEMBERS}}}}`,
     );
     await stream.message('the log message', ({ method }) => method === 'notifications/message');
@@ -136,11 +136,11 @@ const meaningOf = (json: string): object =>
 
 describe('fields over sse', () => {
   it('that are unknown keep their values but not their bytes, because the SDK parses this transport', async () => {
-    const backend = await ScriptedServer.start();
-    backend
+    const scripted = await ScriptedServer.start();
+    scripted
       .tool('odd', () => withoutProto(RESULT), withoutProto(DEFINITION))
       .prompt('odd', () => withoutProto(PROMPT));
-    const gateway = await startGateway({ mcpServers: { sse: backend.sse } });
+    const gateway = await startGateway({ mcpServers: { sse: scripted.sse } });
     await gateway.listed({ tools: ['sse'], prompts: ['sse'] });
     const session = await RawSession.open(gateway.url);
     const [tool] = await session.list('tools');

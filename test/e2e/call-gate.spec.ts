@@ -5,20 +5,20 @@ import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js'
 import { deferred, until, type Deferred } from '../kit/until.js';
 
 describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
   let gateway: Gateway;
   /** Calls that have reached the server, by their argument, with a function that ends each. */
   const reached: { who: string; end: Deferred<void> }[] = [];
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
-    backend.tool('work', async (call) => {
+    server = await ScriptedServer.start();
+    server.tool('work', async (call) => {
       const end = deferred();
       reached.push({ who: String(call.args['who']), end });
       await Promise.race([end.promise, call.ended]);
       return text(String(call.args['who']));
     });
-    const entry = kind === 'http' ? backend.http : backend.stdio();
+    const entry = kind === 'http' ? server.http : server.stdio();
     gateway = await startGateway({
       mcpServers: {
         three: { ...entry, concurrency: 3, queue: 4 },
@@ -42,7 +42,7 @@ describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
 
   it('admits as many calls as concurrency, queues as many as queue, and refuses the rest at once', async () => {
     const session = await RawSession.open(gateway.url);
-    const [from, most] = [reached.length, backend.maxInFlight];
+    const [from, most] = [reached.length, server.maxInFlight];
     const refused: Answer[] = [];
     const calls = Array.from({ length: 10 }, async (_, index) => {
       const answer = await session.callTool('three__work', { who: `${index}` });
@@ -59,7 +59,7 @@ describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
     const answers = await endAllUntil(Promise.all(calls));
     expect(answers.filter(({ result }) => result !== undefined)).toHaveLength(7);
     expect(reached.length - from).toBe(7);
-    expect(backend.maxInFlight).toBe(Math.max(3, most));
+    expect(server.maxInFlight).toBe(Math.max(3, most));
     await gateway.logged({ level: 'warn', kind: 'overloaded' });
   });
 

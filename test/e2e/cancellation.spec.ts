@@ -20,12 +20,12 @@ async function abortableOfV2(url: string): Promise<Abortable> {
 }
 
 describe.each(['stdio', 'http'])('a cancelled call (%s)', (kind) => {
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
   let gateway: Gateway;
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
-    backend
+    server = await ScriptedServer.start();
+    server
       .tool('hang', (call) => {
         call.progress(1);
         return undefined;
@@ -38,7 +38,7 @@ describe.each(['stdio', 'http'])('a cancelled call (%s)', (kind) => {
         return text('done');
       })
       .tool('echo', () => text('echo'));
-    const entry = kind === 'http' ? backend.http : backend.stdio();
+    const entry = kind === 'http' ? server.http : server.stdio();
     gateway = await startGateway({
       mcpServers: {
         patient: { ...entry, concurrency: 1 },
@@ -50,17 +50,17 @@ describe.each(['stdio', 'http'])('a cancelled call (%s)', (kind) => {
 
   /** The id that the server sees of the call made by `start`. */
   async function begin(start: () => unknown): Promise<unknown> {
-    const before = backend.countOf('tools/call');
+    const before = server.countOf('tools/call');
     start();
     const { message } = await until(
       'the call reached the server',
-      () => backend.messages('tools/call')[before],
+      () => server.messages('tools/call')[before],
     );
     return message.id;
   }
 
   const isCancelled = (id: unknown): Promise<unknown> =>
-    backend.untilReceived(CANCELLED, ({ params }) => params?.['requestId'] === id);
+    server.untilReceived(CANCELLED, ({ params }) => params?.['requestId'] === id);
 
   it('is cancelled at the server when its client cancels it, and its slot of the call gate is free', async () => {
     const session = await RawSession.open(gateway.url);
@@ -117,7 +117,7 @@ describe.each(['stdio', 'http'])('a cancelled call (%s)', (kind) => {
     await one.notify(CANCELLED, { requestId: 'holder' });
     await isCancelled(id);
     expect((await two.callTool('patient__echo')).result).toEqual(text('echo'));
-    expect(backend.messages('tools/call').some(({ text: seen }) => seen.includes('never'))).toBe(false);
+    expect(server.messages('tools/call').some(({ text: seen }) => seen.includes('never'))).toBe(false);
   });
 
   it('fails with -31008 when the server takes too long, and is cancelled there', async () => {

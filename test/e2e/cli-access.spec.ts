@@ -38,10 +38,10 @@ beforeAll(async () => {
   await gateway.listed({ tools: ['slow'] }, { authorization: `Bearer ${key}` });
 }, 60_000);
 
-/** Replaces KEY, because tables of cases are built before the key is created. */
-const filled = (word: string): string => (word === 'KEY' ? key : word);
-const filledIn = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, filled(value!)]));
+/** Replaces KEY by the key, which is created after the table of cases. */
+const withKey = (word: string): string => (word === 'KEY' ? key : word);
+const envWithKey = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, withKey(value!)]));
 
 describe('client key', () => {
   it('is printed with its entry for the configuration', async () => {
@@ -70,7 +70,7 @@ describe('client key', () => {
       'Unknown project: other',
     ],
   ])('grants its projects: %s exits with %i', async (_what, code, options, env, words) => {
-    const found = await run(['tools', 'call', 'slow__say', ...options.map(filled)], filledIn(env));
+    const found = await run(['tools', 'call', 'slow__say', ...options.map(withKey)], envWithKey(env));
     expect(found.stderr).toContain(words);
     expect(found).toMatchObject({ code, stdout: code === 0 ? 'said\n' : '' });
   });
@@ -80,10 +80,10 @@ describe('tools call', () => {
   it('cancels the call at Ctrl-C and exits with 130 without output', async () => {
     const before = slow.countOf('tools/call');
     const { child, done } = start(['tools', 'call', 'slow__wait', '--key', key]);
-    await until('the server has it', () => slow.countOf('tools/call') > before);
+    await until('the call reached the server', () => slow.countOf('tools/call') > before);
     child.kill('SIGINT');
     expect(await done).toMatchObject({ code: 130, stdout: '', stderr: '' });
-    await until('the server knows', () => slow.countOf('notifications/cancelled') === 1);
+    await until('the server got the cancellation', () => slow.countOf('notifications/cancelled') === 1);
   });
 });
 

@@ -165,11 +165,11 @@ describe('command line as an MCP client', () => {
 
   it('shows progress and escapes contents on a terminal only', async () => {
     const env = { GATEHOUSE_URL: gateway.urlOf('/') };
-    const at = (...args: string[]): PseudoTerminal =>
+    const onTerminal = (...args: string[]): PseudoTerminal =>
       PseudoTerminal.run([process.execPath, 'dist/main.js', ...args], { columns: 80, rows: 24 }, env);
     const [calling, reading, piped] = [
-      at('tools', 'call', 'files__index'),
-      at('resources', 'read', APP_LOG),
+      onTerminal('tools', 'call', 'files__index'),
+      onTerminal('resources', 'read', APP_LOG),
       run(['tools', 'call', 'files__index']),
     ];
     await within('both to end', Promise.all([calling.exited, reading.exited]), 25_000);
@@ -275,12 +275,12 @@ describe('command line in a shell', () => {
       'try "gatehouse resources read resource://files/file:///logs/er"',
     ].join('\n');
     const env = { ...process.env, GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
-    const said = await new Promise<string>((resolve, reject) =>
+    const output = await new Promise<string>((resolve, reject) =>
       execFile('bash', ['-c', script], { env, timeout: 25_000 }, (error, stdout) =>
         error ? reject(error) : resolve(stdout),
       ),
     );
-    expect(said.split('\n')).toEqual([
+    expect(output.split('\n')).toEqual([
       'files',
       'check print import schema help',
       'fail',
@@ -292,12 +292,12 @@ describe('command line in a shell', () => {
   });
 
   it('uses colours off a terminal only with FORCE_COLOR', async () => {
-    const [plain, painted] = await Promise.all([
+    const [plain, coloured] = await Promise.all([
       run(['servers', 'ls']),
       run(['servers', 'ls'], { FORCE_COLOR: '1' }),
     ]);
     expect(plain.stdout).not.toContain('\x1b');
-    expect(painted.stdout).toContain('\x1b[32mready');
+    expect(coloured.stdout).toContain('\x1b[32mready');
   });
 
   it('prints examples in its help', async () => {

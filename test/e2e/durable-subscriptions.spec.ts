@@ -28,7 +28,7 @@ const A = a('docs');
 const B = b('docs');
 
 const key = (id: string, word = `key-of-${id}`): object => ({ id, hash: hashOf(word), projects: ['*'] });
-const of = (id: string): Record<string, string> => ({ authorization: `Bearer key-of-${id}` });
+const keyHeader = (id: string): Record<string, string> => ({ authorization: `Bearer key-of-${id}` });
 
 const statusOf = async (session: RawSession): Promise<number> => (await session.post(PING)).status;
 
@@ -51,7 +51,7 @@ async function startListed(
   return processes;
 }
 
-/** Acts, and waits until the gateway has synced the server after that. */
+/** Runs `act`, and waits for the next sync of the server. */
 async function synced(server: ScriptedServer, act: () => Promise<void>): Promise<void> {
   const before = server.countOf('resources/templates/list');
   await act();
@@ -238,16 +238,16 @@ describe('subscriptions after a restart with another configuration', () => {
       other: { servers: ['hidden'] },
     };
     const auth = { apiKeys: ['ann', 'ben', 'keyless', 'rekeyed'].map((id) => key(id)) };
-    processes = await startListed(servers, { projects, auth }, of('ann'));
+    processes = await startListed(servers, { projects, auth }, keyHeader('ann'));
     for (const who of ['ann', 'keyless', 'rekeyed']) {
-      const listener = await SubscribedClient.open(processes.gateway.url, { headers: of(who) });
+      const listener = await SubscribedClient.open(processes.gateway.url, { headers: keyHeader(who) });
       const id = await listener.subscribed(A);
       if (who === 'ann') kept = id;
       listeners.set(who, listener);
     }
     for (const server of ['disabled', 'removed', 'narrowed', 'hidden']) {
       const url = processes.gateway.urlOf(`/projects/${server === 'hidden' ? 'other' : 'one'}/mcp`);
-      const listener = await SubscribedClient.open(url, { headers: of('ann') });
+      const listener = await SubscribedClient.open(url, { headers: keyHeader('ann') });
       await listener.subscribed(a(server));
       listeners.set(server, listener);
     }
@@ -261,7 +261,7 @@ describe('subscriptions after a restart with another configuration', () => {
       projects: { one: { servers: ['disabled'] } },
       auth: { apiKeys: [key('ann'), key('ben'), key('rekeyed', 'another')] },
     });
-    await processes.gateway.listed({ resources: ['docs', 'narrowed', 'hidden'] }, of('ann'));
+    await processes.gateway.listed({ resources: ['docs', 'narrowed', 'hidden'] }, keyHeader('ann'));
   }, STARTS_MS);
 
   it.each([
@@ -269,7 +269,7 @@ describe('subscriptions after a restart with another configuration', () => {
     ['whose key was replaced', 'rekeyed'],
   ])('of a client %s are dropped', async (_what, who) => {
     expect(await processes.subscriptions()).toMatchObject([{ id: kept }]);
-    expect(await statusOf(processes.sessionOf(listeners.get(who)!, of('ben')))).toBe(404);
+    expect(await statusOf(processes.sessionOf(listeners.get(who)!, keyHeader('ben')))).toBe(404);
   });
 
   it.each([
@@ -285,10 +285,10 @@ describe('subscriptions after a restart with another configuration', () => {
 
   it('belong to their principal: with another key the session is unknown', async () => {
     const ann = listeners.get('ann')!;
-    expect(await statusOf(processes.sessionOf(ann, of('ben')))).toBe(404);
+    expect(await statusOf(processes.sessionOf(ann, keyHeader('ben')))).toBe(404);
     expect(await statusOf(processes.sessionOf(ann, {}))).toBe(401);
     expect(await statusOf(processes.sessionOf(ann))).toBe(200);
-    expect(await statusOf(processes.sessionOf(ann, of('ben')))).toBe(404);
+    expect(await statusOf(processes.sessionOf(ann, keyHeader('ben')))).toBe(404);
     await (await SubscribedClient.onSession(processes.sessionOf(ann))).untilUpdated(A);
   });
 
@@ -297,7 +297,7 @@ describe('subscriptions after a restart with another configuration', () => {
 
     it('are dropped', async () => {
       expect(await processes.subscriptions()).toEqual([]);
-      expect(await statusOf(processes.sessionOf(listeners.get('ann')!, of('ben')))).toBe(404);
+      expect(await statusOf(processes.sessionOf(listeners.get('ann')!, keyHeader('ben')))).toBe(404);
     });
   });
 });
@@ -307,7 +307,7 @@ describe('subscriptions after a restart', () => {
   let docs: ScriptedServer;
   let revived: unknown[];
 
-  // Its client does not come back; the wait for that runs beside the other tests.
+  // Its client does not come back. The session expires while the other tests run.
   beforeAll(async () => {
     const servers = await serversOf('docs');
     ({ docs } = servers);
@@ -365,7 +365,7 @@ describe('subscriptions after a restart', () => {
     await SubscribedClient.of(processes.gateway.url, B);
   });
 
-  it('are lost with an unreadable journal, which is set aside, logged and counted', async () => {
+  it('are lost with an unreadable journal, which is renamed, logged and counted', async () => {
     const processes = await startListed(await serversOf('docs'));
     const listener = await SubscribedClient.of(processes.gateway.url, A);
     await processes.gateway.stop();

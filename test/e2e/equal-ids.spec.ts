@@ -6,10 +6,10 @@ import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js'
 const CLIENTS = 200;
 const ROUNDS = 3;
 
-/** Waits a random number of event loop turns, so that responses overtake one another. */
+/** Waits a random number of iterations of the event loop, so that responses are sent in another order than requests. */
 async function waitRandomly(): Promise<void> {
-  const turns = Math.floor(Math.random() * 20);
-  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+  const iterations = Math.floor(Math.random() * 20);
+  for (let n = 0; n < iterations; n++) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('clients that all use the same ids', () => {
@@ -17,20 +17,20 @@ describe('clients that all use the same ids', () => {
   let clients: RawSession[];
 
   beforeAll(async () => {
-    const backend = await ScriptedServer.start();
-    backend.tool('echo', async (call) => {
+    const scripted = await ScriptedServer.start();
+    scripted.tool('echo', async (call) => {
       call.progress(0.5);
       await waitRandomly();
       call.notify('notifications/message', { level: 'info', data: call.args['secret'] });
       return text(String(call.args['secret']));
     });
-    backend.tool('silent', async (call) => {
+    scripted.tool('silent', async (call) => {
       await waitRandomly();
       return text(String(call.args['secret']));
     });
     const limits = { concurrency: 64, queue: 1000 };
     gateway = await startGateway({
-      mcpServers: { stdio: { ...backend.stdio(), ...limits }, http: { ...backend.http, ...limits } },
+      mcpServers: { stdio: { ...scripted.stdio(), ...limits }, http: { ...scripted.http, ...limits } },
     });
     await gateway.listed({ tools: ['stdio', 'http'] });
     clients = await Promise.all(Array.from({ length: CLIENTS }, () => RawSession.open(gateway.url)));

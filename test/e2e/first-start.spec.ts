@@ -7,13 +7,13 @@ import { descendantsOf, untilExited } from '../kit/processes.js';
 import { RawSession } from '../kit/raw-session.js';
 import { tempDir } from '../kit/temp-dir.js';
 
-/** The files of a clone after `npm ci`, without build output. */
-const CLONED = ['.npmrc', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
-const CLONED_ROOMS = ['src', 'scripts', 'config', 'docs'];
+/** The files and folders of a clone that a build needs. */
+const FILES = ['.npmrc', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const FOLDERS = ['src', 'scripts', 'config', 'docs'];
 
 function freshClone(): string {
   const dir = tempDir();
-  for (const name of [...CLONED, ...CLONED_ROOMS]) cpSync(name, join(dir, name), { recursive: true });
+  for (const name of [...FILES, ...FOLDERS]) cpSync(name, join(dir, name), { recursive: true });
   symlinkSync(resolve('node_modules'), join(dir, 'node_modules'));
   return dir;
 }
@@ -40,10 +40,10 @@ describe('npm start', () => {
     const { result } = await session.callTool('everything__echo', { message: 'hello' });
     expect(JSON.stringify(result)).toContain('hello');
     const started = builtAt();
-    const family = descendantsOf(first.pid);
-    expect(family.length).toBeGreaterThan(3);
+    const processes = descendantsOf(first.pid);
+    expect(processes.length).toBeGreaterThan(3);
     await first.stop();
-    await untilExited(family);
+    await untilExited(processes);
 
     const second = await npmStart(dir);
     expect(builtAt()).toBe(started);

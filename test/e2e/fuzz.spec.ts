@@ -93,9 +93,9 @@ describe('random input', () => {
   let sessions: RawSession[];
 
   beforeAll(async () => {
-    const backend = await ScriptedServer.start();
-    backend.tool('echo', (call) => text(call.text)).prompt('prompt', () => ({ messages: [] }));
-    gateway = await startGateway({ mcpServers: { s: backend.stdio() } });
+    const server = await ScriptedServer.start();
+    server.tool('echo', (call) => text(call.text)).prompt('prompt', () => ({ messages: [] }));
+    gateway = await startGateway({ mcpServers: { s: server.stdio() } });
     await gateway.listed({ tools: ['s'], prompts: ['s'] });
     const revisions = ['2025-11-25', '2025-03-26'];
     sessions = await Promise.all(

@@ -55,7 +55,7 @@ describe('servers that hang', () => {
     expect(tools.map(({ name }) => name)).toEqual(['healthy__echo', 'stuck__echo', 'stuck__hang']);
   });
 
-  it('are served in part: a hanging list delays only itself', async () => {
+  it('have their other lists served while one of their lists hangs', async () => {
     const prompts = await within('the list', session.list('prompts'), SOON_MS);
     expect(prompts.map(({ name }) => name)).toEqual(['listless__hello']);
   });
@@ -80,7 +80,7 @@ describe('servers that hang', () => {
     );
     stuck.on('ping', () => undefined);
     const from = gateway.logs.length;
-    for (let turn = 0; turn < 3; turn++) {
+    for (let n = 0; n < 3; n++) {
       const { error } = await session.callTool('stuck__hang');
       expect(error).toMatchObject({ code: -31008, data: { code: 'TIMEOUT', server: 'stuck' } });
     }

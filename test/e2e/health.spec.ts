@@ -25,12 +25,12 @@ const untilHealth = (gateway: Gateway, path: string, http: number, status: strin
     return now.http === http && now.status === status && now;
   });
 
-const secretive = { command: 'false', env: { TOKEN: '${SECRET_TOKEN}' } };
+const exitingServer = { command: 'false', env: { TOKEN: '${SECRET_TOKEN}' } };
 
 describe('health', () => {
   it('is ok with every server up', async () => {
-    const backend = await ScriptedServer.start();
-    const gateway = await startGateway({ mcpServers: { one: backend.stdio(), two: backend.http } });
+    const server = await ScriptedServer.start();
+    const gateway = await startGateway({ mcpServers: { one: server.stdio(), two: server.http } });
     const { details } = await untilHealth(gateway, '', 200, 'ok');
     expect(details).toMatchObject({
       accepting: { status: 'up' },
@@ -46,10 +46,10 @@ describe('health', () => {
     expect(await untilHealth(gateway, '/startup', 200, 'ok')).toBeDefined();
   });
 
-  it('is degraded with a dead server and reports its state and reason; the gateway stays ready', async () => {
-    const backend = await ScriptedServer.start();
+  it('is degraded with a server that exits, and reports its state and reason; the gateway stays ready', async () => {
+    const server = await ScriptedServer.start();
     const gateway = await startGateway(
-      { mcpServers: { fine: backend.stdio(), broken: secretive } },
+      { mcpServers: { fine: server.stdio(), broken: exitingServer } },
       { SECRET_TOKEN: 'a-secret-value' },
     );
     await gateway.logged({ server: 'broken', message: 'server is retrying' });
@@ -70,7 +70,7 @@ describe('health', () => {
     expect(await untilHealth(gateway, '/startup', 200, 'ok')).toBeDefined();
   });
 
-  it('names no server, version or number to the public', async () => {
+  it('contains no server, version or number on the public paths', async () => {
     const gateway = await startGateway({ mcpServers: { topsecret: { command: 'false' } } });
     for (const path of ['/live', '/ready', '/startup']) {
       const { text: body } = await health(gateway, path);
@@ -92,14 +92,14 @@ describe('health', () => {
   });
 
   it('reports startup as unfinished while a server has neither answered nor failed', async () => {
-    const backend = await ScriptedServer.start();
-    const greeting = deferred<object>();
-    backend.on('initialize', () => greeting.promise);
-    const gateway = await startGateway({ mcpServers: { slow: backend.stdio() } });
-    await backend.untilReceived('initialize');
+    const server = await ScriptedServer.start();
+    const initializeResult = deferred<object>();
+    server.on('initialize', () => initializeResult.promise);
+    const gateway = await startGateway({ mcpServers: { slow: server.stdio() } });
+    await server.untilReceived('initialize');
     expect(await health(gateway, '/startup')).toMatchObject({ http: 503, status: 'error' });
     expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'degraded' });
-    greeting.resolve({
+    initializeResult.resolve({
       protocolVersion: '2025-11-25',
       capabilities: {},
       serverInfo: { name: 's', version: '1' },
@@ -107,43 +107,43 @@ describe('health', () => {
     await untilHealth(gateway, '/startup', 200, 'ok');
     // Startup is final: later failures of a server do not change it.
     await gateway.logged({ server: 'slow', message: 'server is ready' });
-    backend.on('initialize', () => undefined);
-    process.kill(backend.link.pid!, 'SIGKILL');
+    server.on('initialize', () => undefined);
+    process.kill(server.link.pid!, 'SIGKILL');
     await untilHealth(gateway, '/ready', 200, 'degraded');
     expect(await health(gateway, '/startup')).toMatchObject({ http: 200, status: 'ok' });
   });
 
-  it('is not ready before the required servers were connected; losing them later does not matter', async () => {
-    const backend = await ScriptedServer.start();
-    await backend.goDown();
+  it('is not ready before the required servers were connected, and stays ready when they are lost later', async () => {
+    const server = await ScriptedServer.start();
+    await server.goDown();
     const gateway = await startGateway({
-      mcpServers: { needed: backend.http, other: { command: 'false' } },
+      mcpServers: { needed: server.http, other: { command: 'false' } },
       readiness: { requireServers: ['needed'] },
     });
     const waiting = await health(gateway, '/ready');
     expect(waiting).toMatchObject({ http: 503, status: 'error' });
     expect(waiting.text).not.toContain('needed');
     expect(await health(gateway, '/live')).toMatchObject({ http: 200 });
-    await backend.goUp();
+    await server.goUp();
     await untilHealth(gateway, '/ready', 200, 'degraded');
     const mark = gateway.logs.length;
-    await backend.goDown();
+    await server.goDown();
     await gateway.logged({ server: 'needed', message: 'server is retrying' }, mark);
     expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'degraded' });
   });
 
   it('is not ready while it drains, but alive', async () => {
-    const backend = await ScriptedServer.start();
+    const server = await ScriptedServer.start();
     const end = deferred();
-    backend.tool('wait', async () => {
+    server.tool('wait', async () => {
       await end.promise;
       return text('done');
     });
-    const gateway = await startGateway({ mcpServers: { s: backend.stdio() } });
+    const gateway = await startGateway({ mcpServers: { s: server.stdio() } });
     await gateway.listed({ tools: ['s'] });
     const session = await RawSession.open(gateway.url);
     const call = session.callTool('s__wait');
-    await backend.untilReceived('tools/call');
+    await server.untilReceived('tools/call');
     gateway.signal('SIGTERM');
     await untilHealth(gateway, '/ready', 503, 'shutting_down');
     expect(await health(gateway)).toMatchObject({ http: 503 });

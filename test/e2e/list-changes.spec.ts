@@ -8,7 +8,7 @@ import { until } from '../kit/until.js';
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
 const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
-const startBackend = async (): Promise<ScriptedServer> =>
+const startScripted = async (): Promise<ScriptedServer> =>
   (await ScriptedServer.start()).tool('first', () => text('1')).prompt('initial', () => ({ messages: [] }));
 
 /** Two servers behind one gateway, and the streams of its clients. */
@@ -21,7 +21,7 @@ describe('a list change of a server', () => {
   let lastPrompt = 0;
 
   beforeAll(async () => {
-    [stdio, http] = await Promise.all([startBackend(), startBackend()]);
+    [stdio, http] = await Promise.all([startScripted(), startScripted()]);
     const gateway = await startGateway({ mcpServers: { stdio: stdio.stdio(), http: http.http } });
     await gateway.listed({ tools: ['stdio', 'http'], prompts: ['stdio', 'http'] });
     url = gateway.url;
@@ -36,8 +36,8 @@ describe('a list change of a server', () => {
       counts(method).every((count, index) => count > than[index]!),
     );
 
-  /** Notifications arrive in order: after the change of the other list, no earlier one is pending. */
-  async function settle(): Promise<void> {
+  /** Notifications arrive in order: when the list change of prompts arrives, all earlier notifications have arrived. */
+  async function drainNotifications(): Promise<void> {
     const before = counts(PROMPTS_CHANGED);
     http.prompt(`prompt-${++lastPrompt}`, () => ({ messages: [] }));
     http.broadcast(PROMPTS_CHANGED);
@@ -48,14 +48,14 @@ describe('a list change of a server', () => {
     'reaches every client with an open stream exactly once, and only for the list that changed (%s)',
     async (server) => {
       const [tools, prompts] = [counts(TOOLS_CHANGED), counts(PROMPTS_CHANGED)];
-      const backend = server === 'stdio' ? stdio : http;
-      backend.tool('second', () => text('2'));
-      backend.broadcast(TOOLS_CHANGED);
+      const scripted = server === 'stdio' ? stdio : http;
+      scripted.tool('second', () => text('2'));
+      scripted.broadcast(TOOLS_CHANGED);
       await untilMore(TOOLS_CHANGED, tools);
       expect(counts(PROMPTS_CHANGED)).toEqual(prompts);
       const { result } = await sessions[0]!.callTool(`${server}__second`);
       expect(result).toEqual(text('2'));
-      await settle();
+      await drainNotifications();
       expect(counts(TOOLS_CHANGED)).toEqual(tools.map((count) => count + 1));
     },
   );
@@ -64,7 +64,7 @@ describe('a list change of a server', () => {
     const [before, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];
     http.broadcast(TOOLS_CHANGED);
     await until('the gateway fetched the list again', () => http.countOf('tools/list') > listed);
-    await settle();
+    await drainNotifications();
     expect(counts(TOOLS_CHANGED)).toEqual(before);
   });
 
@@ -73,7 +73,7 @@ describe('a list change of a server', () => {
     http.tool('third', () => text('3'));
     for (let turn = 0; turn < 100; turn++) http.broadcast(TOOLS_CHANGED);
     await untilMore(TOOLS_CHANGED, before);
-    await settle();
+    await drainNotifications();
     expect(counts(TOOLS_CHANGED)).toEqual(before.map((count) => count + 1));
     expect(http.countOf('tools/list') - listed).toBeLessThanOrEqual(2);
   });
@@ -92,7 +92,7 @@ describe('a list change of a server', () => {
     await unready.notify('notifications/initialized');
     const opened = await Promise.all([late.listen(), unready.listen()]);
     streams.push(...opened);
-    await settle();
+    await drainNotifications();
     expect(opened.map((stream) => stream.count(TOOLS_CHANGED))).toEqual([1, 0]);
   });
 

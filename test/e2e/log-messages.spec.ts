@@ -11,17 +11,17 @@ const levels = (messages: readonly Message[]): unknown[] =>
   messages.filter(({ method }) => method === MESSAGE).map(({ params }) => params?.['level']);
 
 describe('log messages', () => {
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
   let url: string;
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
-    backend.tool('talk', (call) => {
+    server = await ScriptedServer.start();
+    server.tool('talk', (call) => {
       for (const level of ['debug', 'info', 'warning', 'error'])
         call.notify(MESSAGE, { level, data: call.args['secret'] });
       return text('done');
     });
-    const gateway = await startGateway({ mcpServers: { s: backend.http } });
+    const gateway = await startGateway({ mcpServers: { s: server.http } });
     await gateway.listed({ tools: ['s'] });
     url = gateway.url;
   }, 30_000);
@@ -33,19 +33,19 @@ describe('log messages', () => {
   }
 
   it('outside a call reach every client that set a level, from that level up', async () => {
-    const [[, talkative], [, calm], [, silent]] = await Promise.all([
+    const [[, debugStream], [, errorStream], [, streamWithoutLevel]] = await Promise.all([
       listener('debug'),
       listener('error'),
       listener(),
     ]);
     for (const level of ['debug', 'info', 'error', 'emergency'])
-      backend.broadcast(MESSAGE, { level, data: 'x' });
+      server.broadcast(MESSAGE, { level, data: 'x' });
     await until('the last message arrived', () =>
-      [talkative, calm].every(({ messages }) => levels(messages).includes('emergency')),
+      [debugStream, errorStream].every(({ messages }) => levels(messages).includes('emergency')),
     );
-    expect(levels(talkative.messages)).toEqual(['debug', 'info', 'error', 'emergency']);
-    expect(levels(calm.messages)).toEqual(['error', 'emergency']);
-    expect(silent.messages).toEqual([]);
+    expect(levels(debugStream.messages)).toEqual(['debug', 'info', 'error', 'emergency']);
+    expect(levels(errorStream.messages)).toEqual(['error', 'emergency']);
+    expect(streamWithoutLevel.messages).toEqual([]);
   });
 
   it('of a call reach only its client, on the stream of that call', async () => {
@@ -58,10 +58,10 @@ describe('log messages', () => {
 
   it('are requested from the server at the lowest level of its clients, also after its restart', async () => {
     await listener('error');
-    await backend.untilReceived('logging/setLevel', ({ params }) => params?.['level'] === 'debug');
-    const before = backend.countOf('logging/setLevel');
-    backend.httpEndpoint.expireSessions();
-    await until('the server gets the level again', () => backend.countOf('logging/setLevel') > before);
-    expect(backend.messages('logging/setLevel').at(-1)?.message.params).toEqual({ level: 'debug' });
+    await server.untilReceived('logging/setLevel', ({ params }) => params?.['level'] === 'debug');
+    const before = server.countOf('logging/setLevel');
+    server.httpEndpoint.expireSessions();
+    await until('the server gets the level again', () => server.countOf('logging/setLevel') > before);
+    expect(server.messages('logging/setLevel').at(-1)?.message.params).toEqual({ level: 'debug' });
   });
 });

@@ -22,7 +22,7 @@ interface Result {
   readonly structuredContent?: Record<string, unknown>;
   readonly content: readonly { readonly text: string }[];
 }
-type Card = Record<string, unknown>;
+type Summary = Record<string, unknown>;
 
 const startServerWithDescribeTool = async (server: string): Promise<ScriptedServer> =>
   (await ScriptedServer.start()).tool('describe_tool', () => text(`the own one of ${server}`));
@@ -118,7 +118,7 @@ describe('meta tools', () => {
   async function found(name: string, args: object, member: string, by: string): Promise<unknown[]> {
     const { structuredContent, isError } = await call(name, args);
     expect(isError).toBeUndefined();
-    return (structuredContent![member] as Card[]).map((card) => card[by]);
+    return (structuredContent![member] as Summary[]).map((summary) => summary[by]);
   }
 
   it('are listed under their own names, with input and output schemas', async () => {
@@ -148,9 +148,9 @@ describe('meta tools', () => {
   describe('of resources', () => {
     it('catalog_resources lists summaries, of all servers or of one', async () => {
       const { structuredContent } = await call('catalog_resources');
-      const cards = structuredContent!['resources'] as Card[];
-      expect(cards).toHaveLength(5);
-      expect(cards[0]).toEqual({
+      const summaries = structuredContent!['resources'] as Summary[];
+      expect(summaries).toHaveLength(5);
+      expect(summaries[0]).toEqual({
         uri: 'resource://files/file:///srv/budget-2024.csv',
         name: 'budget-2024.csv',
         title: 'Budget',
@@ -169,7 +169,7 @@ describe('meta tools', () => {
       let cursor: unknown;
       do {
         const { structuredContent } = await call('catalog_resources', { limit: 2, cursor });
-        const page = structuredContent!['resources'] as Card[];
+        const page = structuredContent!['resources'] as Summary[];
         expect(page.length).toBeLessThanOrEqual(2);
         uris.push(...page.map(({ uri }) => uri));
         cursor = structuredContent!['nextCursor'];

@@ -15,11 +15,11 @@ const REMOTE = { 'x-forwarded-for': '203.0.113.7' };
 const scrape = async (gateway: Gateway): Promise<Scrape> =>
   new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
 
-let backend: ScriptedServer;
+let scripted: ScriptedServer;
 
 beforeAll(async () => {
-  backend = await ScriptedServer.start();
-  backend
+  scripted = await ScriptedServer.start();
+  scripted
     .tool('echo', () => text('echo'))
     .tool('fail', () => ({ ...text('sorry'), isError: true }))
     .tool('refuse', () => {
@@ -31,12 +31,12 @@ beforeAll(async () => {
 describe('/metrics', () => {
   let gateway: Gateway;
   let session: RawSession;
-  let mortal: ScriptedServer;
+  let killed: ScriptedServer;
 
   beforeAll(async () => {
-    mortal = await ScriptedServer.start();
+    killed = await ScriptedServer.start();
     gateway = await startGateway({
-      mcpServers: { s: { ...backend.stdio(), timeoutMs: 300 }, mortal: mortal.stdio() },
+      mcpServers: { s: { ...scripted.stdio(), timeoutMs: 300 }, killed: killed.stdio() },
       admin: { token: ADMIN_TOKEN },
     });
     await gateway.listed({ tools: ['s'] });
@@ -53,7 +53,7 @@ describe('/metrics', () => {
     ['a client without credentials', {}, 401],
     ['a client with an invalid token', { authorization: 'Bearer guess' }, 403],
     ['an administrator', { authorization: `Bearer ${ADMIN_TOKEN}` }, 200],
-  ])('answers %s from elsewhere', async (_who, headers, status) => {
+  ])('answers a remote request of %s with its status', async (_who, headers, status) => {
     for (const path of ['/metrics', '/health']) {
       const answer = await exchange(gateway.urlOf(path), { headers: { ...REMOTE, ...headers } });
       expect(answer.status).toBe(status);
@@ -102,7 +102,7 @@ describe('/metrics', () => {
   it('reports which servers are up, their calls and their states', async () => {
     const fresh = await startGateway({
       mcpServers: {
-        s: { ...backend.stdio(), timeoutMs: 60_000, concurrency: 1, queue: 7 },
+        s: { ...scripted.stdio(), timeoutMs: 60_000, concurrency: 1, queue: 7 },
         dead: { command: 'false' },
       },
     });
@@ -126,12 +126,12 @@ describe('/metrics', () => {
   });
 
   it('counts the restarts of a server', async () => {
-    const labels = { server_id: 'mortal' };
+    const labels = { server_id: 'killed' };
     const restarts = async (): Promise<number> =>
       (await scrape(gateway)).value('gatehouse_backend_restarts_total', labels)!;
-    await until('the server was started', () => mortal.links.length === 1);
+    await until('the server was started', () => killed.links.length === 1);
     const before = await restarts();
-    process.kill(mortal.link.pid!, 'SIGKILL');
+    process.kill(killed.link.pid!, 'SIGKILL');
     await until('the restart is counted', async () => (await restarts()) > before);
     expect(await restarts()).toBe(before + 1);
   });
@@ -143,8 +143,8 @@ describe('/metrics', () => {
       (await scrape(gateway)).value('mcp_notifications_total', { ...labels, outcome })!;
     const [delivered, coalesced] = [await count('delivered'), await count('coalesced')];
     for (const name of ['one', 'two']) {
-      backend.tool(name, () => text(name));
-      backend.broadcast('notifications/tools/list_changed');
+      scripted.tool(name, () => text(name));
+      scripted.broadcast('notifications/tools/list_changed');
       await until(`${name} is listed`, async () =>
         (await client.list('tools')).some((tool) => tool.name === `s__${name}`),
       );
@@ -211,7 +211,7 @@ describe('/metrics', () => {
 describe('the series of /metrics', () => {
   it('do not depend on the input of clients', async () => {
     const gateway = await startGateway({
-      mcpServers: { s: { ...backend.stdio(), timeoutMs: 300 } },
+      mcpServers: { s: { ...scripted.stdio(), timeoutMs: 300 } },
       projects: { p: { servers: ['s'] } },
     });
     await gateway.listed({ tools: ['s'] });
@@ -240,7 +240,7 @@ describe('the series of /metrics', () => {
           exchange(gateway.urlOf(`/${word}`), { headers: { 'user-agent': word, [`x-${word}`]: word } }),
         ]);
       }
-      backend.broadcast(`notifications/${Math.random()}`);
+      scripted.broadcast(`notifications/${Math.random()}`);
       await session.end();
     };
     await sendVariedInput(1);
@@ -251,7 +251,7 @@ describe('the series of /metrics', () => {
   }, 30_000);
 
   it('of a removed server are dropped, and the others stay', async () => {
-    const file = writeConfig({ mcpServers: { goes: backend.stdio(), stays: backend.stdio() } });
+    const file = writeConfig({ mcpServers: { goes: scripted.stdio(), stays: scripted.stdio() } });
     const gateway = launchGateway(['--config', file]);
     await gateway.listening();
     await gateway.listed({ tools: ['goes', 'stays'] });
@@ -318,7 +318,7 @@ describe('the alerts and the dashboard', () => {
   let now: Scrape;
 
   beforeAll(async () => {
-    const gateway = await startGateway({ mcpServers: { s: backend.stdio() } });
+    const gateway = await startGateway({ mcpServers: { s: scripted.stdio() } });
     await gateway.listed({ tools: ['s'] });
     now = await scrape(gateway);
   }, 30_000);

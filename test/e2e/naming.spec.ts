@@ -5,11 +5,11 @@ import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js'
 
 const LONG = 'a_tool_whose_name_alone_is_already_as_long_as_providers_accept_x';
 
-async function scripted(server: string): Promise<ScriptedServer> {
-  const backend = await ScriptedServer.start();
+async function startScripted(server: string): Promise<ScriptedServer> {
+  const scripted = await ScriptedServer.start();
   for (const tool of ['shared', `only_${server}`, 'hidden', LONG])
-    backend.tool(tool, (call) => text(`${String(call.params['name'])} of ${server}`));
-  return backend
+    scripted.tool(tool, (call) => text(`${String(call.params['name'])} of ${server}`));
+  return scripted
     .prompt('greeting', () => ({ messages: [], description: server }))
     .on('completion/complete', () => ({ completion: { values: [server] } }));
 }
@@ -26,7 +26,7 @@ describe('naming', () => {
   let beta: ScriptedServer;
 
   beforeAll(async () => {
-    [alpha, beta] = await Promise.all([scripted('alpha'), scripted('beta')]);
+    [alpha, beta] = await Promise.all([startScripted('alpha'), startScripted('beta')]);
   });
 
   /** Beta is first in the config, so that the order of servers is not alphabetic. */

@@ -11,12 +11,12 @@ const namesIn = (result: Record<string, unknown> = {}): string[] =>
 describe('paginated lists', () => {
   let gateway: Gateway;
   let session: RawSession;
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
+    server = await ScriptedServer.start();
     for (let index = 0; index < 8; index++)
-      backend.tool(`tool_${index}`, () => text('')).prompt(`prompt_${index}`, () => ({ messages: [] }));
+      server.tool(`tool_${index}`, () => text('')).prompt(`prompt_${index}`, () => ({ messages: [] }));
     const paging = await ScriptedServer.start();
     paging.on('tools/list', ({ params }) => {
       const page = params['cursor'] === undefined ? 0 : Number(params['cursor']);
@@ -27,7 +27,7 @@ describe('paginated lists', () => {
     looping.on('tools/list', () => ({ tools: [named('again')], nextCursor: '' }));
     gateway = await startGateway({
       limits: { pageSize: 3 },
-      mcpServers: { main: backend.http, paging: paging.http, looping: looping.http },
+      mcpServers: { main: server.http, paging: paging.http, looping: looping.http },
     });
     await gateway.listed({ tools: ['main', 'paging', 'looping'], prompts: ['main'] });
     session = await RawSession.open(gateway.url);
@@ -51,10 +51,10 @@ describe('paginated lists', () => {
   });
 
   it('are answered without a request to any server', async () => {
-    const before = backend.received.length;
+    const before = server.received.length;
     await session.list('tools');
     await session.list('prompts');
-    expect(backend.received.length).toBe(before);
+    expect(server.received.length).toBe(before);
   });
 
   it('contain every page of a server, and the gateway stops at a server that repeats a cursor', async () => {
@@ -65,14 +65,14 @@ describe('paginated lists', () => {
 
   it('continue at the same entry when the list changes between two pages', async () => {
     const { result } = await session.request('tools/list');
-    backend.tool('tool_0a', () => text(''));
-    backend.broadcast('notifications/tools/list_changed');
+    server.tool('tool_0a', () => text(''));
+    server.broadcast('notifications/tools/list_changed');
     const changed = ALL.toSpliced(2, 0, 'main__tool_0a');
     await session.namesUntil('tools', changed);
     const { result: next } = await session.request('tools/list', { cursor: result?.['nextCursor'] });
     expect(namesIn(next)).toEqual(['main__tool_2', 'main__tool_3', 'main__tool_4']);
-    backend.withoutTool('tool_0a');
-    backend.broadcast('notifications/tools/list_changed');
+    server.withoutTool('tool_0a');
+    server.broadcast('notifications/tools/list_changed');
     await session.namesUntil('tools', ALL);
   });
 

@@ -20,10 +20,10 @@ const PROJECTS = {
 const inLeft = ['left__only_left', 'left__shared'];
 const inRight = ['right__only_right', 'right__shared'];
 
-async function scripted(id: string): Promise<ScriptedServer> {
-  const backend = await ScriptedServer.start();
-  for (const tool of ['shared', `only_${id}`]) backend.tool(tool, () => text(`from ${id}`));
-  return backend
+async function startScripted(id: string): Promise<ScriptedServer> {
+  const server = await ScriptedServer.start();
+  for (const tool of ['shared', `only_${id}`]) server.tool(tool, () => text(`from ${id}`));
+  return server
     .prompt('greet', () => ({ messages: [], description: id }))
     .on('completion/complete', () => ({ completion: { values: [id] } }))
     .on('initialize', () => ({
@@ -70,7 +70,7 @@ describe('a project', () => {
   let session: RawSession;
 
   beforeAll(async () => {
-    [left, right] = await Promise.all([scripted('left'), scripted('right')]);
+    [left, right] = await Promise.all([startScripted('left'), startScripted('right')]);
     gateway = await startGateway({
       mcpServers: { left: left.http, right: right.stdio() },
       projects: PROJECTS,

@@ -13,8 +13,8 @@ const UNAVAILABLE = (server: string): object => ({
   data: { code: 'SERVER_UNAVAILABLE', server },
 });
 
-/** Repeats one call until `stop`; keeps every answer. */
-class Load {
+/** Repeats one call until `stop` and keeps every answer. */
+class RepeatedCall {
   readonly answers: Answer[] = [];
   private isOn = true;
   private readonly running: Promise<void>;
@@ -76,9 +76,13 @@ describe('a crashed server', () => {
       const sessions = await Promise.all(Array.from({ length: 6 }, () => RawSession.open(gateway.url)));
       const [one, two] = sessions as [RawSession, RawSession];
       const bystanders = sessions.flatMap((session) =>
-        ['stdio__echo', 'http__echo'].map((tool) => new Load(session, tool, { message: 'still here' })),
+        ['stdio__echo', 'http__echo'].map(
+          (tool) => new RepeatedCall(session, tool, { message: 'still here' }),
+        ),
       );
-      const victims = [one, two].map((session) => new Load(session, 'victim__echo', { message: 'x' }));
+      const victims = [one, two].map(
+        (session) => new RepeatedCall(session, 'victim__echo', { message: 'x' }),
+      );
       const long = { duration: 60, steps: 60 };
       const inFlight = Array.from({ length: 3 }, () =>
         one.callTool('victim__trigger-long-running-operation', long),
@@ -129,15 +133,15 @@ describe('a crashed server', () => {
 
   describe('that fails to restart', () => {
     it('stays listed, and its calls fail at once with -31003', async () => {
-      const backend = await ScriptedServer.start();
-      backend.tool('echo', () => text('echo'));
-      const gateway = await startGateway({ mcpServers: { gone: backend.stdio() } });
+      const scripted = await ScriptedServer.start();
+      scripted.tool('echo', () => text('echo'));
+      const gateway = await startGateway({ mcpServers: { gone: scripted.stdio() } });
       await gateway.listed({ tools: ['gone'] });
       const session = await RawSession.open(gateway.url);
-      backend.on('initialize', () => {
+      scripted.on('initialize', () => {
         throw new ScriptedError('{"code":-32603,"message":"out of order"}');
       });
-      process.kill(backend.link.pid!, 'SIGKILL');
+      process.kill(scripted.link.pid!, 'SIGKILL');
       await gateway.logged({ server: 'gone', message: 'server is retrying' });
       const began = performance.now();
       const { error } = await session.callTool('gone__echo');
@@ -151,17 +155,17 @@ describe('a crashed server', () => {
 describe('a restarted HTTP server', () => {
   /** One server per test, because five losses within a minute lead to the crash-loop state. */
   const NAMES = ['single', 'many', 'idle', 'down', 'changed', 'refusing'] as const;
-  let backends: Record<(typeof NAMES)[number], ScriptedServer>;
+  let scriptedServers: Record<(typeof NAMES)[number], ScriptedServer>;
   let session: RawSession;
 
   beforeAll(async () => {
     const started = NAMES.map(async (name) => [name, await ScriptedServer.start()] as const);
-    backends = Object.fromEntries(await Promise.all(started)) as typeof backends;
-    for (const backend of Object.values(backends))
-      backend.tool('echo', (call) => text(String(call.args['message'])));
+    scriptedServers = Object.fromEntries(await Promise.all(started)) as typeof scriptedServers;
+    for (const scripted of Object.values(scriptedServers))
+      scripted.tool('echo', (call) => text(String(call.args['message'])));
     const gateway = await startGateway({
       mcpServers: Object.fromEntries(
-        NAMES.map((name) => [name, { ...backends[name].http, concurrency: 50 }]),
+        NAMES.map((name) => [name, { ...scriptedServers[name].http, concurrency: 50 }]),
       ),
     });
     await gateway.listed({ tools: NAMES });
@@ -181,7 +185,7 @@ describe('a restarted HTTP server', () => {
   }
 
   it('whose session expired is initialised once, and the call that got HTTP 404 is repeated', async () => {
-    const { single } = backends;
+    const { single } = scriptedServers;
     single.httpEndpoint.expireSessions();
     expect((await echo('single', 'repeated')).result).toEqual(text('repeated'));
     expect(single.countOf('initialize')).toBe(2);
@@ -191,7 +195,7 @@ describe('a restarted HTTP server', () => {
   });
 
   it('is initialised once when 30 concurrent calls get HTTP 404, each ends with its result or -31003', async () => {
-    const { many } = backends;
+    const { many } = scriptedServers;
     many.httpEndpoint.expireSessions();
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => echo('many', `${index}`)));
     answers.forEach((answer, index) => expectResultOrUnavailable(answer, 'many', text(`${index}`)));
@@ -201,7 +205,7 @@ describe('a restarted HTTP server', () => {
   });
 
   it('whose session expired without calls is initialised again by its notification stream', async () => {
-    const { idle } = backends;
+    const { idle } = scriptedServers;
     idle.httpEndpoint.expireSessions();
     await until('the gateway initialises again', () => idle.countOf('initialize') === 2);
     await untilEcho('idle', 'after');
@@ -209,7 +213,7 @@ describe('a restarted HTTP server', () => {
   });
 
   it('fails calls with -31003 while it is down and answers again once it is up', async () => {
-    const { down } = backends;
+    const { down } = scriptedServers;
     await down.goDown();
     expect((await echo('down', 'while down')).error).toEqual(UNAVAILABLE('down'));
     await down.goUp();
@@ -218,7 +222,7 @@ describe('a restarted HTTP server', () => {
   });
 
   it('is listed again: its new tools replace the old ones', async () => {
-    const { changed } = backends;
+    const { changed } = scriptedServers;
     await changed.goDown();
     changed.withoutTool('echo').tool('other', () => text('other'));
     await changed.goUp();
@@ -229,7 +233,7 @@ describe('a restarted HTTP server', () => {
   });
 
   it.each([500, 502, 503, 429])('fails only the call that it answers with HTTP %d', async (status) => {
-    const { refusing } = backends;
+    const { refusing } = scriptedServers;
     refusing.httpEndpoint.nextPostStatuses.push(status);
     expect((await echo('refusing', 'refused')).error).toEqual(UNAVAILABLE('refusing'));
     expect((await echo('refusing', 'accepted')).result).toEqual(text('accepted'));

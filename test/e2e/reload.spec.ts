@@ -48,13 +48,13 @@ class ReloadableGateway {
 
 const names = (...ids: string[]): string[] => ids.flatMap((id) => [`${id}__t`, `${id}__u`]);
 
-const pidOf = (backend: ScriptedServer): number => backend.link.pid!;
+const pidOf = (server: ScriptedServer): number => server.link.pid!;
 
 /** While a process is replaced, none or two links are open. */
 const hasOneLink = ({ links }: ScriptedServer): boolean => links.filter(({ isOpen }) => isOpen).length === 1;
 
 describe('a config reload', () => {
-  let backends: Record<'a' | 'b' | 'c', ScriptedServer>;
+  let scriptedServers: Record<'a' | 'b' | 'c', ScriptedServer>;
   let servers: Record<'a' | 'b' | 'c', object>;
   let reloadable: ReloadableGateway;
   let session: RawSession;
@@ -62,9 +62,9 @@ describe('a config reload', () => {
 
   beforeAll(async () => {
     const [a, b, c] = await Promise.all([1, 2, 3].map(() => ScriptedServer.start()));
-    backends = { a: a!, b: b!, c: c! };
-    for (const backend of Object.values(backends))
-      backend.tool('t', () => text('done')).tool('u', () => text('done'));
+    scriptedServers = { a: a!, b: b!, c: c! };
+    for (const server of Object.values(scriptedServers))
+      server.tool('t', () => text('done')).tool('u', () => text('done'));
     servers = { a: a!.stdio(), b: b!.stdio(), c: c!.stdio() };
     reloadable = await ReloadableGateway.start({ mcpServers: servers });
     await reloadable.gateway.listed({ tools: ['a', 'b', 'c'] });
@@ -72,12 +72,15 @@ describe('a config reload', () => {
     stream = await session.listen();
   }, 30_000);
 
-  const pids = (): number[] => Object.values(backends).map(pidOf);
+  const pids = (): number[] => Object.values(scriptedServers).map(pidOf);
 
   it('restarts only the process of the changed server', async () => {
     const before = pids();
     await reloadable.change({ mcpServers: { ...servers, b: { ...servers.b, env: { CHANGED: '1' } } } });
-    await until('b has a new process', () => backends.b.links.length === 2 && hasOneLink(backends.b));
+    await until(
+      'b has a new process',
+      () => scriptedServers.b.links.length === 2 && hasOneLink(scriptedServers.b),
+    );
     await session.namesUntil('tools', names('a', 'b', 'c'));
     const after = pids();
     expect([after[0], after[2]]).toEqual([before[0], before[2]]);
@@ -88,8 +91,8 @@ describe('a config reload', () => {
   });
 
   it('applies keys that do not concern the connection at once and without a reconnect', async () => {
-    await until('all servers are running', () => Object.values(backends).every(hasOneLink));
-    const before = [pids(), backends.a.countOf('initialize'), backends.a.countOf('tools/list')];
+    await until('all servers are running', () => Object.values(scriptedServers).every(hasOneLink));
+    const before = [pids(), scriptedServers.a.countOf('initialize'), scriptedServers.a.countOf('tools/list')];
     const listChanges = stream.count(TOOLS_CHANGED);
     await reloadable.change({
       mcpServers: {
@@ -103,7 +106,11 @@ describe('a config reload', () => {
       code: -32602,
       message: 'Unknown tool: a__u',
     });
-    expect([pids(), backends.a.countOf('initialize'), backends.a.countOf('tools/list')]).toEqual(before);
+    expect([
+      pids(),
+      scriptedServers.a.countOf('initialize'),
+      scriptedServers.a.countOf('tools/list'),
+    ]).toEqual(before);
     await until('the client gets a list change', () => stream.count(TOOLS_CHANGED) > listChanges);
     await reloadable.change({ mcpServers: servers });
     await session.namesUntil('tools', names('a', 'b', 'c'));
@@ -116,14 +123,14 @@ describe('a config reload', () => {
     await reloadable.change({ mcpServers: { a: servers.a, b: { ...servers.b, enabled: false } } });
     expect((await session.list('tools')).map(({ name }) => name)).toEqual(names('a'));
     await until('the processes are gone', () =>
-      [backends.b, backends.c].every(({ links }) => links.every(({ isOpen }) => !isOpen)),
+      [scriptedServers.b, scriptedServers.c].every(({ links }) => links.every(({ isOpen }) => !isOpen)),
     );
     await until('the client gets a list change', () => stream.count(TOOLS_CHANGED) > listChanges);
     const again = stream.count(TOOLS_CHANGED);
     await reloadable.change({ mcpServers: servers });
     await session.namesUntil('tools', names('a', 'b', 'c'));
     await until('the client gets another list change', () => stream.count(TOOLS_CHANGED) > again);
-    expect(pidOf(backends.a)).toBe(pidOfA);
+    expect(pidOf(scriptedServers.a)).toBe(pidOfA);
   });
 
   it('of a project sends list changes only to clients in that project', async () => {
@@ -157,12 +164,12 @@ describe('a config reload', () => {
     ['a duplicate server', (good) => good.replace('"b":', '"a":'), /gatehouse\.json|mcpServers/],
   ])(
     'with %s changes nothing, is logged, and the next valid config is applied',
-    async (_case, spoil, problem) => {
+    async (_case, makeInvalid, problem) => {
       const good = { mcpServers: { ...servers, a: { ...servers.a, command: 'node' } } };
       // Differs from the running config, so that an invalid file applied in part would be noticed.
       const plain = { mcpServers: servers };
       const before = pids();
-      const entry = await reloadable.change(spoil(reloadable.textOf(good)), REFUSED);
+      const entry = await reloadable.change(makeInvalid(reloadable.textOf(good)), REFUSED);
       expect(entry).toMatchObject({ level: 'error', problem: expect.stringMatching(problem) });
       expect((await session.list('tools')).map(({ name }) => name)).toEqual(names('a', 'b', 'c'));
       expect(pids()).toEqual(before);
@@ -172,7 +179,7 @@ describe('a config reload', () => {
     },
   );
 
-  it('notices when the file is removed and when it is created again', async () => {
+  it('happens when the file is created again, and is logged as failed when the file is removed', async () => {
     const before = pids();
     const from = reloadable.gateway.logs.length;
     rmSync(reloadable.file);
@@ -185,7 +192,7 @@ describe('a config reload', () => {
     expect(pids().slice(0, 2)).toEqual(before.slice(0, 2));
   });
 
-  it('notices when another file is renamed to the config file', async () => {
+  it('happens when another file is renamed to the config file', async () => {
     const from = reloadable.gateway.logs.length;
     reloadable.write({ mcpServers: { a: servers.a, b: servers.b } }, `${reloadable.file}.new`);
     renameSync(`${reloadable.file}.new`, reloadable.file);
@@ -196,7 +203,7 @@ describe('a config reload', () => {
     await session.namesUntil('tools', names('a', 'b', 'c'));
   });
 
-  it('logs the keys that need a restart and applies the others', async () => {
+  it('applies the keys that need no restart and logs the others', async () => {
     const from = reloadable.gateway.logs.length;
     const changed = await reloadable.change({
       mcpServers: { a: servers.a },
@@ -212,10 +219,10 @@ describe('a config reload', () => {
 });
 
 describe('a config file behind a symbolic link', () => {
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
 
   beforeAll(async () => {
-    backend = (await ScriptedServer.start()).tool('t', () => text('done'));
+    server = (await ScriptedServer.start()).tool('t', () => text('done'));
   });
 
   it('is read again on SIGHUP', async () => {
@@ -225,7 +232,7 @@ describe('a config file behind a symbolic link', () => {
     writeFileSync(elsewhere, JSON.stringify({ stateDir: join(dirname(file), 'state') }));
     const reloadable = new ReloadableGateway(file);
     await reloadable.gateway.listening();
-    reloadable.write({ mcpServers: { s: backend.stdio() } });
+    reloadable.write({ mcpServers: { s: server.stdio() } });
     reloadable.gateway.signal('SIGHUP');
     await reloadable.gateway.listed({ tools: ['s'] });
     expect(reloadable.gateway.isRunning).toBe(true);
@@ -241,7 +248,7 @@ describe('a config file behind a symbolic link', () => {
       );
     };
     put('..1', {});
-    put('..2', { mcpServers: { s: backend.stdio() } });
+    put('..2', { mcpServers: { s: server.stdio() } });
     symlinkSync('..1', join(mount, '..data'));
     symlinkSync('..data/gatehouse.json', join(mount, 'gatehouse.json'));
     const reloadable = new ReloadableGateway(join(mount, 'gatehouse.json'));

@@ -22,8 +22,8 @@ describe('a list change of resources', () => {
 
   beforeAll(async () => {
     [one, two] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
-    for (const backend of [one, two])
-      backend
+    for (const scripted of [one, two])
+      scripted
         .resource('x://first')
         .template('x://t/{a}')
         .prompt('p', () => ({ messages: [] }));
@@ -39,12 +39,12 @@ describe('a list change of resources', () => {
 
   const counts = (method = RESOURCES_CHANGED): number[] => streams.map((stream) => stream.count(method));
 
-  /** Notifications keep their order: when the list change of prompts arrives, all earlier notifications have arrived. */
-  async function settle(): Promise<void> {
+  /** Notifications arrive in order: when the list change of prompts arrives, all earlier notifications have arrived. */
+  async function drainNotifications(): Promise<void> {
     const before = counts(PROMPTS_CHANGED);
-    for (const backend of [one, two]) {
-      backend.prompt(`prompt-${++lastPrompt}`, () => ({ messages: [] }));
-      backend.broadcast(PROMPTS_CHANGED);
+    for (const scripted of [one, two]) {
+      scripted.prompt(`prompt-${++lastPrompt}`, () => ({ messages: [] }));
+      scripted.broadcast(PROMPTS_CHANGED);
     }
     await until('every client got the list change of prompts', () =>
       counts(PROMPTS_CHANGED).every((count, index) => count > before[index]!),
@@ -60,15 +60,15 @@ describe('a list change of resources', () => {
   ])(
     'is fetched, listed and forwarded once to exactly the clients that see the server (%s)',
     async (server, expected) => {
-      const backend = server === 'one' ? one : two;
-      const [before, asked] = [counts(), backend.countOf('resources/list')];
-      backend.resource('x://second');
-      backend.broadcast(RESOURCES_CHANGED);
+      const scripted = server === 'one' ? one : two;
+      const [before, asked] = [counts(), scripted.countOf('resources/list')];
+      scripted.resource('x://second');
+      scripted.broadcast(RESOURCES_CHANGED);
       const uri = `resource://${server}/x://second`;
       await until('the resource is listed', async () => (await uris()).includes(uri));
-      await settle();
+      await drainNotifications();
       expect(counts().map((count, index) => count - before[index]!)).toEqual(expected);
-      expect(backend.countOf('resources/list') - asked).toBe(1);
+      expect(scripted.countOf('resources/list') - asked).toBe(1);
       for (const [index, session] of sessions.entries()) {
         expect((await uris(session)).includes(uri)).toBe(expected[index] === 1);
         const { result } = await session.read(uri);
@@ -83,7 +83,7 @@ describe('a list change of resources', () => {
     two.broadcast(RESOURCES_CHANGED);
     const uri = 'resource://two/x://other/7';
     await until('the template is known', async () => (await sessions[0]!.read(uri)).result !== undefined);
-    await settle();
+    await drainNotifications();
     expect(counts().map((count, index) => count - before[index]!)).toEqual([1, 0, 1]);
     const templates = (await sessions[2]!.list('resourceTemplates')).map(({ uriTemplate }) => uriTemplate);
     expect(templates).toEqual(['resource://two/x://other/{b}', 'resource://two/x://t/{a}']);
@@ -93,7 +93,7 @@ describe('a list change of resources', () => {
     const [before, asked] = [counts(), one.countOf('resources/list')];
     one.broadcast(RESOURCES_CHANGED);
     await until('the gateway fetched the list again', () => one.countOf('resources/list') > asked);
-    await settle();
+    await drainNotifications();
     expect(counts()).toEqual(before);
   });
 
@@ -102,7 +102,7 @@ describe('a list change of resources', () => {
     one.resource('x://third');
     for (let sent = 0; sent < 100; sent++) one.broadcast(RESOURCES_CHANGED);
     await until('the resource is listed', async () => (await uris()).includes('resource://one/x://third'));
-    await settle();
+    await drainNotifications();
     expect(counts().map((count, index) => count - before[index]!)).toEqual([1, 1, 0]);
     expect(one.countOf('resources/list') - asked).toBeLessThanOrEqual(2);
   });

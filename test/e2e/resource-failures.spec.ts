@@ -62,14 +62,14 @@ const readsOfWell = (scrape: Scrape, mime: string, outcome: keyof typeof STATUS)
 ];
 
 describe('a failed resource read', () => {
-  const backends = {} as Record<'well' | 'away' | 'mute' | 'failing' | 'hostile', ScriptedServer>;
+  const scriptedServers = {} as Record<'well' | 'away' | 'mute' | 'failing' | 'hostile', ScriptedServer>;
   let gateway: Gateway;
   let session: RawSession;
 
   beforeAll(async () => {
     for (const id of ['well', 'away', 'mute', 'failing', 'hostile'] as const)
-      backends[id] = (await ScriptedServer.start()).tool('echo', () => text(id));
-    const { well, away, mute, failing, hostile } = backends;
+      scriptedServers[id] = (await ScriptedServer.start()).tool('echo', () => text(id));
+    const { well, away, mute, failing, hostile } = scriptedServers;
     well
       .resource('x://fine')
       .resource('x://broken', () => {
@@ -115,8 +115,8 @@ describe('a failed resource read', () => {
     session = await RawSession.open(gateway.url);
   }, 30_000);
 
-  const asked = (): number =>
-    Object.values(backends).reduce((sum, backend) => sum + backend.countOf('resources/read'), 0);
+  const readRequests = (): number =>
+    Object.values(scriptedServers).reduce((sum, scripted) => sum + scripted.countOf('resources/read'), 0);
 
   it('of a server whose resources/list hangs or fails affects neither its tools nor other servers', async () => {
     const resources = await within('the list', session.list('resources'), SOON_MS);
@@ -155,7 +155,7 @@ describe('a failed resource read', () => {
     ['an object as URI', { uri: { a: 1 } }],
     ['a URI of more than 8 KB', { uri: `resource://well/x://${'a'.repeat(8192)}` }],
   ])('for %s is -32602, and no server gets a request', async (_case, params) => {
-    const before = asked();
+    const before = readRequests();
     const { error } = await session.request('resources/read', params);
     expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('uri') });
     const ref = { type: 'ref/resource', ...params };
@@ -164,7 +164,7 @@ describe('a failed resource read', () => {
       argument: { name: 'a', value: '' },
     });
     expect(completion.error).toMatchObject({ code: -32602 });
-    expect(asked()).toBe(before);
+    expect(readRequests()).toBe(before);
   });
 
   it('is not caused by a URI of the maximum length', async () => {
@@ -185,13 +185,13 @@ describe('a failed resource read', () => {
     '__proto__',
     'constructor',
   ])('of an unknown URI is -32002 with that URI, and no server gets a request (%s)', async (uri) => {
-    const before = asked();
+    const before = readRequests();
     expect((await session.read(uri)).error).toEqual({
       code: -32002,
       message: `RESOURCE_NOT_FOUND: resource ${uri} is not available`,
       data: { uri },
     });
-    expect(asked()).toBe(before);
+    expect(readRequests()).toBe(before);
   });
 
   it('is an error that clients of both SDKs recognise', async () => {
@@ -235,7 +235,7 @@ describe('a failed resource read', () => {
   });
 
   it('has at most 50 types as label values, all others are counted as _other', async () => {
-    const { well } = backends;
+    const { well } = scriptedServers;
     for (let index = 0; index < 60; index++) {
       const mimeType = `application/x-${index};charset=utf-8`;
       well.resource(`x://type/${index}`, () => ({
@@ -262,7 +262,7 @@ describe('a failed resource read', () => {
 
   describe('of an unavailable server', () => {
     beforeAll(async () => {
-      await backends.away.goDown();
+      await scriptedServers.away.goDown();
       await until('the gateway noticed', async () => (await session.read('resource://away/x://there')).error);
     });
 
@@ -294,7 +294,7 @@ describe('a failed resource read', () => {
     );
 
     it('ends when the server is available again', async () => {
-      await backends.away.goUp();
+      await scriptedServers.away.goUp();
       const uri = 'resource://away/x://there';
       const result = await until(
         'the resource is read again',

@@ -22,16 +22,16 @@ interface Page {
 }
 
 describe('paginated lists of resources', () => {
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
   let gateway: Gateway;
   let session: RawSession;
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
+    server = await ScriptedServer.start();
     const other = await ScriptedServer.start();
     add('b', 'd', 'f', 'h', 'j', 'l', 'n');
     other.resource('y://z').template('y://z/{rest}');
-    const mcpServers = { main: backend.http, other: other.http };
+    const mcpServers = { main: server.http, other: other.http };
     gateway = await startGateway({
       limits: { pageSize: 3 },
       mcpServers,
@@ -43,11 +43,11 @@ describe('paginated lists of resources', () => {
 
   function add(...letters: string[]): void {
     for (const letter of letters)
-      backend.resource(ownUri('resources', letter)).template(ownUri('resourceTemplates', letter));
+      server.resource(ownUri('resources', letter)).template(ownUri('resourceTemplates', letter));
   }
 
   function remove(...letters: string[]): void {
-    for (const letter of letters) for (const member of LISTS) backend.withoutResource(ownUri(member, letter));
+    for (const letter of letters) for (const member of LISTS) server.withoutResource(ownUri(member, letter));
   }
 
   async function page(member: Member, cursor?: unknown): Promise<Page> {
@@ -72,7 +72,7 @@ describe('paginated lists of resources', () => {
   }
 
   async function untilListed(letters: string): Promise<void> {
-    backend.broadcast(CHANGED);
+    server.broadcast(CHANGED);
     for (const member of LISTS)
       await until(`the ${member} are ${letters}`, async () => {
         const first = await page(member);
@@ -177,8 +177,8 @@ describe('paginated lists of resources', () => {
     // The limit counts bytes, and each of these characters takes three.
     const long = `x://e${'\u6f22'.repeat(2703)}`;
     const uri = `resource://main/${long}`;
-    backend.resource(long);
-    backend.broadcast(CHANGED);
+    server.resource(long);
+    server.broadcast(CHANGED);
     const cursor = await until('the long URI is the last on the first page', async () => {
       const { result } = await session.request('resources/list');
       const last = (result!['resources'] as { uri: string }[]).at(-1)!;
@@ -190,7 +190,7 @@ describe('paginated lists of resources', () => {
 
   it('refuse a cursor of another gateway process', async () => {
     const cursors = await Promise.all(LISTS.map(async (member) => (await page(member)).cursor));
-    const next = await startGateway({ limits: { pageSize: 3 }, mcpServers: { main: backend.http } });
+    const next = await startGateway({ limits: { pageSize: 3 }, mcpServers: { main: server.http } });
     await next.listed({ resources: ['main'], resourceTemplates: ['main'] });
     const client = await RawSession.open(next.url);
     for (const [index, member] of LISTS.entries()) {

@@ -96,7 +96,7 @@ describe('resources', () => {
     session = await RawSession.open(gateway.url);
   }, 30_000);
 
-  const reads = (): number =>
+  const readRequests = (): number =>
     [logs, db, bare, empty].reduce((sum, one) => sum + one.countOf('resources/read'), 0);
 
   describe('are listed', () => {
@@ -168,7 +168,7 @@ describe('resources', () => {
           ({ _meta }) => _meta?.['io.gatehouse/server'] === 'db',
         ),
       ).toBe(true);
-      const before = reads();
+      const before = readRequests();
       for (const uri of [
         'resource://logs/file:///logs/app.log',
         'file:///logs/app.log',
@@ -176,7 +176,7 @@ describe('resources', () => {
         'log://x',
       ])
         expect((await inside.read(uri)).error).toMatchObject({ code: -32002, data: { uri } });
-      expect(reads()).toBe(before);
+      expect(readRequests()).toBe(before);
       // A URI that two servers share is unambiguous in a project with one of them.
       await inside.read('shared://settings');
       expect(db.messages('resources/read').at(-1)?.message.params).toEqual({ uri: 'shared://settings' });
@@ -247,14 +247,14 @@ describe('resources', () => {
       'log://a/b',
       'search:/x',
     ])('not when no template matches, and no server gets a request (%s)', async (own) => {
-      const before = reads();
+      const before = readRequests();
       for (const uri of [own, `resource://db/${own}`, `resource://logs/${own}`])
         expect((await session.read(uri)).error).toEqual({
           code: -32002,
           message: `RESOURCE_NOT_FOUND: resource ${uri} is not available`,
           data: { uri },
         });
-      expect(reads()).toBe(before);
+      expect(readRequests()).toBe(before);
     });
   });
 

@@ -25,18 +25,18 @@ const untilLogged = (events: Events, data: string): Promise<Message> =>
 
 describe('a broken event stream', () => {
   let gateway: Gateway;
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
   const controlled: ControlledCall[] = [];
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
-    backend.tool('controlled', async (call) => {
+    server = await ScriptedServer.start();
+    server.tool('controlled', async (call) => {
       const end = deferred();
       controlled.push({ call, end });
       await end.promise;
       return text('the end');
     });
-    gateway = await startGateway({ mcpServers: { s: backend.http } });
+    gateway = await startGateway({ mcpServers: { s: server.http } });
     await gateway.listed({ tools: ['s'] });
   }, 30_000);
 
@@ -125,7 +125,7 @@ describe('a broken event stream', () => {
     expect(stolen.messages).toEqual([]);
   });
 
-  const log = (data: string): void => backend.broadcast('notifications/message', { level: 'info', data });
+  const log = (data: string): void => server.broadcast('notifications/message', { level: 'info', data });
 
   it('resumes when it was opened with GET', async () => {
     const session = await RawSession.open(gateway.url);

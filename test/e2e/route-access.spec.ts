@@ -46,7 +46,7 @@ describe('a gateway with authentication', () => {
     gateway = await startGateway({ projects: { x: { servers: [] } }, auth: { apiKeys, jwt } });
   }, 60_000);
 
-  /** The headers are those of a remote caller behind a proxy. */
+  /** The status of a request with the headers of a remote client behind a proxy. */
   async function statusOf(verb: string, path: string, headers: Record<string, string> = {}): Promise<number> {
     const hasBody = ['POST', 'PUT', 'PATCH'].includes(verb);
     const response = await openExchange(gateway.urlOf(path), {
@@ -64,7 +64,7 @@ describe('a gateway with authentication', () => {
     return response.statusCode!;
   }
 
-  it('has the routes /mcp, /health/live and others to check', () => {
+  it('has more than eight paths to check, among them /mcp and /health/live', () => {
     expect(paths).toEqual(expect.arrayContaining(['/mcp', '/health/live']));
     expect(paths.length).toBeGreaterThan(8);
   });

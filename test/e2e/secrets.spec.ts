@@ -33,10 +33,10 @@ const inShell = (script: string): object => ({
 class EchoingProxy {
   isBroken = false;
 
-  constructor(private readonly backend: ScriptedServer) {}
+  constructor(private readonly server: ScriptedServer) {}
 
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!this.isBroken) return void this.backend.httpEndpoint.serve(request, response);
+    if (!this.isBroken) return void this.server.httpEndpoint.serve(request, response);
     const { authorization = '' } = request.headers;
     response.writeHead(401, `Unauthorized ${authorization}`, {
       'www-authenticate': authorization,
@@ -56,8 +56,8 @@ describe('a secret from the environment', () => {
   const answers: string[] = [];
 
   async function startProxy(): Promise<string> {
-    const backend = (await ScriptedServer.start()).tool('t', () => text('done'));
-    const proxy = new EchoingProxy(backend);
+    const server = (await ScriptedServer.start()).tool('t', () => text('done'));
+    const proxy = new EchoingProxy(server);
     proxies.push(proxy);
     return (await serve(proxy.handle)).url;
   }

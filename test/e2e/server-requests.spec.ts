@@ -26,14 +26,14 @@ const pidOf = async (client: RawSession): Promise<number> =>
   Number(parsed(await client.callTool('session__whoami'))['pid']);
 
 describe('a request of a server', () => {
-  let backend: ScriptedServer;
+  let scripted: ScriptedServer;
   let gateway: Gateway;
   /** Calls of `wait` last until a test resolves this. */
   let waiting = deferred();
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
-    backend
+    scripted = await ScriptedServer.start();
+    scripted
       .tool('ask', async (call) =>
         outcome(await call.sendRequest(String(call.args['method']), paramsOf(call))),
       )
@@ -44,26 +44,27 @@ describe('a request of a server', () => {
       .tool('whoami', (call) => text(JSON.stringify({ pid: call.link.pid })));
     gateway = await startGateway({
       mcpServers: {
-        http: backend.http,
-        shared: { ...backend.stdio(), tools: { exclusive: [] } },
-        'exclusive-tool': { ...backend.stdio(), tools: { exclusive: ['ask'] } },
-        exclusive: { ...backend.stdio(), isolation: 'exclusive' },
-        sse: { ...backend.sse, isolation: 'exclusive' },
-        session: { ...backend.stdio(), isolation: 'session' },
+        http: scripted.http,
+        shared: { ...scripted.stdio(), tools: { exclusive: [] } },
+        'exclusive-tool': { ...scripted.stdio(), tools: { exclusive: ['ask'] } },
+        exclusive: { ...scripted.stdio(), isolation: 'exclusive' },
+        sse: { ...scripted.sse, isolation: 'exclusive' },
+        session: { ...scripted.stdio(), isolation: 'session' },
       },
     });
     await gateway.listed({ tools: ['http', 'sse', 'shared', 'exclusive-tool', 'exclusive', 'session'] });
   }, 30_000);
 
   /** A client that answers every request of a server with its own name. */
-  async function named(name: string, capabilities: object = ALL): Promise<RawSession> {
+  async function openNamed(name: string, capabilities: object = ALL): Promise<RawSession> {
     const session = await RawSession.open(gateway.url, { capabilities });
     session.onServerRequest = ({ params }) => ({ answeredBy: name, to: params?.['from'] });
     return session;
   }
 
-  async function rooted(uri: string): Promise<RawSession> {
-    const client = await named(uri);
+  /** A client that answers `roots/list` with this root. */
+  async function openWithRoot(uri: string): Promise<RawSession> {
+    const client = await openNamed(uri);
     client.onServerRequest = () => ({ roots: [{ uri }] });
     return client;
   }
@@ -75,8 +76,8 @@ describe('a request of a server', () => {
         'reaches only the client whose call caused it, also with concurrent calls (%s)',
         async (method) => {
           const names = Array.from({ length: 8 }, (_, index) => `client ${index}`);
-          const clients = await Promise.all(names.map((name) => named(name)));
-          const bystander = await named('bystander');
+          const clients = await Promise.all(names.map((name) => openNamed(name)));
+          const bystander = await openNamed('bystander');
           const stream = await bystander.listen();
           const answers = await Promise.all(
             clients.flatMap((client, index) => [
@@ -96,7 +97,7 @@ describe('a request of a server', () => {
       );
 
       it('is refused when the client lacks the capability', async () => {
-        const client = await named('incapable', {});
+        const client = await openNamed('incapable', {});
         const answer = await client.callTool(...ask(server, 'sampling/createMessage', 'incapable'));
         expect(parsed(answer)).toMatchObject({ code: -32601 });
         expect(client.serverRequests).toEqual([]);
@@ -106,10 +107,10 @@ describe('a request of a server', () => {
 
   it('is refused on a shared link while calls of several clients are in flight', async () => {
     waiting = deferred();
-    const [one, two] = await Promise.all([named('one'), named('two')]);
-    const before = backend.inFlight;
+    const [one, two] = await Promise.all([openNamed('one'), openNamed('two')]);
+    const before = scripted.inFlight;
     const pending = one.callTool('shared__wait');
-    await until('the first call is in flight', () => backend.inFlight > before);
+    await until('the first call is in flight', () => scripted.inFlight > before);
     const answer = await two.callTool(...ask('shared', 'sampling/createMessage', 'two'));
     expect(parsed(answer)).toMatchObject({ code: -32603, message: expect.stringContaining('isolation') });
     expect([one.serverRequests, two.serverRequests]).toEqual([[], []]);
@@ -119,10 +120,10 @@ describe('a request of a server', () => {
 
   it('reaches the client on a shared link while all calls in flight are its own', async () => {
     waiting = deferred();
-    const one = await named('one');
-    const before = backend.inFlight;
+    const one = await openNamed('one');
+    const before = scripted.inFlight;
     const pending = one.callTool('shared__wait');
-    await until('the first call is in flight', () => backend.inFlight > before);
+    await until('the first call is in flight', () => scripted.inFlight > before);
     const answer = await one.callTool(...ask('shared', 'sampling/createMessage', 'one'));
     expect(parsed(answer)).toEqual({ answeredBy: 'one', to: 'one' });
     waiting.resolve();
@@ -130,7 +131,7 @@ describe('a request of a server', () => {
   });
 
   it('is cancelled when the call that caused it is cancelled', async () => {
-    const client = await named('slow');
+    const client = await openNamed('slow');
     client.onServerRequest = () => undefined;
     const [name, args] = ask('http', 'sampling/createMessage', 'slow');
     const stream = await client.stream('tools/call', { name, arguments: args }, 'the call');
@@ -144,7 +145,7 @@ describe('a request of a server', () => {
   });
 
   it('gets the error of the client unchanged', async () => {
-    const client = await named('unwilling');
+    const client = await openNamed('unwilling');
     client.onServerRequest = ({ id }) => {
       void client.post({
         jsonrpc: '2.0',
@@ -168,7 +169,7 @@ describe('a request of a server', () => {
   });
 
   it('gets the progress of the client under the token of the server', async () => {
-    const client = await named('busy');
+    const client = await openNamed('busy');
     client.onServerRequest = async ({ params = {} }) => {
       const { progressToken } = params['_meta'] as { progressToken: unknown };
       expect(progressToken).not.toBe('of the server');
@@ -178,7 +179,7 @@ describe('a request of a server', () => {
     const params = { _meta: { progressToken: 'of the server' } };
     const answer = await client.callTool('http__ask', { method: 'sampling/createMessage', params });
     expect(parsed(answer)).toEqual({ done: true });
-    const progress = await backend.untilReceived('notifications/progress');
+    const progress = await scripted.untilReceived('notifications/progress');
     expect(progress.message.params).toEqual({
       progressToken: 'of the server',
       progress: 1,
@@ -187,21 +188,21 @@ describe('a request of a server', () => {
   });
 
   it('is answered by the gateway if it is a ping and refused if its method is unknown', async () => {
-    const link = backend.links.find(({ isOpen }) => isOpen)!;
+    const link = scripted.links.find(({ isOpen }) => isOpen)!;
     expect((await link.sendRequest('ping', {})).result).toEqual({});
     expect((await link.sendRequest('nope', {})).error?.code).toBe(-32601);
   });
 
   describe('with isolation: session', () => {
     it('comes from a process per client, which is kept for the next call', async () => {
-      const [one, two] = await Promise.all([named('one'), named('two')]);
+      const [one, two] = await Promise.all([openNamed('one'), openNamed('two')]);
       const [pidOfOne, pidOfTwo] = await Promise.all([pidOf(one), pidOf(two)]);
       expect(pidOfOne).not.toBe(pidOfTwo);
       expect(await pidOf(one)).toBe(pidOfOne);
     });
 
     it('is impossible after its client left, because the process is stopped', async () => {
-      const client = await named('leaving');
+      const client = await openNamed('leaving');
       const pid = await pidOf(client);
       expect(isAlive(pid)).toBe(true);
       await client.end();
@@ -209,7 +210,7 @@ describe('a request of a server', () => {
     });
 
     it('reaches the client of the process, also after its call: roots/list', async () => {
-      const clients = await Promise.all(['file:///one', 'file:///two'].map((uri) => rooted(uri)));
+      const clients = await Promise.all(['file:///one', 'file:///two'].map((uri) => openWithRoot(uri)));
       const answers = await Promise.all(
         clients.map((client) => client.callTool(...ask('session', 'roots/list', ''))),
       );
@@ -221,18 +222,18 @@ describe('a request of a server', () => {
       const [one, two] = clients as [RawSession, RawSession];
       const pid = await pidOf(one);
       await one.listen();
-      const link = backend.links.find((candidate) => candidate.pid === pid)!;
+      const link = scripted.links.find((candidate) => candidate.pid === pid)!;
       const { result } = await link.sendRequest('roots/list', {});
       expect(result).toEqual({ roots: [{ uri: 'file:///one' }] });
       expect(two.serverRequests).toHaveLength(1);
     });
 
     it('can follow notifications/roots/list_changed, which only the process of the client gets', async () => {
-      const [one, two] = await Promise.all([named('one'), named('two')]);
+      const [one, two] = await Promise.all([openNamed('one'), openNamed('two')]);
       const [pidOfOne] = await Promise.all([pidOf(one), pidOf(two)]);
       await one.notify('notifications/roots/list_changed');
-      await backend.untilReceived('notifications/roots/list_changed');
-      const pids = backend.messages('notifications/roots/list_changed').map(({ link }) => link.pid);
+      await scripted.untilReceived('notifications/roots/list_changed');
+      const pids = scripted.messages('notifications/roots/list_changed').map(({ link }) => link.pid);
       expect(pids).toEqual([pidOfOne]);
     });
   });
@@ -244,15 +245,15 @@ describe('a request of a server', () => {
     'is attributable because calls run one at a time under exclusive isolation (%s)',
     async (server, tool) => {
       waiting = deferred();
-      const [one, two] = await Promise.all([named('one'), named('two')]);
+      const [one, two] = await Promise.all([openNamed('one'), openNamed('two')]);
       one.onServerRequest = () => waiting.promise.then(() => ({}));
-      const before = backend.inFlight;
+      const before = scripted.inFlight;
       const first = one.callTool(tool, { method: 'sampling/createMessage' });
-      await until('the first call is in flight', () => backend.inFlight > before);
+      await until('the first call is in flight', () => scripted.inFlight > before);
       const second = two.callTool(`${server}__whoami`);
       // Calls to other servers do not wait.
       await two.callTool('http__whoami');
-      expect(backend.inFlight).toBe(before + 1);
+      expect(scripted.inFlight).toBe(before + 1);
       waiting.resolve();
       await Promise.all([first, second]);
     },

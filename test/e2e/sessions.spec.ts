@@ -12,23 +12,23 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
 };
 
-/** Checks with DELETE, because any other request would keep the session alive. */
-const isOver = async (session: RawSession): Promise<boolean> => (await session.end()).status === 404;
+/** Sends DELETE, because any other request would keep the session alive. */
+const hasExpired = async (session: RawSession): Promise<boolean> => (await session.end()).status === 404;
 
 describe('sessions', () => {
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
   let url: string;
   const end = deferred();
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
-    backend.tool('wait', async () => {
+    server = await ScriptedServer.start();
+    server.tool('wait', async () => {
       await end.promise;
       return text('waited');
     });
     const gateway = await startGateway({
       limits: { sessions: 4, sessionIdleMs: 400 },
-      mcpServers: { s: backend.stdio() },
+      mcpServers: { s: server.stdio() },
     });
     await gateway.listed({ tools: ['s'] });
     url = gateway.url;
@@ -51,7 +51,7 @@ describe('sessions', () => {
       await Promise.all(ids.map(endSession));
       return false;
     });
-    expect(await isOver(idle!)).toBe(true);
+    expect(await hasExpired(idle!)).toBe(true);
     expect(stream.hasEnded).toBe(false);
     end.resolve();
     expect((await call).result).toEqual(text('waited'));
@@ -73,7 +73,7 @@ describe('sessions', () => {
     expect(refused[0]?.error).toMatchObject({ code: -31029, data: { code: 'LimitExceeded', limit: 4 } });
   });
 
-  const log = (data: string): void => backend.broadcast('notifications/message', { level: 'info', data });
+  const log = (data: string): void => server.broadcast('notifications/message', { level: 'info', data });
 
   it('with several GET streams get a message on one of them, the newest open one', async () => {
     const session = await until('a session is accepted', () => RawSession.open(url).catch(() => undefined));

@@ -16,9 +16,9 @@ const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 /** A gateway with one scripted server that has a child process of its own, and one client. */
 async function begin(config: object = {}, ...flags: string[]) {
-  const backend = await ScriptedServer.start();
+  const server = await ScriptedServer.start();
   const end = deferred();
-  backend
+  server
     .tool('wait', async (call) => {
       await Promise.race([end.promise, call.ended]);
       return text('finished');
@@ -28,19 +28,19 @@ async function begin(config: object = {}, ...flags: string[]) {
       return text(JSON.stringify(result));
     });
   const gateway = await startGateway({
-    mcpServers: { s: backend.stdio('--grandchild', ...flags) },
+    mcpServers: { s: server.stdio('--grandchild', ...flags) },
     ...config,
   });
   await gateway.listed({ tools: ['s'] });
   const session = await RawSession.open(gateway.url, { capabilities: { sampling: {} } });
-  const { pid, grandchild } = backend.link;
+  const { pid, grandchild } = server.link;
   const processes = [pid!, grandchild!];
   expect(processes.every(isAlive)).toBe(true);
-  return { backend, gateway, session, processes, end };
+  return { server, gateway, session, processes, end };
 }
 
-const inFlight = (backend: ScriptedServer): Promise<unknown> =>
-  until('the call is in flight', () => backend.inFlight > 0);
+const inFlight = (server: ScriptedServer): Promise<unknown> =>
+  until('the call is in flight', () => server.inFlight > 0);
 
 describe('start', () => {
   it('prints one line with the URL to stdout and logs JSON to stderr', async () => {
@@ -84,10 +84,10 @@ describe('shutdown', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s finishes calls, ends streams, refuses new requests, reaps the children and exits with 0',
     async (signal) => {
-      const { backend, gateway, session, processes, end } = await begin();
+      const { server, gateway, session, processes, end } = await begin();
       const stream = await session.listen();
       const call = session.callTool('s__wait');
-      await inFlight(backend);
+      await inFlight(server);
 
       gateway.signal(signal);
       await gateway.logged({ message: 'shutting down', signal });
@@ -108,7 +108,7 @@ describe('shutdown', () => {
   );
 
   it('still accepts the response of a client to a request of a server', async () => {
-    const { backend, gateway, session } = await begin();
+    const { server, gateway, session } = await begin();
     const answered = deferred<object>();
     session.onServerRequest = () => answered.promise;
     const call = session.callTool('s__ask');
@@ -118,16 +118,16 @@ describe('shutdown', () => {
     answered.resolve({ answer: 42 });
     expect((await call).result).toEqual(text('{"answer":42}'));
     expect((await within('the gateway to exit', gateway.exited)).code).toBe(0);
-    expect(backend.inFlight).toBe(0);
+    expect(server.inFlight).toBe(0);
   });
 
   it('waits for a hanging call at most shutdown.drainMs', async () => {
-    const { backend, gateway, session, processes } = await begin({ shutdown: { drainMs: 300 } });
+    const { server, gateway, session, processes } = await begin({ shutdown: { drainMs: 300 } });
     const call = session.callTool('s__wait').then(
       ({ error }) => error?.code,
       () => 'cut off',
     );
-    await inFlight(backend);
+    await inFlight(server);
     expect((await gateway.stop('SIGTERM', 5000)).code).toBe(0);
     expect([-31099, -31003, 'cut off']).toContain(await call);
     expect(processes.filter(isAlive)).toEqual([]);
@@ -135,9 +135,9 @@ describe('shutdown', () => {
   });
 
   it('is immediate at the second signal and still leaves no process behind', async () => {
-    const { backend, gateway, session, processes } = await begin({}, '--stubborn');
+    const { server, gateway, session, processes } = await begin({}, '--stubborn');
     void session.callTool('s__wait').catch(() => {});
-    await inFlight(backend);
+    await inFlight(server);
     gateway.signal('SIGTERM');
     await gateway.logged({ message: 'shutting down', signal: 'SIGTERM' });
     const { code } = await gateway.stop('SIGTERM', 2000);
@@ -146,13 +146,13 @@ describe('shutdown', () => {
   });
 
   it('ends the processes of servers with isolation per session', async () => {
-    const backend = await ScriptedServer.start();
-    backend.tool('pid', (call) => text(String(call.link.pid)));
-    const gateway = await startGateway({ mcpServers: { s: { ...backend.stdio(), isolation: 'session' } } });
+    const server = await ScriptedServer.start();
+    server.tool('pid', (call) => text(String(call.link.pid)));
+    const gateway = await startGateway({ mcpServers: { s: { ...server.stdio(), isolation: 'session' } } });
     await gateway.listed({ tools: ['s'] });
     const sessions = await Promise.all([1, 2, 3].map(() => RawSession.open(gateway.url)));
     await Promise.all(sessions.map((session) => session.callTool('s__pid')));
-    const pids = backend.links.map(({ pid }) => pid!);
+    const pids = server.links.map(({ pid }) => pid!);
     expect(pids.filter(isAlive)).toHaveLength(4);
     expect((await gateway.stop()).code).toBe(0);
     expect(pids.filter(isAlive)).toEqual([]);

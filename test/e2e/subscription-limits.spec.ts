@@ -9,7 +9,7 @@ import { SubscribedClient, startSubscribableServer, subscriptionRequests } from 
 
 const OWN = Array.from({ length: 50 }, (_, n) => `x://${n}`);
 const uri = (n: number, server = 'docs'): string => `resource://${server}/x://${n}`;
-const of = (id: string): Record<string, string> => ({ authorization: `Bearer key-of-${id}` });
+const keyHeader = (id: string): Record<string, string> => ({ authorization: `Bearer key-of-${id}` });
 const key = (id: string): object => ({ id, hash: hashOf(`key-of-${id}`), projects: ['*'] });
 
 const refusal = (subject: string, limit: number): object => ({
@@ -62,9 +62,9 @@ describe('subscriptions beyond a limit', () => {
 
   it('of one principal are counted over all its sessions and separately from other principals', async () => {
     const auth = { apiKeys: [key('ann'), key('ben')] };
-    const { gateway } = await setUp({ subscriptionsPerClient: 10 }, { auth }, of('ann'));
+    const { gateway } = await setUp({ subscriptionsPerClient: 10 }, { auth }, keyHeader('ann'));
     const [one, two, ben] = await Promise.all(
-      ['ann', 'ann', 'ben'].map((id) => SubscribedClient.open(gateway.url, { headers: of(id) })),
+      ['ann', 'ann', 'ben'].map((id) => SubscribedClient.open(gateway.url, { headers: keyHeader(id) })),
     );
     const answers = await Promise.all(OWN.map((_, n) => (n % 2 === 0 ? one! : two!).subscribe(uri(n))));
     expect(countAccepted(answers)).toBe(10);

@@ -122,7 +122,7 @@ describe('a subscription', () => {
     expect(witness.updates).toHaveLength(6);
   });
 
-  it('of a client that does not read costs only that client its connection', async () => {
+  it('of a client that does not read closes the stream of that client only', async () => {
     const strict = await setUp({ limits: { streamStuckMs: 500 } });
     const { docs, gateway } = strict;
     const stuck = await RawSession.open(gateway.url);

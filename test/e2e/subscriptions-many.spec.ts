@@ -12,7 +12,7 @@ import {
 import { until } from '../kit/until.js';
 
 const A = 'resource://docs/x://a';
-/** Open files of a process beside the streams. */
+/** Open files of a process in addition to the streams. */
 const OTHER_FILES = 300;
 const WANTED = 10_000;
 

@@ -24,8 +24,8 @@ const SCHEMES = [
   'x://ü/日本',
 ];
 
-/** The updates of a client without those that `settle` causes. */
-const others = ({ updates }: SubscribedClient): Record<string, unknown>[] =>
+/** The updates of a client without those that `drainUpdates` causes. */
+const otherUpdates = ({ updates }: SubscribedClient): Record<string, unknown>[] =>
   updates.filter(({ uri }) => !String(uri).endsWith('x://end'));
 
 describe('subscriptions', () => {
@@ -61,16 +61,16 @@ describe('subscriptions', () => {
     await gateway.listed({ resources: ['docs', 'other', 'plain', 'polled'], resourceTemplates: ['docs'] });
   }, 30_000);
 
-  /** Notifications of a server keep their order: after this, all earlier ones have arrived. */
-  async function settle(...listeners: readonly SubscribedClient[]): Promise<void> {
-    for (const [server, backend] of [
+  /** Updates of a server arrive in order: when the update of `x://end` arrives, all earlier ones have arrived. */
+  async function drainUpdates(...listeners: readonly SubscribedClient[]): Promise<void> {
+    for (const [server, scripted] of [
       ['docs', docs],
       ['other', other],
     ] as const) {
       const uri = `resource://${server}/x://end`;
       for (const listener of listeners) await listener.subscribed(uri);
       const before = listeners.map(({ uris }) => uris.filter((one) => one === uri).length);
-      sendUpdate(backend, 'x://end');
+      sendUpdate(scripted, 'x://end');
       await Promise.all(listeners.map((listener, index) => listener.untilUpdated(uri, before[index]! + 1)));
     }
   }
@@ -109,10 +109,10 @@ describe('subscriptions', () => {
     ]);
     const more = { metadata: { version: 2, size: 1024 }, _meta: { 'x/y': [1, null] }, ünknown: '☃' };
     sendUpdate(docs, 'x://a', more);
-    await settle(one, two, another, unsubscribed);
-    for (const listener of [one, two]) expect(others(listener)).toEqual([{ uri: A, ...more }]);
-    expect(others(another)).toEqual([]);
-    expect(others(unsubscribed)).toEqual([]);
+    await drainUpdates(one, two, another, unsubscribed);
+    for (const listener of [one, two]) expect(otherUpdates(listener)).toEqual([{ uri: A, ...more }]);
+    expect(otherUpdates(another)).toEqual([]);
+    expect(otherUpdates(unsubscribed)).toEqual([]);
   });
 
   it('deliver updates byte for byte except for the URI', async () => {
@@ -129,8 +129,8 @@ describe('subscriptions', () => {
   it('deliver updates of sub-resources of their URI', async () => {
     const listener = await SubscribedClient.of(gateway.url, 'resource://docs/x://dir');
     for (const uri of ['x://dir/file', 'x://dir#part', 'x://directory']) sendUpdate(docs, uri);
-    await settle(listener);
-    expect(others(listener)).toEqual([
+    await drainUpdates(listener);
+    expect(otherUpdates(listener)).toEqual([
       { uri: 'resource://docs/x://dir/file' },
       { uri: 'resource://docs/x://dir#part' },
     ]);
@@ -147,8 +147,8 @@ describe('subscriptions', () => {
     const listener = await SubscribedClient.of(gateway.url, 'resource://docs/x://t/7');
     sendUpdate(docs, 'x://t/7');
     sendUpdate(docs, 'x://t/8');
-    await settle(listener);
-    expect(others(listener)).toEqual([{ uri: 'resource://docs/x://t/7' }]);
+    await drainUpdates(listener);
+    expect(otherUpdates(listener)).toEqual([{ uri: 'resource://docs/x://t/7' }]);
   });
 
   it.each(['resource://docs/x://t/{id}', 'x://t/{id}', 'docs_x___t_{id}'])(
@@ -156,8 +156,8 @@ describe('subscriptions', () => {
     async (uri) => {
       const listener = await SubscribedClient.of(gateway.url, uri);
       for (const own of ['x://t/1', 'x://t/2', 'x://u/1']) sendUpdate(docs, own);
-      await settle(listener);
-      expect(others(listener).map((params) => params['uri'])).toEqual([
+      await drainUpdates(listener);
+      expect(otherUpdates(listener).map((params) => params['uri'])).toEqual([
         'resource://docs/x://t/1',
         'resource://docs/x://t/2',
       ]);
@@ -264,8 +264,8 @@ describe('subscriptions', () => {
         data: { code: 'SUBSCRIPTION_FAILED', server: 'docs' },
       });
       sendUpdate(docs, 'x://refused');
-      await settle(listener);
-      expect(others(listener)).toEqual([]);
+      await drainUpdates(listener);
+      expect(otherUpdates(listener)).toEqual([]);
       await gateway.logged({ message: 'subscription failed', server: 'docs', uri: 'x://refused' });
     });
 
@@ -285,8 +285,8 @@ describe('subscriptions', () => {
       });
       await untilRequested(docs, '-x://mute');
       sendUpdate(docs, 'x://mute');
-      await settle(listener);
-      expect(others(listener)).toEqual([]);
+      await drainUpdates(listener);
+      expect(otherUpdates(listener)).toEqual([]);
     });
   });
 
@@ -327,12 +327,12 @@ describe('subscriptions', () => {
     ]);
     sendUpdate(docs, 'x://a', { canary: 'docs' });
     sendUpdate(other, 'x://a', { canary: 'other' });
-    await settle(all);
+    await drainUpdates(all);
     await one.untilUpdated(A);
     await two.untilUpdated('resource://other/x://a');
     expect(one.updates).toEqual([{ uri: A, canary: 'docs' }]);
     expect(two.updates).toEqual([{ uri: 'resource://other/x://a', canary: 'other' }]);
-    expect(others(all)).toHaveLength(2);
+    expect(otherUpdates(all)).toHaveLength(2);
   });
 
   it('are counted in metrics without labels for clients or URIs', async () => {
@@ -344,11 +344,11 @@ describe('subscriptions', () => {
     await listener.subscribe('resource://docs/x://refused');
     sendUpdate(docs, 'x://c');
     sendUpdate(docs, 'x://unsubscribed');
-    await settle(listener);
+    await drainUpdates(listener);
     const after = await scrape();
     const grown = (name: string, labels: Record<string, string> = {}): number =>
       after.value(name, labels)! - before.value(name, labels)!;
-    // These two, and the two that `settle` makes.
+    // These two, and the two that `drainUpdates` makes.
     expect(grown('mcp_active_subscriptions')).toBe(4);
     expect(grown('gatehouse_subscription_rejections_total', { reason: 'unknown' })).toBe(1);
     expect(grown('gatehouse_subscription_rejections_total', { reason: 'failed' })).toBe(1);

@@ -13,8 +13,8 @@ import { tempDir } from '../kit/temp-dir.js';
 
 const PAYLOAD = 'é😀'.repeat(100_000);
 
-/** Starts a TLS proxy for a server that counts the handshakes. */
-async function secure(url: string, certificate: { key: string; cert: string }) {
+/** Starts a TLS proxy in front of a server. The proxy counts the handshakes. */
+async function startTlsProxy(url: string, certificate: { key: string; cert: string }) {
   const handshakes = { all: 0, resumed: 0, names: new Set<unknown>() };
   const server = createServer(certificate, (socket) => {
     handshakes.all++;
@@ -37,20 +37,20 @@ describe('servers over TLS', () => {
   let handshakes: { all: number; resumed: number; names: Set<unknown> };
 
   beforeAll(async () => {
-    const backend = await ScriptedServer.start();
+    const scripted = await ScriptedServer.start();
     const waiting: (() => void)[] = [];
-    backend
+    scripted
       .tool('echo', ({ params }) => text(String((params['arguments'] as { message: unknown }).message)))
       .tool('meet', async () => {
         await new Promise<void>((resolve) => {
           waiting.push(resolve);
-          if (waiting.length === 4) for (const go of waiting.splice(0)) go();
+          if (waiting.length === 4) for (const resume of waiting.splice(0)) resume();
         });
         return text('met');
       });
     const trusted = selfSigned();
-    const known = await secure(backend.http.url, trusted);
-    const untrusted = await secure(backend.http.url, selfSigned());
+    const known = await startTlsProxy(scripted.http.url, trusted);
+    const untrusted = await startTlsProxy(scripted.http.url, selfSigned());
     handshakes = known.handshakes;
     const file = join(tempDir(), 'trusted.pem');
     writeFileSync(file, trusted.cert);

@@ -15,7 +15,7 @@ interface Span {
 }
 
 /** A minimal OpenTelemetry collector that keeps the spans it received. */
-async function collector(): Promise<{ url: string; spans: Span[] }> {
+async function startCollector(): Promise<{ url: string; spans: Span[] }> {
   const spans: Span[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -40,11 +40,11 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
 describe('traces', () => {
   it('follow a call from the client through the gateway to the server', async () => {
-    const { url, spans } = await collector();
-    const backend = await ScriptedServer.start();
-    backend.tool('echo', () => text('hi'));
+    const { url, spans } = await startCollector();
+    const scripted = await ScriptedServer.start();
+    scripted.tool('echo', () => text('hi'));
     const gateway = await startGateway(
-      { mcpServers: { db: backend.http } },
+      { mcpServers: { db: scripted.http } },
       { OTEL_EXPORTER_OTLP_ENDPOINT: url },
     );
     await gateway.listed({ tools: ['db'] });
@@ -61,7 +61,7 @@ describe('traces', () => {
     const sent = traced.find(({ name }) => name === 'tools/call echo')!;
     expect(received.parentSpanId).toBe('b7ad6b7169203331');
     expect(sent.parentSpanId).toBe(received.spanId);
-    const call = backend.received.find(({ message }) => message.method === 'tools/call')!;
+    const call = scripted.received.find(({ message }) => message.method === 'tools/call')!;
     expect(call.text).toContain(`00-${TRACE}-${sent.spanId}-01`);
   });
 });

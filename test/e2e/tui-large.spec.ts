@@ -83,7 +83,7 @@ describe('terminal UI with 100,000 resources', () => {
     terminal.press('enter');
     await terminal.shows(/Latest stderr output[^\n]*\n.*none/);
     const relay = archive.links.find((link) => link instanceof StdioLink && link.isOpen) as StdioLink;
-    for (const words of ['told 1 times', 'told 2 times']) {
+    for (const words of ['SIGUSR2 number 1', 'SIGUSR2 number 2']) {
       process.kill(relay.pid!, 'SIGUSR2');
       await terminal.shows(words, UPDATE_TIMEOUT_MS);
     }

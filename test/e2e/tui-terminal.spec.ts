@@ -81,12 +81,12 @@ describe('terminal UI and its terminal', () => {
 
   // Last, because it replaces the gateway.
   it('reports a lost connection and reconnects to a restarted gateway', async () => {
-    const back = await tuiGateway.crash();
+    const restart = await tuiGateway.crash();
     await terminal.shows('Connection lost');
     await terminal.shows('✖ lost');
     terminal.type('1');
     await expectDocumented(terminal, 'lost', SMALL);
-    await back();
+    await restart();
     await terminal.shows('● live');
     await terminal.hides('Connection lost');
     await terminal.shows(/everything +ready/);

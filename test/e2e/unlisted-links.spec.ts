@@ -3,21 +3,21 @@ import { startGateway, type Gateway } from '../kit/gateway.js';
 import { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
 
-const textAt = async (client: ClientV1 | ClientV2, uri: string): Promise<unknown> =>
+const contentsOf = async (client: ClientV1 | ClientV2, uri: string): Promise<unknown> =>
   (await client.readResource({ uri })).contents;
 
-const interfaceOf = ({ _meta: meta }: { _meta?: unknown }): string =>
+const uiResourceOf = ({ _meta: meta }: { _meta?: unknown }): string =>
   (meta as { ui: { resourceUri: string } }).ui.resourceUri;
 
 /** MCP, tools: resource links that a tool returns need not appear in `resources/list`. */
 describe('unlisted resource links', () => {
-  let backend: ScriptedServer;
+  let server: ScriptedServer;
   let gateway: Gateway;
   let clients: (ClientV1 | ClientV2)[];
 
   beforeAll(async () => {
-    backend = await ScriptedServer.start();
-    backend.resource('listed:1').tool(
+    server = await ScriptedServer.start();
+    server.resource('listed:1').tool(
       'render',
       () => ({
         content: [{ type: 'resource_link', uri: 'made:just-now', name: 'made' }],
@@ -26,7 +26,7 @@ describe('unlisted resource links', () => {
       '{"name":"render","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://app/index.html"}}}',
     );
     gateway = await startGateway({
-      mcpServers: { app: backend.http },
+      mcpServers: { app: server.http },
       projects: { empty: { servers: [] } },
     });
     await gateway.listed({ tools: ['app'], resources: ['app'] });
@@ -34,22 +34,24 @@ describe('unlisted resource links', () => {
   }, 30_000);
 
   it('are not readable before a tool or result contained them, and no server gets a request', async () => {
-    const before = backend.countOf('resources/read');
+    const before = server.countOf('resources/read');
     for (const uri of ['resource://app/made:just-now', 'ui://app/result/view', 'ui://app/never/named'])
       await expect(clients[0]!.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
-    expect(backend.countOf('resources/read')).toBe(before);
+    expect(server.countOf('resources/read')).toBe(before);
   });
 
   it('are readable by clients of both SDKs after a tool or result contained them', async () => {
     for (const client of clients) {
       const { tools } = await client.listTools();
-      const ui = interfaceOf(tools[0]!);
-      expect(await textAt(client, ui)).toMatchObject([{ uri: ui, text: 'read ui://app/index.html' }]);
+      const ui = uiResourceOf(tools[0]!);
+      expect(await contentsOf(client, ui)).toMatchObject([{ uri: ui, text: 'read ui://app/index.html' }]);
       const result = await client.callTool({ name: 'app__render' });
       const [link] = result.content as { uri: string }[];
-      expect(await textAt(client, link!.uri)).toMatchObject([{ uri: link!.uri, text: 'read made:just-now' }]);
-      const view = interfaceOf(result);
-      expect(await textAt(client, view)).toMatchObject([{ uri: view, text: 'read ui://result/view' }]);
+      expect(await contentsOf(client, link!.uri)).toMatchObject([
+        { uri: link!.uri, text: 'read made:just-now' },
+      ]);
+      const view = uiResourceOf(result);
+      expect(await contentsOf(client, view)).toMatchObject([{ uri: view, text: 'read ui://result/view' }]);
     }
   });
 

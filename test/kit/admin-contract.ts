@@ -38,7 +38,7 @@ export class AdminContract {
     this.ajv.addSchema({ $id: 'api', components: { schemas: Object.fromEntries(schemas) as Json } });
   }
 
-  /** Throws when the response is not one of those that the document promises for the request. */
+  /** Throws when the response differs from the document. Routes that the document does not contain are not checked. */
   check(method: string, url: string, response: RawResponse): void {
     const { pathname } = new URL(url);
     const operation = this.routes.find(({ pattern }) => pattern.test(pathname))?.operations[

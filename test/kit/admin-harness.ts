@@ -1,4 +1,4 @@
-import { Registry as Numbers } from 'prom-client';
+import { Registry as MetricsRegistry } from 'prom-client';
 import { Metrics } from '../../src/metrics/metrics.js';
 import type { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
@@ -36,7 +36,7 @@ export class AdminHarness {
   readonly views: ServerViews;
   readonly servers: ServerAdmin;
   readonly projects: ProjectAdmin;
-  /** By server: the tools it lists. A server that is not here has not been reached. */
+  /** By server: the tools it lists. A server without an entry has not been synced. */
   readonly listings = new Map<string, string[]>();
   /** The `whenSynced` promise of every backend. */
   firstSync = Promise.resolve();
@@ -46,7 +46,12 @@ export class AdminHarness {
     this.desired = new DesiredServers(this.live, this.state);
     const tokens = new AdminToken('a-token-of-the-admin');
     this.secrets = new SecretRedactor(this.live, tokens, this.desired);
-    this.adminActions = new AdminActions(this.audit(), this.state, this.secrets, new Metrics(new Numbers()));
+    this.adminActions = new AdminActions(
+      this.audit(),
+      this.state,
+      this.secrets,
+      new Metrics(new MetricsRegistry()),
+    );
     const tags = new EntityTags(tokens);
     const backends = this.backends();
     this.views = new ServerViews(this.desired, backends, this.registry, tags);

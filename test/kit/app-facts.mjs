@@ -1,6 +1,6 @@
 /**
- * Boots the built application without listening and prints what it answers to, as JSON. A process of its own, because
- * jest cannot load every package that the application may use.
+ * Creates the built application and prints its MCP methods, HTTP routes and guards as JSON. Runs in a separate process,
+ * because jest cannot load every package that the application may use.
  */
 import 'reflect-metadata';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ const guards = guardsOfHandlers();
 await app.close();
 rmSync(stateDir, { recursive: true });
 
-/** MCP goes past Nest: which verbs it takes can only be tried. */
+/** `McpEndpoint` has no routes in Fastify, so the accepted verbs are found by sending requests. */
 async function addMcpRoutes(path) {
   const gateway = new GatewayServer();
   gateway.open({ mcp: app.get(McpEndpoint), originGuard: app.get(OriginGuard) });

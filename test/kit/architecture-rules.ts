@@ -42,7 +42,7 @@ const NEST_INTERNALS = /^@nestjs\/[^/]+\//;
 const SDK_MODULES = ['mcp', 'edge', 'backends', 'client'];
 /** Packages that the pure layers may import. */
 const PURE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  lib: ['node:crypto', 'eventsource-parser'],
+  lib: ['node:crypto'],
   core: ['node:crypto'],
 };
 const MEANINGLESS_NAME = /^(utils?|helpers?|common|shared|misc|types?|constants?|interfaces?|index)$/;
@@ -95,7 +95,7 @@ function mayUse(from: string, name: string): boolean {
   return !name.startsWith(SDK) || SDK_MODULES.includes(module);
 }
 
-/** The folder right below `src/`. A file directly in `src/` is its own module. */
+/** The folder directly below `src/`. A file directly in `src/` is its own module. */
 const moduleOf = (path: string): string => path.split('/', 1)[0]!;
 
 /** Index of the layer, lowest first. Programs and the entry point are above every module. */
@@ -117,7 +117,7 @@ function missingImports(files: readonly SourceFile[]): string[] {
   );
 }
 
-/** `AppModule` imports every module of Nest by name, also those that other modules import. */
+/** `AppModule` imports every Nest module directly, also those that other modules import. */
 function missingModules(files: readonly SourceFile[]): string[] {
   const app = files.find(({ path }) => path === APP_MODULE);
   if (!app) return [];
@@ -126,7 +126,7 @@ function missingModules(files: readonly SourceFile[]): string[] {
     .map(({ path }) => `${APP_MODULE} does not import ${path}`);
 }
 
-/** Exported names that two files declare: a name has one meaning in the whole code base. */
+/** Names that two files export: a name has one meaning in the whole code base. */
 function duplicateExports(files: readonly SourceFile[]): string[] {
   const owners = new Map<string, string[]>();
   for (const { path, exports } of files)

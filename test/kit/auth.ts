@@ -5,7 +5,7 @@ import { AuthenticationError } from '../../src/edge/auth/auth-errors.js';
 import { JsonRpcError } from '../../src/mcp/json-rpc-error.js';
 import type { Principal } from '../../src/mcp/principal.js';
 
-/** The settings as a config file makes them, with every default filled in. */
+/** The `auth` settings of a configuration file with this section. */
 export const authSettings = (auth: object): AuthSettings =>
   readConfig({ text: JSON.stringify({ auth }), source: 'g.json', env: {} }).auth;
 
@@ -27,7 +27,7 @@ export async function verdictOn(authenticator: Authenticator, authorization?: st
   }
 }
 
-/** A clock that a test sets forward. */
+/** A clock that a test can advance. */
 export class Clock {
   private aheadMs = 0;
 

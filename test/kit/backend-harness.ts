@@ -19,7 +19,7 @@ export class BackendHarness {
   readonly backend: Backend;
 
   constructor(config: Partial<StdioServerConfig> = {}) {
-    const whole = Object.assign(new StdioServerConfig(), { timeoutMs: 1000, ...config });
+    const settings = Object.assign(new StdioServerConfig(), { timeoutMs: 1000, ...config });
     const events = {
       listed: async (listing: Listing) => void this.listings.push(listing),
       notified: (notification: ServerNotification) => this.notified.push(notification),
@@ -27,14 +27,14 @@ export class BackendHarness {
       sessionLinkOpened: () => {},
       stateChanged: () => {},
     };
-    this.backend = new Backend('db', whole, (_signal, owner) => this.open(owner), events);
+    this.backend = new Backend('db', settings, (_signal, owner) => this.open(owner), events);
   }
 
   static async ready(config: Partial<StdioServerConfig> = {}): Promise<BackendHarness> {
-    const served = new BackendHarness(config);
-    served.backend.start();
+    const harness = new BackendHarness(config);
+    harness.backend.start();
     await flushPromises();
-    return served;
+    return harness;
   }
 
   get link(): FakeLink {

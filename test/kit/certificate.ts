@@ -12,7 +12,7 @@ export function selfSigned(): { readonly key: string; readonly cert: string } {
     sequence(time(Date.now() - DAY_MS), time(Date.now() + DAY_MS)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(0xa3, sequence(IS_CA, ITS_NAMES)),
+    der(0xa3, sequence(BASIC_CONSTRAINTS, SUBJECT_ALT_NAME)),
   );
   const signature = sign('sha256', signed, privateKey);
   const certificate = sequence(signed, ECDSA_WITH_SHA256, der(0x03, Buffer.from([0]), signature));
@@ -44,6 +44,6 @@ const time = (at: number): Buffer =>
 
 const TRUE = der(0x01, Buffer.from([0xff]));
 const ECDSA_WITH_SHA256 = sequence(oid('2a8648ce3d040302'));
-const IS_CA = sequence(oid('551d13'), TRUE, octets(sequence(TRUE)));
+const BASIC_CONSTRAINTS = sequence(oid('551d13'), TRUE, octets(sequence(TRUE)));
 const NAMES = [der(0x87, Buffer.from([127, 0, 0, 1])), der(0x82, Buffer.from('mcp.internal'))];
-const ITS_NAMES = sequence(oid('551d11'), octets(sequence(...NAMES)));
+const SUBJECT_ALT_NAME = sequence(oid('551d11'), octets(sequence(...NAMES)));

@@ -1,27 +1,27 @@
 import { afterAll, afterEach, beforeEach } from '@jest/globals';
 
-type Act = () => unknown;
+type Cleanup = () => unknown;
 
-const ofTheFile: Act[] = [];
-const ofTheTest: Act[] = [];
+const fileCleanups: Cleanup[] = [];
+const testCleanups: Cleanup[] = [];
 let inTest = false;
 
 /** Runs at the end of the test, or of the file when called in `beforeAll`; also when the test fails. */
-export function onCleanup(act: Act): void {
-  (inTest ? ofTheTest : ofTheFile).push(act);
+export function onCleanup(cleanup: Cleanup): void {
+  (inTest ? testCleanups : fileCleanups).push(cleanup);
 }
 
-/** Runs all in reverse order, also after a failure. */
-async function runAll(acts: Act[]): Promise<void> {
+/** Runs and removes all of them, the last one first. A failure does not stop the others. */
+async function runAll(cleanups: Cleanup[]): Promise<void> {
   const failures: unknown[] = [];
-  for (let act = acts.pop(); act; act = acts.pop()) {
+  for (let cleanup = cleanups.pop(); cleanup; cleanup = cleanups.pop()) {
     try {
-      await act();
+      await cleanup();
     } catch (error) {
       failures.push(error);
     }
   }
-  if (failures.length > 0) throw new AggregateError(failures, 'cleaning up failed');
+  if (failures.length > 0) throw new AggregateError(failures, 'cleanup failed');
 }
 
 beforeEach(() => {
@@ -30,7 +30,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   inTest = false;
-  await runAll(ofTheTest);
+  await runAll(testCleanups);
 }, 30_000);
 
-afterAll(() => runAll(ofTheFile), 30_000);
+afterAll(() => runAll(fileCleanups), 30_000);

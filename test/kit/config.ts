@@ -2,7 +2,7 @@ import type { GatehouseConfig } from '../../src/config/gatehouse-config.js';
 import { LiveConfig } from '../../src/config/live-config.js';
 import { readConfig } from '../../src/config/load-config.js';
 
-/** The config of a file with this content. */
+/** The configuration that a file with this content results in. */
 export const configOf = (content: object): GatehouseConfig =>
   readConfig({ text: JSON.stringify(content), source: 'g.json', env: {} });
 

@@ -38,7 +38,7 @@ export class EdgeHarness {
   endpoint!: McpEndpoint;
   readonly metrics = new Metrics();
   readonly registry = new Registry(new Naming());
-  /** All methods that the edge knows. */
+  /** The handlers by method: those of `SessionController`, and those that the spec adds. */
   readonly handlers: Map<string, Handler>;
   private server: Server | undefined;
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { until } from './until.js';
 
-/** One server-sent event, field by field as it was written. */
+/** One server-sent event. */
 export interface ServerEvent {
   readonly id: string | undefined;
   readonly data: string;
@@ -58,10 +58,10 @@ export class Events {
   }
 
   untilEnded(timeoutMs?: number): Promise<unknown> {
-    return until('the stream is over', () => this.hasEnded, timeoutMs);
+    return until('the stream has ended', () => this.hasEnded, timeoutMs);
   }
 
-  /** Breaks the connection, as a network does. */
+  /** Breaks the connection without an orderly end. */
   disconnect(): void {
     this.response.destroy();
   }

@@ -2,7 +2,7 @@ import type { AdminApi } from '../../src/client/admin-api.js';
 import { GatewayProblem } from '../../src/client/gateway-problem.js';
 import { server, type TuiGatewayContents } from './tui-model.js';
 
-/** The part of the admin API that the terminal UI uses, with lists of the test; records all requests. */
+/** The part of the admin API that the terminal UI uses, with the contents that the test sets. Records all requests. */
 export class FakeAdminApi {
   readonly target = { url: 'http://127.0.0.1:3000' };
   readonly requests: string[] = [];
@@ -12,7 +12,7 @@ export class FakeAdminApi {
 
   constructor(public gateway: TuiGatewayContents) {}
 
-  /** Typed as the real class; its other methods are never called. */
+  /** As the type of the real class, whose other methods the terminal UI does not call. */
   get api(): AdminApi {
     return this as unknown as AdminApi;
   }

@@ -16,7 +16,7 @@ import type { Message } from './events.js';
 import { JsonText } from '../../src/lib/json-text/json-text.js';
 import { LATEST } from '../../src/mcp/revisions/revision.js';
 
-/** A request to the client that waits for the answer of the spec. */
+/** A request to the client that the spec answers. */
 export interface PendingClientRequest {
   readonly method: string;
   readonly params: unknown;
@@ -149,7 +149,7 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     super.close();
   }
 
-  /** No listener is left. */
+  /** Whether all listeners were removed. */
   get hasNoListeners(): boolean {
     return this.closeListeners.size === 0 && this.scopeListeners.size === 0;
   }

@@ -66,7 +66,7 @@ export class FakeLink implements Link {
     await this.request({ method: 'ping', timeoutMs: 5000 });
   }
 
-  /** The only request of this method that is in flight. */
+  /** The only request of this method in flight. Throws when there is none or more than one. */
   asked(method: string): PendingRequest {
     const found = [...this.inFlight].filter((asked) => asked.method === method);
     if (found.length !== 1) throw new Error(`${found.length} requests ${method} are in flight`);

@@ -21,7 +21,7 @@ export class FakeServer {
   isReachable = true;
   replyToSubscribe: (uri: string) => SubscribeReply = () => 'takes';
   /** The text of a resource, or the error of its read. */
-  reads: (uri: string) => string | Error = (uri) => `the words of ${uri}`;
+  reads: (uri: string) => string | Error = (uri) => `the text of ${uri}`;
 
   constructor(
     resources: readonly string[] = [],
@@ -107,9 +107,9 @@ export class FakeServer {
     },
     'resources/subscribe': ({ params = '{}' }) => {
       const { uri } = JSON.parse(params) as { uri: string };
-      const willingness = this.replyToSubscribe(uri);
-      if (willingness === 'waits') return undefined;
-      if (willingness === 'refuses') return REFUSAL;
+      const reply = this.replyToSubscribe(uri);
+      if (reply === 'waits') return undefined;
+      if (reply === 'refuses') return REFUSAL;
       this.held.add(uri);
       return {};
     },

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, jest } from '@jest/globals';
 import { flushPromises } from './promises.js';
 
-/** Fakes timers, takes the jitter out of backoff and silences the log in every test of the file. */
+/** In every test of the file: fakes timers, removes the jitter of backoff and turns the log off. */
 export function useFakeTime(): void {
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
@@ -15,7 +15,7 @@ export function useFakeTime(): void {
   });
 }
 
-/** Advances the clock and runs what is due. */
+/** Advances the clock, and runs due timers and promise callbacks. */
 export async function advanceTime(ms: number): Promise<void> {
   await flushPromises();
   jest.advanceTimersByTime(ms);

@@ -14,7 +14,7 @@ export interface Sent {
 }
 
 export interface TransportScript {
-  /** What the server answers to `initialize`; `null` lets it never answer. */
+  /** The result of `initialize`; `null` leaves the request unanswered. */
   readonly facts?: object | null;
   start?(): Promise<void>;
   /** Called for each message that is sent; a throw or rejection fails the delivery. */
@@ -89,7 +89,7 @@ export class FakeTransport implements LinkTransport {
     this.onclose?.();
   }
 
-  /** The only message of this method so far. */
+  /** The only message of this method so far. Throws when there is none or more than one. */
   only(method: string): Sent {
     const found = this.all(method);
     if (found.length !== 1) throw new Error(`${found.length} messages ${method}`);
@@ -100,7 +100,7 @@ export class FakeTransport implements LinkTransport {
     return this.sent.filter((sent) => sent.method === method);
   }
 
-  /** What the link has answered to a request of the server. */
+  /** The response of the link to a request of the server. */
   replyTo(id: RequestId): Sent | undefined {
     return this.sent.find((sent) => sent.id === id && sent.method === undefined);
   }
@@ -121,7 +121,7 @@ export class FakeTransport implements LinkTransport {
     this.receive({ id, method, params }, requestId);
   }
 
-  /** Any message; `requestId` is given where the transport knows on whose stream it came. */
+  /** Receives any message. `requestId` is the request on whose stream it came, if the transport reports one. */
   receive(message: object, requestId?: RequestId): void {
     this.receiveText(JSON.stringify({ jsonrpc: '2.0', ...message }), requestId);
   }

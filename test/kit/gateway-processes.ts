@@ -49,7 +49,7 @@ export class GatewayProcesses {
     return readFileSync(this.journal, 'utf8');
   }
 
-  /** The session of a client at the current process; other headers send it with other credentials. */
+  /** The session of a client, at the URL of the current process. Other headers may contain other credentials. */
   sessionOf({ session }: SubscribedClient, headers?: Record<string, string>): RawSession {
     return session.at(this.gateway.urlOf(new URL(session.url).pathname), headers);
   }

@@ -119,7 +119,7 @@ function includesAll(
   return servers.every((server) => found.has(server));
 }
 
-/** Starts the gateway without waiting; also for starts that have to fail. */
+/** Starts the gateway without waiting until it listens, also for starts that are expected to fail. */
 export function launchGateway(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -133,15 +133,15 @@ export function launchGateway(
   return new Gateway(child);
 }
 
-/** Writes the config to a file of its own; text stays as it is. Meta tools are off, so that lists contain the servers' tools only. */
+/** Writes a config to a new file. An object gets `metaTools: false`, so that lists contain only tools of servers. */
 export function writeConfig(config: GatewayConfig | string): string {
   const dir = tempDir();
   const file = join(dir, 'gatehouse.json');
-  const whole =
+  const content =
     typeof config === 'string'
       ? config
       : JSON.stringify({ stateDir: join(dir, 'state'), metaTools: false, ...config });
-  writeFileSync(file, whole);
+  writeFileSync(file, content);
   return file;
 }
 

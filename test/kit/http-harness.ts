@@ -7,8 +7,6 @@ import {
 } from '../../src/backends/http/streamable-http-transport.js';
 import type { MessageExtra } from '../../src/backends/link/transport.js';
 
-/** A real HTTP server that runs the script of a spec, and the transport under test connected to it. */
-
 const DEFAULT_TIMEOUT_MS = 4000;
 
 /** Rejects after the timeout, naming the event that did not come. */
@@ -55,6 +53,7 @@ export interface IncomingRequest {
 
 export type RequestScript = (request: IncomingRequest) => unknown;
 
+/** A real HTTP server that records its requests and answers them with the script of the spec. */
 export class ScriptedHttpServer {
   readonly requests = new ArrivalQueue<IncomingRequest>('a request');
   readonly sockets = new Set<Socket>();
@@ -135,17 +134,17 @@ export function observe(transport: StreamableHttpTransport) {
   return { messages, errors, states, closes };
 }
 
-/** The fault a promise rejects with; `done` when it does not. */
-export const faultOf = (settled: Promise<void>): Promise<unknown> =>
+/** The fault that a request rejects with; `done` when it resolves. */
+export const faultOf = (request: Promise<void>): Promise<unknown> =>
   inTime(
     'a request to settle',
-    settled.then(
+    request.then(
       () => 'done',
       (error: { fault?: string }) => error.fault ?? error,
     ),
   );
 
-/** Servers and transports of one test; `release` closes them. */
+/** Starts the transport under test and the server that it connects to. `release` closes all of them. */
 export class HttpHarness {
   private readonly releases: (() => Promise<unknown>)[] = [];
 

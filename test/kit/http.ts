@@ -18,7 +18,7 @@ export interface RawResponse {
 const agent = new Agent({ keepAlive: true });
 onCleanup(() => agent.destroy());
 
-/** Resolves with the head; the body is the caller's to read. Nothing is added to the headers but a length. */
+/** Resolves when the head has arrived; the caller reads the body. Adds no header except the length. */
 export function openExchange(
   url: string,
   { method = 'GET', headers, body }: RawRequest,
@@ -38,8 +38,9 @@ export async function bodyOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-export async function exchange(url: string, asked: RawRequest = {}): Promise<RawResponse> {
-  const response = await openExchange(url, asked);
+/** Sends a request and reads the whole response. */
+export async function exchange(url: string, sent: RawRequest = {}): Promise<RawResponse> {
+  const response = await openExchange(url, sent);
   const text = await within('the body', bodyOf(response), 30_000);
   return { status: response.statusCode!, headers: response.headers, text };
 }

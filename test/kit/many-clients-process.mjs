@@ -1,5 +1,5 @@
-// Many clients in one process: each has a session, is subscribed to one resource and reads its stream. Bare sockets:
-// thousands of request and response objects would take most of the time.
+// Many clients in one process. Each has a session, is subscribed to one resource and reads its stream. They use bare
+// sockets, because creating thousands of request and response objects would take most of the time.
 import { connect } from 'node:net';
 
 /** Clients opened at the same time. */
@@ -108,8 +108,8 @@ const jobs = {
     return report();
   },
   report,
-  async leave({ url, but }) {
-    await forEachConcurrently(clients.length - but, new URL(url), async (connection) => {
+  async leave({ url, except }) {
+    await forEachConcurrently(clients.length - except, new URL(url), async (connection) => {
       const { socket, session } = clients.pop();
       await connection.send('DELETE', session);
       socket.destroy();

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { exitOf, killAfterTest } from './processes.js';
 import { until, within } from './until.js';
 
-const READERS = resolve('test/kit/many-clients-process.mjs');
+const CLIENT_PROGRAM = resolve('test/kit/many-clients-process.mjs');
 
 /** The hard limit of open files of this user. */
 export function maxOpenFiles(): number {
@@ -29,7 +29,7 @@ interface ClientReport {
   readonly error?: string;
 }
 
-/** Many clients in a process of their own: each has a session, is subscribed to one resource and reads its stream. */
+/** Many clients in a separate process. Each has a session, is subscribed to one resource and reads its stream. */
 export class ManyClients {
   private constructor(
     private readonly child: ChildProcess,
@@ -37,7 +37,7 @@ export class ManyClients {
   ) {}
 
   static async open(url: string, uri: string, count: number): Promise<ManyClients> {
-    const [command, ...args] = withMaxOpenFiles(READERS);
+    const [command, ...args] = withMaxOpenFiles(CLIENT_PROGRAM);
     const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     killAfterTest(child, exitOf(child));
     const clients = new ManyClients(child, url);
@@ -61,9 +61,9 @@ export class ManyClients {
     return report!;
   }
 
-  /** Ends the sessions of all clients but that many. */
-  async endSessions(but = 0): Promise<void> {
-    await this.ask({ job: 'leave', url: this.url, but }, 30_000);
+  /** Ends the sessions of all clients except for that many. */
+  async endSessions(except = 0): Promise<void> {
+    await this.ask({ job: 'leave', url: this.url, except }, 30_000);
   }
 
   private async ask(job: object, timeoutMs?: number): Promise<ClientReport> {

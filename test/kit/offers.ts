@@ -32,10 +32,10 @@ export const offer = (server: string, style: NamingStyle, ...names: string[]): O
 
 export const tableOf = (...offered: Offer[]): NameTable => buildTable(offered);
 
-/** By the table that a builder built last. */
+/** By table: its builder and the servers in it. */
 const builders = new WeakMap<NameTable, { builder: NameTableBuilder; servers: readonly string[] }>();
 
-/** The table of these offers, built on a previous one that was built last by its builder. */
+/** The table of these offers. With `previous`, it is built incrementally from that table, the latest of its builder. */
 export function buildTable(
   offered: readonly Offer[],
   previous?: NameTable,
@@ -84,10 +84,10 @@ export const offers: fc.Arbitrary<Offer[]> = fc.uniqueArray(
   { maxLength: 4, selector: ({ server }) => server },
 );
 export const scopes = fc.subarray(SERVERS).map((servers) => only(...servers));
-/** As separate objects, the way a second sync of an unchanged server brings them. */
+/** The same offers as new objects, as after a second sync of unchanged servers. */
 export const again = (given: readonly Offer[]): Offer[] => structuredClone(given) as Offer[];
 
-/** Cursors in clear text. */
+/** Signs no cursor: the position itself is the cursor. */
 export const plain = (position: string): string => position;
 
 export const listOf = (table: NameTable, scope = EVERYTHING): string =>

@@ -22,7 +22,7 @@ export interface ForgedToken {
   readonly key?: CryptoKey;
 }
 
-/** A real authorization server: `oidc-provider` on a port of its own, whose keys a test may also use itself. */
+/** A real authorization server (`oidc-provider`). Tests can also sign tokens with its key themselves. */
 export class OidcIssuer {
   /** The projects claim of every token. */
   projects: unknown = ['payments'];
@@ -66,18 +66,18 @@ export class OidcIssuer {
   /** Replaces the signing key. */
   async rotate(): Promise<void> {
     const { privateKey, publicKey } = await generateKeyPair(this.alg, { extractable: true });
-    const marks = { kid: `key-${performance.now()}`, alg: this.alg };
+    const header = { kid: `key-${performance.now()}`, alg: this.alg };
     this.current = {
-      kid: marks.kid,
+      kid: header.kid,
       sign: privateKey,
-      jwk: { ...(await exportJWK(privateKey)), ...marks },
-      publicJwk: { ...(await exportJWK(publicKey)), ...marks },
+      jwk: { ...(await exportJWK(privateKey)), ...header },
+      publicJwk: { ...(await exportJWK(publicKey)), ...header },
     };
     this.provider = await this.provide();
   }
 
   private async provide(): Promise<RequestListener> {
-    const { Provider } = await quietly(() => import('oidc-provider'));
+    const { Provider } = await withoutWarnings(() => import('oidc-provider'));
     const configuration = {
       clients: [CLIENT, OTHER_CLIENT].map(({ id, secret }) => ({
         client_id: id,
@@ -106,7 +106,7 @@ export class OidcIssuer {
         },
       },
     };
-    return (await quietly(() => new Provider(this.url, configuration))).callback();
+    return (await withoutWarnings(() => new Provider(this.url, configuration))).callback();
   }
 
   /** A token as clients get it: by client credentials, for one resource. */
@@ -124,7 +124,7 @@ export class OidcIssuer {
     return token;
   }
 
-  /** A token that the issuer would not issue, signed with its own key unless another is named. */
+  /** A token with any claims and header, signed with the key of the issuer unless another key is given. */
   forge({ claims, header, key = this.current.sign }: ForgedToken = {}): Promise<string> {
     return new SignJWT({ iss: this.url, sub: 'subject', projects: this.projects, ...claims })
       .setProtectedHeader({ alg: this.alg, kid: this.current.kid, ...header })
@@ -138,8 +138,8 @@ export class OidcIssuer {
   }
 }
 
-/** The package warns of its memory store and of this Node, which is all right for tests. */
-async function quietly<T>(act: () => T | Promise<T>): Promise<T> {
+/** Suppresses the warnings of the package about its in-memory store and the Node version. */
+async function withoutWarnings<T>(act: () => T | Promise<T>): Promise<T> {
   const { warn } = console;
   console.warn = () => {};
   try {

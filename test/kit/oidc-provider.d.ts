@@ -1,4 +1,4 @@
-/** As much of it as the tests use; the package comes without types. */
+/** The part of the package that the tests use. It has no types of its own. */
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http';
 

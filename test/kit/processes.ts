@@ -19,7 +19,7 @@ function processes(): Process[] {
 function processAt(pid: number): Process | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // `pid (name) state parent …`, and the name may hold anything, brackets too.
+    // `pid (name) state parent …`; the name may contain any character, also parentheses.
     const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ', 2);
     return { pid, parent: Number(parent), state };
   } catch {
@@ -33,7 +33,7 @@ export function isAlive(pid: number): boolean {
   return found !== undefined && found.state !== 'Z' && found.state !== 'X';
 }
 
-/** Children, their children and so on; zombies count, because their parent should have collected them. */
+/** Children, their children and so on, zombies included: the parent should have waited for them. */
 export function descendantsOf(pid: number): number[] {
   const all = processes();
   const found: number[] = [];
@@ -46,7 +46,7 @@ export function descendantsOf(pid: number): number[] {
 }
 
 export function untilExited(pids: readonly number[], timeoutMs?: number): Promise<unknown> {
-  return until(`the processes ${pids.join(', ')} are gone`, () => !pids.some(isAlive), timeoutMs);
+  return until(`the processes ${pids.join(', ')} have exited`, () => !pids.some(isAlive), timeoutMs);
 }
 
 export interface Exit {

@@ -64,7 +64,7 @@ const anyUri = fc
 
 const project = fc.constantFrom('x', 'y', 'common', 'nope', '', '*');
 const side = fc.constantFrom(...SIDES);
-const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+const rarely = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(undefined) }, value);
 
 /** Any request of a client; ids and cursors are those of the side `of`. */
@@ -77,7 +77,7 @@ export const attempt = fc.record({
     { weight: 5, arbitrary: fc.constant('/mcp') },
     fc.constantFrom('/projects/x/mcp', '/projects/y/mcp', '/projects/nope/mcp'),
   ),
-  header: seldom(project),
+  header: rarely(project),
   takesSession: fc.boolean(),
   method: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...METHODS) },
@@ -97,11 +97,11 @@ export const attempt = fc.record({
   ),
   name: anyName,
   uri: anyUri,
-  serverId: seldom(fc.constantFrom(...SERVERS)),
+  serverId: rarely(fc.constantFrom(...SERVERS)),
   refType: fc.constantFrom('ref/prompt', 'ref/resource'),
-  cursor: seldom(fc.nat(50)),
-  meta: seldom(fc.record({ projectId: seldom(project), 'io.gatehouse/projectId': seldom(project) })),
-  progressToken: seldom(fc.nat(3)),
+  cursor: rarely(fc.nat(50)),
+  meta: rarely(fc.record({ projectId: rarely(project), 'io.gatehouse/projectId': rarely(project) })),
+  progressToken: rarely(fc.nat(3)),
   id: fc.nat(9),
   isAnswer: fc.nat(9).map((roll) => roll === 0),
 });
@@ -113,7 +113,7 @@ export type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
 /** A server with a tool or resource for every kind of message, and the canary in each of them. */
 export async function canaryServer(canary: string): Promise<ScriptedServer> {
-  const backend = await ScriptedServer.start();
+  const server = await ScriptedServer.start();
   const define = (name: string): string =>
     JSON.stringify({
       name,
@@ -133,7 +133,7 @@ export async function canaryServer(canary: string): Promise<ScriptedServer> {
     contents: [{ uri, mimeType: 'text/plain', text: `${canary} ${JSON.stringify(value)}` }],
     _meta: { canary },
   });
-  return backend
+  return server
     .on('resources/subscribe', () => ({}))
     .on('resources/unsubscribe', () => ({}))
     .tool('echo', (call) => canaryResult(call.params), define('echo'))

@@ -1,4 +1,4 @@
-/** Runs all promise callbacks that are due, and one turn of the event loop. */
+/** Runs all pending promise callbacks and one iteration of the event loop. */
 export const flushPromises = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The value or error of a promise; empty while it is pending. */

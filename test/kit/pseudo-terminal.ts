@@ -16,7 +16,7 @@ const DEFAULT_TIMEOUT_MS = 15_000;
 
 /** Longer than the time between two writes of one update. */
 const STEADY_MS = 250;
-/** A few frames: enough if the expected screen is known. */
+/** A few frames. This is enough where the expected screen is known. */
 const STAY_MS = 60;
 
 const KEYS = {
@@ -34,15 +34,15 @@ const KEYS = {
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Waits until the condition has held for `ms` without interruption. */
-function lasts(what: string, ms: number, isSo: () => boolean): Promise<unknown> {
+function lasts(what: string, ms: number, condition: () => boolean): Promise<unknown> {
   let since = performance.now();
   return until(what, () => {
-    if (!isSo()) since = performance.now();
+    if (!condition()) since = performance.now();
     return performance.now() - since > ms;
   });
 }
 
-/** Runs a program on a pseudo-terminal of script(1) of util-linux; xterm renders its output to the screen of a user. */
+/** Runs a program on a pseudo-terminal, created by script(1) of util-linux. xterm renders its output as a user sees it. */
 export class PseudoTerminal {
   readonly exited: Promise<Exit>;
   /** All output so far. */
@@ -121,9 +121,9 @@ export class PseudoTerminal {
   }
 
   async shows(wanted: string | RegExp, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<void> {
-    const isThere = (): boolean =>
+    const isShown = (): boolean =>
       typeof wanted === 'string' ? this.text.includes(wanted) : wanted.test(this.text);
-    await until(`the screen shows ${String(wanted)}`, isThere, timeoutMs).catch((error: Error) => {
+    await until(`the screen shows ${String(wanted)}`, isShown, timeoutMs).catch((error: Error) => {
       throw new Error(`${error.message}; it shows\n${this.text}`);
     });
   }

@@ -32,7 +32,7 @@ const LIST_METHODS = {
   resources: 'resources/list',
   resourceTemplates: 'resources/templates/list',
 };
-/** A list by the member that holds it. */
+/** A list, named by the member of the result that contains it. */
 export type ListMember = keyof typeof LIST_METHODS;
 
 interface Definition {
@@ -58,8 +58,8 @@ export class RawSession {
     private readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  static async open(url: string, introduction: SessionOptions = {}): Promise<RawSession> {
-    const { protocolVersion = '2025-11-25', capabilities = {}, ready = true, headers = {} } = introduction;
+  static async open(url: string, options: SessionOptions = {}): Promise<RawSession> {
+    const { protocolVersion = '2025-11-25', capabilities = {}, ready = true, headers = {} } = options;
     const params = { protocolVersion, capabilities, clientInfo: { name: 'raw', version: '1' } };
     const response = await postMessage(url, { jsonrpc: '2.0', id: 0, method: 'initialize', params }, headers);
     const { result } = JSON.parse(response.text) as Message;
@@ -70,7 +70,7 @@ export class RawSession {
     return session;
   }
 
-  /** The same session at another URL; other headers send it with other credentials. */
+  /** The same session at another URL. Other headers may contain other credentials. */
   at(url: string, headers = this.headers): RawSession {
     return new RawSession(url, this.id, this.initializeResult, headers);
   }

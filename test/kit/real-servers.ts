@@ -33,7 +33,7 @@ export const memory = (file: string): StdioEntry => ({
 export interface RemoteServer {
   readonly url: string;
   readonly pid: number;
-  /** kill -9, and wait for it. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<Exit>;
 }
 
@@ -59,7 +59,7 @@ export async function startEverything(
     pid: child.pid!,
     kill: () => {
       child.kill('SIGKILL');
-      return within('the server to die', exited);
+      return within('the server to exit', exited);
     },
   };
 }

@@ -30,10 +30,10 @@ export class FakeUpstream implements Upstream {
     return [...this.pending.keys()];
   }
 
-  /** Answers the request, and runs what follows from the answer. */
+  /** Answers the request and runs pending promise callbacks. */
   async answer(request: string, error?: Error): Promise<void> {
     const settle = this.pending.get(request);
-    if (!settle) throw new Error(`${request} is not on the wire: ${this.waiting.join()}`);
+    if (!settle) throw new Error(`${request} is not in flight: ${this.waiting.join()}`);
     this.pending.delete(request);
     settle(error);
     await flushPromises();
@@ -69,7 +69,7 @@ export class ManualTimers {
   }
 }
 
-/** The upstream of a server that takes no subscriptions. */
+/** The upstream of a server without subscriptions: confirms every request. */
 export const UNSOLICITED_UPSTREAM: Upstream = {
   subscribe: () => Promise.resolve(),
   unsubscribe: () => Promise.resolve(),
@@ -112,7 +112,7 @@ export class ReconcilerHarness {
   isOffered: (uri: string) => boolean = () => true;
   reconciler = this.open(this.upstream);
 
-  /** Puts another reconciler in place. */
+  /** Replaces the reconciler. */
   open(
     upstream: Upstream,
     events: ReconcilerEvents = {

@@ -57,13 +57,13 @@ export async function offerOf(
 export const offersOf = (offered: readonly Offered[]): Promise<ResourceOffer[]> =>
   Promise.all(offered.map(({ server, uris, templates }) => offerOf(server, uris, templates)));
 
-/** By the directory that a builder built last. */
+/** By directory: its builder and the servers in it. */
 const builders = new WeakMap<
   ResourceDirectory,
   { builder: ResourceDirectoryBuilder; servers: readonly string[] }
 >();
 
-/** The directory of these offers in their order, built on a previous one that was built last by its builder. */
+/** The directory of these offers. With `previous`, it is built incrementally from that one, the latest of its builder. */
 export function buildDirectory(
   offers: readonly ResourceOffer[],
   style: ResourceStyle,
@@ -80,7 +80,7 @@ export function buildDirectory(
   return builder.directory;
 }
 
-/** Some names begin others, with what an identifier has after them. */
+/** Some ids are the beginning of others, followed by the separator of underscore identifiers. */
 export const SERVERS = ['a', 'a_b', 'a_b_c', 'b', 'ab'];
 export const servers = fc.constantFrom('a', 'a_b', ...SERVERS);
 
@@ -101,7 +101,7 @@ const plainUris = fc.constantFrom(
   'x:{y}',
 );
 
-/** Some look like what the gateway calls another one. */
+/** Some equal a public URI or identifier of another resource. */
 export const uris: fc.Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: plainUris },
   ...[resourceForm, underscoreId, distinctId].map((nameOf) =>
@@ -138,7 +138,7 @@ export const offered: fc.Arbitrary<Offered[]> = fc.uniqueArray(
   { minLength: 1, maxLength: 4, selector: ({ server }) => server },
 );
 
-/** Every resource of the list, as a scope sees it. */
+/** All resources in the list of a scope. */
 export const seenIn = (directory: ResourceDirectory, scope: Scope = EVERYTHING): PublicResource[] => [
   ...directory.view(scope).after('', Infinity),
 ];

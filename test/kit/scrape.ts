@@ -5,7 +5,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What is declared of a metric: its HELP and its TYPE. */
+/** The HELP and TYPE lines of a metric. */
 export interface Family {
   readonly name: string;
   readonly help: string;
@@ -38,7 +38,7 @@ export class Scrape {
     return this.samples.filter((sample) => sample.name === name).map(({ labels }) => labels);
   }
 
-  /** Every series of the gateway's own, as one line each. Node's depend on what it happens to be doing. */
+  /** All series of the gateway, one line each. Those of Node vary between scrapes and are left out. */
   get ownSeries(): string[] {
     return this.samples
       .filter(({ name }) => !/^(nodejs|process)_/.test(name))
@@ -46,13 +46,13 @@ export class Scrape {
       .toSorted();
   }
 
-  /** Whether a query may name it. */
+  /** Whether a query may use this name; of a histogram only the names with a suffix. */
   has(name: string): boolean {
     const family = this.families.get(name) ?? this.families.get(name.replace(SUFFIX, ''));
     return family !== undefined && (family.name === name) === (family.type !== 'histogram');
   }
 
-  /** What breaks the rules that Prometheus gives for names; `promtool check metrics` finds the same. */
+  /** Violations of the naming rules of Prometheus, as `promtool check metrics` reports them. */
   problems(): string[] {
     return [...this.families.values()].flatMap((family) =>
       problemsOf(family, this.labelNamesOf(family)).map((problem) => `${family.name} ${problem}`),
@@ -104,7 +104,7 @@ function problemsOf({ name, help, type }: Family, labels: readonly string[]): st
   ];
 }
 
-/** The metrics that a query names. */
+/** The metrics that a query uses. */
 export function metricsIn(expression: string): string[] {
   const words = expression.replaceAll(/\{[^}]*\}/g, '').match(/[A-Za-z_:][\w:]*/g) ?? [];
   return [...new Set(words.filter((word) => /^(mcp|gatehouse|nodejs|process)_/.test(word)))];

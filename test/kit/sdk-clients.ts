@@ -24,7 +24,7 @@ export async function connectV1(
   return client;
 }
 
-/** The SDK of the 2026 era, speaking as in 2025. */
+/** The SDK of the 2026 era, in its mode for the revisions of the 2025 era. */
 export async function connectV2(
   url: string,
   capabilities: object = {},

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { onCleanup } from './cleanup.js';
 import { within } from './until.js';
 
-/** An HTTP server on a port of its own, for as long as the test runs. */
+/** Starts an HTTP server on a free port. It is closed after the test. */
 export async function serve(listener: RequestListener): Promise<{ url: string }> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');

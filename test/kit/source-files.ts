@@ -3,16 +3,16 @@ import { join, posix } from 'node:path';
 import ts from 'typescript';
 import type { SourceFile } from './architecture-rules.js';
 
-/** Every source below a folder, its specs left out. */
+/** All source files below a folder, without specs. */
 export function sourceFilesIn(root: string): SourceFile[] {
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.tsx?$/.test(path) && !/\.spec\.tsx?$/.test(path))
     .toSorted();
   const files = paths.map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
   const components = new Set(paths.filter((path) => path.endsWith('.tsx')));
-  // An import names what the compiler writes, and that ends in .js either way.
-  const asWritten = (path: string): string => (components.has(`${path}x`) ? `${path}x` : path);
-  return files.map((file) => ({ ...file, imports: file.imports.map(asWritten) }));
+  // Imports of .ts and of .tsx files both end in .js.
+  const withExtension = (path: string): string => (components.has(`${path}x`) ? `${path}x` : path);
+  return files.map((file) => ({ ...file, imports: file.imports.map(withExtension) }));
 }
 
 export function readSource(path: string, text: string): SourceFile {
@@ -49,7 +49,7 @@ function declaredNames(statement: ts.Statement): string[] {
   return name ? [name.text] : [];
 }
 
-/** Text files below the folders whose names match, for checks of their wording. */
+/** The files below the folders whose names match, for checks of their text. */
 export function textFilesIn(
   roots: readonly string[],
   endings: RegExp,
@@ -62,10 +62,10 @@ export function textFilesIn(
   );
 }
 
-/** JSON is data; only source files have a layer. */
+/** Imported JSON files are data and belong to no layer. */
 const isFile = (specifier: string): boolean => specifier.startsWith('.') && !specifier.endsWith('.json');
 
-/** What follows `from`, `import` and `import(`, types included: a type is knowledge of the other file too. */
+/** The module specifiers of all imports and re-exports, static, dynamic and of types. */
 function specifiersIn(path: string, text: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {

@@ -5,8 +5,8 @@ import { DirectoryLock } from '../../build/state/directory-lock.js';
 import { FileDecisionStore } from '../../build/state/file-decision-store.js';
 
 /**
- * Changes the state of a directory as the admin API does, over and over, until it is killed. Everything that was
- * acknowledged is on stdout at once: what was printed before the kill must be there after it.
+ * Changes the state of a directory as the admin API does, repeatedly, until it is killed. Prints every acknowledged change
+ * at once: a change that was printed before the kill must be in the state after it.
  */
 const [directory = ''] = process.argv.slice(2);
 const lock = new DirectoryLock(directory);

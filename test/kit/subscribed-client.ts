@@ -8,9 +8,9 @@ const UPDATED = 'notifications/resources/updated';
 
 /** Starts a scripted server that takes subscriptions to these resources. */
 export async function startSubscribableServer(...uris: readonly string[]): Promise<ScriptedServer> {
-  const backend = await ScriptedServer.start();
-  for (const uri of uris) backend.resource(uri);
-  return backend
+  const server = await ScriptedServer.start();
+  for (const uri of uris) server.resource(uri);
+  return server
     .on('initialize', () => ({
       protocolVersion: '2025-11-25',
       capabilities: { tools: {}, prompts: {}, resources: { subscribe: true, listChanged: true } },
@@ -21,8 +21,8 @@ export async function startSubscribableServer(...uris: readonly string[]): Promi
 }
 
 /** Sends an update from the server. */
-export const sendUpdate = (backend: ScriptedServer, uri: string, more: object = {}): void =>
-  backend.broadcast(UPDATED, { uri, ...more });
+export const sendUpdate = (server: ScriptedServer, uri: string, more: object = {}): void =>
+  server.broadcast(UPDATED, { uri, ...more });
 
 const SIGNS: ReadonlyMap<string | undefined, string> = new Map([
   ['resources/subscribe', '+'],
@@ -30,17 +30,17 @@ const SIGNS: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /** The subscribe and unsubscribe requests that the server got, in order: `+uri` and `-uri`. */
-export const subscriptionRequests = (backend: ScriptedServer): string[] =>
-  backend.received.flatMap(({ message: { method, params } }) => {
+export const subscriptionRequests = (server: ScriptedServer): string[] =>
+  server.received.flatMap(({ message: { method, params } }) => {
     const sign = SIGNS.get(method);
     return sign === undefined ? [] : [`${sign}${String(params?.['uri'])}`];
   });
 
 /** Waits until the server got the request that many times. */
-export const untilRequested = (backend: ScriptedServer, request: string, times = 1): Promise<unknown> =>
+export const untilRequested = (server: ScriptedServer, request: string, times = 1): Promise<unknown> =>
   until(
     `the server gets ${request}`,
-    () => subscriptionRequests(backend).filter((one) => one === request).length >= times,
+    () => subscriptionRequests(server).filter((one) => one === request).length >= times,
   );
 
 /** A client with an open stream. It ends its session at the end of the test. */
@@ -50,8 +50,8 @@ export class SubscribedClient {
     readonly events: Events,
   ) {}
 
-  static async open(url: string, introduction?: SessionOptions): Promise<SubscribedClient> {
-    const session = await RawSession.open(url, introduction);
+  static async open(url: string, options?: SessionOptions): Promise<SubscribedClient> {
+    const session = await RawSession.open(url, options);
     onCleanup(() => session.end().catch(() => {}));
     return new SubscribedClient(session, await session.listen());
   }
@@ -63,16 +63,16 @@ export class SubscribedClient {
 
   /** Opens a client and subscribes it to these URIs. */
   static async of(url: string, ...uris: readonly string[]): Promise<SubscribedClient> {
-    const listener = await SubscribedClient.open(url);
-    for (const uri of uris) await listener.subscribed(uri);
-    return listener;
+    const client = await SubscribedClient.open(url);
+    for (const uri of uris) await client.subscribed(uri);
+    return client;
   }
 
   subscribe(uri: unknown): Promise<Answer> {
     return this.session.request('resources/subscribe', { uri });
   }
 
-  /** Subscribes, and returns the id of the subscription. */
+  /** Subscribes and returns the id of the subscription. Throws when the request is refused. */
   async subscribed(uri: string): Promise<string> {
     const { result, text } = await this.subscribe(uri);
     const meta = result?.['_meta'] as Record<string, string> | undefined;

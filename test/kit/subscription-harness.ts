@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { Registry as Numbers } from 'prom-client';
+import { Registry as MetricsRegistry } from 'prom-client';
 import type { LinkFactory } from '../../src/backends/link/link-factory.js';
 import { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
@@ -24,7 +24,7 @@ import type { FakeServer } from './fake-server.js';
 import { MemoryDecisionStore } from './memory-decision-store.js';
 import { Scrape } from './scrape.js';
 
-/** The real Backends, except that links lead to fake servers. */
+/** The real `Backends`, with links to fake servers. */
 class FakeBackends extends Backends {
   servers: Readonly<Record<string, FakeServer>> = {};
 
@@ -47,7 +47,7 @@ export interface HarnessOptions {
 
 /** The subscriptions module and the modules below it as they are, with fake servers, clients and time. */
 export class SubscriptionHarness {
-  readonly metrics = new Metrics(new Numbers());
+  readonly metrics = new Metrics(new MetricsRegistry());
   readonly registry: Registry;
   readonly state = new MemoryDecisionStore();
   readonly desired: DesiredServers;
@@ -84,7 +84,7 @@ export class SubscriptionHarness {
     onCleanup(() => this.close());
   }
 
-  /** Opens it with all servers connected and listed. */
+  /** Opens a harness and waits until all servers are connected and synced. */
   static async open(
     servers: Readonly<Record<string, FakeServer>>,
     options: HarnessOptions = {},
@@ -113,11 +113,11 @@ export class SubscriptionHarness {
     await this.backends.onApplicationShutdown();
   }
 
-  /** Advances the clock and runs what is due. */
+  /** Advances the clock, and runs due timers and promise callbacks. */
   async pass(ms: number): Promise<void> {
-    for (let turn = 0; turn < 6; turn++) await flushPromises();
+    for (let round = 0; round < 6; round++) await flushPromises();
     jest.advanceTimersByTime(ms);
-    for (let turn = 0; turn < 6; turn++) await flushPromises();
+    for (let round = 0; round < 6; round++) await flushPromises();
   }
 
   /** Subscribes, and waits until updates held for the acknowledgement are delivered. */
@@ -127,16 +127,16 @@ export class SubscriptionHarness {
     return subscription;
   }
 
-  /** The answer is written at the end of one event loop turn; held updates follow in the next. */
+  /** The response is written at the end of one iteration of the event loop; held updates follow in the next. */
   async acknowledged(): Promise<void> {
-    for (let turn = 0; turn < 2; turn++) await flushPromises();
+    for (let iteration = 0; iteration < 2; iteration++) await flushPromises();
   }
 
   unsubscribe(client: FakeSubscriber, text: string): void {
     this.subscriptions.unsubscribe(client.context, text);
   }
 
-  /** Changes the resources that a server lists, and tells the gateway. */
+  /** Changes the resources that a server lists, and sends a list change. */
   async list(server: FakeServer, ...resources: string[]): Promise<void> {
     server.resources = resources;
     server.listChanged();

@@ -1,4 +1,4 @@
-/** A server as the model sees it. */
+/** The state of a server in the model. */
 export interface ModelServer {
   readonly id: string;
   readonly takesSubscriptions: boolean;
@@ -76,7 +76,7 @@ export class SubscriptionModel {
     this.rows = this.rows.filter((row) => !isRemoved(row));
   }
 
-  see(client: string, servers: readonly string[]): void {
+  setScope(client: string, servers: readonly string[]): void {
     this.scopes.set(client, servers);
     this.remove((row) => row.client === client && !servers.includes(row.server));
   }

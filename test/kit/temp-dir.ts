@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onCleanup } from './cleanup.js';
 
-/** A directory of its own, gone after the test. */
+/** Creates a temporary directory. It is deleted after the test. */
 export function tempDir(): string {
   const path = mkdtempSync(join(tmpdir(), 'gatehouse-test-'));
   onCleanup(() => rmSync(path, { recursive: true, force: true }));

@@ -26,8 +26,8 @@ const FILES: readonly File[] = [
 /** A server with files as resources, a template, a tool that reports progress and a tool that fails. */
 export async function filesServer(): Promise<ScriptedServer & { readonly files: File[] }> {
   const files = [...FILES];
-  const backend = await ScriptedServer.start();
-  backend
+  const server = await ScriptedServer.start();
+  server
     .on('initialize', () => ({
       protocolVersion: '2025-11-25',
       capabilities: { tools: {}, resources: { listChanged: true, subscribe: true } },
@@ -64,5 +64,5 @@ export async function filesServer(): Promise<ScriptedServer & { readonly files: 
       return text('4 files');
     })
     .tool('fail', () => ({ ...text('no such file'), isError: true }));
-  return Object.assign(backend, { files });
+  return Object.assign(server, { files });
 }

@@ -29,7 +29,9 @@ const VARIABLE_TEXTS: readonly (readonly [RegExp, (found: string, label: string)
 
 const withFixedValues = (lines: readonly string[]): string =>
   `${lines
-    .map((line) => VARIABLE_TEXTS.reduce((shown, [pattern, stand]) => shown.replace(pattern, stand), line))
+    .map((line) =>
+      VARIABLE_TEXTS.reduce((shown, [pattern, replace]) => shown.replace(pattern, replace), line),
+    )
     .join('\n')
     .trimEnd()}\n`;
 

@@ -1,4 +1,4 @@
-/** In characters of so many bytes: the longest URI that may be asked for, and the shortest that may not. */
+/** By width of the characters: the longest accepted URI, and one that is a byte too long. */
 export const URIS_AT_THE_LIMIT = (
   [
     ['characters of one byte', 'a'],

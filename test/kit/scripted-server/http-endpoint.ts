@@ -44,22 +44,22 @@ class HttpLink extends ScriptedLink {
   }
 }
 
-/** The one link of a server without sessions. */
+/** Key of the only link of a server without sessions. */
 const STATELESS = 'stateless';
 
-/** The HTTP side of a scripted backend: Streamable HTTP with sessions, and SSE, in their simplest form. */
+/** The HTTP side of a scripted server: Streamable HTTP with sessions, and SSE, in their simplest form. */
 export class HttpEndpoint {
   private readonly sessions = new Map<string, HttpLink>();
   private readonly sockets = new Set<Socket>();
   private lastSession = 0;
-  /** Issues no session ids. */
+  /** Whether the server issues no session ids. */
   isStateless = false;
-  /** Statuses of the next POSTs, which are not served. */
+  /** The next POSTs are refused with these statuses. */
   readonly nextPostStatuses: number[] = [];
   /** The method and headers of every request. */
   readonly requests: { readonly method: string; readonly headers: IncomingHttpHeaders }[] = [];
 
-  constructor(private readonly backend: ScriptedServer) {}
+  constructor(private readonly scripted: ScriptedServer) {}
 
   watch(server: Server): void {
     server.on('connection', (socket) => {
@@ -80,7 +80,7 @@ export class HttpEndpoint {
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests.push({ method: request.method ?? '', headers: request.headers });
-    const { pathname, search } = new URL(request.url ?? '/', 'http://backend');
+    const { pathname, search } = new URL(request.url ?? '/', 'http://server');
     if (pathname === '/sse') return this.openSse(response);
     if (pathname === '/message') return this.postSse(search.slice(1), await bodyOf(request), response);
     const id = this.isStateless ? STATELESS : request.headers['mcp-session-id'];
@@ -104,7 +104,7 @@ export class HttpEndpoint {
     const link = known ?? this.open(response);
     const isRequest = message.method !== undefined && message.id !== undefined;
     if (!isRequest) response.writeHead(202).end();
-    await this.backend.receive(text, link, (sent) => respond(response, sent));
+    await this.scripted.receive(text, link, (sent) => respond(response, sent));
   }
 
   private open(response: ServerResponse): HttpLink {
@@ -116,7 +116,7 @@ export class HttpEndpoint {
 
   /** The notification stream of the open link; fails when there is not exactly one. */
   get stream(): Pick<HttpLink, 'breakStream' | 'dropUnsentMessages' | 'hasOpenStream'> {
-    const { link } = this.backend;
+    const { link } = this.scripted;
     if (link instanceof HttpLink) return link;
     throw new Error('the open link is not over HTTP');
   }
@@ -125,7 +125,7 @@ export class HttpEndpoint {
     const id = `session-${++this.lastSession}`;
     const link = new HttpLink();
     this.sessions.set(id, link);
-    this.backend.links.push(link);
+    this.scripted.links.push(link);
     return [id, link];
   }
 
@@ -139,7 +139,7 @@ export class HttpEndpoint {
   private async postSse(id: string, text: string, response: ServerResponse): Promise<void> {
     const link = this.sessions.get(id);
     response.writeHead(link ? 202 : 404).end();
-    if (link) await this.backend.receive(text, link, (message) => link.send(message));
+    if (link) await this.scripted.receive(text, link, (message) => link.send(message));
   }
 
   private end(id: string, link: HttpLink, response: ServerResponse): void {

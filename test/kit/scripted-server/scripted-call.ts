@@ -2,7 +2,7 @@ import type { Message } from '../events.js';
 import type { ScriptedLink } from './scripted-link.js';
 import { deferred } from '../until.js';
 
-/** One request that a scripted backend has to answer. */
+/** One request that a scripted server has to answer. */
 export class ScriptedCall {
   /** Resolves when the request was answered or cancelled. */
   readonly ended: Promise<void>;

@@ -1,7 +1,7 @@
 import type { Message } from '../events.js';
 import { deferred, type Deferred } from '../until.js';
 
-/** One connection of the gateway to a scripted backend: a process, or an HTTP session. */
+/** One connection of the gateway to a scripted server: a process, or an HTTP session. */
 export abstract class ScriptedLink {
   isOpen = true;
   private readonly pendingRequests = new Map<string, Deferred<Message>>();

@@ -3,11 +3,11 @@ import type { ScriptedCall } from './scripted-call.js';
 type Read = (call: ScriptedCall) => object | string | undefined | void | Promise<object | string | undefined>;
 
 /** The default result of a read: a text with the requested URI. */
-export const contents = (uri: string, words = `read ${uri}`): object => ({
-  contents: [{ uri, mimeType: 'text/plain', text: words }],
+export const contents = (uri: string, text = `read ${uri}`): object => ({
+  contents: [{ uri, mimeType: 'text/plain', text }],
 });
 
-/** The resources and templates of a scripted backend. */
+/** The resources and templates of a scripted server. */
 export class ScriptedResources {
   /** Whether there ever was a resource: a server without resources does not declare the capability. */
   areOffered = false;

@@ -13,7 +13,7 @@ import { until } from '../until.js';
 
 const STDIO_RELAY = resolve('test/kit/scripted-server/stdio-relay.mjs');
 
-/** A result as an object, or as text that is sent unchanged. Undefined never answers. */
+/** A result as an object, or as text that is sent unchanged. With undefined the request stays unanswered. */
 export type Reply = object | string | undefined | void;
 type Handler = (call: ScriptedCall) => Reply | Promise<Reply>;
 
@@ -54,13 +54,13 @@ export class ScriptedServer {
   private port = 0;
 
   static async start(): Promise<ScriptedServer> {
-    const backend = new ScriptedServer();
-    backend.socketPath = join(tempDir(), 'relays');
-    backend.servers = [createSocketServer((socket) => backend.adopt(socket))];
-    await listen(backend.servers[0]!, backend.socketPath);
-    await backend.goUp();
-    onCleanup(() => backend.stop());
-    return backend;
+    const scripted = new ScriptedServer();
+    scripted.socketPath = join(tempDir(), 'relays');
+    scripted.servers = [createSocketServer((socket) => scripted.addStdioLink(socket))];
+    await listen(scripted.servers[0]!, scripted.socketPath);
+    await scripted.goUp();
+    onCleanup(() => scripted.stop());
+    return scripted;
   }
 
   /** For the config: a child process. Flags are those of stdio-relay.mjs. */
@@ -145,7 +145,7 @@ export class ScriptedServer {
     return open[0]!;
   }
 
-  /** Closes the port, breaks the connections and expires the sessions, as when the machine goes down. */
+  /** Closes the port, breaks the connections and expires the sessions, as when the machine is shut down. */
   async goDown(): Promise<void> {
     this.httpEndpoint.expireSessions();
     const server = this.servers.pop();
@@ -214,7 +214,7 @@ export class ScriptedServer {
     }
   }
 
-  private adopt(socket: Socket): void {
+  private addStdioLink(socket: Socket): void {
     this.links.push(new StdioLink(socket, this));
   }
 

@@ -10,7 +10,7 @@ export class StdioLink extends ScriptedLink {
 
   constructor(
     private readonly socket: Socket,
-    private readonly backend: ScriptedServer,
+    private readonly scripted: ScriptedServer,
   ) {
     super();
     // A killed relay resets its socket, which the line reader reports as an error too.
@@ -31,6 +31,6 @@ export class StdioLink extends ScriptedLink {
 
   private read(line: string): void {
     if (this.pid === undefined) Object.assign(this, JSON.parse(line));
-    else void this.backend.receive(line, this, (text) => this.send(text));
+    else void this.scripted.receive(line, this, (text) => this.send(text));
   }
 }

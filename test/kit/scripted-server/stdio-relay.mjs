@@ -3,8 +3,8 @@
 //
 //   node stdio-relay.mjs SOCKET [--grandchild] [--stubborn]
 //
-// --grandchild starts a process of its own; --stubborn stays when stdin ends and on SIGTERM. On SIGUSR2 it
-// writes the number of these signals to stderr.
+// --grandchild starts a child process; --stubborn keeps running when stdin ends and on SIGTERM. On SIGUSR2 it writes a line
+// to stderr.
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 
@@ -13,7 +13,7 @@ const grandchild = flags.includes('--grandchild') ? spawn('sleep', ['600'], { st
 const stubborn = flags.includes('--stubborn');
 
 let signals = 0;
-process.on('SIGUSR2', () => console.error(`told ${++signals} times`));
+process.on('SIGUSR2', () => console.error(`SIGUSR2 number ${++signals}`));
 
 const test = connect(path);
 test.write(`${JSON.stringify({ pid: process.pid, grandchild: grandchild?.pid })}\n`);
