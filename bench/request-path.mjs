@@ -1,6 +1,6 @@
-// `node bench/request-path.mjs [--files] [--root DIR]`: how many source files and functions one tools/call, one resources/subscribe and one
-// resource update pass through, counted with V8's precise coverage. Needs `npm run build` first, because it runs the unbundled
-// files of build/. DIR is another checkout to measure, by default this one.
+// `node bench/request-path.mjs [--files] [--root DIR]` counts the source files and functions that one tools/call, one
+// resources/subscribe and one resource update pass through, with V8's precise coverage. Needs `npm run build` first, because
+// it runs the unbundled files of build/. DIR is another checkout to measure, by default this one.
 import { join, resolve as absolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -114,7 +114,7 @@ for (let run = 0; run < WARM_UPS; run++) await update();
 await report('resource update', update);
 process.exit(0);
 
-/** Counts what runs during one operation, less what runs in as long a time without it. */
+/** Counts the functions that run during one operation, without those that also run while the gateway is idle. */
 async function report(title, operation) {
   await sleep(QUIET_MS);
   await coverage.take();

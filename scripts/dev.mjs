@@ -25,9 +25,9 @@ async function stop() {
   const exited = exitOf(gateway);
   gateway.kill('SIGTERM');
   // A second signal ends a gateway that still drains.
-  const impatient = setTimeout(() => gateway.kill('SIGTERM'), 1000);
+  const secondSignal = setTimeout(() => gateway.kill('SIGTERM'), 1000);
   await exited;
-  clearTimeout(impatient);
+  clearTimeout(secondSignal);
 }
 
 async function rebuild() {

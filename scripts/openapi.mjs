@@ -1,11 +1,11 @@
 /**
  * `npm run openapi` writes the OpenAPI document of the admin API, and the types of the programs that use the API:
  *   src/admin/openapi/openapi.json   from the controllers and DTOs of src/admin, by @nestjs/swagger
- *   src/client/admin-schema.ts     from that document, by openapi-typescript
+ *   src/client/admin-schema.ts       from that document, by openapi-typescript
  * With `--check` it writes nothing and fails when a file is not current. It needs a build.
  *
- * The compiler plugin of @nestjs/swagger reads types, comments and class-validator decorators. The sources therefore
- * need no decorators of its own, and the server never loads the package.
+ * The compiler plugin of @nestjs/swagger reads types, comments and class-validator decorators. The sources therefore need
+ * no decorators of @nestjs/swagger, and the server never loads the package.
  */
 import 'reflect-metadata';
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -24,10 +24,10 @@ const TYPES = 'src/client/admin-schema.ts';
 const OUT = 'build-openapi';
 const DESCRIBED = /\/src\/admin\/.*\.(controller|dto)\.ts$/;
 /** The static method that the plugin adds to a DTO. */
-const FOUND_BY_PLUGIN = '_OPENAPI_METADATA_FACTORY';
+const METADATA_FACTORY = '_OPENAPI_METADATA_FACTORY';
 const PREFIX = '/admin/v1/';
 
-const OUTCOMES = { 200: 'Success.', 201: 'Added.', 204: 'Success, without a body.' };
+const SUCCESS_DESCRIPTIONS = { 200: 'Success.', 201: 'Added.', 204: 'Success, without a body.' };
 const ETAG = { ETag: { description: 'Names the version of the definition.', schema: { type: 'string' } } };
 const IF_MATCH = {
   name: 'If-Match',
@@ -89,7 +89,9 @@ function load(path) {
 
 async function createDocument(described) {
   const modules = await Promise.all(described.map(load));
-  const classes = modules.flatMap((module) => Object.values(module)).filter((it) => typeof it === 'function');
+  const classes = modules
+    .flatMap((module) => Object.values(module))
+    .filter((value) => typeof value === 'function');
   classes.filter(({ name }) => !name.endsWith('Controller')).forEach(declareRules);
   const { PROBLEMS } = await load('admin/admin-problem.js');
   const { VERSION } = await load('version.js');
@@ -119,11 +121,11 @@ async function createDocument(described) {
   return complete(JSON.parse(JSON.stringify(scanned).replaceAll(/Dto(?=")/g, '')), PROBLEMS);
 }
 
-/** Declares the properties that the plugin found, with rules of class-validator that it does not know. */
+/** Declares the properties that the plugin found, and adds rules of class-validator that the plugin ignores. */
 function declareRules(dto) {
   const schemas = { isInt: { type: 'integer' }, isIso8601: { format: 'date-time' } };
   const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
-  for (const [property, found] of Object.entries(dto[FOUND_BY_PLUGIN]?.() ?? {})) {
+  for (const [property, found] of Object.entries(dto[METADATA_FACTORY]?.() ?? {})) {
     const known = rules
       .filter(({ propertyName }) => propertyName === property)
       .map(({ name }) => schemas[name]);
@@ -131,7 +133,7 @@ function declareRules(dto) {
   }
 }
 
-/** Adds what holds for the whole API: authentication, entity tags, problems, and schemas of the configuration. */
+/** Adds what applies to the whole API: authentication, entity tags, problems, and schemas of the configuration. */
 async function complete(document, problems) {
   const { info, servers, security, components } = document;
   const paths = Object.fromEntries(
@@ -148,7 +150,9 @@ async function complete(document, problems) {
       ]),
   );
   const tags = new Set(
-    Object.values(paths).flatMap((found) => Object.values(found).flatMap((it) => it.tags)),
+    Object.values(paths).flatMap((operations) =>
+      Object.values(operations).flatMap(({ tags: names }) => names),
+    ),
   );
   const { schemas } = components;
   schemas.ProjectBody.additionalProperties = false;
@@ -202,7 +206,7 @@ function completeOperation(method, path, operation, problems) {
     if (Number(status) >= 400) responses[status] = problem(status, response.description, problems);
     else responses[status] = success(status, response, isVersioned && !path.endsWith('/tools'));
   }
-  if (method === 'put') responses[201] = { ...responses[200], description: OUTCOMES[201] };
+  if (method === 'put') responses[201] = { ...responses[200], description: SUCCESS_DESCRIPTIONS[201] };
   if (operationId === 'readEvents')
     responses[200].content = { 'text/event-stream': { schema: { type: 'string' } } };
   const body = hasBody && { requestBody: bodyOf(method, path, requestBody) };
@@ -220,7 +224,7 @@ function completeOperation(method, path, operation, problems) {
 
 function success(status, { content }, hasEtag) {
   const headers = hasEtag && status !== '204' ? ETAG : undefined;
-  return { description: OUTCOMES[status], headers, content };
+  return { description: SUCCESS_DESCRIPTIONS[status], headers, content };
 }
 
 function problem(status, description, problems) {
@@ -254,7 +258,7 @@ function withoutVariables(schema) {
   return Object.fromEntries(Object.entries(merged).map(([name, value]) => [name, withoutVariables(value)]));
 }
 
-/** Comments are wrapped; descriptions are not. */
+/** Joins the lines of descriptions, which come from wrapped comments. */
 function onOneLine(document) {
   return JSON.parse(JSON.stringify(document, unwrapDescription));
 }

@@ -34,9 +34,9 @@ if (!isCurrent()) {
 
 // A signal to npm ends npm and its shell but does not reach this process: the gateway ends when its parent does.
 const { pid, ppid } = process;
-const watch = setInterval(() => {
+const parentCheck = setInterval(() => {
   if (process.ppid === ppid) return;
-  clearInterval(watch);
+  clearInterval(parentCheck);
   process.kill(pid, 'SIGTERM');
 }, PARENT_CHECK_INTERVAL_MS).unref();
 

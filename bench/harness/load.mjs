@@ -13,7 +13,7 @@ process.on('disconnect', () => process.exit());
 
 /** Measures for a time or a number of requests. Any error, wrong response or missing response fails the job. */
 async function run({ connections, warmUpMs, measureMs, requests = Infinity, ...job }) {
-  const client = job.workload === 'connect' ? undefined : await openClients(job, connections);
+  const clients = job.workload === 'connect' ? undefined : await openClients(job, connections);
   const latencies = [];
   const begin = performance.now() + warmUpMs;
   const end = begin + measureMs;
@@ -30,13 +30,13 @@ async function run({ connections, warmUpMs, measureMs, requests = Infinity, ...j
   };
   await within(
     warmUpMs + measureMs + 10_000,
-    client
-      ? client.run(record)
+    clients
+      ? clients.run(record)
       : Promise.all(Array.from({ length: connections }, () => connectRepeatedly(job, record))),
   );
   const seconds = (performance.now() - beganAt) / 1000;
   const cpu = cpuMicroseconds(job.pid) - cpuAtBegin;
-  if (client) await within(5000, client.close());
+  if (clients) await within(5000, clients.close());
   return {
     perSecond: latencies.length / seconds,
     p50: percentile(latencies, 0.5),
@@ -55,13 +55,13 @@ async function openClients(job, connections) {
   };
 }
 
-/** From the connection to the first result: TCP connect, initialize, initialized, one tools/call. */
+/** Measures from the connection to the first result: TCP connect, initialize, initialized, one tools/call. */
 async function connectRepeatedly(job, record) {
-  for (let goesOn = true; goesOn;) {
+  for (let isRunning = true; isRunning;) {
     const beganAt = performance.now();
     const client = await LoadClient.open(job.url, 0);
     await client.run('tools/call', job, () => false);
-    goesOn = record(performance.now() - beganAt);
+    isRunning = record(performance.now() - beganAt);
     await client.close();
   }
 }

@@ -40,8 +40,8 @@ export function resourceText(server, index) {
 }
 
 /**
- * The definition where pairs of servers conflict: `same` lists the same URIs at both, `alike` lists URIs that have the same
- * underscore identifier, because the name of one server is that of the other with a part of the other's URIs.
+ * The definition where pairs of servers conflict. With `same`, both list the same URIs. With `alike`, both list URIs with the
+ * same underscore identifier: `b+file:…` of `server-0` and `file:…` of `server-0_b` both become `server-0_b_file…`.
  */
 export function listedText(overlap, server, index) {
   if (overlap === 'none') return resourceText(server, index);

@@ -69,7 +69,7 @@ async function inSlices(documents, work) {
   return { total, longest };
 }
 
-function held() {
+function memoryInUse() {
   for (let run = 0; run < 3; run++) globalThis.gc();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
@@ -77,9 +77,9 @@ function held() {
 
 async function measure(documents, { queries, runs, warmUps, withRemoval }) {
   const engine = ENGINES[engineName]();
-  const before = held();
+  const before = memoryInUse();
   const adding = await inSlices(documents, engine.add);
-  const bytesEach = (held() - before) / documents.length;
+  const bytesEach = (memoryInUse() - before) / documents.length;
   const times = queries.map((query) => {
     const all = Array.from({ length: runs + warmUps }, () => timed(() => engine.search(query)).ms);
     return { first: all[0], median: median(all.slice(warmUps)) };
@@ -94,16 +94,16 @@ async function measure(documents, { queries, runs, warmUps, withRemoval }) {
 }
 
 /** The documents of all servers, sorted as they are listed. */
-function listed(each) {
+function allDocuments(perServer) {
   return Array.from({ length: SERVERS }, (_, server) =>
-    Array.from({ length: each }, (__, index) => {
+    Array.from({ length: perServer }, (__, index) => {
       return { id: `${server} ${index}`, server, ...JSON.parse(resourceText(server, index)) };
     }).toSorted(byUri),
   ).flat();
 }
 
 async function runJob(job) {
-  process.send(await measure(listed(count / SERVERS), job), () => process.disconnect());
+  process.send(await measure(allDocuments(count / SERVERS), job), () => process.disconnect());
 }
 
 process.once('message', (job) => void runJob(job));

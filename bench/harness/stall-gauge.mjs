@@ -17,5 +17,5 @@ const replies = {
   },
 };
 
-process.on('message', (question) => process.send(replies[question]()));
+process.on('message', (request) => process.send(replies[request]()));
 process.channel.unref();

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 const INTERVAL_MS = 2;
 
-/** CPU time of the main thread so far. Outside Linux that of the whole process, which is too much. */
+/** Returns a function that reads the CPU time of the main thread; outside Linux that of the whole process. */
 function cpuMsReader() {
   try {
     const file = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
@@ -32,7 +32,7 @@ export class StallMeter {
     return longest;
   }
 
-  /** What ran since the last check does not count as a stall. */
+  /** The time since the last check does not count as a stall. */
   skip() {
     this.#lastAt = performance.now();
     this.#lastCpu = this.cpuMs();

@@ -1,4 +1,4 @@
-// An MCP server over Streamable HTTP with the least possible work per request: its speed is what `direct` means.
+// An MCP server over Streamable HTTP with the least possible work per request: the target `direct`.
 // Arguments: the number of tools (200), and `hang` to leave every tools/call unanswered.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

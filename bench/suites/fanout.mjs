@@ -36,7 +36,7 @@ export async function fanout() {
   const stalled = await updateStalledClient({ backend, gateway, ask });
   await Promise.all([backend.stop(), gateway.stop()]);
 
-  const moved = stalled.subscribed - stalled.unsubscribed;
+  const p99Increase = stalled.subscribed - stalled.unsubscribed;
   const lastClient = median(wide.map(({ ms }) => ms));
   const perDelivery = median(wide.map(({ cpu }) => cpu / CLIENTS));
   const longestStall = median(wide.map(({ stall }) => stall));
@@ -55,7 +55,7 @@ export async function fanout() {
     { what: 'ms of the longest stall of the event loop', is: longestStall, ceiling: 50 },
     { what: 'KB of RSS per idle stream', is: perStream / 1024, ceiling: 20 },
     { what: 'MB of RSS for 300,000 updates to a stalled client', is: stalled.rss / MB, ceiling: 5 },
-    { what: "ms that another client's p99 moves", is: Math.max(0, moved), ceiling: 3 },
+    { what: 'ms by which the p99 of another client increases', is: Math.max(0, p99Increase), ceiling: 3 },
   ];
 }
 
@@ -90,7 +90,7 @@ async function updateStalledClient({ backend, gateway, ask }) {
   const p99s = { 'bench://unsubscribed': [], 'bench://narrow': [] };
   for (let round = 0; round < BURST_ROUNDS; round++) {
     const kinds = Object.keys(p99s);
-    // The order alternates: a round takes as long as the interval of the stream check, which would hit one kind only.
+    // The order alternates: a round lasts as long as the interval of the keep-alive, which would fall on one kind only.
     for (const uri of round % 2 === 0 ? kinds : kinds.toReversed())
       p99s[uri].push(await p99Of(uri, MANY_UPDATES / BURST_ROUNDS));
   }

@@ -5,7 +5,7 @@ const RUNS = 50;
 
 const long = (length, character = 'a') => character.repeat(length);
 
-/** Hostile templates and hostile URIs. The SDK's matcher takes seconds for the first. */
+/** Templates and URIs that are slow to match. The SDK's matcher takes seconds for the first. */
 const INPUTS = [
   ['x://{a}{b}{c}/end', `x://${long(4096)}`],
   ['x://{a}{b}{c}/end', `x://${long(8180)}`],
