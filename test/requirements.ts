@@ -106,7 +106,9 @@ const SEED_002: Scenarios = {
     e2e('resources', 'through a template, with the values of the client'),
     e2e('resource-naming', 'are accepted in every form and returned in the listed form'),
   ],
-  'Template with no match': [e2e('resources', 'not when no template matches, and no server gets a request')],
+  'Template with no match': [
+    e2e('resources', 'only when a template matches: otherwise no server gets a request'),
+  ],
   'List all aggregated resources': [
     e2e('resources', 'together, each once, in the order of their public URIs'),
     e2e('resources', 'as the server wrote them except for the URI'),
@@ -186,7 +188,7 @@ const SEED_002: Scenarios = {
   ],
   'Filter resources by server': [e2e('tui', 'shows only the resources of the chosen server')],
   'Search resources in TUI': [
-    e2e('tui', 'searches with every letter, highlights matches and hides other rows'),
+    e2e('tui', 'searches while the user types, highlights matches and hides other rows'),
     {
       file: 'src/tui/model/highlight-words.spec.ts',
       test: 'in every text that the gateway finds by one of its words',
@@ -235,7 +237,7 @@ const SEED_003: Scenarios = {
   ],
   'No project filter': [
     e2e('real-servers', 'lists the tools of all servers in one list'),
-    e2e('projects', 'in no way, and then the lists contain all servers'),
+    e2e('projects', 'optionally: without one, the lists contain all servers'),
   ],
   'Register tools on server enable': [
     e2e('admin-servers', 'enables it again: in lists and routing before the response'),
@@ -246,7 +248,7 @@ const SEED_003: Scenarios = {
     e2e('reload', 'removes and adds servers, and clients get a list change'),
   ],
   'Update tools on tool enable/disable': [
-    e2e('admin-servers', 'switches a tool with any name off and on'),
+    e2e('admin-servers', 'disables and enables a tool with any name'),
     e2e('reload', 'applies keys that do not concern the connection at once and without a reconnect'),
   ],
   'Concurrent tool calls': [

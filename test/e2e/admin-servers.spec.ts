@@ -155,7 +155,7 @@ describe('enabling and disabling servers and tools', () => {
     expect(outside.count(TOOLS_CHANGED)).toBe(unseen);
   });
 
-  it('switches a tool with any name off and on', async () => {
+  it('disables and enables a tool with any name', async () => {
     const seen = inside.count(TOOLS_CHANGED);
     const path = `servers/alpha/tools/${encodeURIComponent('a/b c')}`;
     const off = await client.post(`${path}/disable`);

@@ -141,7 +141,7 @@ describe('JSON-RPC input', () => {
       },
     );
 
-    it('is ignored in an unknown notification', async () => {
+    it('that is unknown is ignored in a notification', async () => {
       const response = await session.notify('notifications/nope', { a: 1 });
       expect([response.status, response.text]).toEqual([202, '']);
     });

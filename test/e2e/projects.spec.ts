@@ -135,7 +135,7 @@ describe('a project', () => {
       expect(answer.text).not.toContain('left');
     });
 
-    it('in no way, and then the lists contain all servers', async () => {
+    it('optionally: without one, the lists contain all servers', async () => {
       expect(await names(session)).toEqual([...inLeft, ...inRight]);
       expect(await names(session, 'prompts')).toEqual(['left__greet', 'right__greet']);
       expect(session.initializeResult['instructions']).toBe(
@@ -183,7 +183,7 @@ describe('a project', () => {
       ['tool, by its bare name', (client, name) => client.callTool(name, {}, 7), 'only_right'],
       ['prompt', (client, name) => client.request('prompts/get', { name }, 7), 'right__greet'],
       ['completion', (client, name) => complete(client, name, 7), 'right__greet'],
-    ])('existence: a %s of another project is answered like an unknown one', async (_case, ask, name) => {
+    ])('visibility: a %s of another project is answered like an unknown one', async (_case, ask, name) => {
       const before = right.received.length;
       const none = name.replaceAll('right', 'wrong').replaceAll('greet', 'groot');
       const [outside, missing] = [await ask(red, name), await ask(red, none)];

@@ -246,7 +246,7 @@ describe('resources', () => {
       'mcp://databases/a/b',
       'log://a/b',
       'search:/x',
-    ])('not when no template matches, and no server gets a request (%s)', async (own) => {
+    ])('only when a template matches: otherwise no server gets a request (%s)', async (own) => {
       const before = readRequests();
       for (const uri of [own, `resource://db/${own}`, `resource://logs/${own}`])
         expect((await session.read(uri)).error).toEqual({

@@ -201,7 +201,7 @@ describe('a request of a server', () => {
       expect(await pidOf(one)).toBe(pidOfOne);
     });
 
-    it('is impossible after its client left, because the process is stopped', async () => {
+    it('is no longer possible after its client ended the session, which stops the process', async () => {
       const client = await openNamed('leaving');
       const pid = await pidOf(client);
       expect(isAlive(pid)).toBe(true);

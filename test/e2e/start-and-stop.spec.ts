@@ -179,7 +179,7 @@ describe('shutdown', () => {
     expect(processes.filter(isAlive)).toEqual([]);
   });
 
-  it('by SIGKILL leaves no real server behind: each ends with its stdin', async () => {
+  it('by SIGKILL leaves no real server behind: each exits when its stdin is closed', async () => {
     const dir = tempDir();
     const gateway: Gateway = await startGateway({
       mcpServers: {

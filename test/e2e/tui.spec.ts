@@ -63,7 +63,7 @@ describe.each([SMALL, LARGE])('terminal UI at $columns columns and $rows rows', 
     await terminal.shows('1 of 11');
   });
 
-  it('searches with every letter, highlights matches and hides other rows', async () => {
+  it('searches while the user types, highlights matches and hides other rows', async () => {
     terminal.type('/log');
     await terminal.shows(/1 of 2 ─/);
     await terminal.hides('Q1 report');

@@ -6,16 +6,13 @@ import {
   type StreamableHttpOptions,
 } from '../../src/backends/http/streamable-http-transport.js';
 import type { MessageExtra } from '../../src/backends/link/transport.js';
+import { within } from './until.js';
 
 const DEFAULT_TIMEOUT_MS = 4000;
 
-/** Rejects after the timeout, naming the event that did not come. */
-export function inTime<T>(what: string, event: Promise<T>, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`timed out waiting for ${what}`)), timeoutMs);
-    event.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
+/** `within` with a timeout below that of a test. */
+export const inTime = <T>(what: string, event: Promise<T>, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<T> =>
+  within(what, event, timeoutMs);
 
 /** Items in the order in which they arrived; `next` waits for the first one that was not taken yet. */
 export class ArrivalQueue<T> {
