@@ -14,7 +14,7 @@ export interface AdminAction {
   readonly target: string;
 }
 
-/** The change of an accepted request. */
+/** The change that an accepted request makes. */
 export interface PlannedChange {
   /** For the audit log. Contains no values that may be secret. */
   readonly summary?: JsonObject;
@@ -22,8 +22,8 @@ export interface PlannedChange {
 }
 
 /**
- * Runs admin actions one at a time, so that the state a change was planned from still holds when it is applied. Each is in
- * the audit log before it is applied: a change that cannot be recorded is not made.
+ * Runs admin actions one at a time, so that a change is applied to the state it was planned for. An action is written to
+ * the audit log before it is applied; if that write fails, nothing is changed.
  */
 @Injectable()
 export class AdminActions {
@@ -32,14 +32,14 @@ export class AdminActions {
 
   constructor(
     private readonly audit: AuditLog,
-    private readonly state: DecisionStore,
+    private readonly decisions: DecisionStore,
     private readonly secrets: SecretRedactor,
     private readonly metrics: Metrics,
   ) {}
 
-  /** `apply` of a change that updates the decisions. */
-  decide(change: (decisions: Decisions) => Decisions): PlannedChange['apply'] {
-    return () => this.state.update(change);
+  /** Creates the `apply` of a change that updates the decisions. */
+  decisionUpdate(change: (decisions: Decisions) => Decisions): PlannedChange['apply'] {
+    return () => this.decisions.update(change);
   }
 
   /**
@@ -62,20 +62,20 @@ export class AdminActions {
   ): Promise<void> {
     const { actor, requestId } = caller;
     const change = summary === undefined ? {} : { change: this.secrets.redact(summary) as JsonObject };
-    const record = { actor, requestId, ...action };
-    await this.record({ ...record, outcome: 'begun', ...change });
+    const entry = { actor, requestId, ...action };
+    await this.record({ ...entry, outcome: 'begun', ...change });
     try {
       await apply();
     } catch (error) {
-      await this.conclude({ ...record, outcome: 'failed' });
+      await this.recordOutcome({ ...entry, outcome: 'failed' });
       throw error;
     }
-    await this.conclude({ ...record, outcome: 'done' });
-    this.logger.log({ message: 'admin action done', ...record });
+    await this.recordOutcome({ ...entry, outcome: 'done' });
+    this.logger.log({ message: 'admin action done', ...entry });
   }
 
-  /** The beginning is in the log already, and a change is not undone because its outcome cannot be recorded. */
-  private async conclude(event: AuditEvent): Promise<void> {
+  /** A failed write is only logged: the action has ended, and its `begun` entry is in the audit log. */
+  private async recordOutcome(event: AuditEvent): Promise<void> {
     try {
       await this.record(event);
     } catch (error) {

@@ -69,17 +69,17 @@ async function readOrCreateToken(directory: string, logger: LoggerService): Prom
 
 /** Writes the file atomically. Resolves with undefined when another gateway has created it first. */
 async function createToken(path: string, token: string): Promise<string | undefined> {
-  const draft = `${path}.${randomUUID()}`;
-  await writeDurably(draft, `${token}\n`);
+  const temporaryPath = `${path}.${randomUUID()}`;
+  await writeDurably(temporaryPath, `${token}\n`);
   try {
-    await link(draft, path);
+    await link(temporaryPath, path);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'EEXIST') return undefined;
     if (!NO_HARD_LINKS.has(errno)) throw error;
-    await rename(draft, path);
+    await rename(temporaryPath, path);
   } finally {
-    await removeQuietly(draft);
+    await removeQuietly(temporaryPath);
   }
   return token;
 }

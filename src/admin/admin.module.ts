@@ -85,7 +85,7 @@ export class AdminModule implements BeforeApplicationShutdown {
     fastify.addContentTypeParser(MERGE_PATCH, { parseAs: 'string' }, parseJson);
   }
 
-  /** Before the drain: after this, changes are refused because they cannot be recorded. */
+  /** Closes the audit log before the drain. Admin actions fail from then on, because they cannot be recorded. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.audit.close();
   }

@@ -14,7 +14,7 @@ interface CatalogItemsPage {
 /** Lists and searches tools and prompts of the catalog. Sends no request to a server. */
 @Injectable()
 export class CatalogLists {
-  /** Search texts. Consecutive catalogs share their entries. */
+  /** Search text of each entry. The next catalog contains the same objects for unchanged entries. */
   private readonly texts = new WeakMap<ListedEntry, string>();
 
   constructor(
@@ -26,7 +26,8 @@ export class CatalogLists {
     const { scope, server, matches, q, after, limit, cursorAfter } = this.requests.parse(kind, query);
     const found: ListedEntry[] = [];
     for (const entry of this.registry.catalog[kind].view(scope).after(after, server)) {
-      if (entry.server === META_TOOL_SERVER || !(q === '' || matches(this.textOf(entry)))) continue;
+      if (entry.server === META_TOOL_SERVER) continue;
+      if (q !== '' && !matches(this.searchTextOf(entry))) continue;
       if (found.push(entry) > limit) break;
     }
     const items = found.slice(0, limit);
@@ -34,7 +35,7 @@ export class CatalogLists {
     return { items: items.map(itemOf), ...more };
   }
 
-  private textOf(entry: ListedEntry): string {
+  private searchTextOf(entry: ListedEntry): string {
     let text = this.texts.get(entry);
     if (text === undefined) {
       const { title, description } = entry.definition;

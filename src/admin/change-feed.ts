@@ -31,7 +31,7 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
     this.timer = setInterval(() => this.send(': still here\n\n'), HEARTBEAT_INTERVAL_MS).unref();
   }
 
-  /** Open readers do not delay the shutdown. */
+  /** Ends the streams, so that they do not delay the shutdown. */
   beforeApplicationShutdown(): void {
     this.isClosed = true;
     clearInterval(this.timer);
@@ -42,17 +42,18 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
     return this.readers.size;
   }
 
-  /** Without readers, publishers need not build events. */
+  /** Lets publishers skip building an event that has no recipient. */
   get hasReaders(): boolean {
     return this.readers.size > 0;
   }
 
+  /** Throws a problem if the feed accepts no further reader. */
   requireCapacity(): void {
     if (this.isClosed || this.readers.size >= MAX_READERS)
       throw new AdminProblem('too-many-readers', `the feed serves at most ${MAX_READERS} readers`);
   }
 
-  /** The first event is the snapshot; all later events are newer. */
+  /** Adds a reader. Its first event is the snapshot; all later events are newer. */
   open(response: ServerResponse, snapshot: object): void {
     response.writeHead(200, HEADERS);
     response.once('close', () => this.readers.delete(response));

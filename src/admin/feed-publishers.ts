@@ -43,7 +43,7 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
       const ids = new Set([...before.keys(), ...now.keys()]);
       const changed = [...ids].filter((id) => !isDeepStrictEqual(before.get(id), now.get(id)));
       before = now;
-      // After the backends have followed the change.
+      // Deferred until the backends have applied the change.
       queueMicrotask(() => changed.forEach((id) => this.publish(id)));
     });
     this.backends.onStateChange(({ id }) => this.publish(id));
@@ -64,7 +64,7 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
     const now = new Map<string, Load>();
     for (const backend of this.backends.all()) now.set(backend.id, backend.status());
     this.loads = now;
-    for (const [id, load] of now) if (!isSame(load, before.get(id))) this.publish(id);
+    for (const [id, load] of now) if (!isSameLoad(load, before.get(id))) this.publish(id);
   }
 
   private publish(id: string): void {
@@ -73,7 +73,7 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-const isSame = (load: Load, before: Load | undefined): boolean =>
+const isSameLoad = (load: Load, before: Load | undefined): boolean =>
   load.calls === before?.calls &&
   load.inFlight === before.inFlight &&
   load.waiting === before.waiting &&

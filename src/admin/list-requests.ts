@@ -24,7 +24,7 @@ export interface ListRequest {
   readonly cursorAfter: (key: string) => string;
 }
 
-/** Validates list queries: the cursor, the server and the project must exist. */
+/** Validates list queries: the cursor must be valid, and the server and the project must exist. */
 @Injectable()
 export class ListRequests {
   private readonly cursors: Cursors;
@@ -40,8 +40,9 @@ export class ListRequests {
 
   parse(kind: string, query: ListQuery): ListRequest {
     const { server, project, q = '', limit = this.limits.pageSize } = query;
+    // A cursor is valid only for the list and the filters that it was issued for.
     const list = JSON.stringify([kind, server ?? '', project ?? '', q]);
-    const after = query.cursor === undefined ? '' : this.openCursor(list, query.cursor);
+    const after = query.cursor === undefined ? '' : this.verifyCursor(list, query.cursor);
     if (server !== undefined) this.servers.get(server);
     const cursorAfter = (key: string): string => this.cursors.sign(list, key);
     const words = q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -49,7 +50,7 @@ export class ListRequests {
     return { scope: this.scopeOf(project), server, q: q.trim(), matches, after, limit, cursorAfter };
   }
 
-  private openCursor(list: string, cursor: string): string {
+  private verifyCursor(list: string, cursor: string): string {
     try {
       return this.cursors.verify(list, cursor);
     } catch (error) {

@@ -17,9 +17,9 @@ export class Precondition {
   /** Throws a problem unless the condition holds. `etag` is undefined when the resource does not exist. */
   require(etag: string | undefined): void {
     if (this.ifMatch !== undefined && !matches(this.ifMatch, etag))
-      throw failed('If-Match names another version than the current one');
+      throw preconditionFailed('If-Match names another version than the current one');
     if (this.ifNoneMatch !== undefined && matches(this.ifNoneMatch, etag))
-      throw failed('If-None-Match names the current version');
+      throw preconditionFailed('If-None-Match names the current version');
   }
 }
 
@@ -29,4 +29,4 @@ function matches(header: string, etag: string | undefined): boolean {
   return header.trim() === '*' || header.match(ENTITY_TAG)?.includes(etag) === true;
 }
 
-const failed = (detail: string): AdminProblem => new AdminProblem('precondition-failed', detail);
+const preconditionFailed = (detail: string): AdminProblem => new AdminProblem('precondition-failed', detail);

@@ -12,7 +12,7 @@ const WWW_AUTHENTICATE = 'Bearer realm="gatehouse-admin"';
 const ADMIN_URL = /^\/admin(?:[/?]|$)/;
 const TYPE_PREFIX = 'urn:gatehouse:problem:';
 
-/** Answers errors under /admin with problem details (RFC 9457), also errors before a controller is reached. */
+/** Answers errors under /admin with problem details (RFC 9457), including errors that occur before a controller is called. */
 @Catch()
 export class ProblemFilter extends BaseExceptionFilter {
   private readonly logger = new Logger('Admin');
@@ -32,12 +32,12 @@ export class ProblemFilter extends BaseExceptionFilter {
     if (!ADMIN_URL.test(request.url)) return super.catch(exception, host);
     const problem = asProblem(exception);
     const requestId = requestIdOf(request);
-    if (PROBLEMS[problem.kind].status >= 500) this.report(exception, request, requestId);
-    this.answer(http.getResponse<FastifyReply>(), problem, requestId);
+    if (PROBLEMS[problem.kind].status >= 500) this.logFailure(exception, request, requestId);
+    this.sendProblem(http.getResponse<FastifyReply>(), problem, requestId);
     return undefined;
   }
 
-  private answer(reply: FastifyReply, problem: AdminProblem, requestId: string): void {
+  private sendProblem(reply: FastifyReply, problem: AdminProblem, requestId: string): void {
     if (reply.sent) return;
     const { kind, message, errors } = problem;
     const { status, title } = PROBLEMS[kind];
@@ -58,7 +58,7 @@ export class ProblemFilter extends BaseExceptionFilter {
       .send(JSON.stringify(this.secrets.redact(body)));
   }
 
-  private report(exception: unknown, { method, routeOptions }: FastifyRequest, requestId: string): void {
+  private logFailure(exception: unknown, { method, routeOptions }: FastifyRequest, requestId: string): void {
     const { message: problem, stack, cause } = exception as Error;
     this.logger.error({
       message: 'admin request failed',
@@ -83,7 +83,7 @@ const KINDS_BY_STATUS = new Map<number, ProblemKind>([
 function asProblem(exception: unknown): AdminProblem {
   if (exception instanceof AdminProblem) return exception;
   if (exception instanceof GatewayError) return asStorageProblem(exception);
-  const status = exception instanceof HttpException ? exception.getStatus() : statusIn(exception);
+  const status = exception instanceof HttpException ? exception.getStatus() : statusCodeOf(exception);
   if (status >= 400 && status < 500)
     return new AdminProblem(KINDS_BY_STATUS.get(status) ?? 'malformed', (exception as Error).message);
   // The cause is logged, not sent.
@@ -95,8 +95,8 @@ function asStorageProblem({ kind, message }: GatewayError): AdminProblem {
   return new AdminProblem('internal', 'the log of the gateway names the cause');
 }
 
-/** Fastify's own errors, such as that of a body without valid JSON, carry their status. */
-const statusIn = (error: unknown): number =>
+/** Errors of Fastify itself, such as that of an invalid JSON body, have a status code. */
+const statusCodeOf = (error: unknown): number =>
   error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
     ? error.statusCode
     : 500;

@@ -50,7 +50,7 @@ export class ProjectAdmin {
       const before = this.projects.find(id);
       caller.precondition.require(this.etag(before));
       created = before === undefined;
-      return this.replacement(id, before, body);
+      return this.planReplacement(id, before, body);
     });
     return { ...this.show(id), created };
   }
@@ -58,12 +58,12 @@ export class ProjectAdmin {
   async remove(caller: AdminCaller, id: string): Promise<void> {
     await this.actions.run(caller, { action: 'project.delete', target: id }, () => {
       caller.precondition.require(this.show(id).etag);
-      const isDeclared = this.live.current.projects.has(id);
-      return { apply: this.decision(id, isDeclared ? { removed: true } : undefined) };
+      const isInConfigFile = this.live.current.projects.has(id);
+      return { apply: this.decisionUpdate(id, isInConfigFile ? { removed: true } : undefined) };
     });
   }
 
-  private replacement(
+  private planReplacement(
     id: string,
     before: Project | undefined,
     body: ProjectBodyDto,
@@ -78,11 +78,11 @@ export class ProjectAdmin {
     if (before && isDeepStrictEqual([before.servers, before.description], [servers, description]))
       return undefined;
     const decision = { servers, ...(description === undefined ? {} : { description }) };
-    return { summary: { before: before?.servers, servers }, apply: this.decision(id, decision) };
+    return { summary: { before: before?.servers, servers }, apply: this.decisionUpdate(id, decision) };
   }
 
-  private decision(id: string, decision: ProjectDecision | undefined): PlannedChange['apply'] {
-    return this.actions.decide((decisions) => decideProject(decisions, id, decision));
+  private decisionUpdate(id: string, decision: ProjectDecision | undefined): PlannedChange['apply'] {
+    return this.actions.decisionUpdate((decisions) => decideProject(decisions, id, decision));
   }
 
   private etag(project: Project | undefined): string | undefined {

@@ -22,7 +22,7 @@ export class ProjectsController {
    */
   @Get(':id')
   getProject(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): ProjectDto {
-    return tagged(reply, this.admin.show(id));
+    return withEtag(reply, this.admin.show(id));
   }
 
   /**
@@ -39,7 +39,7 @@ export class ProjectsController {
   ): Promise<ProjectDto> {
     const { created, ...project } = await this.admin.put(caller, id, body);
     if (created) reply.code(201);
-    return tagged(reply, project);
+    return withEtag(reply, project);
   }
 
   /**
@@ -54,7 +54,7 @@ export class ProjectsController {
   }
 }
 
-function tagged(reply: FastifyReply, { project, etag }: TaggedProject): ProjectDto {
+function withEtag(reply: FastifyReply, { project, etag }: TaggedProject): ProjectDto {
   reply.header('etag', etag);
   return project;
 }

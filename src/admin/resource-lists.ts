@@ -25,9 +25,9 @@ export interface CountedPage<Item> {
   readonly total: number;
 }
 
-/** One page of matches in order, plus one entry of the next page, and the number of all matches. */
-interface Found<Seen> {
-  readonly seen: readonly Seen[];
+/** One page of matches in order, plus one entry if there is a next page, and the number of all matches. */
+interface Matches<Entry> {
+  readonly entries: readonly Entry[];
   readonly total: number;
 }
 
@@ -43,12 +43,12 @@ export class ResourceLists {
 
   async resources(query: ListQuery): Promise<CountedPage<ResourceDto>> {
     const request = this.requests.parse('resources', query);
-    const found = request.q === '' ? this.inOrder(request) : await this.matching(request);
+    const found = request.q === '' ? this.listAll(request) : await this.searchPage(request);
     return pageOf(
       found,
       request,
       ({ uri }) => uri,
-      (seen) => this.itemOf(seen),
+      (entry) => this.resourceItem(entry),
     );
   }
 
@@ -57,22 +57,22 @@ export class ResourceLists {
     const { server, q, matches } = request;
     const matching = this.view(request)
       .listedTemplates.filter(({ template }) => server === undefined || template.server === server)
-      .filter((seen) => q === '' || matches(textOf(seen)));
-    const from = upperBound(matching, request.after, keyOf);
-    const found = { seen: matching.slice(from, from + request.limit + 1), total: matching.length };
-    return pageOf(found, request, keyOf, templateItem);
+      .filter((entry) => q === '' || matches(searchTextOf(entry)));
+    const from = upperBound(matching, request.after, templateKey);
+    const found = { entries: matching.slice(from, from + request.limit + 1), total: matching.length };
+    return pageOf(found, request, templateKey, templateItem);
   }
 
-  private itemOf(seen: PublicResource): ResourceDto {
-    const { server, uri } = seen.resource;
+  private resourceItem(entry: PublicResource): ResourceDto {
+    const { server, uri } = entry.resource;
     return {
-      uri: seen.uri,
+      uri: entry.uri,
       server,
       ownUri: uri,
       original: uri,
-      id: seen.id,
+      id: entry.id,
       subscribers: this.subscribers.table.countOfRecipients(server, uri),
-      definition: JSON.parse(resourceText(seen)) as JsonObject,
+      definition: JSON.parse(resourceText(entry)) as JsonObject,
     };
   }
 
@@ -80,54 +80,54 @@ export class ResourceLists {
     return this.registry.catalog.resources.view(scope);
   }
 
-  private inOrder(request: ListRequest): Found<PublicResource> {
+  private listAll(request: ListRequest): Matches<PublicResource> {
     const { after, limit, server } = request;
     const view = this.view(request);
-    return { seen: [...view.after(after, limit + 1, server)], total: view.sizeOf(server) };
+    return { entries: [...view.after(after, limit + 1, server)], total: view.sizeOf(server) };
   }
 
   /** Keeps only one page in memory: a word may match a million resources. */
-  private async matching(request: ListRequest): Promise<Found<PublicResource>> {
+  private async searchPage(request: ListRequest): Promise<Matches<PublicResource>> {
     const { q, scope, server, after, limit } = request;
     const matching = await this.search.matching(q, scope);
     const view = this.view(request);
     const yieldIfDue = sliceScheduler.start();
-    const found = new BoundedSortedList<PublicResource>(limit + 1, (seen) => seen.uri);
+    const found = new BoundedSortedList<PublicResource>(limit + 1, ({ uri }) => uri);
     let total = 0;
-    let looked = 0;
+    let visited = 0;
     for (const resource of matching) {
-      if ((looked++ & 255) === 0) await yieldIfDue();
+      if ((visited++ & 255) === 0) await yieldIfDue();
       if (server !== undefined && resource.server !== server) continue;
-      const seen = view.toPublic(resource);
-      if (!seen) continue;
+      const entry = view.toPublic(resource);
+      if (!entry) continue;
       total++;
-      if (seen.uri > after) found.add(seen);
+      if (entry.uri > after) found.add(entry);
     }
-    return { seen: found.items, total };
+    return { entries: found.items, total };
   }
 }
 
-function pageOf<Seen, Item>(
-  { seen, total }: Found<Seen>,
+function pageOf<Entry, Item>(
+  { entries, total }: Matches<Entry>,
   { limit, cursorAfter }: ListRequest,
-  key: (seen: Seen) => string,
-  itemOf: (seen: Seen) => Item,
+  keyOf: (entry: Entry) => string,
+  itemOf: (entry: Entry) => Item,
 ): CountedPage<Item> {
-  const shown = seen.slice(0, limit);
-  const more = seen.length > limit ? { nextCursor: cursorAfter(key(shown.at(-1)!)) } : {};
+  const shown = entries.slice(0, limit);
+  const more = entries.length > limit ? { nextCursor: cursorAfter(keyOf(shown.at(-1)!)) } : {};
   return { items: shown.map(itemOf), ...more, total };
 }
 
-const textOf = ({ uriTemplate, template }: PublicTemplate): string =>
+const searchTextOf = ({ uriTemplate, template }: PublicTemplate): string =>
   [uriTemplate, ...Object.values(searchFieldsOf(template.text))].join('\n').toLowerCase();
 
-const keyOf = ({ uriTemplate }: PublicTemplate): string => uriTemplate;
+const templateKey = ({ uriTemplate }: PublicTemplate): string => uriTemplate;
 
-const templateItem = (seen: PublicTemplate): ResourceTemplateDto => ({
-  uriTemplate: seen.uriTemplate,
-  server: seen.template.server,
-  ownUri: seen.template.uriTemplate,
-  original: seen.template.uriTemplate,
-  id: seen.template.id,
-  definition: JSON.parse(templateText(seen)) as JsonObject,
+const templateItem = (entry: PublicTemplate): ResourceTemplateDto => ({
+  uriTemplate: entry.uriTemplate,
+  server: entry.template.server,
+  ownUri: entry.template.uriTemplate,
+  original: entry.template.uriTemplate,
+  id: entry.template.id,
+  definition: JSON.parse(templateText(entry)) as JsonObject,
 });

@@ -10,10 +10,10 @@ export const REDACTED = '[redacted]';
 /** Shorter values and plain words such as `production` occur in ordinary text and are not redacted. */
 const MIN_SECRET_LENGTH = 8;
 const WORD = /^[a-z]+$/i;
-/** `Bearer abc`: a server may repeat the second part alone. */
+/** A value such as `Bearer abc`. A server may log its second part alone. */
 const CREDENTIALS = /^\S+ +(\S+)$/;
 
-/** A server that starts with a new secret may log it at once. */
+/** New secrets are collected before a server starts with them, because the server may log them at once. */
 const BEFORE_OTHER_LISTENERS = -1;
 
 type Listener = (secrets: readonly string[]) => void;
@@ -58,7 +58,7 @@ export class SecretRedactor {
   }
 
   private redactText(text: string): string {
-    return this.longestFirst.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
+    return this.longestFirst.reduce((redacted, secret) => redacted.replaceAll(secret, REDACTED), text);
   }
 
   private collect(): void {

@@ -43,7 +43,7 @@ describe('ServerAdmin', () => {
   it('replaces earlier decisions by a new definition', async () => {
     const harness = new AdminHarness(config);
     harness.listings.set('http', ['a', 'b']);
-    await harness.servers.setTool(harness.caller(), 'http', 'a', false);
+    await harness.servers.setToolEnabled(harness.caller(), 'http', 'a', false);
     await harness.servers.setEnabled(harness.caller(), 'http', false);
     const { server, created } = await harness.servers.put(harness.caller(), 'http', { url, timeoutMs: 5 });
     expect(created).toBe(false);
@@ -57,7 +57,7 @@ describe('ServerAdmin', () => {
   it('keeps earlier decisions when a patch changes the definition', async () => {
     const harness = new AdminHarness(config);
     harness.listings.set('http', ['a', 'b']);
-    await harness.servers.setTool(harness.caller(), 'http', 'a', false);
+    await harness.servers.setToolEnabled(harness.caller(), 'http', 'a', false);
     const { server } = await harness.servers.patch(harness.caller(), 'http', { queue: 3 });
     expect(server).toMatchObject({ counts: { disabledTools: 1 }, definition: { queue: 3 } });
   });
@@ -97,7 +97,7 @@ describe('ServerAdmin', () => {
   it('enables a deleted server with its present configuration and without earlier decisions', async () => {
     const harness = new AdminHarness(config);
     harness.listings.set('stdio', ['a']);
-    await harness.servers.setTool(harness.caller(), 'stdio', 'a', false);
+    await harness.servers.setToolEnabled(harness.caller(), 'stdio', 'a', false);
     await harness.servers.remove(harness.caller(), 'stdio');
     const mcpServers = { stdio: { command: 'node', args: ['y'], enabled: false } };
     harness.live.replace(configOf({ mcpServers }));
@@ -154,7 +154,7 @@ describe('ServerAdmin', () => {
   it('switches listed and disabled tools only', async () => {
     const harness = new AdminHarness(config);
     const set = (tool: string, on: boolean): Promise<string> =>
-      kindOf(harness.servers.setTool(harness.caller(), 'http', tool, on));
+      kindOf(harness.servers.setToolEnabled(harness.caller(), 'http', tool, on));
     expect(await set('a', false)).toBe('conflict');
     harness.listings.set('http', ['a', '__proto__']);
     expect([await set('a', false), await set('__proto__', false)]).toEqual(['done', 'done']);
@@ -162,7 +162,9 @@ describe('ServerAdmin', () => {
     expect([await set('b', false), await set('constructor', false)]).toEqual(['not-found', 'not-found']);
     harness.listings.delete('http');
     expect(await set('a', true)).toBe('done');
-    expect(await kindOf(harness.servers.setTool(harness.caller(), 'none', 'a', true))).toBe('not-found');
+    expect(await kindOf(harness.servers.setToolEnabled(harness.caller(), 'none', 'a', true))).toBe(
+      'not-found',
+    );
   });
 
   it('answers a reconnect after the first sync', async () => {

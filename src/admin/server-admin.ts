@@ -31,7 +31,7 @@ export interface TaggedServer {
   readonly etag: string;
 }
 
-/** Changes servers. A change is durable before it takes effect, and catalog and routing follow before the response. */
+/** Changes servers. A change is stored before it takes effect, and applied to catalog and routing before the response. */
 @Injectable()
 export class ServerAdmin {
   constructor(
@@ -58,97 +58,106 @@ export class ServerAdmin {
       const before = this.views.find(id);
       caller.precondition.require(this.views.etag(before));
       created = before === undefined;
-      return this.replacement(id, before, definition, definition);
+      return this.planReplacement(id, before, definition, definition);
     });
-    return { ...(await this.afterFirstSync(id)), created };
+    return { ...(await this.showAfterFirstSync(id)), created };
   }
 
   async patch(caller: AdminCaller, id: string, patch: JsonObject): Promise<TaggedServer> {
     await this.actions.run(caller, actionOn('server.patch', id), () => {
-      const before = this.required(caller, id);
+      const before = this.requireServer(caller, id);
       const merged = mergePatch(definitionOf(before), patch) as JsonObject;
-      return this.replacement(id, before, merged, patch);
+      return this.planReplacement(id, before, merged, patch);
     });
-    return this.afterFirstSync(id);
+    return this.showAfterFirstSync(id);
   }
 
   async remove(caller: AdminCaller, id: string): Promise<void> {
     await this.actions.run(caller, actionOn('server.delete', id), () => {
-      this.required(caller, id);
+      this.requireServer(caller, id);
       // Without this decision, a server of the configuration file would return at the next start.
-      const isDeclared = this.live.current.mcpServers.has(id);
-      return { apply: this.decision(id, () => (isDeclared ? { removed: true } : {})) };
+      const isInConfigFile = this.live.current.mcpServers.has(id);
+      return { apply: this.decisionUpdate(id, () => (isInConfigFile ? { removed: true } : {})) };
     });
   }
 
   async setEnabled(caller: AdminCaller, id: string, enabled: boolean): Promise<TaggedServer> {
     await this.actions.run(caller, actionOn(enabled ? 'server.enable' : 'server.disable', id), () => {
-      if (enabled && this.views.isRemoved(id)) return this.undeletion(caller, id);
-      if (this.required(caller, id).enabled === enabled) return undefined;
-      return { apply: this.decision(id, (before) => ({ ...before, enabled })) };
+      if (enabled && this.views.isRemoved(id)) return this.planUndelete(caller, id);
+      if (this.requireServer(caller, id).enabled === enabled) return undefined;
+      return { apply: this.decisionUpdate(id, (before) => ({ ...before, enabled })) };
     });
-    return this.afterFirstSync(id);
+    return this.showAfterFirstSync(id);
   }
 
-  async setTool(caller: AdminCaller, id: string, tool: string, enabled: boolean): Promise<TaggedServer> {
+  async setToolEnabled(
+    caller: AdminCaller,
+    id: string,
+    tool: string,
+    enabled: boolean,
+  ): Promise<TaggedServer> {
     const target = `${id}/${tool}`;
     await this.actions.run(caller, actionOn(enabled ? 'tool.enable' : 'tool.disable', target), () => {
-      const { disabledTools } = this.required(caller, id);
+      const { disabledTools } = this.requireServer(caller, id);
       this.requireTool(id, tool, disabledTools);
       if (disabledTools.has(tool) !== enabled) return undefined;
       return {
-        apply: this.decision(id, (before) => ({ ...before, tools: { ...before.tools, [tool]: enabled } })),
+        apply: this.decisionUpdate(id, (before) => ({
+          ...before,
+          tools: { ...before.tools, [tool]: enabled },
+        })),
       };
     });
-    return this.afterCatalogBuild(id);
+    return this.showAfterCatalogBuild(id);
   }
 
   async reconnect(caller: AdminCaller, id: string): Promise<TaggedServer> {
     await this.actions.run(caller, actionOn('server.reconnect', id), () => {
-      this.required(caller, id);
+      this.requireServer(caller, id);
       const backend = this.backends.find(id);
       if (!backend) throw new AdminProblem('conflict', `server \`${id}\` is disabled; enable it first`);
       return { apply: () => backend.reconnect() };
     });
-    return this.afterFirstSync(id);
+    return this.showAfterFirstSync(id);
   }
 
-  private required(caller: AdminCaller, id: string): DesiredServer {
+  /** Throws a problem if the server does not exist or the precondition of the request fails. */
+  private requireServer(caller: AdminCaller, id: string): DesiredServer {
     const server = this.views.get(id);
     caller.precondition.require(this.views.etag(server));
     return server;
   }
 
   /** Undoes a deletion. The definition comes from the configuration file only. */
-  private undeletion(caller: AdminCaller, id: string): PlannedChange {
+  private planUndelete(caller: AdminCaller, id: string): PlannedChange {
     caller.precondition.require(undefined);
-    return { apply: this.decision(id, () => ({ enabled: true })) };
+    return { apply: this.decisionUpdate(id, () => ({ enabled: true })) };
   }
 
   /** A new definition replaces every earlier decision about the server. */
-  private replacement(
+  private planReplacement(
     id: string,
     before: DesiredServer | undefined,
-    wanted: JsonObject,
-    given: JsonObject,
+    desired: JsonObject,
+    sent: JsonObject,
   ): PlannedChange | undefined {
     const current = before && definitionOf(before);
-    const definition = restoreMasked(wanted, given, current);
+    const definition = restoreMasked(desired, sent, current);
     const config = readDefinition(id, definition);
     const after = definitionOfConfig(config);
     if (current && isSameDefinition(current, after)) return undefined;
-    this.requireCommand(id, before, config);
+    this.requireAllowedCommand(id, before, config);
     return {
       summary: { changed: changedKeys(current ?? {}, after), transport: config.type },
-      apply: this.decision(id, () => ({ definition })),
+      apply: this.decisionUpdate(id, () => ({ definition })),
     };
   }
 
-  /** A command runs with the rights of the gateway, so the admin token alone does not allow to choose one. */
-  private requireCommand(id: string, before: DesiredServer | undefined, config: ServerConfig): void {
+  /** A command runs with the rights of the gateway, so the admin token alone is not sufficient to set one. */
+  private requireAllowedCommand(id: string, before: DesiredServer | undefined, config: ServerConfig): void {
     if (config.type !== 'stdio' || this.settings.allowStdio) return;
-    const known = [before?.config, this.live.current.mcpServers.get(id)];
-    if (known.some((other) => other && hasSameCommand(other, config))) return;
+    const allowed = [before?.config, this.live.current.mcpServers.get(id)];
+    if (allowed.some((other) => other && hasSameCommand(other, config))) return;
     throw new AdminProblem(
       'stdio-not-allowed',
       'command, args, env and cwd of a server can be set through the API only with `admin.allowStdio: true`',
@@ -156,9 +165,9 @@ export class ServerAdmin {
   }
 
   private requireTool(id: string, tool: string, disabled: ReadonlySet<string>): void {
-    const listing = this.views.listing(id);
-    if (disabled.has(tool) || listing?.some(({ name }) => name === tool)) return;
-    if (!listing)
+    const listed = this.views.listedTools(id);
+    if (disabled.has(tool) || listed?.some(({ name }) => name === tool)) return;
+    if (!listed)
       throw new AdminProblem(
         'conflict',
         `the tools of server \`${id}\` are not known: it has not connected yet`,
@@ -166,17 +175,20 @@ export class ServerAdmin {
     throw notFound('tool', tool);
   }
 
-  private decision(id: string, decide: (before: ServerDecision) => ServerDecision): PlannedChange['apply'] {
-    return this.actions.decide((decisions) => decideServer(decisions, id, decide));
+  private decisionUpdate(
+    id: string,
+    decide: (before: ServerDecision) => ServerDecision,
+  ): PlannedChange['apply'] {
+    return this.actions.decisionUpdate((decisions) => decideServer(decisions, id, decide));
   }
 
-  private async afterFirstSync(id: string): Promise<TaggedServer> {
+  private async showAfterFirstSync(id: string): Promise<TaggedServer> {
     await this.backends.find(id)?.whenSynced(FIRST_SYNC_TIMEOUT_MS);
-    return this.afterCatalogBuild(id);
+    return this.showAfterCatalogBuild(id);
   }
 
-  /** The catalog is built asynchronously; the response follows it. */
-  private async afterCatalogBuild(id: string): Promise<TaggedServer> {
+  /** The catalog is built asynchronously, and the response must show the new one. */
+  private async showAfterCatalogBuild(id: string): Promise<TaggedServer> {
     await this.backends.whenListed();
     return this.show(id);
   }

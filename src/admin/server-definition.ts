@@ -15,16 +15,16 @@ const COMMAND_KEYS = ['command', 'args', 'env', 'cwd'] as const;
 
 type Settings = Pick<DesiredServer, 'config' | 'enabled' | 'disabledTools'>;
 
-/** The definition that would produce the server in its present form, decisions included. */
+/** The definition of the server with the decisions of administrators applied to it. */
 export function definitionOf({ config, enabled, disabledTools }: Settings): JsonObject {
   const { type, ...rest } = JSON.parse(JSON.stringify(config)) as JsonObject;
   const tools = { ...(rest['tools'] as JsonObject), disabled: [...disabledTools].toSorted() };
   // The types `stdio` and `http` follow from `command` and `url`.
-  const given = { ...(type === 'sse' ? { type } : {}), ...rest, enabled, tools };
-  return escaped(given) as JsonObject;
+  const definition = { ...(type === 'sse' ? { type } : {}), ...rest, enabled, tools };
+  return escapeVariables(definition) as JsonObject;
 }
 
-/** The same for a configuration without decisions. */
+/** The definition of a server without decisions. */
 export const definitionOfConfig = (config: ServerConfig): JsonObject =>
   definitionOf({ config, enabled: config.enabled, disabledTools: new Set(config.tools.disabled) });
 
@@ -41,39 +41,40 @@ export function readDefinition(id: string, definition: JsonObject): ServerConfig
 
 /** A copy with the values of headers and environment masked. */
 export function maskSecrets(definition: JsonObject): JsonObject {
-  const hidden = SECRET_SECTIONS.filter((section) => isJsonObject(definition[section])).map((section) => {
+  const masked = SECRET_SECTIONS.filter((section) => isJsonObject(definition[section])).map((section) => {
     const names = Object.keys(definition[section] as JsonObject);
     return [section, Object.fromEntries(names.map((name) => [name, MASK]))];
   });
-  return { ...definition, ...(Object.fromEntries(hidden) as JsonObject) };
+  return { ...definition, ...(Object.fromEntries(masked) as JsonObject) };
 }
 
 /**
- * Replaces masks by the stored values. `given` contains only the members that the caller sent. Stored headers do not follow a change
- * of the URL: a caller that may not read a secret could otherwise have it sent to a server of its choice.
+ * Replaces masks in `desired` by the stored values. `sent` has only the members that the caller sent: all of them for a
+ * PUT, some for a PATCH. A change of the URL requires new header values: a caller that may not read a secret could
+ * otherwise have it sent to a server of its choice.
  */
 export function restoreMasked(
-  wanted: JsonObject,
-  given: JsonObject,
+  desired: JsonObject,
+  sent: JsonObject,
   current: JsonObject | undefined,
 ): JsonObject {
   const errors: FieldError[] = [];
-  const hasMoved = current !== undefined && wanted['url'] !== current['url'];
-  const restored = SECRET_SECTIONS.filter((section) => isJsonObject(wanted[section])).map((section) => {
-    const known = sectionOf(current, section);
-    const written = sectionOf(given, section);
-    const entries = Object.entries(wanted[section] as JsonObject).map(([name, value]) => {
-      const isKept = value === MASK || written[name] === undefined;
-      if (isKept && known[name] === undefined)
+  const isUrlChanged = current !== undefined && desired['url'] !== current['url'];
+  const restored = SECRET_SECTIONS.filter((section) => isJsonObject(desired[section])).map((section) => {
+    const stored = sectionOf(current, section);
+    const sentSection = sectionOf(sent, section);
+    const entries = Object.entries(desired[section] as JsonObject).map(([name, value]) => {
+      const isKept = value === MASK || sentSection[name] === undefined;
+      if (isKept && stored[name] === undefined)
         errors.push({ field: `${section}.${name}`, message: 'is masked, and no value is stored' });
-      else if (isKept && section === 'headers' && hasMoved)
+      else if (isKept && section === 'headers' && isUrlChanged)
         errors.push({ field: `${section}.${name}`, message: 'must be given again when the url changes' });
-      return [name, isKept ? known[name] : value];
+      return [name, isKept ? stored[name] : value];
     });
     return [section, Object.fromEntries(entries)];
   });
-  const definition = { ...wanted, ...(Object.fromEntries(restored) as JsonObject) };
-  errors.push(...redactedFields(given, ''));
+  const definition = { ...desired, ...(Object.fromEntries(restored) as JsonObject) };
+  errors.push(...redactedFields(sent, ''));
   if (errors.length > 0) throw invalidInput(errors);
   return definition;
 }
@@ -100,7 +101,7 @@ const sectionOf = (definition: JsonObject | undefined, section: string): JsonObj
   return isJsonObject(found) ? found : {};
 };
 
-/** A redacted value of a response must not be stored as the value. */
+/** Finds redacted values, which come from a response and must not be stored. */
 function redactedFields(value: unknown, field: string): FieldError[] {
   if (typeof value === 'string' && value.includes(REDACTED))
     return [{ field, message: 'contains a redacted value; send the value itself' }];
@@ -111,10 +112,10 @@ function redactedFields(value: unknown, field: string): FieldError[] {
   );
 }
 
-/** Escapes `${`, which starts a variable in definitions as in the configuration file. */
-function escaped(value: unknown): unknown {
+/** Escapes `${`, which starts a variable reference in a definition. */
+function escapeVariables(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('${', () => '$${');
-  if (Array.isArray(value)) return value.map(escaped);
+  if (Array.isArray(value)) return value.map(escapeVariables);
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, escaped(item)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, escapeVariables(item)]));
 }

@@ -41,7 +41,7 @@ export class ServerViews {
     return server;
   }
 
-  /** Covers the definition and its origin, not the state of the connection. */
+  /** Changes with the definition and its origin, not with the connection state. */
   etag(server: DesiredServer | undefined): string | undefined {
     return server && this.tags.of([server.id, server.origin, definitionOf(server)]);
   }
@@ -56,7 +56,7 @@ export class ServerViews {
       enabled,
       transport: config.type,
       origin,
-      ...(backend ? statusOf(backend.status()) : NO_STATUS),
+      ...(backend ? statusOf(backend.status()) : DISABLED_STATUS),
       counts: {
         tools: offered,
         disabledTools: tools.length - offered,
@@ -80,7 +80,7 @@ export class ServerViews {
     const names = new Map<string, string>();
     for (const { ownName, publicName } of this.registry.catalog.tools.view(EVERYTHING).after('', id))
       names.set(ownName, publicName);
-    return (this.listing(id) ?? []).map(({ name: own, text }) => {
+    return (this.listedTools(id) ?? []).map(({ name: own, text }) => {
       const name = names.get(own);
       const enabled = !disabledTools.has(own);
       const definition = JSON.parse(text) as JsonObject;
@@ -96,12 +96,12 @@ export class ServerViews {
   }
 
   /** The tools of the last sync; undefined while the server is disabled or before its first sync. */
-  listing(id: string): readonly { readonly name: string; readonly text: string }[] | undefined {
+  listedTools(id: string): readonly { readonly name: string; readonly text: string }[] | undefined {
     return this.backends.find(id)?.listing?.tools;
   }
 }
 
-const NO_STATUS = { state: 'disabled', restarts: 0, calls: 0, inFlight: 0, waiting: 0 } as const;
+const DISABLED_STATUS = { state: 'disabled', restarts: 0, calls: 0, inFlight: 0, waiting: 0 } as const;
 
 function statusOf(status: BackendStatus) {
   const { state, reason, since, restarts, calls, inFlight, waiting, pid, facts } = status;

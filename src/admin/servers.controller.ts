@@ -28,7 +28,7 @@ export class ServersController {
    */
   @Get(':id')
   getServer(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): ServerDetailDto {
-    return tagged(reply, this.admin.show(id));
+    return withEtag(reply, this.admin.show(id));
   }
 
   /**
@@ -46,7 +46,7 @@ export class ServersController {
   ): Promise<ServerDetailDto> {
     const { created, ...server } = await this.admin.put(caller, id, definition);
     if (created) reply.code(201);
-    return tagged(reply, server);
+    return withEtag(reply, server);
   }
 
   /**
@@ -61,7 +61,7 @@ export class ServersController {
     @Body(JsonObjectPipe) patch: JsonObject,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.patch(caller, id, patch));
+    return withEtag(reply, await this.admin.patch(caller, id, patch));
   }
 
   /**
@@ -89,7 +89,7 @@ export class ServersController {
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.setEnabled(caller, id, true));
+    return withEtag(reply, await this.admin.setEnabled(caller, id, true));
   }
 
   /**
@@ -105,7 +105,7 @@ export class ServersController {
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.setEnabled(caller, id, false));
+    return withEtag(reply, await this.admin.setEnabled(caller, id, false));
   }
 
   /**
@@ -121,7 +121,7 @@ export class ServersController {
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.reconnect(caller, id));
+    return withEtag(reply, await this.admin.reconnect(caller, id));
   }
 
   /**
@@ -149,7 +149,7 @@ export class ServersController {
     @Param('tool') tool: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.setTool(caller, id, tool, true));
+    return withEtag(reply, await this.admin.setToolEnabled(caller, id, tool, true));
   }
 
   /**
@@ -167,11 +167,11 @@ export class ServersController {
     @Param('tool') tool: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    return tagged(reply, await this.admin.setTool(caller, id, tool, false));
+    return withEtag(reply, await this.admin.setToolEnabled(caller, id, tool, false));
   }
 }
 
-function tagged(reply: FastifyReply, { server, etag }: TaggedServer): ServerDetailDto {
+function withEtag(reply: FastifyReply, { server, etag }: TaggedServer): ServerDetailDto {
   reply.header('etag', etag);
   return server;
 }

@@ -8,7 +8,7 @@ import { AdminActions } from './admin-actions.js';
 
 const PUBLIC_ID_DIGITS = 16;
 
-/** A session id is a hash of the session's key; its first digits identify the session to administrators. */
+/** The id of a session in the admin API: the first digits of its id, which is a hash of the secret `Mcp-Session-Id`. */
 export const publicSessionId = ({ id }: Pick<Session, 'id'>): string => id.slice(0, PUBLIC_ID_DIGITS);
 
 /** Lists and closes sessions for administrators. */

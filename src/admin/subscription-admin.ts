@@ -29,10 +29,12 @@ export class SubscriptionAdmin {
     const { scope, server, q, matches, after, limit, cursorAfter } = request;
     const found = new BoundedSortedList<Subscription>(limit + 1, sortKey);
     let total = 0;
-    for (const row of server === undefined ? this.subscribers.table : this.ofServer(server)) {
-      if (!scope.allows(row.server) || (client !== undefined && clientOf(row) !== client)) continue;
+    const rows = server === undefined ? this.subscribers.table : this.rowsOf(server);
+    for (const row of rows) {
+      if (!scope.allows(row.server)) continue;
+      if (client !== undefined && clientOf(row) !== client) continue;
       if (uri !== undefined && !this.subscriptions.isUriOf(row, uri)) continue;
-      if (q !== '' && !matches(this.textOf(row, clientOf(row)))) continue;
+      if (q !== '' && !matches(this.searchTextOf(row))) continue;
       total++;
       if (sortKey(row) > after) found.add(row);
     }
@@ -61,13 +63,14 @@ export class SubscriptionAdmin {
     };
   }
 
-  /** The text that a search matches. */
-  private textOf(row: Subscription, client: string): string {
+  private searchTextOf(row: Subscription): string {
     const name = this.subscribers.subscriberOf(row)?.clientInfo?.name ?? '';
-    return [this.subscriptions.publicUri(row), row.uri, row.server, client, name].join('\n').toLowerCase();
+    return [this.subscriptions.publicUri(row), row.uri, row.server, clientOf(row), name]
+      .join('\n')
+      .toLowerCase();
   }
 
-  private *ofServer(server: string): Iterable<Subscription> {
+  private *rowsOf(server: string): Iterable<Subscription> {
     for (const target of this.subscribers.table.targetsOf(server)) {
       const rows: Subscription[] = [];
       target.forEach((row) => rows.push(row));
@@ -78,5 +81,5 @@ export class SubscriptionAdmin {
 
 const clientOf = ({ subscriber }: Subscription): string => publicSessionId({ id: subscriber });
 
-/** Sorts as text: milliseconds since 1970 have the same number of digits until the year 2286. */
+/** Can be compared as text: milliseconds since 1970 have the same number of digits until the year 2286. */
 const sortKey = ({ since, id }: Subscription): string => `${since} ${id}`;

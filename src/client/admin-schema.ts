@@ -15,7 +15,7 @@ export interface components {
              */
             readonly concurrency?: number;
             /**
-             * @description Maximum number of calls that wait beyond that; further calls fail at once. 0 disables the queue.
+             * @description Maximum number of calls that wait while concurrency is reached; further calls fail at once. 0 disables the queue.
              * @default 100
              */
             readonly queue?: number;
@@ -24,7 +24,7 @@ export interface components {
              * @default 60000
              */
             readonly timeoutMs?: number;
-            /** @description Tools of this server that are treated apart. */
+            /** @description Disabled and exclusive tools of this server. */
             readonly tools?: {
                 /**
                  * @description Own names of tools that are neither listed nor callable.
@@ -32,13 +32,13 @@ export interface components {
                  */
                 readonly disabled?: readonly string[];
                 /**
-                 * @description Own names of tools whose calls run without any other call at the server.
+                 * @description Own names of tools that run alone: no other call of the server is in flight during a call of such a tool.
                  * @default []
                  */
                 readonly exclusive?: readonly string[];
             };
             /**
-             * @description What clients share: one link with concurrent calls (shared), one link with one call at a time, so that every request of the server belongs to that call (exclusive), or nothing: each session has its own link, which also carries its subscriptions (session).
+             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request of the server belongs to that call (exclusive); or a link per session, which also carries the subscriptions of that session (session).
              * @default shared
              * @enum {unknown}
              */
@@ -53,7 +53,7 @@ export interface components {
                  */
                 readonly coalesceMs?: number;
             };
-            /** @description How names of this server are listed, where that differs from naming. */
+            /** @description Overrides of naming for this server. */
             readonly naming?: {
                 /**
                  * @description Overrides naming.tools for this server.
@@ -95,7 +95,7 @@ export interface components {
              */
             readonly concurrency?: number;
             /**
-             * @description Maximum number of calls that wait beyond that; further calls fail at once. 0 disables the queue.
+             * @description Maximum number of calls that wait while concurrency is reached; further calls fail at once. 0 disables the queue.
              * @default 100
              */
             readonly queue?: number;
@@ -104,7 +104,7 @@ export interface components {
              * @default 60000
              */
             readonly timeoutMs?: number;
-            /** @description Tools of this server that are treated apart. */
+            /** @description Disabled and exclusive tools of this server. */
             readonly tools?: {
                 /**
                  * @description Own names of tools that are neither listed nor callable.
@@ -112,13 +112,13 @@ export interface components {
                  */
                 readonly disabled?: readonly string[];
                 /**
-                 * @description Own names of tools whose calls run without any other call at the server.
+                 * @description Own names of tools that run alone: no other call of the server is in flight during a call of such a tool.
                  * @default []
                  */
                 readonly exclusive?: readonly string[];
             };
             /**
-             * @description What clients share: one link with concurrent calls (shared), one link with one call at a time, so that every request of the server belongs to that call (exclusive), or nothing: each session has its own link, which also carries its subscriptions (session).
+             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request of the server belongs to that call (exclusive); or a link per session, which also carries the subscriptions of that session (session).
              * @default shared
              * @enum {unknown}
              */
@@ -133,7 +133,7 @@ export interface components {
                  */
                 readonly coalesceMs?: number;
             };
-            /** @description How names of this server are listed, where that differs from naming. */
+            /** @description Overrides of naming for this server. */
             readonly naming?: {
                 /**
                  * @description Overrides naming.tools for this server.
@@ -319,13 +319,13 @@ export interface components {
              * @enum {string}
              */
             readonly origin: "config" | "admin";
-            /** @description Connections after the first one. */
+            /** @description How often the gateway has reconnected since the server was enabled. */
             readonly restarts: number;
             /** @description Calls since the server was enabled. */
             readonly calls: number;
             /** @description Calls that the server is working on. */
             readonly inFlight: number;
-            /** @description Calls in the queue before the server. */
+            /** @description Calls that wait in the queue of the server. */
             readonly waiting: number;
             /** @description Process id of a stdio server. */
             readonly pid?: number;
@@ -380,13 +380,13 @@ export interface components {
              * @enum {string}
              */
             readonly origin: "config" | "admin";
-            /** @description Connections after the first one. */
+            /** @description How often the gateway has reconnected since the server was enabled. */
             readonly restarts: number;
             /** @description Calls since the server was enabled. */
             readonly calls: number;
             /** @description Calls that the server is working on. */
             readonly inFlight: number;
-            /** @description Calls in the queue before the server. */
+            /** @description Calls that wait in the queue of the server. */
             readonly waiting: number;
             /** @description Process id of a stdio server. */
             readonly pid?: number;

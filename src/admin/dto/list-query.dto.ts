@@ -21,8 +21,8 @@ export class ListQuery {
   readonly project?: string;
 
   /**
-   * Words that must all occur in the entry: in its name, title or description; of a subscription in its URIs, server or
-   * client.
+   * Words that must all occur in the entry: in its name, title or description, or, in the list of subscriptions, in its
+   * URIs, server or client.
    */
   @IsOptional()
   @IsString()

@@ -52,7 +52,7 @@ export class ServerDto {
   /** Where the definition comes from: the configuration file or the admin API. */
   readonly origin: 'config' | 'admin';
 
-  /** Connections after the first one. */
+  /** How often the gateway has reconnected since the server was enabled. */
   @IsInt()
   @Min(0)
   readonly restarts: number;
@@ -67,7 +67,7 @@ export class ServerDto {
   @Min(0)
   readonly inFlight: number;
 
-  /** Calls in the queue before the server. */
+  /** Calls that wait in the queue of the server. */
   @IsInt()
   @Min(0)
   readonly waiting: number;

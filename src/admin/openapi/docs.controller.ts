@@ -13,7 +13,7 @@ const ASSETS: ReadonlyMap<string, string> = new Map([
   ['favicon-32x32.png', 'image/png'],
 ]);
 
-/** Describes the admin API. Public: nothing of it depends on this gateway. */
+/** Serves the OpenAPI document and Swagger UI without authentication: neither contains data of this gateway. */
 @Controller('admin')
 export class DocsController {
   /** Returns this document */
