@@ -9,7 +9,9 @@ const TOKEN: TextRule = {
 
 /** Access to the admin API. */
 export class AdminSettings {
-  @Text('Bearer token of administrators. By default a token is generated into stateDir.', { rule: TOKEN })
+  @Text('Bearer token of administrators. By default, a generated token is stored in stateDir.', {
+    rule: TOKEN,
+  })
   readonly token?: string;
 
   @Text('Bearer token with read-only access to the admin API. Without it, there is no read-only access.', {

@@ -18,7 +18,7 @@ export const GRANT = {
   requirement: 'must be the name of a project, or "*" for all',
 };
 
-const INSTANT = {
+const EXPIRY = {
   pattern: /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/,
   requirement: 'must be a date like 2027-01-31, or a time with its zone like 2027-01-31T18:00:00Z',
 };
@@ -27,25 +27,25 @@ const INSTANT = {
 export class ApiKeyConfig {
   @Text('Name of the key in logs and in the audit log.', {
     rule: KEY_ID,
-    missing: 'is required',
-    open: true,
+    missingMessage: 'is required',
+    isPublic: true,
   })
   readonly id: string;
 
-  @Text('`sha256:` and the SHA-256 of the key in hex.', { rule: KEY_HASH, missing: 'is required' })
+  @Text('`sha256:` and the SHA-256 of the key in hex.', { rule: KEY_HASH, missingMessage: 'is required' })
   readonly hash: string;
 
   @TextList('Projects that the key may use, or "*" for every server.', {
     rule: GRANT,
-    missing: 'is required; ["*"] grants every server',
-    open: true,
+    missingMessage: 'is required; ["*"] grants every server',
+    isPublic: true,
   })
   readonly projects: readonly string[];
 
-  @Rule<string>('calendar', isOnCalendar, 'must be a day that the calendar has')
+  @Rule<string>('existingDate', isExistingDate, 'must be an existing date')
   @Text('Expiry of the key; a date without a time means the start of that day in UTC.', {
-    rule: INSTANT,
-    open: true,
+    rule: EXPIRY,
+    isPublic: true,
   })
   readonly expires?: string;
 }
@@ -53,8 +53,8 @@ export class ApiKeyConfig {
 /** Hash of a key. Neither salt nor stretching is needed: a key has 256 random bits. */
 export const hashOf = (key: string): string => `sha256:${hash('sha256', key, 'hex')}`;
 
-/** Date.parse reads February 30 as March 2. */
-function isOnCalendar(text: string): boolean {
+/** Rejects days such as February 30, which Date.parse accepts as March 2. */
+function isExistingDate(text: string): boolean {
   const day = text.slice(0, 10);
   const time = Date.parse(day);
   return !Number.isNaN(Date.parse(text)) && new Date(time).toISOString().startsWith(day);

@@ -75,9 +75,9 @@ describe('auth.apiKeys', () => {
   );
 
   it.each([
-    ['a date the calendar lacks', 'expires: 2027-02-30', 'expires: must be a day that the calendar has'],
-    ['a month the calendar lacks', 'expires: 2027-13-01', 'expires: must be a day that the calendar has'],
-    ['an hour the day lacks', 'expires: "2027-01-31T25:00Z"', 'expires: must be a day that the calendar has'],
+    ['a day that does not exist', 'expires: 2027-02-30', 'expires: must be an existing date'],
+    ['a month that does not exist', 'expires: 2027-13-01', 'expires: must be an existing date'],
+    ['an hour that does not exist', 'expires: "2027-01-31T25:00Z"', 'expires: must be an existing date'],
     ['a time of no zone', 'expires: "2027-01-31T18:00"', 'expires: must be a date like'],
     ['an end in words', 'expires: tomorrow', 'expires: must be a date like'],
     ['a number for an end', 'expires: 2027', 'expires: must be text, but is a number'],

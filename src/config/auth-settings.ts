@@ -6,7 +6,7 @@ import { Rule } from './schema/rule.js';
 /** Authentication of clients. */
 export class AuthSettings {
   @Rule<readonly ApiKeyConfig[]>(
-    'oneOfAKind',
+    'uniqueKeys',
     (keys) => duplicateKey(keys) === undefined,
     (keys) => `${duplicateKey(keys)} is used twice`,
   )
@@ -27,14 +27,14 @@ export class AuthSettings {
 
 export const NO_AUTH = new AuthSettings();
 
-/** The id or hash that two keys share. A key without id or hash is reported elsewhere. */
+/** The id or hash that two keys share. A missing id or hash is reported by the rules of ApiKeyConfig. */
 function duplicateKey(keys: readonly Partial<ApiKeyConfig>[]): string | undefined {
   const seen = new Set<string>();
   for (const { id, hash } of keys) {
     const digest = hash?.toLowerCase();
     if (id !== undefined && seen.has(id)) return `the id \`${id}\``;
     if (digest !== undefined && seen.has(digest)) return `the hash of \`${id}\``;
-    for (const mark of [id, digest]) if (mark !== undefined) seen.add(mark);
+    for (const value of [id, digest]) if (value !== undefined) seen.add(value);
   }
   return undefined;
 }

@@ -6,10 +6,13 @@ const ISOLATIONS = ['shared', 'exclusive', 'session'] as const;
 type Isolation = (typeof ISOLATIONS)[number];
 
 class ServerTools {
-  @TextList('Own names of tools that are neither listed nor callable.', { open: true })
+  @TextList('Own names of tools that are neither listed nor callable.', { isPublic: true })
   readonly disabled: readonly string[] = [];
 
-  @TextList('Own names of tools whose calls run without any other call at the server.', { open: true })
+  @TextList(
+    'Own names of tools that run alone: no other call of the server is in flight during a call of such a tool.',
+    { isPublic: true },
+  )
   readonly exclusive: readonly string[] = [];
 }
 
@@ -46,27 +49,27 @@ export abstract class CommonServerConfig {
   @Integer(
     0,
     100_000,
-    'Maximum number of calls that wait beyond that; further calls fail at once. 0 disables the queue.',
+    'Maximum number of calls that wait while concurrency is reached; further calls fail at once. 0 disables the queue.',
   )
   readonly queue: number = 100;
 
   @Integer(1, 3_600_000, 'Timeout of a call in milliseconds.')
   readonly timeoutMs: number = 60_000;
 
-  @Section(ServerTools, 'Tools of this server that are treated apart.')
+  @Section(ServerTools, 'Disabled and exclusive tools of this server.')
   readonly tools: ServerTools = new ServerTools();
 
   @Choice(
     ISOLATIONS,
-    'What clients share: one link with concurrent calls (shared), one link with one call at a time, so that every ' +
-      'request of the server belongs to that call (exclusive), or nothing: each session has its own link, which also ' +
-      'carries its subscriptions (session).',
+    'How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that ' +
+      'every request of the server belongs to that call (exclusive); or a link per session, which also carries the ' +
+      'subscriptions of that session (session).',
   )
   readonly isolation: Isolation = 'shared';
 
   @Section(ServerWatch, 'Polling and throttling of resource updates.')
   readonly watch: ServerWatch = new ServerWatch();
 
-  @Section(ServerNaming, 'How names of this server are listed, where that differs from naming.')
+  @Section(ServerNaming, 'Overrides of naming for this server.')
   readonly naming: ServerNaming = new ServerNaming();
 }

@@ -37,7 +37,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   private timer: NodeJS.Timeout | undefined;
   private readonly listeners = new ListenerSet<[outcome: ReloadOutcome]>();
   private readonly onHangup = (): void => void this.reload();
-  /** The address in use; it does not follow a reload. */
+  /** The address that the gateway listens on; a reload does not change it. */
   private readonly boundHttp: HttpSettings;
   private lastFingerprint: string | undefined;
   lastOutcome: ReloadOutcome = { ok: true, at: new Date() };
@@ -69,7 +69,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     process.off('SIGHUP', this.onHangup);
   }
 
-  /** Called after every reload, successful or not. */
+  /** Calls the listener after every reload, successful or not. */
   onOutcome(listener: (outcome: ReloadOutcome) => void): () => void {
     return this.listeners.add(listener);
   }
@@ -92,9 +92,9 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
 
   private schedule(): void {
     // Ignores other files of the directory, for example the gateway's own log, which grows with every reload.
-    const mark = fingerprintOf(this.source.path);
-    if (mark === this.lastFingerprint) return;
-    this.lastFingerprint = mark;
+    const fingerprint = fingerprintOf(this.source.path);
+    if (fingerprint === this.lastFingerprint) return;
+    this.lastFingerprint = fingerprint;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.reload(), DEBOUNCE_MS).unref();
   }
@@ -109,17 +109,18 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
       (key) => !isDeepStrictEqual(orderedEntries(config[key]), orderedEntries(before[key])),
     );
     if (changed.length === 0) return;
-    const waiting = changed.filter((key) => !LIVE_KEYS.has(key));
+    const needRestart = changed.filter((key) => !LIVE_KEYS.has(key));
     this.live.replace(config);
     this.logger.log({ message: 'configuration reloaded', changed });
-    if (waiting.length > 0) this.logger.warn({ message: 'these changes need a restart', keys: waiting });
+    if (needRestart.length > 0)
+      this.logger.warn({ message: 'these changes need a restart', keys: needRestart });
   }
 }
 
-/** Compares maps with their order: the order of the servers affects public names. */
+/** Makes a comparison include the order of a map, because the order of the servers affects public names. */
 const orderedEntries = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
 
-/** Changes whenever the file or the target of its link is written, replaced or removed. */
+/** Differs after the file, or the target of its symbolic link, was written, replaced or removed. */
 function fingerprintOf(path: string): string {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false });
   return file ? `${file.dev} ${file.ino} ${file.ctimeNs} ${file.mtimeNs} ${file.size}` : 'none';

@@ -20,7 +20,7 @@ import { StateDir } from './state-dir.js';
 export class ConfigModule {
   static forRoot(config: GatehouseConfig, source: ConfigSource): DynamicModule {
     const live = new LiveConfig(config);
-    const slices = [
+    const sections = [
       { token: AdminSettings, load: registerAs('admin', () => config.admin) },
       { token: AuthSettings, load: registerAs('auth', () => config.auth) },
       { token: HttpSettings, load: registerAs('http', () => config.http) },
@@ -33,7 +33,7 @@ export class ConfigModule {
       { token: ShutdownSettings, load: registerAs('shutdown', () => config.shutdown) },
       { token: StateDir, load: registerAs('stateDir', () => new StateDir(config.stateDir).create()) },
     ];
-    const providers: Provider[] = slices.map(({ token, load }) => ({
+    const providers: Provider[] = sections.map(({ token, load }) => ({
       provide: token,
       useExisting: load.KEY,
     }));
@@ -41,9 +41,9 @@ export class ConfigModule {
       module: ConfigModule,
       global: true,
       imports: [
-        // Neither global nor with the process environment: modules inject sections and not ConfigService.
+        // Not global and without the process environment, because modules inject sections instead of ConfigService.
         NestConfigModule.forRoot({
-          load: slices.map(({ load }) => load),
+          load: sections.map(({ load }) => load),
           ignoreEnvFile: true,
           ignoreEnvVars: true,
           skipProcessEnv: true,
@@ -54,7 +54,7 @@ export class ConfigModule {
         { provide: LiveConfig, useValue: live },
         { provide: ConfigReloader, useFactory: () => new ConfigReloader(live, source) },
       ],
-      exports: [LiveConfig, ConfigReloader, ...slices.map(({ token }) => token)],
+      exports: [LiveConfig, ConfigReloader, ...sections.map(({ token }) => token)],
     };
   }
 }

@@ -5,9 +5,9 @@ import type { KeyPath, ConfigProblems } from './problems.js';
 
 const REMOTE_WITHOUT_AUTH =
   'every client that reaches this address could call every tool, because clients are not authenticated: configure auth, ' +
-  'use 127.0.0.1, or set http.allowRemoteWithoutAuth: true when something in front does authenticate';
+  'use 127.0.0.1, or set http.allowRemoteWithoutAuth: true if a proxy in front of the gateway authenticates clients';
 
-/** Whether this address requires authentication. */
+/** Whether listening on this address requires authentication. */
 export const needsAuth = (http: HttpSettings): boolean =>
   !http.allowRemoteWithoutAuth && !isLoopback(http.host);
 
@@ -16,16 +16,16 @@ export function crossCheck(config: GatehouseConfig, problems: ConfigProblems): v
   const { http, auth, mcpServers, projects, readiness } = config;
   if (!auth.isConfigured && needsAuth(http)) problems.add(['http', 'host'], REMOTE_WITHOUT_AUTH);
   for (const [id, { servers }] of projects)
-    reportUnknown(servers, ['projects', id, 'servers'], mcpServers, problems);
-  reportUnknown(readiness.requireServers, ['readiness', 'requireServers'], mcpServers, problems);
+    reportUnknownServers(servers, ['projects', id, 'servers'], mcpServers, problems);
+  reportUnknownServers(readiness.requireServers, ['readiness', 'requireServers'], mcpServers, problems);
 }
 
-function reportUnknown(
+function reportUnknownServers(
   ids: readonly string[],
   path: KeyPath,
-  known: ReadonlyMap<string, unknown>,
+  servers: ReadonlyMap<string, unknown>,
   problems: ConfigProblems,
 ): void {
   for (const [index, id] of ids.entries())
-    if (!known.has(id)) problems.add([...path, index], `there is no server \`${id}\``);
+    if (!servers.has(id)) problems.add([...path, index], `there is no server \`${id}\``);
 }

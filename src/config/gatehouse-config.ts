@@ -16,14 +16,14 @@ import { ShutdownSettings } from './shutdown-settings.js';
 /** The whole configuration with defaults. Created by loadConfig, deeply frozen. */
 export class GatehouseConfig {
   @Text('JSON Schema for editors. The gateway does not read this key.', {
-    open: true,
+    isPublic: true,
   })
   readonly $schema?: string;
 
-  @Section(HttpSettings, 'Where the gateway listens and whom it answers.')
+  @Section(HttpSettings, 'Listening address, and accepted Host and Origin headers.')
   readonly http: HttpSettings = new HttpSettings();
 
-  /** Without `auth` every client is accepted. An empty `auth` is refused, because it could mean either. */
+  /** Without `auth`, every client is accepted. An empty `auth` is refused, because it is ambiguous: every client or none. */
   @Rule<AuthSettings>(
     'auth',
     (auth) => auth === NO_AUTH || auth.isConfigured,
@@ -32,11 +32,11 @@ export class GatehouseConfig {
   @Section(AuthSettings, 'Authentication of clients. Without it, every client on loopback is served.')
   readonly auth: AuthSettings = NO_AUTH;
 
-  @Section(AdminSettings, 'Who may administer the gateway, and how far.')
+  @Section(AdminSettings, 'Access to the admin API.')
   readonly admin: AdminSettings = new AdminSettings();
 
   /** A relative path is resolved against the working directory of the gateway. */
-  @Text('Directory of the durable state; created with mode 0700.', { open: true })
+  @Text('Directory of the durable state; created with mode 0700.', { isPublic: true })
   readonly stateDir: string = '.gatehouse';
 
   @SectionRecord(
@@ -55,27 +55,27 @@ export class GatehouseConfig {
   )
   readonly projects: ReadonlyMap<string, ProjectConfig> = new Map();
 
-  @Section(Naming, 'How what many servers offer shares one list.')
+  @Section(Naming, 'How public names and URIs are formed.')
   readonly naming: Naming = new Naming();
 
   @Flag('Whether the meta tools, which search and describe tools and resources, are listed.')
   readonly metaTools: boolean = true;
 
-  @Section(Limits, 'How much is held for clients and taken from servers. No number means "unlimited".')
+  @Section(Limits, 'Resource limits. There is no value for "unlimited".')
   readonly limits: Limits = new Limits();
 
-  @Section(MetricsSettings, 'Who may read the metrics.')
+  @Section(MetricsSettings, 'Access to the metrics.')
   readonly metrics: MetricsSettings = new MetricsSettings();
 
-  @Section(ReadinessSettings, 'What must be there before the gateway takes requests.')
+  @Section(ReadinessSettings, 'Conditions of readiness.')
   readonly readiness: ReadinessSettings = new ReadinessSettings();
 
-  @Section(ShutdownSettings, 'How the gateway ends.')
+  @Section(ShutdownSettings, 'Graceful shutdown.')
   readonly shutdown: ShutdownSettings = new ShutdownSettings();
 
-  @Section(LogSettings, 'What is written to stderr.')
+  @Section(LogSettings, 'Logging to stderr.')
   readonly log: LogSettings = new LogSettings();
 
-  /** Not a key: values from the environment that must not appear in logs or responses. */
+  /** Not a configuration key: values from the environment that must not appear in logs or responses. */
   readonly secrets: readonly string[] = [];
 }

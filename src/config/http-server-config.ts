@@ -27,7 +27,7 @@ export class HttpServerConfig extends CommonServerConfig {
   )
   @Text('URL of the MCP endpoint.', {
     rule: { pattern: /^https?:\/\//, requirement: 'must start with http:// or https://' },
-    missing: 'is required',
+    missingMessage: 'is required',
   })
   readonly url: string;
 

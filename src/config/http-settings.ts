@@ -8,7 +8,7 @@ const ORIGIN = {
 /** Listening address, and accepted Host and Origin headers. */
 export class HttpSettings {
   @Text('Address to listen on. An address beyond loopback requires auth or allowRemoteWithoutAuth.', {
-    open: true,
+    isPublic: true,
   })
   readonly host: string = '127.0.0.1';
 
@@ -19,7 +19,7 @@ export class HttpSettings {
     'Accepted Host headers besides those of loopback: the names under which clients reach the gateway.',
     {
       rule: { pattern: /^[^\s/@]+$/, requirement: 'must be a host or host:port, without scheme or path' },
-      open: true,
+      isPublic: true,
     },
   )
   readonly allowedHosts: readonly string[] = [];
@@ -28,7 +28,7 @@ export class HttpSettings {
     'Origins of web pages that may use the gateway. A request without an Origin header needs no entry.',
     {
       rule: ORIGIN,
-      open: true,
+      isPublic: true,
     },
   )
   readonly allowedOrigins: readonly string[] = [];

@@ -10,7 +10,7 @@ import {
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Every value that is not free text may also be a variable: `port: ${PORT}`. */
+/** A value that is not free text may also be a reference to an environment variable, such as `${PORT}`. */
 const REFERENCE = { $ref: '#/$defs/reference' };
 
 /** JSON Schema of the configuration, from the declarations that also validate it. */
@@ -36,12 +36,12 @@ function schemaOf(shape: Shape): JsonSchema {
   switch (shape.kind) {
     case 'section':
       return shape.types.length === 1 ? objectOf(shape.types[0]!) : { anyOf: shape.types.map(objectOf) };
-    case 'entries':
-    case 'record':
+    case 'sectionRecord':
+    case 'textRecord':
       return mappingOf(shape.names, schemaOf(shape.values));
     case 'list':
       return { type: 'array', items: schemaOf(shape.items) };
-    case 'whole':
+    case 'integer':
       return orReference({ type: 'integer', minimum: shape.min, maximum: shape.max });
     case 'flag':
       return orReference({ type: 'boolean' });
@@ -60,7 +60,9 @@ function objectOf(type: SectionType): JsonSchema {
   const properties = keys.map(([name, { description, shape }]) => {
     return [name, { description, ...schemaOf(shape), ...defaultOf(shape, Reflect.get(defaults, name)) }];
   });
-  const required = keys.filter(([, { missing }]) => missing !== undefined).map(([name]) => name);
+  const required = keys
+    .filter(([, { missingMessage }]) => missingMessage !== undefined)
+    .map(([name]) => name);
   return {
     type: 'object',
     properties: Object.fromEntries(properties) as JsonSchema,
@@ -70,7 +72,7 @@ function objectOf(type: SectionType): JsonSchema {
 }
 
 function defaultOf(shape: Shape, value: unknown): JsonSchema {
-  const isMapping = shape.kind === 'section' || shape.kind === 'entries';
+  const isMapping = shape.kind === 'section' || shape.kind === 'sectionRecord';
   return isMapping || value === undefined ? {} : { default: value };
 }
 

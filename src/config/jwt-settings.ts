@@ -18,42 +18,44 @@ const SCOPE = {
 export class JwtSettings {
   @Rule<string>('issuer', (issuer) => isSecureUrl(issuer) && !issuer.includes('?'), SECURE_URL_REQUIREMENT)
   @Text('URL of the authorization server, exactly as in the iss claim of its tokens.', {
-    missing: 'is required',
-    open: true,
+    missingMessage: 'is required',
+    isPublic: true,
   })
   readonly issuer: string;
 
   @Rule<string>(
     'audience',
     (audience, jwt) => (jwt as JwtSettings).resource !== undefined || isSecureUrl(audience),
-    `${SECURE_URL_REQUIREMENT}; where the issuer has another kind of audience, give the gateway's own URL as resource`,
+    `${SECURE_URL_REQUIREMENT}; if the issuer uses another kind of audience, give the gateway's own URL as resource`,
   )
   @Text(
     'Required value of the aud claim: the URL of the gateway as clients use it, such as https://mcp.example.com/mcp. ' +
       'If clients also use /projects/…/mcp, the URL without the path.',
     {
-      missing:
+      missingMessage:
         "is required: without it, tokens for any other service would be accepted; usually the gateway's own URL",
-      open: true,
+      isPublic: true,
     },
   )
   readonly audience: string;
 
   @Rule<string>('resource', isSecureUrl, SECURE_URL_REQUIREMENT)
-  @Text('URL of the gateway as clients use it, if audience is a different value.', { open: true })
+  @Text('URL of the gateway as clients use it, if audience is a different value.', { isPublic: true })
   readonly resource?: string;
 
   @Rule<string>('jwksUri', isSecureUrl, SECURE_URL_REQUIREMENT)
-  @Text("URL of the issuer's keys. By default taken from the issuer's metadata.", { open: true })
+  @Text("URL of the issuer's keys. By default taken from the issuer's metadata.", { isPublic: true })
   readonly jwksUri?: string;
 
-  @TextList('Accepted signature algorithms of tokens.', { rule: ALGORITHM, open: true })
+  @TextList('Accepted signature algorithms of tokens.', { rule: ALGORITHM, isPublic: true })
   readonly algorithms: readonly string[] = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
 
-  @TextList('Scopes that a token must have.', { rule: SCOPE, open: true })
+  @TextList('Scopes that a token must have.', { rule: SCOPE, isPublic: true })
   readonly scopes: readonly string[] = [];
 
-  @Text('Claim with the projects that a token may use: a list, or names separated by spaces.', { open: true })
+  @Text('Claim with the projects that a token may use: a list, or names separated by spaces.', {
+    isPublic: true,
+  })
   readonly projectsClaim: string = 'projects';
 
   @Flag('Whether "*" in that claim grants every server. Otherwise it grants nothing.')
@@ -61,7 +63,7 @@ export class JwtSettings {
 
   @TextList('Projects that every valid token may use in addition to its claim, or "*" for every server.', {
     rule: GRANT,
-    open: true,
+    isPublic: true,
   })
   readonly projects: readonly string[] = [];
 }

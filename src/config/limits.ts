@@ -2,7 +2,7 @@ import { Integer } from './schema/keys.js';
 
 const MAX_STRING_BYTES = 268_435_456;
 
-/** Resource limits. No value means "unlimited". */
+/** Resource limits. There is no value for "unlimited". */
 export class Limits {
   @Integer(1, 1_000_000, 'Maximum number of open sessions; further ones are refused.')
   readonly sessions: number = 10_000;

@@ -9,7 +9,7 @@ import { validate } from './schema/validate.js';
 import { parseConfigDocument, type ConfigDocument } from './source/document.js';
 import type { Environment } from './source/interpolate.js';
 import { applyOverrides } from './source/overrides.js';
-import { VariableReferences } from './source/variable-references.js';
+import { VariableResolver } from './source/variable-resolver.js';
 import { SecretCollector } from './source/secret-collector.js';
 
 const ROOT = sectionOf(GatehouseConfig);
@@ -25,9 +25,9 @@ export function readConfig(input: { text: string; source: string; env: Environme
   const problems = new ConfigProblems();
   const secrets = new SecretCollector();
 
-  const written = parseConfigDocument(text, source, problems);
-  if (!written) throw new ConfigError(source, problems.list());
-  const document = new VariableReferences(env, secrets, problems).resolve(written, ROOT) as ConfigDocument;
+  const parsed = parseConfigDocument(text, source, problems);
+  if (!parsed) throw new ConfigError(source, problems.list());
+  const document = new VariableResolver(env, secrets, problems).resolve(parsed, ROOT) as ConfigDocument;
   applyOverrides(document, ROOT, env, secrets, problems);
   const config = build(ROOT, document, problems) as GatehouseConfig;
   validate(config, problems);
@@ -49,7 +49,7 @@ export function readConfigText(path: string): string {
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  const inside: Iterable<unknown> = value instanceof Map ? value.values() : Object.values(value);
-  for (const item of inside) deepFreeze(item);
+  const children: Iterable<unknown> = value instanceof Map ? value.values() : Object.values(value);
+  for (const item of children) deepFreeze(item);
   return value;
 }

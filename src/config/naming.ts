@@ -15,7 +15,7 @@ export class Naming {
 
   @Text('Separator between server id and own name.', {
     rule: { pattern: /^[A-Za-z0-9_.-]{1,8}$/, requirement: 'must be 1 to 8 characters of A-Z a-z 0-9 _ . -' },
-    open: true,
+    isPublic: true,
   })
   readonly separator: string = '__';
 

@@ -22,7 +22,7 @@ describe('Problems', () => {
 
   it('name the variable of a value and of its children, and of no other value', () => {
     const problems = new ConfigProblems();
-    problems.attribute(['a', 'b'], '${B}');
+    problems.recordSource(['a', 'b'], '${B}');
     for (const path of [['a', 'b'], ['a', 'b', 0], ['a', 'b', 'c'], ['a', 'bc'], ['a']])
       problems.add(path, 'bad');
     expect(problems.list().map(({ what }) => what)).toEqual([
@@ -38,7 +38,7 @@ describe('Problems', () => {
     const problems = new ConfigProblems();
     problems.add(['a', 'b'], 'bad');
     problems.add(['ab'], 'bad');
-    problems.replaced(['a'], 'GATEHOUSE__A');
+    problems.recordOverride(['a'], 'GATEHOUSE__A');
     expect(problems.list()).toEqual([{ path: 'ab', what: 'bad' }]);
   });
 });

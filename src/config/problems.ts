@@ -10,6 +10,7 @@ export interface ConfigProblem {
 /** Collects problems, so that one start reports all of them. */
 export class ConfigProblems {
   private readonly found = new Map<string, ConfigProblem>();
+  /** The latest first, so that an override takes precedence over the value that it replaced. */
   private readonly sources: { readonly path: string; readonly source: string }[] = [];
 
   get isEmpty(): boolean {
@@ -26,21 +27,21 @@ export class ConfigProblems {
   }
 
   /** Records that the value at `path` came from the variable `source`. */
-  attribute(path: KeyPath, source: string): void {
+  recordSource(path: KeyPath, source: string): void {
     this.sources.unshift({ path: formatPath(path), source });
   }
 
   /** Records that `source` overrides the value at `path`, and drops the problems of the overridden value. */
-  replaced(path: KeyPath, source: string): void {
-    const place = formatPath(path);
-    for (const found of this.found.keys()) if (isWithin(found, place)) this.found.delete(found);
-    this.attribute(path, source);
+  recordOverride(path: KeyPath, source: string): void {
+    const overridden = formatPath(path);
+    for (const found of this.found.keys()) if (isWithin(found, overridden)) this.found.delete(found);
+    this.recordSource(path, source);
   }
 
   list(): ConfigProblem[] {
     return [...this.found.values()].map(({ path, what }) => {
-      const from = this.sources.find((origin) => isWithin(path, origin.path));
-      return { path, what: from ? `${what} (from ${from.source})` : what };
+      const origin = this.sources.find((candidate) => isWithin(path, candidate.path));
+      return { path, what: origin ? `${what} (from ${origin.source})` : what };
     });
   }
 }

@@ -19,5 +19,7 @@ export function readServer(id: string, definition: unknown): ServerConfig {
   }
 }
 
-const withoutPrefix = (path: string, prefix: string): string =>
-  path === prefix ? 'definition' : path.startsWith(`${prefix}.`) ? path.slice(prefix.length + 1) : path;
+function withoutPrefix(path: string, prefix: string): string {
+  if (path === prefix) return 'definition';
+  return path.startsWith(`${prefix}.`) ? path.slice(prefix.length + 1) : path;
+}

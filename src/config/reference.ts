@@ -12,29 +12,33 @@ applies \`mcpServers\`, \`projects\` and \`auth\` at once; other keys need a res
 `;
 
 /** Content of docs/configuration.md, from the declarations that also validate the configuration. */
-export const referenceText = (): string => `${HEAD}${rowsOf(GatehouseConfig, '').join('\n')}\n`;
+export const referenceText = (): string => `${HEAD}${sectionRows(GatehouseConfig, '').join('\n')}\n`;
 
-function rowsOf(type: SectionType, prefix: string): string[] {
+function sectionRows(type: SectionType, prefix: string): string[] {
   const defaults = new type();
   return [...keysOf(type)].flatMap(([name, key]) =>
-    rows(`${prefix}${name}`, key, Reflect.get(defaults, name)),
+    keyRows(`${prefix}${name}`, key, Reflect.get(defaults, name)),
   );
 }
 
-function rows(path: string, { shape, description, missing }: KeyDeclaration, value: unknown): string[] {
-  if (shape.kind === 'section') return shape.types.flatMap((type) => rowsOf(type, `${path}.`));
-  const fallback = missing === undefined ? defaultText(value) : 'required';
-  const own = `| \`${path}\` | ${valueText(shape)} | ${fallback} | ${description.replaceAll('|', '\\|')} |`;
-  if (shape.kind === 'entries')
-    return [own, ...new Set(shape.values.types.flatMap((type) => rowsOf(type, `${path}.<id>.`)))];
+function keyRows(
+  path: string,
+  { shape, description, missingMessage }: KeyDeclaration,
+  value: unknown,
+): string[] {
+  if (shape.kind === 'section') return shape.types.flatMap((type) => sectionRows(type, `${path}.`));
+  const defaultColumn = missingMessage === undefined ? defaultText(value) : 'required';
+  const row = `| \`${path}\` | ${valueText(shape)} | ${defaultColumn} | ${description.replaceAll('|', '\\|')} |`;
+  if (shape.kind === 'sectionRecord')
+    return [row, ...new Set(shape.values.types.flatMap((type) => sectionRows(type, `${path}.<id>.`)))];
   if (shape.kind === 'list' && shape.items.kind === 'section')
-    return [own, ...shape.items.types.flatMap((type) => rowsOf(type, `${path}[].`))];
-  return [own];
+    return [row, ...shape.items.types.flatMap((type) => sectionRows(type, `${path}[].`))];
+  return [row];
 }
 
 function valueText(shape: Shape): string {
   switch (shape.kind) {
-    case 'whole':
+    case 'integer':
       return `${shape.min} to ${shape.max}`;
     case 'flag':
       return 'true, false';
@@ -42,8 +46,8 @@ function valueText(shape: Shape): string {
       return shape.values.join(', ');
     case 'list':
       return 'list';
-    case 'record':
-    case 'entries':
+    case 'textRecord':
+    case 'sectionRecord':
       return 'mapping';
     default:
       return 'text';

@@ -1,6 +1,6 @@
 import { isLoopback } from './loopback.js';
 
-/** Whether responses from the URL cannot be forged on the network: https, or loopback. */
+/** Whether the URL is https or on loopback, so that its responses cannot be forged on the network. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password, hash } = new URL(text);

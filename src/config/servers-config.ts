@@ -18,19 +18,19 @@ export class ServersConfig extends Map<string, ServerConfig> implements Readonly
   }
 
   override set(): never {
-    throw new TypeError('the configuration does not change');
+    throw new TypeError('the configuration is read-only');
   }
 
   override delete(): never {
-    throw new TypeError('the configuration does not change');
+    throw new TypeError('the configuration is read-only');
   }
 
   override clear(): never {
-    throw new TypeError('the configuration does not change');
+    throw new TypeError('the configuration is read-only');
   }
 }
 
-/** A server has one of two forms. `url` beside `command` is refused as a key of the other form. */
+/** A server has one of two forms. With `command`, a `url` is refused as a key of the other form. */
 export const SERVER_SHAPE: SectionShape = {
   kind: 'section',
   types: [StdioServerConfig, HttpServerConfig],

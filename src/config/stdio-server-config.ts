@@ -9,8 +9,8 @@ export class StdioServerConfig extends CommonServerConfig {
   readonly type = 'stdio' as const;
 
   @Text('Program to start: a path, or a name that is searched in PATH. No shell is used.', {
-    missing: 'is required, or `url` for a server over HTTP',
-    open: true,
+    missingMessage: 'is required, or `url` for a server over HTTP',
+    isPublic: true,
   })
   readonly command: string;
 
@@ -23,7 +23,7 @@ export class StdioServerConfig extends CommonServerConfig {
   /** As in MCP clients, a relative path is resolved against the working directory of the gateway, not of the file. */
   @Text(
     "Working directory of the program. A relative path is resolved against the gateway's working directory.",
-    { open: true },
+    { isPublic: true },
   )
   readonly cwd?: string;
 }

@@ -26,16 +26,16 @@ export function build(
 class Builder {
   constructor(private readonly problems: ConfigProblems) {}
 
-  section(shape: SectionShape, given: ReadonlyMap<string, unknown>, path: KeyPath): object {
-    const type = shape.choose(given);
+  section(shape: SectionShape, mapping: ReadonlyMap<string, unknown>, path: KeyPath): object {
+    const type = shape.choose(mapping);
     const keys = keysOf(type);
     const section = new type();
-    for (const [name, item] of given) {
-      const place = [...path, name];
+    for (const [name, item] of mapping) {
+      const itemPath = [...path, name];
       const key = keys.get(name);
       const built = key
-        ? this.value(key.shape, item, place)
-        : this.reportMismatch(place, unknownKeyMessage(name, type, shape));
+        ? this.value(key.shape, item, itemPath)
+        : this.report(itemPath, unknownKeyMessage(name, type, shape));
       if (built !== undefined) Reflect.set(section, name, built);
     }
     return section;
@@ -44,25 +44,23 @@ class Builder {
   private value(shape: Shape, value: unknown, path: KeyPath): unknown {
     switch (shape.kind) {
       case 'section': {
-        const given = this.mapping(value, path);
-        return given && this.section(shape, given, path);
+        const mapping = this.mapping(value, path);
+        return mapping && this.section(shape, mapping, path);
       }
-      case 'entries': {
+      case 'sectionRecord': {
         const entries = this.entries<object>(shape, value, path);
         return entries && shape.collect(entries);
       }
-      case 'record': {
+      case 'textRecord': {
         const texts = this.entries<string>(shape, value, path);
         return texts && Object.fromEntries(texts);
       }
       case 'list':
         return this.list(shape.items, value, path);
-      case 'whole':
-        return Number.isSafeInteger(value)
-          ? value
-          : this.reportMismatch(path, mustBe('a whole number', value));
+      case 'integer':
+        return Number.isSafeInteger(value) ? value : this.report(path, mustBe('a whole number', value));
       case 'flag':
-        return typeof value === 'boolean' ? value : this.reportMismatch(path, mustBe('true or false', value));
+        return typeof value === 'boolean' ? value : this.report(path, mustBe('true or false', value));
       case 'choice':
         return shape.aliases.get(value as string) ?? this.text(value, path);
       default:
@@ -75,46 +73,47 @@ class Builder {
     value: unknown,
     path: KeyPath,
   ): Map<string, T> | undefined {
-    const given = this.mapping(value, path);
-    if (!given) return undefined;
+    const mapping = this.mapping(value, path);
+    if (!mapping) return undefined;
     const entries = new Map<string, T>();
-    for (const [name, item] of given) {
-      const place = [...path, name];
-      if (RESERVED_NAMES.includes(name)) this.reportMismatch(place, 'this name is reserved');
-      else if (!names.pattern.test(name)) this.reportMismatch(place, names.requirement);
-      const built = this.value(values, item, place);
+    for (const [name, item] of mapping) {
+      const itemPath = [...path, name];
+      if (RESERVED_NAMES.includes(name)) this.report(itemPath, 'this name is reserved');
+      else if (!names.pattern.test(name)) this.report(itemPath, names.requirement);
+      const built = this.value(values, item, itemPath);
       if (built !== undefined) entries.set(name, built as T);
     }
     return entries;
   }
 
-  /** Reports a value of the wrong type and returns a placeholder, so that later list items keep their index. */
+  /** An invalid item becomes a placeholder, so that later items keep their index. */
   private list(items: Shape, value: unknown, path: KeyPath): unknown[] | undefined {
-    if (!Array.isArray(value)) return this.reportMismatch(path, mustBe('a list', value));
-    const blank = items.kind === 'section' ? {} : '';
-    return value.map((item, index) => this.value(items, item, [...path, index]) ?? blank);
+    if (!Array.isArray(value)) return this.report(path, mustBe('a list', value));
+    const placeholder = items.kind === 'section' ? {} : '';
+    return value.map((item, index) => this.value(items, item, [...path, index]) ?? placeholder);
   }
 
   private text(value: unknown, path: KeyPath): string | undefined {
     if (typeof value === 'string') return value;
     const quotes = typeof value === 'number' || typeof value === 'boolean' ? '; put it in quotes' : '';
-    return this.reportMismatch(path, `${mustBe('text', value)}${quotes}`);
+    return this.report(path, `${mustBe('text', value)}${quotes}`);
   }
 
   /** Null counts as an empty mapping: a section whose keys are all commented out. */
   private mapping(value: unknown, path: KeyPath): ReadonlyMap<string, unknown> | undefined {
     if (value instanceof Map) return value as ReadonlyMap<string, unknown>;
-    return value === null ? new Map() : this.reportMismatch(path, mustBe('a mapping', value));
+    return value === null ? new Map() : this.report(path, mustBe('a mapping', value));
   }
 
-  private reportMismatch(path: KeyPath, what: string): undefined {
+  /** Returns undefined, the result of a value that cannot be built. */
+  private report(path: KeyPath, what: string): undefined {
     this.problems.add(path, what);
   }
 }
 
-/** Does not quote the value, which may be a misplaced secret. */
-function mustBe(wanted: string, value: unknown): string {
-  return `must be ${wanted}, but is ${kindOf(value)}`;
+/** Does not quote the value, which may be a secret under the wrong key. */
+function mustBe(expected: string, value: unknown): string {
+  return `must be ${expected}, but is ${kindOf(value)}`;
 }
 
 function kindOf(value: unknown): string {
@@ -127,10 +126,10 @@ function kindOf(value: unknown): string {
 }
 
 function unknownKeyMessage(name: string, type: SectionType, shape: SectionShape): string {
-  const everywhere = allKeysOf(shape);
-  if (everywhere.has(name)) {
-    const [mark] = [...keysOf(type)].find(([, key]) => key.missing !== undefined) ?? [];
-    return `cannot be combined with \`${mark}\``;
+  const keysOfAllForms = allKeysOf(shape);
+  if (keysOfAllForms.has(name)) {
+    const [requiredKey] = [...keysOf(type)].find(([, key]) => key.missingMessage !== undefined) ?? [];
+    return `cannot be combined with \`${requiredKey}\``;
   }
-  return unknownKey(name, [...everywhere.keys()]);
+  return unknownKey(name, [...keysOfAllForms.keys()]);
 }

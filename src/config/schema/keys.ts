@@ -10,18 +10,20 @@ import {
   type TextShape,
 } from './shape.js';
 
-/**
- * Decorators that declare a key: its description, its shape, and the class-validator rules of its value. A key without
- * `missing` is optional, and its property initializer is the default.
+/*
+ * Decorators that declare a key of the configuration: its description, its shape, and the class-validator rules of its
+ * value. The initializer of the property is the default.
  */
+
 interface Presence {
-  readonly missing?: string;
+  /** Makes the key required: the problem that is reported if it is missing. */
+  readonly missingMessage?: string;
 }
 
 interface TextOptions extends Presence {
   readonly rule?: TextRule;
-  /** True when a value from the environment is not a secret here. */
-  readonly open?: boolean;
+  /** By default, a value from an environment variable is treated as a secret. A public value may appear in logs. */
+  readonly isPublic?: boolean;
 }
 
 export function Text(description: string, options: TextOptions = {}): PropertyDecorator {
@@ -31,7 +33,7 @@ export function Text(description: string, options: TextOptions = {}): PropertyDe
 
 export function Integer(min: number, max: number, description: string): PropertyDecorator {
   const message = `must be a whole number from ${min} to ${max}`;
-  return key(description, { kind: 'whole', min, max }, {}, Min(min, { message }), Max(max, { message }));
+  return key(description, { kind: 'integer', min, max }, {}, Min(min, { message }), Max(max, { message }));
 }
 
 export function Flag(description: string): PropertyDecorator {
@@ -62,7 +64,7 @@ export function TextRecord(
   options: TextOptions = {},
 ): PropertyDecorator {
   const rules = options.rule ? [EveryValue(options.rule)] : [];
-  return key(description, { kind: 'record', names, values: textShape(options) }, options, ...rules);
+  return key(description, { kind: 'textRecord', names, values: textShape(options) }, options, ...rules);
 }
 
 function EveryValue({ pattern, requirement }: TextRule): PropertyDecorator {
@@ -90,20 +92,20 @@ export function SectionRecord(
   collect: (entries: ReadonlyMap<string, object>) => object,
   description: string,
 ): PropertyDecorator {
-  return key(description, { kind: 'entries', names, values, collect }, {}, ValidateNested());
+  return key(description, { kind: 'sectionRecord', names, values, collect }, {}, ValidateNested());
 }
 
-const textShape = ({ rule, open = false }: TextOptions): TextShape => ({ kind: 'text', rule, open });
+const textShape = ({ rule, isPublic = false }: TextOptions): TextShape => ({ kind: 'text', rule, isPublic });
 
 function key(
   description: string,
   shape: Shape,
-  { missing }: Presence,
+  { missingMessage }: Presence,
   ...rules: PropertyDecorator[]
 ): PropertyDecorator {
-  const presence = missing === undefined ? IsOptional() : IsDefined({ message: missing });
+  const presence = missingMessage === undefined ? IsOptional() : IsDefined({ message: missingMessage });
   return (prototype, property) => {
-    declareKey(prototype, String(property), { description, shape, missing });
+    declareKey(prototype, String(property), { description, shape, missingMessage });
     for (const rule of [presence, ...rules]) rule(prototype, property);
   };
 }

@@ -13,8 +13,8 @@ export const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor', 'p
 export interface TextShape {
   readonly kind: 'text';
   readonly rule: TextRule | undefined;
-  /** True when a value from the environment is not a secret and may appear in logs. */
-  readonly open: boolean;
+  /** Whether a value from an environment variable may appear in logs, because it is not a secret. */
+  readonly isPublic: boolean;
 }
 
 interface ChoiceShape {
@@ -37,12 +37,12 @@ export type Shape =
   | TextShape
   | ChoiceShape
   | SectionShape
-  | { readonly kind: 'whole'; readonly min: number; readonly max: number }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'flag' }
   | { readonly kind: 'list'; readonly items: TextShape | SectionShape }
-  | { readonly kind: 'record'; readonly names: TextRule; readonly values: TextShape }
+  | { readonly kind: 'textRecord'; readonly names: TextRule; readonly values: TextShape }
   | {
-      readonly kind: 'entries';
+      readonly kind: 'sectionRecord';
       readonly names: TextRule;
       readonly values: SectionShape;
       readonly collect: (entries: ReadonlyMap<string, object>) => object;
@@ -51,8 +51,8 @@ export type Shape =
 export interface KeyDeclaration {
   readonly description: string;
   readonly shape: Shape;
-  /** Message for a missing key. Only required keys have it. */
-  readonly missing: string | undefined;
+  /** The problem that is reported if the key is missing; undefined for an optional key. */
+  readonly missingMessage: string | undefined;
 }
 
 const declared = new WeakMap<object, Map<string, KeyDeclaration>>();
@@ -79,7 +79,7 @@ export function allKeysOf(section: SectionShape): ReadonlyMap<string, KeyDeclara
 /** The shape of the value under `name`; undefined for an unknown key or a value that is not a mapping. */
 export function childShape(shape: Shape, name: string): Shape | undefined {
   if (shape.kind === 'section') return allKeysOf(shape).get(name)?.shape;
-  return shape.kind === 'entries' || shape.kind === 'record' ? shape.values : undefined;
+  return shape.kind === 'sectionRecord' || shape.kind === 'textRecord' ? shape.values : undefined;
 }
 
 export const sectionOf = (type: SectionType): SectionShape => ({

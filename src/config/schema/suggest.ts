@@ -1,17 +1,18 @@
 /** Message for an unknown key. `where` names the section if the path does not show it. */
 export function unknownKey(name: string, known: readonly string[], where = ''): string {
-  const meant = suggest(name, known);
-  const help = meant === undefined ? `; known are ${known.join(', ')}` : `, did you mean \`${meant}\`?`;
+  const suggestion = suggest(name, known);
+  const help =
+    suggestion === undefined ? `; known are ${known.join(', ')}` : `, did you mean \`${suggestion}\`?`;
   return `unknown key${where}${help}`;
 }
 
 /** The candidate closest to `word`; undefined when none is close enough. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
-  const near = Math.max(1, Math.floor(word.length / 3));
+  const maxDistance = Math.max(1, Math.floor(word.length / 3));
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance <= near && (!best || distance < best.distance)) best = { candidate, distance };
+    if (distance <= maxDistance && (!best || distance < best.distance)) best = { candidate, distance };
   }
   return best?.candidate;
 }

@@ -15,17 +15,17 @@ function report(
   problems: ConfigProblems,
 ): void {
   for (const { property, constraints = {}, children = [] } of errors) {
-    const place = placeOf(property, parent, path);
-    for (const message of Object.values(constraints)) problems.add(place, message);
-    report(children, below(parent, property), place, problems);
+    const itemPath = pathOf(property, parent, path);
+    for (const message of Object.values(constraints)) problems.add(itemPath, message);
+    report(children, childOf(parent, property), itemPath, problems);
   }
 }
 
-/** class-validator names list items like keys, and does not name an item that is not a section. */
-function placeOf(property: string | undefined, parent: unknown, path: KeyPath): KeyPath {
+/** class-validator gives the index of a list item as text, and no property for an item that is not a section. */
+function pathOf(property: string | undefined, parent: unknown, path: KeyPath): KeyPath {
   if (property === undefined) return path;
   return [...path, Array.isArray(parent) ? Number(property) : property];
 }
 
-const below = (parent: unknown, property: string): unknown =>
+const childOf = (parent: unknown, property: string): unknown =>
   parent instanceof Map ? parent.get(property) : Reflect.get(parent as object, property);

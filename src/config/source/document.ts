@@ -2,7 +2,7 @@ import { isMap, LineCounter, parseDocument as parseYaml, type YAMLError } from '
 import type { ConfigProblems } from '../problems.js';
 import type { Shape } from '../schema/shape.js';
 
-/** A parsed file. Mappings are Maps at every depth: they keep the order of the file and have no special keys. */
+/** A parsed file. Mappings are Maps at every depth: they keep the order of the file, and `__proto__` is an ordinary key. */
 export type ConfigDocument = Map<string, unknown>;
 
 /** Keys are always strings, a duplicate key is an error, and `yes` is a string. */

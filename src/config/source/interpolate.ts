@@ -11,8 +11,8 @@ const REFERENCE = /\$\$\{|\$\{(?:([^}]*)\})?/g;
 const VARIABLE = /^([A-Za-z_]\w*)(?::-(.*))?$/s;
 
 /**
- * Replaces `${NAME}`, and `${NAME:-default}` where an unset or empty variable is allowed. `$${` is an escaped `${`. Inserted
- * values are not interpolated again.
+ * Replaces `${NAME}` and `${NAME:-default}`; the default is used if the variable is unset or empty. `$${` is an escaped
+ * `${`. Inserted values are not interpolated again.
  */
 export function interpolate(text: string, env: Environment): Interpolated {
   const used: string[] = [];

@@ -29,20 +29,20 @@ export function applyOverrides(
       continue;
     }
     const value = parseVariable(located.shape, env[variable] ?? '');
-    secrets.remember(located.shape, value);
-    problems.replaced(located.path, variable);
-    put(document, located.path, value);
+    secrets.collect(located.shape, value);
+    problems.recordOverride(located.path, variable);
+    setValue(document, located.path, value);
   }
 }
 
-function put(document: ConfigDocument, path: readonly string[], value: unknown): void {
+function setValue(document: ConfigDocument, path: readonly string[], value: unknown): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {
     document.set(name, value);
     return;
   }
-  const below = document.get(name) ?? new Map<string, unknown>();
-  document.set(name, below);
+  const child = document.get(name) ?? new Map<string, unknown>();
+  document.set(name, child);
   // A value that is not a mapping is reported when the configuration is built.
-  if (below instanceof Map) put(below as ConfigDocument, rest, value);
+  if (child instanceof Map) setValue(child as ConfigDocument, rest, value);
 }

@@ -7,13 +7,13 @@ const MIN_SECRET_LENGTH = 6;
 export class SecretCollector {
   private readonly values = new Set<string>();
 
-  /** Collects the strings in `value` unless its key is marked as not secret. Numbers, flags and choices are not collected. */
-  remember(shape: Shape | undefined, value: unknown): void {
+  /** Collects the strings in `value` unless its key is public. Numbers, flags and choices are not collected. */
+  collect(shape: Shape | undefined, value: unknown): void {
     if (!shape) return;
     if (value instanceof Map) {
-      for (const [name, item] of value as Map<string, unknown>) this.remember(childShape(shape, name), item);
+      for (const [name, item] of value as Map<string, unknown>) this.collect(childShape(shape, name), item);
     } else if (Array.isArray(value)) {
-      for (const item of value) this.remember(shape.kind === 'list' ? shape.items : undefined, item);
+      for (const item of value) this.collect(shape.kind === 'list' ? shape.items : undefined, item);
     } else if (typeof value === 'string' && isConfidential(shape) && value.length >= MIN_SECRET_LENGTH) {
       this.values.add(value);
     }
@@ -25,5 +25,5 @@ export class SecretCollector {
 }
 
 function isConfidential(shape: Shape): boolean {
-  return shape.kind === 'text' && !shape.open;
+  return shape.kind === 'text' && !shape.isPublic;
 }

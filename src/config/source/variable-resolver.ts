@@ -5,7 +5,7 @@ import { parseVariable } from './document.js';
 import type { SecretCollector } from './secret-collector.js';
 
 /** Interpolates environment variables in every value of a document. */
-export class VariableReferences {
+export class VariableResolver {
   constructor(
     private readonly env: Environment,
     private readonly secrets: SecretCollector,
@@ -14,11 +14,11 @@ export class VariableReferences {
 
   /**
    * Returns a copy without shared objects, which YAML aliases create: an override of one server must not change another.
-   * Unknown keys are not visited, which also ends the recursion of a circular alias.
+   * Values of unknown keys are returned unchanged, which also ends the recursion of a circular alias.
    */
   resolve(value: unknown, shape: Shape | undefined, path: KeyPath = []): unknown {
     if (!shape) return value;
-    if (typeof value === 'string') return this.text(value, shape, path);
+    if (typeof value === 'string') return this.resolveText(value, shape, path);
     if (value instanceof Map) {
       const entries = [...(value as Map<string, unknown>)];
       return new Map(
@@ -29,16 +29,17 @@ export class VariableReferences {
     return value.map((item, index) => this.resolve(item, shape.items, [...path, index]));
   }
 
-  private text(written: string, shape: Shape, path: KeyPath): unknown {
+  private resolveText(written: string, shape: Shape, path: KeyPath): unknown {
     const { text, used, problems } = interpolate(written, this.env);
     for (const problem of problems) this.problems.add(path, problem);
     if (text === written) return written;
     for (const variable of used) {
-      this.problems.attribute(path, `\${${variable}}`);
-      this.secrets.remember(shape, this.env[variable]);
+      this.problems.recordSource(path, `\${${variable}}`);
+      this.secrets.collect(shape, this.env[variable]);
     }
     const value = parseVariable(shape, text);
-    if (used.length > 0 && typeof value === 'object') this.secrets.remember(shape, value);
+    // The text of a variable may be a whole list or mapping in YAML.
+    if (used.length > 0 && typeof value === 'object') this.secrets.collect(shape, value);
     return value;
   }
 }
