@@ -6,6 +6,7 @@ import { formatCount, pluralize, textOrEmpty } from '../client/format.js';
 import { CommandError } from './command-error.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
+import type { TableColumn } from './table.js';
 
 interface Status {
   readonly url: string;
@@ -43,7 +44,11 @@ export async function showStatus(options: GatewayOptions): Promise<void> {
     ];
     out.line(out.paint('bold', status.url));
     for (const [name, value] of fields) if (value !== undefined) out.line(`  ${name.padEnd(13)}  ${value}`);
-    const columns = [{ title: 'PROBLEM' }, { title: 'STATE' }, { title: 'REASON', shrinks: 'end' } as const];
+    const columns: TableColumn[] = [
+      { title: 'PROBLEM' },
+      { title: 'STATE' },
+      { title: 'REASON', truncate: 'end' },
+    ];
     const rows = status.troubles.map(({ what, state, reason }) => [what, state, reason]);
     if (rows.length > 0) {
       out.line('');
