@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { AdminRole } from './admin-token.js';
+import type { AdminRole } from './admin-tokens.js';
 import { Precondition } from './precondition.js';
 
 /** The authenticated caller of one request, and the precondition that it sent. */

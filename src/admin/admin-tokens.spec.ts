@@ -4,7 +4,7 @@ import type { LoggerService } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 import { tempDir } from '../../test/kit/temp-dir.js';
 import { AdminSettings } from '../config/admin-settings.js';
-import { AdminToken } from './admin-token.js';
+import { AdminTokens } from './admin-tokens.js';
 
 const TOKEN = 'a-token-of-the-admin';
 const VIEWER = 'a-token-of-the-viewer';
@@ -12,13 +12,13 @@ const VIEWER = 'a-token-of-the-viewer';
 const settings = (values: Partial<AdminSettings> = {}): AdminSettings =>
   Object.assign(new AdminSettings(), values);
 
-function remembering(): LoggerService & { lines: string[] } {
+function recordingLogger(): LoggerService & { lines: string[] } {
   const lines: string[] = [];
   const add = (message: unknown): void => void lines.push(JSON.stringify(message));
   return { lines, log: add, warn: add, error: add };
 }
 
-describe('AdminToken', () => {
+describe('AdminTokens', () => {
   it.each([
     [`Bearer ${TOKEN}`, 'admin'],
     [`bearer ${TOKEN}`, 'admin'],
@@ -30,27 +30,27 @@ describe('AdminToken', () => {
     [TOKEN, undefined],
     [undefined, undefined],
   ])('maps %s to the role %s', (authorization, role) => {
-    expect(new AdminToken(TOKEN, VIEWER).roleOf(authorization)).toBe(role);
+    expect(new AdminTokens(TOKEN, VIEWER).roleOf(authorization)).toBe(role);
   });
 
   it('has no viewer role without a viewer token', () => {
-    expect(new AdminToken(TOKEN).roleOf('Bearer undefined')).toBeUndefined();
+    expect(new AdminTokens(TOKEN).roleOf('Bearer undefined')).toBeUndefined();
   });
 
   it('writes no file when the configuration has a token', async () => {
     const directory = tempDir();
-    await AdminToken.open(settings({ token: TOKEN }), directory, remembering());
+    await AdminTokens.open(settings({ token: TOKEN }), directory, recordingLogger());
     expect(readdirSync(directory)).toEqual([]);
   });
 
   it('generates a token in a file of mode 0600, without a temporary file, and logs the path', async () => {
     const directory = tempDir();
-    const logger = remembering();
-    const made = await AdminToken.open(settings(), directory, logger);
+    const logger = recordingLogger();
+    const tokens = await AdminTokens.open(settings(), directory, logger);
     const path = join(directory, 'admin-token');
     const token = readFileSync(path, 'utf8').trim();
     expect(Buffer.from(token, 'base64url')).toHaveLength(32);
-    expect(made.roleOf(`Bearer ${token}`)).toBe('admin');
+    expect(tokens.roleOf(`Bearer ${token}`)).toBe('admin');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(directory)).toEqual(['admin-token']);
     expect(logger.lines.join()).toContain(path);
@@ -60,7 +60,7 @@ describe('AdminToken', () => {
   it('generates one token for gateways that start at the same time', async () => {
     const directory = tempDir();
     const opened = await Promise.all(
-      Array.from({ length: 10 }, () => AdminToken.open(settings(), directory, remembering())),
+      Array.from({ length: 10 }, () => AdminTokens.open(settings(), directory, recordingLogger())),
     );
     expect(new Set(opened.map(({ secrets }) => secrets[0])).size).toBe(1);
   });
@@ -69,8 +69,8 @@ describe('AdminToken', () => {
     const path = join(tempDir(), 'admin-token');
     writeFileSync(path, `${TOKEN}\n`);
     chmodSync(path, 0o644);
-    const logger = remembering();
-    await AdminToken.open(settings(), join(path, '..'), logger);
+    const logger = recordingLogger();
+    await AdminTokens.open(settings(), join(path, '..'), logger);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(logger.lines).toHaveLength(1);
   });
@@ -78,7 +78,7 @@ describe('AdminToken', () => {
   it.each(['', 'short', 'two words of text'])('refuses a file that contains %j', async (content) => {
     const directory = tempDir();
     writeFileSync(join(directory, 'admin-token'), content);
-    await expect(AdminToken.open(settings(), directory, remembering())).rejects.toThrow(
+    await expect(AdminTokens.open(settings(), directory, recordingLogger())).rejects.toThrow(
       'it contains no valid token',
     );
   });

@@ -18,7 +18,7 @@ const VALID_TOKEN = /^[\x21-\x7e]{16,512}$/;
 const NO_HARD_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /** Authenticates administrators and viewers by their bearer tokens. */
-export class AdminToken {
+export class AdminTokens {
   private readonly digests: readonly { readonly role: AdminRole; readonly digest: Buffer }[];
 
   constructor(
@@ -35,8 +35,8 @@ export class AdminToken {
     { token, viewerToken }: AdminSettings,
     directory: string,
     logger: LoggerService,
-  ): Promise<AdminToken> {
-    return new AdminToken(token ?? (await readOrCreateToken(directory, logger)), viewerToken);
+  ): Promise<AdminTokens> {
+    return new AdminTokens(token ?? (await readOrCreateToken(directory, logger)), viewerToken);
   }
 
   /** The role of an Authorization header; undefined for an unknown token. */

@@ -1,6 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { AdminProblem } from './admin-problem.js';
-import { AdminToken } from './admin-token.js';
+import { AdminTokens } from './admin-tokens.js';
 import { setCallerRole, type AdminRequest } from './admin-caller.js';
 
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
@@ -9,7 +9,7 @@ const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'applicatio
 /** Requires the admin token; the viewer token is enough for reads. A body must be declared as JSON. */
 @Injectable()
 export class AdminGuard implements CanActivate {
-  constructor(private readonly tokens: AdminToken) {}
+  constructor(private readonly tokens: AdminTokens) {}
 
   canActivate(execution: ExecutionContext): boolean {
     const request = execution.switchToHttp().getRequest<AdminRequest>();

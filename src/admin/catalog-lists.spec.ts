@@ -13,7 +13,7 @@ import { ListRequests } from './list-requests.js';
 beforeAll(() => Logger.overrideLogger(false));
 
 const url = 'http://a.example/';
-/** As a literal, not as the class that is validated. */
+/** A plain object instead of an instance of the validated class. */
 type Query = Pick<ListQuery, keyof ListQuery>;
 const harness = new AdminHarness({
   mcpServers: { a: { url }, b: { url } },
@@ -80,7 +80,7 @@ describe('CatalogLists', () => {
     expect(names(query)).toEqual(expected);
   });
 
-  it('returns pages', () => {
+  it('returns pages of the configured size, the last without a cursor', () => {
     const first = lists.page('tools', {});
     expect(first.items.map(({ name }) => name)).toEqual(['a__read', 'x']);
     const second = lists.page('tools', { cursor: first.nextCursor! });

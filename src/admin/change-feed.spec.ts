@@ -30,7 +30,7 @@ describe('ChangeFeed', () => {
     feed.publish('server', { id: 'a' });
     feed.publish('catalog', { kind: 'tools' });
     for (const events of [first, second]) {
-      await until('all came', () => events.all.length === 3);
+      await until('all events have arrived', () => events.all.length === 3);
       expect(events.messages).toEqual([{ revision: 7 }, { id: 'a' }, { kind: 'tools' }]);
     }
   });
@@ -47,7 +47,7 @@ describe('ChangeFeed', () => {
       published++;
       return feed.size === 1;
     });
-    await until('the other got all', () => events.all.length === published + 1);
+    await until('the other reader has all events', () => events.all.length === published + 1);
     expect(published).toBeLessThan(1000);
   });
 
@@ -55,7 +55,7 @@ describe('ChangeFeed', () => {
     const { feed, read } = await serveFeed();
     (await read()).destroy();
     const events = new Events(await read());
-    await until('one is left', () => feed.size === 1);
+    await until('one reader is left', () => feed.size === 1);
     feed.beforeApplicationShutdown();
     await events.untilEnded();
     expect(() => feed.requireCapacity()).toThrow('the feed serves at most 64 readers');

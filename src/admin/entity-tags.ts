@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AdminToken } from './admin-token.js';
+import { AdminTokens } from './admin-tokens.js';
 
 /**
  * Entity tags of definitions; a restart does not change them. The hash is keyed because definitions contain secrets, which a
@@ -10,7 +10,7 @@ import { AdminToken } from './admin-token.js';
 export class EntityTags {
   private readonly key: string;
 
-  constructor(tokens: AdminToken) {
+  constructor(tokens: AdminTokens) {
     this.key = `etag\0${tokens.secrets[0]}`;
   }
 

@@ -10,16 +10,16 @@ const harness = new AdminHarness({
   mcpServers: { a: { url: 'http://a.example/' }, b: { url: 'http://b.example/' } },
   projects: { p: { servers: ['a'] } },
 });
-const requestsOf = (): ListRequests =>
+const createRequests = (): ListRequests =>
   new ListRequests(
     new Projects(harness.live, harness.state),
     harness.views,
     Object.assign(new Limits(), { pageSize: 7 }),
     new RandomCursorKey(),
   );
-const requests = requestsOf();
+const requests = createRequests();
 
-const refused = expect.objectContaining({
+const invalidCursor = expect.objectContaining({
   kind: 'invalid-input',
   errors: [expect.objectContaining({ field: 'cursor' })],
 });
@@ -56,21 +56,21 @@ describe('ListRequests', () => {
   });
 
   it.each([
-    ['of another kind', 'prompts', {}],
-    ['of another server', 'tools', { server: 'b' }],
-    ['of another project', 'tools', { project: 'p' }],
-    ['of another search', 'tools', { q: 'x' }],
-  ])('refuses the cursor %s', (_what, kind, query) => {
+    ['for another kind', 'prompts', {}],
+    ['for another server', 'tools', { server: 'b' }],
+    ['for another project', 'tools', { project: 'p' }],
+    ['for another search', 'tools', { q: 'x' }],
+  ])('refuses a cursor %s', (_what, kind, query) => {
     const cursor = requests.parse('tools', {}).cursorAfter('x');
-    expect(() => requests.parse(kind, { ...query, cursor })).toThrow(refused);
+    expect(() => requests.parse(kind, { ...query, cursor })).toThrow(invalidCursor);
   });
 
   it.each(['', 'x', 'a__tool', 'x'.repeat(100_000)])('refuses a malformed cursor: %.20j', (cursor) => {
-    expect(() => requests.parse('tools', { cursor })).toThrow(refused);
+    expect(() => requests.parse('tools', { cursor })).toThrow(invalidCursor);
   });
 
   it('refuses the cursor of another gateway', () => {
-    const cursor = requestsOf().parse('tools', {}).cursorAfter('x');
-    expect(() => requests.parse('tools', { cursor })).toThrow(refused);
+    const cursor = createRequests().parse('tools', {}).cursorAfter('x');
+    expect(() => requests.parse('tools', { cursor })).toThrow(invalidCursor);
   });
 });

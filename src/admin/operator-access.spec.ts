@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { MetricsSettings } from '../config/metrics-settings.js';
-import { AdminToken } from './admin-token.js';
+import { AdminTokens } from './admin-tokens.js';
 import { OperatorAccess } from './operator-access.js';
 
-const tokens = new AdminToken('a-token-of-the-admin', 'a-token-of-the-viewer');
+const tokens = new AdminTokens('a-token-of-the-admin', 'a-token-of-the-viewer');
 const access = (isPublic = false): OperatorAccess =>
   new OperatorAccess(tokens, Object.assign(new MetricsSettings(), { public: isPublic }));
 

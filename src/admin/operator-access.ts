@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { isLoopback } from '../config/loopback.js';
 import { MetricsSettings } from '../config/metrics-settings.js';
-import { AdminToken } from './admin-token.js';
+import { AdminTokens } from './admin-tokens.js';
 
 /** The part of a request that identifies its sender; node:http and Fastify both provide it. */
 export interface PeerRequest {
@@ -14,7 +14,7 @@ export interface PeerRequest {
 @Injectable()
 export class OperatorAccess {
   constructor(
-    private readonly tokens: AdminToken,
+    private readonly tokens: AdminTokens,
     private readonly metrics: MetricsSettings,
   ) {}
 

@@ -1,7 +1,7 @@
 import { Logger, Module } from '@nestjs/common';
 import { AdminSettings } from '../config/admin-settings.js';
 import { StateDir } from '../config/state-dir.js';
-import { AdminToken } from './admin-token.js';
+import { AdminTokens } from './admin-tokens.js';
 import { OperatorAccess } from './operator-access.js';
 
 /** Authentication of operators. A module of its own because health and metrics use it too. */
@@ -9,12 +9,12 @@ import { OperatorAccess } from './operator-access.js';
   providers: [
     OperatorAccess,
     {
-      provide: AdminToken,
+      provide: AdminTokens,
       inject: [AdminSettings, StateDir],
       useFactory: (settings: AdminSettings, { path }: StateDir) =>
-        AdminToken.open(settings, path, new Logger('Admin')),
+        AdminTokens.open(settings, path, new Logger('Admin')),
     },
   ],
-  exports: [OperatorAccess, AdminToken],
+  exports: [OperatorAccess, AdminTokens],
 })
 export class OperatorModule {}

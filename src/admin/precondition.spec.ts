@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { AdminProblem } from './admin-problem.js';
 import { Precondition } from './precondition.js';
 
-function isHeld(precondition: Precondition, etag: string | undefined): boolean {
+function holdsFor(precondition: Precondition, etag: string | undefined): boolean {
   try {
     precondition.require(etag);
     return true;
@@ -30,6 +30,6 @@ describe('Precondition', () => {
     [undefined, '"a"', '"a"', false],
     [undefined, '"b"', '"a"', true],
   ])('with If-Match %s and If-None-Match %s holds for the tag %s: %s', (match, noneMatch, etag, holds) => {
-    expect(isHeld(new Precondition(match, noneMatch), etag)).toBe(holds);
+    expect(holdsFor(new Precondition(match, noneMatch), etag)).toBe(holds);
   });
 });

@@ -19,7 +19,7 @@ import { ResourceLists } from './resource-lists.js';
 beforeAll(() => Logger.overrideLogger(false));
 
 const url = 'http://a.example/';
-/** As a literal, not as the class that is validated. */
+/** A plain object instead of an instance of the validated class. */
 type Query = Pick<ListQuery, keyof ListQuery>;
 
 const definitions = (key: string, listed: object[]): Definition[] =>
@@ -28,8 +28,8 @@ const definitions = (key: string, listed: object[]): Definition[] =>
     text: JSON.stringify(members),
   }));
 
-/** Who is subscribed to what; one of them twice. */
-function subscribed(): SubscriptionTable {
+/** Five subscriptions of four subscribers: `ben` matches `x:1` twice, by URI and by template. */
+function subscriptionTable(): SubscriptionTable {
   let last = 0;
   const table = new SubscriptionTable(() => String(++last));
   for (const [subscriber, uri] of [
@@ -57,7 +57,7 @@ function createLists() {
     Object.assign(new Limits(), { pageSize: 2 }),
     new RandomCursorKey(),
   );
-  const subscribers = { table: subscribed() } as unknown as Subscribers;
+  const subscribers = { table: subscriptionTable() } as unknown as Subscribers;
   const put = async (id: string, resources: object[], templates: object[] = []): Promise<void> => {
     const listing = {
       ...EMPTY_LISTING,
@@ -70,9 +70,9 @@ function createLists() {
   return { lists, put, registry, search };
 }
 
-async function twoServers() {
-  const made = createLists();
-  await made.put(
+async function listsOfTwoServers() {
+  const created = createLists();
+  await created.put(
     'a',
     [
       { uri: 'x:1', name: 'log of Monday', mimeType: 'text/plain' },
@@ -84,18 +84,18 @@ async function twoServers() {
       { uriTemplate: 'y:{n}', title: 'other' },
     ],
   );
-  await made.put('b', [{ uri: 'x:1', name: 'log of Friday' }], [{ uriTemplate: 'x:{day}', name: 'days' }]);
-  return made;
+  await created.put('b', [{ uri: 'x:1', name: 'log of Friday' }], [{ uriTemplate: 'x:{day}', name: 'days' }]);
+  return created;
 }
 
 const urisOf = async (query: Query): Promise<[string[], number]> => {
-  const { items, total } = await (await twoServers()).lists.resources({ limit: 100, ...query });
+  const { items, total } = await (await listsOfTwoServers()).lists.resources({ limit: 100, ...query });
   return [items.map(({ uri }) => uri), total];
 };
 
 describe('ResourceLists.resources', () => {
   it('returns public URI, own URI and the number of subscribers by URI, pattern and containing resource', async () => {
-    const { lists } = await twoServers();
+    const { lists } = await listsOfTwoServers();
     const { items, total, nextCursor } = await lists.resources({ limit: 1 });
     expect(items).toEqual([
       {
@@ -134,28 +134,28 @@ describe('ResourceLists.resources', () => {
   it.each<Query>([{}, { q: 'log' }, { server: 'a' }, { q: 'log', server: 'a' }])(
     'returns pages that contain every resource once: %j',
     async (query) => {
-      const { lists } = await twoServers();
+      const { lists } = await listsOfTwoServers();
       const whole = await lists.resources({ ...query, limit: 100 });
-      const walked = [];
+      const paged = [];
       let cursor: string | undefined;
       do {
         const page = await lists.resources({ ...query, limit: 1, ...(cursor !== undefined && { cursor }) });
         expect(page.total).toBe(whole.total);
-        walked.push(...page.items);
+        paged.push(...page.items);
         cursor = page.nextCursor;
       } while (cursor !== undefined);
-      expect(walked).toEqual(whole.items);
+      expect(paged).toEqual(whole.items);
     },
   );
 
   it('uses the configured page size without a limit', async () => {
-    const { lists } = await twoServers();
+    const { lists } = await listsOfTwoServers();
     expect((await lists.resources({})).items).toHaveLength(2);
     expect((await lists.resources({ q: 'log' })).items).toHaveLength(2);
   });
 
-  it('follows changes of the catalog during the search', async () => {
-    const { lists, put, registry, search } = await twoServers();
+  it('returns resources of the current catalog after it changed during the search', async () => {
+    const { lists, put, registry, search } = await listsOfTwoServers();
     const matching = search.matching.bind(search);
     search.matching = async (...args) => {
       const found = [...(await matching(...args))];
@@ -169,8 +169,8 @@ describe('ResourceLists.resources', () => {
   });
 });
 
-const listed = async (query: Query): Promise<[string[], number]> => {
-  const { items, total } = (await twoServers()).lists.templates({ limit: 100, ...query });
+const templatesOf = async (query: Query): Promise<[string[], number]> => {
+  const { items, total } = (await listsOfTwoServers()).lists.templates({ limit: 100, ...query });
   return [items.map(({ uriTemplate }) => uriTemplate), total];
 };
 
@@ -182,15 +182,15 @@ describe('ResourceLists.templates', () => {
     [{ q: 'DAY' }, ['resource://a/x:{day}', 'resource://b/x:{day}']],
     [{ q: 'any day' }, ['resource://a/x:{day}']],
     [{ q: 'other' }, ['resource://a/y:{n}']],
-    // The words of JSON are not those of the template.
+    // Names of JSON members are not searched.
     [{ q: 'title' }, []],
     [{ q: 'uriTemplate' }, []],
   ])('filters by %j', async (query, expected) => {
-    expect(await listed(query)).toEqual([expected, expected.length]);
+    expect(await templatesOf(query)).toEqual([expected, expected.length]);
   });
 
   it('returns pages with the own URI of each template', async () => {
-    const { lists } = await twoServers();
+    const { lists } = await listsOfTwoServers();
     const first = lists.templates({});
     const second = lists.templates({ cursor: first.nextCursor! });
     expect(first.items).toHaveLength(2);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { LiveConfig } from '../config/live-config.js';
 import type { ServerConfig } from '../config/servers-config.js';
-import { AdminToken } from './admin-token.js';
+import { AdminTokens } from './admin-tokens.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 export const REDACTED = '[redacted]';
@@ -30,7 +30,7 @@ export class SecretRedactor {
 
   constructor(
     private readonly live: LiveConfig,
-    private readonly tokens: AdminToken,
+    private readonly tokens: AdminTokens,
     private readonly desired: DesiredServers,
   ) {
     this.collect();

@@ -5,7 +5,7 @@ import { configOf } from '../../test/kit/config.js';
 import { outcomeOf, flushPromises } from '../../test/kit/promises.js';
 import { deferred } from '../../test/kit/until.js';
 import type { AdminProblem } from './admin-problem.js';
-import { AdminToken } from './admin-token.js';
+import { AdminTokens } from './admin-tokens.js';
 import { SecretRedactor } from './secret-redactor.js';
 
 beforeAll(() => Logger.overrideLogger(false));
@@ -90,8 +90,8 @@ describe('ServerAdmin', () => {
   it('accepts the configured command of a deleted server', async () => {
     const harness = new AdminHarness(config);
     await harness.servers.remove(harness.caller(), 'stdio');
-    const back = harness.servers.put(harness.caller(), 'stdio', { command: 'node', args: ['x'] });
-    expect(await kindOf(back)).toBe('done');
+    const restored = harness.servers.put(harness.caller(), 'stdio', { command: 'node', args: ['x'] });
+    expect(await kindOf(restored)).toBe('done');
   });
 
   it('enables a deleted server with its present configuration and without earlier decisions', async () => {
@@ -127,7 +127,7 @@ describe('ServerAdmin', () => {
     expect(await set('http', true)).toBe('not-found');
   });
 
-  it('requires the version of If-Match', async () => {
+  it('refuses a change when If-Match names another version', async () => {
     const harness = new AdminHarness(config);
     const { etag } = harness.servers.show('http');
     const next = await harness.servers.setEnabled(harness.caller(etag), 'http', false);
@@ -142,7 +142,7 @@ describe('ServerAdmin', () => {
     );
   });
 
-  it('lets one of two concurrent changes with the same If-Match succeed', async () => {
+  it('applies only one of several concurrent changes with the same If-Match', async () => {
     const harness = new AdminHarness(config);
     const { etag } = harness.servers.show('http');
     const kinds = await Promise.all(
@@ -151,7 +151,7 @@ describe('ServerAdmin', () => {
     expect(kinds.toSorted()).toEqual(['done', 'precondition-failed', 'precondition-failed']);
   });
 
-  it('switches listed and disabled tools only', async () => {
+  it('enables and disables only tools that are listed or disabled', async () => {
     const harness = new AdminHarness(config);
     const set = (tool: string, on: boolean): Promise<string> =>
       kindOf(harness.servers.setToolEnabled(harness.caller(), 'http', tool, on));
@@ -169,14 +169,14 @@ describe('ServerAdmin', () => {
 
   it('answers a reconnect after the first sync', async () => {
     const harness = new AdminHarness(config);
-    const answer = outcomeOf(harness.servers.reconnect(harness.caller(), 'http'));
+    const outcome = outcomeOf(harness.servers.reconnect(harness.caller(), 'http'));
     const firstSync = deferred();
     harness.firstSync = firstSync.promise;
     await flushPromises();
-    expect([harness.actions.at(-1), answer]).toEqual(['server.reconnect http done', {}]);
+    expect([harness.actions.at(-1), outcome]).toEqual(['server.reconnect http done', {}]);
     firstSync.resolve();
     await flushPromises();
-    expect(answer.value?.server.id).toBe('http');
+    expect(outcome.value?.server.id).toBe('http');
   });
 
   it('reconnects only enabled servers', async () => {
@@ -250,15 +250,15 @@ describe('ProjectAdmin', () => {
 });
 
 describe('SecretRedactor', () => {
-  it('redacts values of headers and environments, also without their scheme', async () => {
+  it('redacts values of headers and environments, also without their authentication scheme', async () => {
     const servers = {
       a: { url, headers: { Authorization: 'Bearer token-1234567', 'x-mode': 'production' } },
       b: { command: 'x', env: { KEY: 'key-7654321', SHORT: 'abc' } },
     };
     const harness = new AdminHarness({ mcpServers: servers });
     const text = 'token-1234567 key-7654321 production abc a-token-of-the-admin';
-    const clean = '[redacted] [redacted] production abc [redacted]';
-    expect(harness.secrets.redact({ [text]: [text, 1, null] })).toEqual({ [clean]: [clean, 1, null] });
+    const redacted = '[redacted] [redacted] production abc [redacted]';
+    expect(harness.secrets.redact({ [text]: [text, 1, null] })).toEqual({ [redacted]: [redacted, 1, null] });
     const published: number[] = [];
     harness.secrets.onChange((all) => published.push(all.length));
     await harness.servers.put(harness.caller(), 'c', { url, headers: { k: 'another-secret-1' } });
@@ -267,13 +267,13 @@ describe('SecretRedactor', () => {
     expect(harness.secrets.redact('another-secret-1')).toBe('[redacted]');
   });
 
-  it('knows a new secret before any other listener of the desired servers is called', async () => {
+  it('collects a new secret before any other listener of the desired servers is called', async () => {
     const { state, live, desired } = new AdminHarness();
-    const seen: unknown[] = [];
-    desired.onChange(() => seen.push(later.redact('another-secret-1')));
-    const later = new SecretRedactor(live, new AdminToken('a-token-of-the-admin'), desired);
+    const redacted: unknown[] = [];
+    desired.onChange(() => redacted.push(redactor.redact('another-secret-1')));
+    const redactor = new SecretRedactor(live, new AdminTokens('a-token-of-the-admin'), desired);
     const definition = { url, headers: { k: 'another-secret-1' } };
     await state.update((decisions) => ({ ...decisions, servers: new Map([['c', { definition }]]) }));
-    expect(seen).toEqual(['[redacted]']);
+    expect(redacted).toEqual(['[redacted]']);
   });
 });

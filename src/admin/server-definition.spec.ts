@@ -46,21 +46,21 @@ describe('definitionOf', () => {
   });
 });
 
-describe('maskSecrets and restoreMasked', () => {
+describe('restoreMasked', () => {
   const current = definitionOfConfig(read({ url, headers: { a: 'secret', b: 'other' } }));
 
-  it('mask values and restore them', () => {
+  it('restores the values that maskSecrets masked', () => {
     const shown = maskSecrets(current);
     expect(shown['headers']).toEqual({ a: MASK, b: MASK });
     expect(restoreMasked(shown, shown, current)).toEqual(current);
   });
 
-  it('accept new values', () => {
+  it('keeps new values', () => {
     const given = { url, headers: { a: MASK, c: 'new' } };
     expect(restoreMasked(given, given, current)['headers']).toEqual({ a: 'secret', c: 'new' });
   });
 
-  it('require headers again when the URL changes', () => {
+  it('requires headers again when the URL changes', () => {
     const moved = { ...maskSecrets(current), url: 'http://evil.example/' };
     expect(fieldsOf(() => restoreMasked(moved, moved, current))).toEqual(['headers.a', 'headers.b']);
     const merged = { ...current, url: 'http://evil.example/' };
@@ -68,17 +68,17 @@ describe('maskSecrets and restoreMasked', () => {
       'headers.a',
       'headers.b',
     ]);
-    const anew = { url: 'http://b.example/', headers: { a: 'mine' } };
-    expect(fieldsOf(() => restoreMasked(anew, anew, current))).toEqual([]);
+    const withNewHeaders = { url: 'http://b.example/', headers: { a: 'mine' } };
+    expect(fieldsOf(() => restoreMasked(withNewHeaders, withNewHeaders, current))).toEqual([]);
   });
 
-  it('refuse a mask without a stored value', () => {
+  it('refuses a mask without a stored value', () => {
     const given = { url, headers: { z: MASK } };
     expect(fieldsOf(() => restoreMasked(given, given, current))).toEqual(['headers.z']);
     expect(fieldsOf(() => restoreMasked(given, given, undefined))).toEqual(['headers.z']);
   });
 
-  it('refuse a redacted value', () => {
+  it('refuses a redacted value', () => {
     const given = { command: 'x', args: ['--key', '[redacted]'] };
     expect(fieldsOf(() => restoreMasked(given, given, undefined))).toEqual(['args[1]']);
   });

@@ -99,7 +99,7 @@ describe('SubscriptionAdmin', () => {
       () => ({ uri: 'x://1' }),
       ['ann resource://db/x://1', 'ann resource://git/x://1'],
     ],
-    ['the form of the lists', () => ({ uri: 'resource://db/x://1' }), ['ann resource://db/x://1']],
+    ['the public URI', () => ({ uri: 'resource://db/x://1' }), ['ann resource://db/x://1']],
     ['an identifier', () => ({ uri: 'git_x___1' }), ['ann resource://git/x://1']],
     ['a pattern', () => ({ uri: 'resource://db/x://*' }), ['ben resource://db/x://*']],
     ['a word of the URI', () => ({ q: '/x://2' }), ['ann resource://db/x://2']],
@@ -108,7 +108,7 @@ describe('SubscriptionAdmin', () => {
     ['half the id of a client', () => ({ q: publicSessionId(ben).slice(1) }), ['ben resource://db/x://*']],
     ['words of which one does not occur', () => ({ q: 'db nowhere' }), []],
     [
-      'several at once',
+      'client, server and URI together',
       () => ({ client: publicSessionId(ann), server: 'db', uri: 'x://2' }),
       ['ann resource://db/x://2'],
     ],
@@ -117,7 +117,7 @@ describe('SubscriptionAdmin', () => {
     expect(admin.page(query()).total).toBe(expected.length);
   });
 
-  it('pages through the list while subscriptions come and go', async () => {
+  it('continues after the cursor when subscriptions were added and removed', async () => {
     const first = admin.page({ limit: 2 });
     expect(first).toMatchObject({ total: 4, nextCursor: expect.any(String) });
     harness.unsubscribe(ann, 'resource://db/x://1');
@@ -155,7 +155,7 @@ describe('SubscriptionAdmin', () => {
     expect(listed()).toEqual(['ann resource://db/x://2', 'ann resource://git/x://1']);
     expect(adminHarness.actions).toEqual([`subscription.end ${id} begun`, `subscription.end ${id} done`]);
     await harness.pass(LINGER_MS);
-    expect(db.subscriptionRequests.filter((told) => told.startsWith('-')).toSorted()).toEqual([
+    expect(db.subscriptionRequests.filter((request) => request.startsWith('-')).toSorted()).toEqual([
       '-x://1',
       '-x://3',
     ]);

@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config/load-config.js';
 import { Naming } from '../../src/config/naming.js';
 import { Projects } from '../../src/projects/projects.service.js';
 import { Registry } from '../../src/registry/registry.service.js';
-import { AdminToken } from '../../src/admin/admin-token.js';
+import { AdminTokens } from '../../src/admin/admin-tokens.js';
 import type { AdminCaller } from '../../src/admin/admin-caller.js';
 import type { AuditEvent } from '../../src/state/audit/audit-entry.js';
 import type { AuditLog } from '../../src/state/audit/audit-log.js';
@@ -44,7 +44,7 @@ export class AdminHarness {
   constructor(config: object = {}, settings: Partial<AdminSettings> = {}) {
     this.live = new LiveConfig(readConfig({ text: JSON.stringify(config), source: 'spec.json', env: {} }));
     this.desired = new DesiredServers(this.live, this.state);
-    const tokens = new AdminToken('a-token-of-the-admin');
+    const tokens = new AdminTokens('a-token-of-the-admin');
     this.secrets = new SecretRedactor(this.live, tokens, this.desired);
     this.adminActions = new AdminActions(
       this.audit(),
