@@ -28,7 +28,7 @@ describe('auth', () => {
 
   it.each([
     ['a key', `apiKeys: [{ id: ci, hash: "${HASH}", projects: [] }]`],
-    ['no key any more, so that taking away the last one does not open the door', 'apiKeys: []'],
+    ['an empty list of keys, so that removing the last key does not allow anonymous access', 'apiKeys: []'],
     ['an issuer', 'jwt: { issuer: "https://id.example.com", audience: "https://mcp.example.com" }'],
   ])('is configured with %s', (_what, auth) => {
     expect(read(`auth: { ${auth} }`).auth.isConfigured).toBe(true);
@@ -68,7 +68,7 @@ describe('auth.apiKeys', () => {
   });
 
   it.each(['2027-01-31', '2027-01-31T18:00Z', '2027-01-31T18:00:00.5+02:00', '2028-02-29'])(
-    'may end at %s',
+    'may expire at %s',
     (expires) => {
       expect(readKeys(`{ id: a, hash: "${HASH}", projects: [], expires: "${expires}" }`)).toHaveLength(1);
     },
@@ -78,11 +78,11 @@ describe('auth.apiKeys', () => {
     ['a day that does not exist', 'expires: 2027-02-30', 'expires: must be an existing date'],
     ['a month that does not exist', 'expires: 2027-13-01', 'expires: must be an existing date'],
     ['an hour that does not exist', 'expires: "2027-01-31T25:00Z"', 'expires: must be an existing date'],
-    ['a time of no zone', 'expires: "2027-01-31T18:00"', 'expires: must be a date like'],
-    ['an end in words', 'expires: tomorrow', 'expires: must be a date like'],
-    ['a number for an end', 'expires: 2027', 'expires: must be text, but is a number'],
+    ['a time without a zone', 'expires: "2027-01-31T18:00"', 'expires: must be a date like'],
+    ['an expiry in words', 'expires: tomorrow', 'expires: must be a date like'],
+    ['a number as expiry', 'expires: 2027', 'expires: must be text, but is a number'],
     ['an unknown key', 'scope: x', 'scope: unknown key'],
-    ['a strange project', 'projects: ["a b"]', 'projects: every item must be the name of a project'],
+    ['an invalid project name', 'projects: ["a b"]', 'projects: every item must be the name of a project'],
   ])('refuse %s and name its path', (_what, last, problem) => {
     const good = { id: 'id: a', hash: `hash: "${HASH}"`, projects: 'projects: []' };
     const parts = [...Object.values(good).filter((part) => !last.startsWith(part.split(':')[0]!)), last];
@@ -92,9 +92,9 @@ describe('auth.apiKeys', () => {
 
   it.each([
     ['a key instead of its hash', 'gatehouse_c2VjcmV0'],
-    ['a hash without its name', HASH.slice(7)],
+    ['a hash without its algorithm', HASH.slice(7)],
     ['a short hash', HASH.slice(0, -1)],
-    ['another hash', `md5:${HASH.slice(7)}`],
+    ['a hash of another algorithm', `md5:${HASH.slice(7)}`],
   ])('refuse %s without showing it', (_what, hash) => {
     const [problem, ...others] = problemsOf(`auth: { apiKeys: [{ id: a, hash: "${hash}", projects: [] }] }`);
     expect(problem).toContain('auth.apiKeys[0].hash: must be sha256: and 64 hex digits');
@@ -129,7 +129,7 @@ describe('auth.jwt', () => {
   const ISSUER = 'issuer: "https://id.example.com"';
   const AUDIENCE = 'audience: "https://mcp.example.com/mcp"';
 
-  it('needs an issuer and an audience, and has defaults for the rest', () => {
+  it('requires an issuer and an audience, and has defaults for the other keys', () => {
     expect(readJwt(`${ISSUER}, ${AUDIENCE}`)).toEqual({
       issuer: 'https://id.example.com',
       audience: 'https://mcp.example.com/mcp',
@@ -145,14 +145,11 @@ describe('auth.jwt', () => {
     ]);
   });
 
-  it.each(['none', 'HS256', 'hs512', 'dir', 'rs256', ''])(
-    'does not take %j for an algorithm',
-    (algorithm) => {
-      expect(() => readJwt(`${ISSUER}, ${AUDIENCE}, algorithms: [RS256, "${algorithm}"]`)).toThrow(
-        'auth.jwt.algorithms: every item must be an asymmetric algorithm',
-      );
-    },
-  );
+  it.each(['none', 'HS256', 'hs512', 'dir', 'rs256', ''])('refuses the algorithm %j', (algorithm) => {
+    expect(() => readJwt(`${ISSUER}, ${AUDIENCE}, algorithms: [RS256, "${algorithm}"]`)).toThrow(
+      'auth.jwt.algorithms: every item must be an asymmetric algorithm',
+    );
+  });
 
   it.each([
     'http://id.example.com',
@@ -160,24 +157,24 @@ describe('auth.jwt', () => {
     'https://user:pass@id.example.com',
     'https://id.example.com/#a',
     'https://id.example.com/?a',
-  ])('does not trust what comes from %s', (issuer) => {
+  ])('refuses the issuer %s', (issuer) => {
     expect(() => readJwt(`issuer: "${issuer}", ${AUDIENCE}`)).toThrow('auth.jwt.issuer: must be an https://');
   });
 
   it.each(['http://127.0.0.1:4000', 'http://localhost:4000/realm', 'http://[::1]:4000'])(
-    'takes %s, which no one stands before',
+    'accepts the issuer %s on loopback',
     (issuer) => {
       expect(readJwt(`issuer: "${issuer}", ${AUDIENCE}`)?.issuer).toBe(issuer);
     },
   );
 
-  it('takes an audience that is no URL only beside the URL of the gateway', () => {
+  it('accepts an audience that is not a URL only together with the URL of the gateway', () => {
     expect(() => readJwt(`${ISSUER}, audience: "api://gatehouse"`)).toThrow('auth.jwt.audience: must be');
     const jwt = readJwt(`${ISSUER}, audience: "api://gatehouse", resource: "https://mcp.example.com"`);
     expect(jwt?.resource).toBe('https://mcp.example.com');
   });
 
-  it.each(['a b', 'a"b', ''])('does not take %j for a scope', (scope) => {
+  it.each(['a b', 'a"b', ''])('refuses the scope %j', (scope) => {
     expect(() => readJwt(`${ISSUER}, ${AUDIENCE}, scopes: ['${scope}']`)).toThrow(
       'auth.jwt.scopes: every item',
     );

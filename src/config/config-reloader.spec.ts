@@ -31,7 +31,7 @@ describe('ConfigReloader.reload', () => {
     reloader = new ConfigReloader(live, { path: 'g.json', load: () => configOf(content) });
   }
 
-  it('puts the new configuration in the place of the old, and names what changed', () => {
+  it('replaces the configuration and logs the changed keys', () => {
     start({});
     content = { mcpServers: { a: server() } };
     expect(reloader.reload()).toMatchObject({ ok: true });
@@ -109,7 +109,7 @@ describe('ConfigReloader with a file', () => {
   let reloader: ConfigReloader;
   let loads: number;
 
-  function follow(path: string): void {
+  function watchFile(path: string): void {
     loads = 0;
     const load = () => {
       loads++;
@@ -135,7 +135,7 @@ describe('ConfigReloader with a file', () => {
   });
 
   it('reloads when the file is written in place', async () => {
-    follow(file);
+    watchFile(file);
     write('g.json', 2);
     await hasPageSize(2);
     write('g.json', 3);
@@ -144,7 +144,7 @@ describe('ConfigReloader with a file', () => {
   });
 
   it('reloads when another file is renamed to it', async () => {
-    follow(file);
+    watchFile(file);
     write('g.json.tmp', 2);
     renameSync(join(directory, 'g.json.tmp'), file);
     await hasPageSize(2);
@@ -152,9 +152,9 @@ describe('ConfigReloader with a file', () => {
   });
 
   it('reloads when the file is removed and created again', async () => {
-    follow(file);
+    watchFile(file);
     rmSync(file);
-    await until('it is missed', () => !reloader.lastOutcome.ok);
+    await until('the missing file is reported', () => !reloader.lastOutcome.ok);
     expect(reloader.lastOutcome.problem).toContain(file);
     write('g.json', 2);
     await hasPageSize(2);
@@ -171,7 +171,7 @@ describe('ConfigReloader with a file', () => {
     }
     symlinkSync('..1', join(directory, '..data'));
     symlinkSync('..data/mounted.json', join(directory, 'mounted.json'));
-    follow(join(directory, 'mounted.json'));
+    watchFile(join(directory, 'mounted.json'));
     symlinkSync('..2', join(directory, '..new'));
     renameSync(join(directory, '..new'), join(directory, '..data'));
     await hasPageSize(2);
@@ -179,21 +179,24 @@ describe('ConfigReloader with a file', () => {
   });
 
   it('reloads once for a burst of writes', async () => {
-    follow(file);
+    watchFile(file);
     for (let pageSize = 2; pageSize < 50; pageSize++) write('g.json', pageSize);
     await hasPageSize(49);
     expect(loads).toBe(1);
   });
 
   it('does not reload when other files of the directory change', async () => {
-    follow(file);
+    watchFile(file);
     writeFileSync(file, '{');
-    await until('it was refused', () => !reloader.lastOutcome.ok);
+    await until('the file is refused', () => !reloader.lastOutcome.ok);
     const log = join(directory, 'gatehouse.log');
-    // Each in a turn of its own, until a change of the file itself has come through beside them.
+    // Writes continue until the change of the configuration file below has been applied.
     const writing = setInterval(() => appendFileSync(log, 'x'), 20);
     onCleanup(() => clearInterval(writing));
-    await until('much was written', () => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) >= 15);
+    await until(
+      'the log file has 15 bytes',
+      () => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) >= 15,
+    );
     expect(loads).toBe(1);
     write('g.json', 5);
     await hasPageSize(5);
@@ -201,7 +204,7 @@ describe('ConfigReloader with a file', () => {
   });
 
   it('reloads on SIGHUP, and no longer after shutdown', async () => {
-    follow(file);
+    watchFile(file);
     process.emit('SIGHUP');
     expect(loads).toBe(1);
     reloader.onApplicationShutdown();

@@ -22,27 +22,30 @@ const text = `stateDir: ${directory}/state/inner\nmcpServers: { a: { command: no
 const config = readConfig({ text, source: 'g.yaml', env: {} });
 
 @Injectable()
-class Room {
+class SectionUser {
   constructor(
     readonly limits: Limits,
     readonly servers: ServersConfig,
   ) {}
 }
 
-@Module({ providers: [Room] })
-class RoomModule {}
+@Module({ providers: [SectionUser] })
+class SectionUserModule {}
 
 @Injectable()
-class CuriousRoom {
-  constructor(readonly everything: ConfigService) {}
+class ConfigServiceUser {
+  constructor(readonly configService: ConfigService) {}
 }
 
 describe('ConfigModule', () => {
   it('provides the sections to every module without an import', async () => {
     const app = await Test.createTestingModule({
-      imports: [ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config }), RoomModule],
+      imports: [
+        ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config }),
+        SectionUserModule,
+      ],
     }).compile();
-    expect(app.get(Room, { strict: false })).toMatchObject({
+    expect(app.get(SectionUser, { strict: false })).toMatchObject({
       limits: config.limits,
       servers: config.mcpServers,
     });
@@ -65,7 +68,7 @@ describe('ConfigModule', () => {
   it('does not provide the whole configuration', async () => {
     const module = Test.createTestingModule({
       imports: [ConfigModule.forRoot(config, { path: 'gatehouse.yaml', load: () => config })],
-      providers: [CuriousRoom],
+      providers: [ConfigServiceUser],
     });
     await expect(module.compile()).rejects.toThrow("can't resolve dependencies");
   });

@@ -28,7 +28,7 @@ describe('configuration cross-checks', () => {
   });
 
   it.each(['0.0.0.0', '::', '192.168.1.7', 'gateway.example'])(
-    'does not start beyond loopback without authentication: %s',
+    'refuse to listen beyond loopback without authentication: %s',
     (host) => {
       expect(() => configOf({ http: { host } })).toThrow(/http\.host: /);
       expect(configOf({ http: { host }, ...withKeys }).http.host).toBe(host);

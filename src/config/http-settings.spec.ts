@@ -10,7 +10,7 @@ describe('http', () => {
   });
 
   it.each(['0.0.0.0', '"::"', '10.0.0.1', 'gatehouse.example.com', '127.0.0.1.example.com'])(
-    'does not listen on %s while nothing authenticates clients, and says what to do',
+    'refuses to listen on %s without authentication, and names the setting that allows it',
     (host) => {
       expect(() => read(`host: ${host}`)).toThrow(/http\.host: .*set http\.allowRemoteWithoutAuth: true/);
     },
@@ -21,14 +21,14 @@ describe('http', () => {
   });
 
   it.each(['https://app.example.com', 'http://localhost:5173', 'vscode-webview://1a2b'])(
-    'takes %s for an origin',
+    'accepts the origin %s',
     (origin) => {
       expect(read(`allowedOrigins: ["${origin}"]`).allowedOrigins).toEqual([origin]);
     },
   );
 
   it.each(['https://app.example.com/', 'app.example.com', '*', 'https://a b', ''])(
-    'does not take %j for an origin, which no browser would send',
+    'refuses the origin %j, which no browser sends',
     (origin) => {
       expect(() => read(`allowedOrigins: ["${origin}"]`)).toThrow('http.allowedOrigins: every item must be');
     },
@@ -53,7 +53,7 @@ describe('isLoopback', () => {
     ['127.1', false],
     ['localhost.example.com', false],
     ['', false],
-  ])('%s: %s', (host, expected) => {
+  ])('of %s is %s', (host, expected) => {
     expect(isLoopback(host)).toBe(expected);
   });
 });

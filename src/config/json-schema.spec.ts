@@ -40,17 +40,17 @@ describe('configJsonSchema', () => {
   });
 
   it('has no section that accepts unknown keys', () => {
-    const open = nodesOf(schema).filter(
+    const lenient = nodesOf(schema).filter(
       (node) => 'properties' in node && node['additionalProperties'] !== false,
     );
-    expect(open).toEqual([]);
+    expect(lenient).toEqual([]);
   });
 
   it('describes every key with a sentence', () => {
     const keys = nodesOf(schema).flatMap(({ properties = {} }) => Object.entries(properties as object));
-    const silent = keys.filter(([, key]) => !(key as { description: string }).description.endsWith('.'));
+    const undescribed = keys.filter(([, key]) => !(key as { description: string }).description.endsWith('.'));
     expect(keys.length).toBeGreaterThan(40);
-    expect(silent).toEqual([]);
+    expect(undescribed).toEqual([]);
   });
 });
 

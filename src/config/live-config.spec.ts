@@ -14,18 +14,18 @@ describe('LiveConfig', () => {
   it('calls listeners with the new and the previous configuration after a change', () => {
     const live = liveConfig({});
     live.replace(first);
-    const heard: unknown[] = [];
-    live.onChange((now, before) => heard.push([live.current === now, now, before]));
+    const calls: unknown[] = [];
+    live.onChange((now, before) => calls.push([live.current === now, now, before]));
     live.replace(second);
-    expect(heard).toEqual([[true, second, first]]);
+    expect(calls).toEqual([[true, second, first]]);
   });
 
   it('does not call a removed listener', () => {
     const live = liveConfig({});
     let calls = 0;
-    const leave = live.onChange(() => calls++);
+    const removeListener = live.onChange(() => calls++);
     live.replace(first);
-    leave();
+    removeListener();
     live.replace(second);
     expect(calls).toBe(1);
   });

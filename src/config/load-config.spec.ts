@@ -31,7 +31,7 @@ describe('loadConfig', () => {
   });
 
   it.each([
-    ['is not there', join(directory, 'none.yaml'), 'ENOENT'],
+    ['does not exist', join(directory, 'none.yaml'), 'ENOENT'],
     ['is a directory', directory, 'EISDIR'],
   ])('refuses a file that %s', (_why, path, code) => {
     const error = errorOf(() => loadConfig({ path, env: {} }));
@@ -95,9 +95,9 @@ describe('readConfig', () => {
   it.each([
     ['an unknown key', 'htpp: {}', 'htpp: unknown key, did you mean `http`?'],
     ['an unknown key at depth', 'http: { prot: 1 }', 'http.prot: unknown key, did you mean `port`?'],
-    ['a key that has no use yet', 'tenants: {}', 'tenants: unknown key; known are $schema, http,'],
-    ['what is no key of the file', 'secrets: []', 'secrets: unknown key'],
-    ['a key every object has', 'http: { constructor: 1 }', 'http.constructor: unknown key'],
+    ['an unknown key without a similar one', 'tenants: {}', 'tenants: unknown key; known are $schema, http,'],
+    ['a property that is not a key', 'secrets: []', 'secrets: unknown key'],
+    ['a key that every object has', 'http: { constructor: 1 }', 'http.constructor: unknown key'],
     ['a prototype', 'http: { __proto__: { port: 1 } }', 'http.__proto__: unknown key'],
     ['text for a number', 'http: { port: "80" }', 'http.port: must be a whole number, but is text'],
     ['a fraction', 'http: { port: 80.5 }', 'http.port: must be a whole number, but is a number'],
@@ -105,16 +105,20 @@ describe('readConfig', () => {
     ['a number out of range', 'http: { port: 65536 }', 'http.port: must be a whole number from 0 to 65535'],
     ['zero for "unlimited"', 'limits: { sessions: 0 }', 'limits.sessions: must be a whole number from 1 to'],
     ['a number for text', 'stateDir: 5', 'stateDir: must be text, but is a number; put it in quotes'],
-    ['nothing for text', 'stateDir:', 'stateDir: must be text, but is empty'],
+    ['an empty value for text', 'stateDir:', 'stateDir: must be text, but is empty'],
     ['empty text', 'stateDir: ""', 'stateDir: must not be empty'],
     ['a list for a mapping', 'http: []', 'http: must be a mapping, but is a list'],
     ['a mapping for text', 'stateDir: {}', 'stateDir: must be text, but is a mapping'],
     ['binary data', 'stateDir: !!binary aGk=', 'stateDir: must be text, but is something else'],
     ['text for a flag', 'http: { allowRemoteWithoutAuth: yes }', 'must be true or false, but is text'],
-    ['no choice', 'naming: { tools: sometimes }', 'naming.tools: must be one of always, conflict, never'],
+    [
+      'a value that is not a choice',
+      'naming: { tools: sometimes }',
+      'naming.tools: must be one of always, conflict, never',
+    ],
     ['a number for a choice', 'log: { level: 1 }', 'log.level: must be text, but is a number'],
     ['a long separator', 'naming: { separator: _________ }', 'naming.separator: must be 1 to 8 characters'],
-    ['a strange separator', 'naming: { separator: / }', 'naming.separator: must be 1 to 8 characters'],
+    ['an invalid separator', 'naming: { separator: / }', 'naming.separator: must be 1 to 8 characters'],
     ['an unset variable', 'stateDir: ${NONE}', 'stateDir: the environment variable NONE is not set'],
     ['a variable of the wrong type', 'http: { port: "${WORD}" }', 'but is text (from ${WORD})'],
   ])('refuses %s and names its path', (_what, text, problem) => {
@@ -130,7 +134,7 @@ describe('readConfig', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  it('survives an alias that contains itself', () => {
+  it('refuses an alias that contains itself', () => {
     expect(() => read('http: &a { port: *a }\nlimits: &b { b: *b }')).toThrow('limits.b: unknown key');
   });
 

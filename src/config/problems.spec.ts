@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatPath, ConfigProblems } from './problems.js';
 
-describe('pathText', () => {
+describe('formatPath', () => {
   it.each([
     [['http', 'port'], 'http.port'],
     [['mcpServers', 'a', 'args', 0], 'mcpServers.a.args[0]'],
@@ -12,7 +12,7 @@ describe('pathText', () => {
   });
 });
 
-describe('Problems', () => {
+describe('ConfigProblems', () => {
   it('keep the first problem of a path', () => {
     const problems = new ConfigProblems();
     problems.add(['a'], 'first');

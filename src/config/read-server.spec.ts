@@ -31,11 +31,11 @@ describe('readServer', () => {
   it.each([
     ['an unknown key', { command: 'node', argz: [] }, ['argz']],
     ['a value of the wrong type', { command: 'node', args: [1] }, ['args[0]']],
-    ['both kinds at once', { command: 'node', url: 'http://x' }, ['url']],
-    ['neither kind', {}, ['command']],
-    ['no mapping', 'node', ['definition']],
+    ['both command and url', { command: 'node', url: 'http://x' }, ['url']],
+    ['neither command nor url', {}, ['command']],
+    ['a text instead of a mapping', 'node', ['definition']],
     ['a list', ['node'], ['definition']],
-    ['everything that is wrong', { command: 1, queue: -1 }, ['command', 'queue']],
+    ['several problems', { command: 1, queue: -1 }, ['command', 'queue']],
   ])('applies the rules of the file and reports relative paths: %s', (_what, definition, paths) => {
     expect(pathsOf(definition).toSorted()).toEqual(paths);
   });

@@ -13,12 +13,20 @@ describe('mcpServers', () => {
 
   it.each([
     ['a program', 'a: { command: node }', { type: 'stdio', command: 'node', args: [], env: {} }],
-    ['a program that says so', 'a: { type: stdio, command: node }', { type: 'stdio' }],
+    ['a program with an explicit type', 'a: { type: stdio, command: node }', { type: 'stdio' }],
     ['Streamable HTTP', 'a: { url: "https://x/mcp" }', { type: 'http', url: 'https://x/mcp', headers: {} }],
-    ['Streamable HTTP that says so', 'a: { type: http, url: "http://x" }', { type: 'http' }],
-    ['Streamable HTTP in other words', 'a: { type: streamable-http, url: "http://x" }', { type: 'http' }],
-    ['Streamable HTTP as Cline writes it', 'a: { type: streamableHttp, url: "http://x" }', { type: 'http' }],
-    ['the older transport', 'a: { type: sse, url: "http://x" }', { type: 'sse' }],
+    ['Streamable HTTP with an explicit type', 'a: { type: http, url: "http://x" }', { type: 'http' }],
+    [
+      'Streamable HTTP with the type streamable-http',
+      'a: { type: streamable-http, url: "http://x" }',
+      { type: 'http' },
+    ],
+    [
+      'Streamable HTTP with the type of Cline',
+      'a: { type: streamableHttp, url: "http://x" }',
+      { type: 'http' },
+    ],
+    ['HTTP+SSE', 'a: { type: sse, url: "http://x" }', { type: 'sse' }],
   ])('may be %s', (_what, text, expected) => {
     expect(read(text).get('a')).toMatchObject(expected);
   });
@@ -38,10 +46,10 @@ describe('mcpServers', () => {
 
   it('accept every key', () => {
     const common = 'enabled: false, concurrency: 1, queue: 0, timeoutMs: 1, isolation: session';
-    const apart =
+    const sections =
       'tools: { disabled: [x], exclusive: [y] }, watch: { pollMs: 100, coalesceMs: 5 }, naming: { tools: never }';
     expect(
-      read(`a: { command: c, args: ["", b], env: { A: "" }, cwd: d, ${common}, ${apart} }`).get('a'),
+      read(`a: { command: c, args: ["", b], env: { A: "" }, cwd: d, ${common}, ${sections} }`).get('a'),
     ).toEqual({
       type: 'stdio',
       command: 'c',
@@ -62,18 +70,14 @@ describe('mcpServers', () => {
   it.each([
     ['both command and url', '{ command: x, url: "http://x" }', 'a.url: cannot be combined with `command`'],
     ['headers for a program', '{ command: x, headers: {} }', 'a.headers: cannot be combined with `command`'],
-    ['arguments for an address', '{ url: "http://x", args: [] }', 'a.args: cannot be combined with `url`'],
+    ['arguments for a url', '{ url: "http://x", args: [] }', 'a.args: cannot be combined with `url`'],
     ['neither command nor url', '{}', 'a.command: is required, or `url` for a server'],
-    ['nothing at all', '', 'a.command: is required'],
+    ['an empty definition', '', 'a.command: is required'],
     ['a remote type without url', '{ type: sse }', 'a.url: is required'],
     ['a mistyped command', '{ comand: x }', 'a.comand: unknown key, did you mean `command`?'],
     ['a mistyped url', '{ ulr: x }', 'a.ulr: unknown key, did you mean `url`?'],
-    ['a type that is not the one of a command', '{ type: http, command: x }', 'a.type: must be stdio here'],
-    [
-      'a type that is not one of a url',
-      '{ type: stdio, url: "http://x" }',
-      'a.type: must be one of http, sse',
-    ],
+    ['the type http with a command', '{ type: http, command: x }', 'a.type: must be stdio here'],
+    ['the type stdio with a url', '{ type: stdio, url: "http://x" }', 'a.type: must be one of http, sse'],
     ['another protocol', '{ url: "ftp://x" }', 'a.url: must start with http:// or https://'],
     ['an incomplete URL', '{ url: "http://" }', 'a.url: must be a complete URL'],
     [
@@ -83,19 +87,23 @@ describe('mcpServers', () => {
     ],
     ['a number as argument', '{ command: x, args: [a, 1] }', 'a.args[1]: must be text, but is a number'],
     ['a flag as variable', '{ command: x, env: { DEBUG: true } }', 'a.env.DEBUG: must be text'],
-    ['a variable that cannot be', '{ command: x, env: { "A=B": c } }', 'a.env["A=B"]: must be the name of'],
+    [
+      'an invalid name of an environment variable',
+      '{ command: x, env: { "A=B": c } }',
+      'a.env["A=B"]: must be the name of',
+    ],
     [
       'a reserved variable',
       '{ command: x, env: { __proto__: c } }',
       'a.env.__proto__: this name is reserved',
     ],
     [
-      'a header that cannot be',
+      'an invalid header name',
       '{ url: "http://x", headers: { "a b": c } }',
       'a.headers["a b"]: must be the name',
     ],
     [
-      'a header of two lines',
+      'a header value of two lines',
       '{ url: "http://x", headers: { A: "b\\n" } }',
       'a.headers: the value of `A` must be one',
     ],
@@ -110,7 +118,11 @@ describe('mcpServers', () => {
       '{ command: x, tools: { disable: [] } }',
       'a.tools.disable: unknown key, did',
     ],
-    ['an unknown style', '{ command: x, naming: { tools: no } }', 'a.naming.tools: must be one of always,'],
+    [
+      'an unknown naming style',
+      '{ command: x, naming: { tools: no } }',
+      'a.naming.tools: must be one of always,',
+    ],
     [
       'an unknown isolation',
       '{ command: x, isolation: none }',

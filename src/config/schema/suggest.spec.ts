@@ -7,12 +7,12 @@ const KEYS = ['host', 'port', 'allowedHosts', 'allowedOrigins', 'pageSize'];
 describe('suggest', () => {
   it.each([
     ['two letters swapped', 'prot', 'port'],
-    ['a letter left out', 'pagSize', 'pageSize'],
-    ['a letter too many', 'hosts', 'host'],
+    ['a missing letter', 'pagSize', 'pageSize'],
+    ['a surplus letter', 'hosts', 'host'],
     ['another case', 'PAGESIZE', 'pageSize'],
-    ['a few slips in a long word', 'allowdOrigin', 'allowedOrigins'],
-  ])('finds the key for %s', (_slip, word, meant) => {
-    expect(suggest(word, KEYS)).toBe(meant);
+    ['several typing errors in a long word', 'allowdOrigin', 'allowedOrigins'],
+  ])('finds the key for %s', (_typo, word, expected) => {
+    expect(suggest(word, KEYS)).toBe(expected);
   });
 
   it.each(['token', 'x', ''])('suggests nothing for %j, which resembles no key', (word) => {

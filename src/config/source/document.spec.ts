@@ -8,7 +8,7 @@ function read(text: string) {
   return { document, problems: problems.list().map(({ path, what }) => `${path}: ${what}`) };
 }
 
-describe('readDocument', () => {
+describe('parseConfigDocument', () => {
   it('keeps the order of the file, even of keys that look like numbers', () => {
     expect([...(read('b: 1\n2: 1\n1: 1\na: 1').document?.keys() ?? [])]).toEqual(['b', '2', '1', 'a']);
   });
@@ -30,13 +30,13 @@ describe('readDocument', () => {
   it.each([
     ['a duplicate key', 'http:\n  port: 1\n  port: 2', 'g.yaml:3:3: duplicate key'],
     ['a duplicate JSON key', '{"a": 1,\n "a": 2}', 'g.yaml:2:2: duplicate key'],
-    ['a key that stands twice as number and text', '1: a\n"1": b', 'g.yaml:2:1: duplicate key'],
+    ['a duplicate key, once as number and once as text', '1: a\n"1": b', 'g.yaml:2:1: duplicate key'],
     ['a list that is not closed', 'a: [1, 2', 'g.yaml:1:9: Flow sequence in block collection must be'],
     ['an indentation by tab', 'a:\n\tb: 1', 'g.yaml:2:1: Tabs are not allowed as indentation'],
     ['an unquoted reference in a flow mapping', 'a: {b: ${X}}', 'inside { } and [ ] put ${…} in quotes'],
     ['a second document', 'a: 1\n---\nb: 1', 'g.yaml:2:1: a second document starts here'],
     ['an unknown tag', 'a: !secret x', 'g.yaml:1:4: Unresolved tag: !secret'],
-    ['an alias of nothing', 'a: *b', 'g.yaml: Unresolved alias'],
+    ['an alias without an anchor', 'a: *b', 'g.yaml: Unresolved alias'],
     ['an empty file', '# nothing\n', 'g.yaml: is empty; write {} to start with the defaults'],
     ['a list at the top', '- a', 'g.yaml: must be a mapping at the top'],
     ['a text at the top', 'a', 'g.yaml: must be a mapping at the top'],
@@ -58,7 +58,7 @@ describe('readDocument', () => {
   });
 });
 
-describe('readValue', () => {
+describe('parseValue', () => {
   it.each([
     ['0', 0],
     ['false', false],

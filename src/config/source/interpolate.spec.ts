@@ -18,9 +18,9 @@ describe('interpolate', () => {
     ['an escaped reference as plain text', '$${TOKEN}', '${TOKEN}'],
     ['a reference beside an escaped one', '$${TOKEN} ${TOKEN}', '${TOKEN} s3cret'],
     ['a dollar before an escape', '$$${TOKEN}', '$${TOKEN}'],
-    ['a value with a reference in it as it is', '${NESTED}', '${TOKEN}'],
-    ['a value with replacement patterns as it is', '${DOLLARS}', '$& $1 $$'],
-    ['other dollars as they are', 'cost $5 $TOKEN', 'cost $5 $TOKEN'],
+    ['a value that contains a reference unchanged', '${NESTED}', '${TOKEN}'],
+    ['a value with replacement patterns unchanged', '${DOLLARS}', '$& $1 $$'],
+    ['other dollar signs unchanged', 'cost $5 $TOKEN', 'cost $5 $TOKEN'],
   ])('inserts %s', (_what, text, result) => {
     expect(interpolate(text, ENV)).toMatchObject({ text: result, problems: [] });
   });
@@ -34,7 +34,7 @@ describe('interpolate', () => {
   );
 
   it.each(['${}', '${env:TOKEN}', '${TOKEN', '${1A}', '${TOKEN-x}', '${A:-${TOKEN}}', '${ TOKEN }'])(
-    'refuses %s, which is no reference',
+    'refuses %s, which is not a valid reference',
     (text) => {
       expect(interpolate(text, ENV).problems).toEqual([
         expect.stringContaining('is neither ${NAME} nor ${NAME:-default}'),

@@ -22,15 +22,15 @@ describe('GATEHOUSE__ variables', () => {
     ['a whole section', { GATEHOUSE__SHUTDOWN: '{ drainMs: 5 }' }, { shutdown: { drainMs: 5 } }],
     ['text that looks like a number', { GATEHOUSE__STATEDIR: '007' }, { stateDir: '007' }],
     ['text that looks like YAML', { GATEHOUSE__STATEDIR: '[a' }, { stateDir: '[a' }],
-    ['text with a reference as it is', { GATEHOUSE__STATEDIR: '${X}' }, { stateDir: '${X}' }],
+    ['text with a reference, without interpolation', { GATEHOUSE__STATEDIR: '${X}' }, { stateDir: '${X}' }],
   ])('set %s', (_what, env, expected) => {
     expect(read(env)).toMatchObject(expected);
   });
 
   it.each([
     ['in any case', 'FILES', 'Files'],
-    ['with underscores for what a variable cannot have', 'MY_SERVER_V2', 'my-server.v2'],
-    ['although it contains the separator', 'A__B', 'a__b'],
+    ['with underscores for characters that variable names cannot contain', 'MY_SERVER_V2', 'my-server.v2'],
+    ['that contains a double underscore', 'A__B', 'a__b'],
   ])('find a server by its id, %s', (_how, segment, id) => {
     const { mcpServers } = read({ [`GATEHOUSE__MCPSERVERS__${segment}__ENABLED`]: 'false' });
     expect(mcpServers.get(id)?.enabled).toBe(false);
@@ -107,7 +107,7 @@ describe('GATEHOUSE__ variables', () => {
     );
   });
 
-  it('do not hide that the file is not a mapping', () => {
+  it('do not replace a section that is not a mapping', () => {
     expect(() => read({ GATEHOUSE__HTTP__PORT: '1' }, 'http: 5')).toThrow('http: must be a mapping');
   });
 });

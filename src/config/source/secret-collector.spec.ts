@@ -7,15 +7,15 @@ const secretsOf = (text: string, env: Record<string, string>) =>
 describe('SecretCollector', () => {
   it.each([
     ['a header', 'mcpServers: { a: { url: "http://a", headers: { Authorization: "Bearer ${V}" } } }'],
-    ['a variable', 'mcpServers: { a: { command: node, env: { KEY: "${V}" } } }'],
+    ['an environment variable of a server', 'mcpServers: { a: { command: node, env: { KEY: "${V}" } } }'],
     ['an argument', 'mcpServers: { a: { command: node, args: ["--key=${V}"] } }'],
-    ['an address', 'mcpServers: { a: { url: "http://a/?key=${V}" } }'],
+    ['a URL', 'mcpServers: { a: { url: "http://a/?key=${V}" } }'],
   ])('collects environment values in %s', (_where, text) => {
     expect(secretsOf(text, { V: 'hunter22' })).toEqual(['hunter22']);
   });
 
   it.each([
-    ['a short one', 'mcpServers: { a: { command: node, args: ["${V}"] } }', 'hunt2'],
+    ['a short text', 'mcpServers: { a: { command: node, args: ["${V}"] } }', 'hunt2'],
     ['the address to listen on', 'http: { host: "${V}" }', 'localhost'],
     ['the state directory', 'stateDir: "${V}"', '/var/lib/gatehouse'],
     ['a number', 'limits: { requestBytes: "${V}" }', '1000000'],
