@@ -4,16 +4,16 @@ import { serve } from '../../test/kit/serve.js';
 import { AdminApi } from './admin-api.js';
 import { GatewayProblem } from './gateway-problem.js';
 
-const answering = async (status: number, body: string) => {
-  const asked: (string | undefined)[] = [];
+const serveResponse = async (status: number, body: string) => {
+  const requested: (string | undefined)[] = [];
   const { url } = await serve((request, response) => {
-    asked.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    requested.push(`${request.method} ${request.url} ${request.headers.authorization}`);
     response.writeHead(status, status === 302 ? { location: 'http://elsewhere.example' } : {}).end(body);
   });
-  return { api: new AdminApi({ url, token: 'the-token' }), asked };
+  return { api: new AdminApi({ url, token: 'the-token' }), requested };
 };
 
-const problemIn = async (act: Promise<unknown>): Promise<GatewayProblem> => {
+const problemOf = async (act: Promise<unknown>): Promise<GatewayProblem> => {
   const error = await act.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(GatewayProblem);
   return error as GatewayProblem;
@@ -21,22 +21,22 @@ const problemIn = async (act: Promise<unknown>): Promise<GatewayProblem> => {
 
 describe('AdminApi', () => {
   it('sends the token and encodes names', async () => {
-    const { api, asked } = await answering(200, '{"resources":[],"total":7}');
+    const { api, requested } = await serveResponse(200, '{"resources":[],"total":7}');
     expect(await api.page('resources', { q: 'a&b=c d', server: undefined, limit: 5 })).toEqual({
       rows: [],
       total: 7,
     });
     await api.switchTool('s', 'a/b?c#d', 'disable');
-    expect(asked).toEqual([
+    expect(requested).toEqual([
       'GET /admin/v1/resources?q=a%26b%3Dc%20d&limit=5 Bearer the-token',
       'POST /admin/v1/servers/s/tools/a%2Fb%3Fc%23d/disable Bearer the-token',
     ]);
   });
 
   it('reads all pages', async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const { url } = await serve((request, response) => {
-      asked.push(request.url!);
+      requested.push(request.url!);
       const isLast = request.url!.includes('cursor=2');
       response.end(
         isLast ? '{"tools":[{"name":"c"}]}' : '{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"2"}',
@@ -45,7 +45,7 @@ describe('AdminApi', () => {
     const api = new AdminApi({ url });
     const { rows, hasMore } = await api.rows('tools', {});
     expect([rows.map(({ name }) => name), hasMore]).toEqual([['a', 'b', 'c'], false]);
-    expect(asked).toEqual(['/admin/v1/tools?limit=1000', '/admin/v1/tools?cursor=2&limit=1000']);
+    expect(requested).toEqual(['/admin/v1/tools?limit=1000', '/admin/v1/tools?cursor=2&limit=1000']);
     expect(await api.rows('tools', {}, 2)).toMatchObject({
       rows: [{ name: 'a' }, { name: 'b' }],
       hasMore: true,
@@ -62,19 +62,19 @@ describe('AdminApi', () => {
     [200, '<html>', 'refused', 'is not a Gatehouse gateway'],
     [302, '', 'unreachable', 'cannot reach the gateway'],
   ])('maps status %i with %s to a problem', async (status, body, kind, words) => {
-    const { api } = await answering(status, body);
-    const problem = await problemIn(api.servers());
+    const { api } = await serveResponse(status, body);
+    const problem = await problemOf(api.servers());
     expect(problem.kind).toBe(kind);
     expect(problem.message).toContain(words);
   });
 
   it('explains how to provide a token when it has none', async () => {
     const { url } = await serve((_request, response) => response.writeHead(401).end('{}'));
-    expect((await problemIn(new AdminApi({ url }).servers())).message).toContain('GATEHOUSE_ADMIN_TOKEN');
+    expect((await problemOf(new AdminApi({ url }).servers())).message).toContain('GATEHOUSE_ADMIN_TOKEN');
   });
 
   it('reports a refused connection', async () => {
     const api = new AdminApi({ url: `http://127.0.0.1:${await freePort()}` });
-    expect((await problemIn(api.servers())).message).toContain('connection refused');
+    expect((await problemOf(api.servers())).message).toContain('connection refused');
   });
 });

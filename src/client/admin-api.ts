@@ -24,6 +24,7 @@ export type ServerAction = 'enable' | 'disable' | 'reconnect';
 interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly signal?: AbortSignal | undefined;
+  /** 0 disables the timeout. */
   readonly timeoutMs?: number;
   readonly accept?: string;
 }
@@ -41,21 +42,21 @@ export class AdminApi {
   constructor(readonly target: GatewayTarget) {}
 
   async servers(signal?: AbortSignal): Promise<readonly ServerSummary[]> {
-    return (await this.json<{ servers: ServerSummary[] }>('admin/v1/servers', { signal })).servers;
+    return (await this.requestJson<{ servers: ServerSummary[] }>('admin/v1/servers', { signal })).servers;
   }
 
   server(id: string, signal?: AbortSignal): Promise<ServerDetail> {
-    return this.json(`admin/v1/servers/${encodeURIComponent(id)}`, { signal });
+    return this.requestJson(`admin/v1/servers/${encodeURIComponent(id)}`, { signal });
   }
 
   async serverTools(id: string, signal?: AbortSignal): Promise<readonly ServerTool[]> {
     const path = `admin/v1/servers/${encodeURIComponent(id)}/tools`;
-    return (await this.json<{ tools: ServerTool[] }>(path, { signal })).tools;
+    return (await this.requestJson<{ tools: ServerTool[] }>(path, { signal })).tools;
   }
 
-  /** Resolves when catalog and routing have followed. */
+  /** Resolves after the change has been applied to catalog and routing. */
   controlServer(id: string, action: ServerAction): Promise<ServerDetail> {
-    return this.json(`admin/v1/servers/${encodeURIComponent(id)}/${action}`, {
+    return this.requestJson(`admin/v1/servers/${encodeURIComponent(id)}/${action}`, {
       method: 'POST',
       timeoutMs: SERVER_ACTION_TIMEOUT_MS,
     });
@@ -64,19 +65,19 @@ export class AdminApi {
   /** `tool` is the server's own name of the tool. */
   switchTool(server: string, tool: string, action: 'enable' | 'disable'): Promise<ServerDetail> {
     const path = `admin/v1/servers/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}/${action}`;
-    return this.json(path, { method: 'POST' });
+    return this.requestJson(path, { method: 'POST' });
   }
 
   async projects(signal?: AbortSignal): Promise<readonly ProjectItem[]> {
-    return (await this.json<{ projects: ProjectItem[] }>('admin/v1/projects', { signal })).projects;
+    return (await this.requestJson<{ projects: ProjectItem[] }>('admin/v1/projects', { signal })).projects;
   }
 
   async sessions(signal?: AbortSignal): Promise<readonly SessionItem[]> {
-    return (await this.json<{ sessions: SessionItem[] }>('admin/v1/sessions', { signal })).sessions;
+    return (await this.requestJson<{ sessions: SessionItem[] }>('admin/v1/sessions', { signal })).sessions;
   }
 
   config(): Promise<ConfigStatus> {
-    return this.json('admin/v1/config');
+    return this.requestJson('admin/v1/config');
   }
 
   async endSubscription(id: string): Promise<void> {
@@ -93,7 +94,7 @@ export class AdminApi {
       .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
       .join('&');
     const path = `admin/v1/${list}${search === '' ? '' : `?${search}`}`;
-    const { nextCursor, total, ...body } = await this.json<Record<string, unknown>>(path, { signal });
+    const { nextCursor, total, ...body } = await this.requestJson<Record<string, unknown>>(path, { signal });
     return {
       rows: body[ROW_MEMBERS[list]] as readonly AdminLists[L][],
       ...(typeof nextCursor === 'string' && { nextCursor }),
@@ -120,23 +121,24 @@ export class AdminApi {
 
   /** Also resolves when the gateway is unhealthy (status 503). */
   async health(): Promise<Health> {
-    const response = await this.fetch('health', {});
-    const health = (await bodyOf(response, this.target.url)) as Partial<Health>;
+    const response = await this.fetchPath('health', {});
+    const health = (await readJson(response, this.target.url)) as Partial<Health>;
     if (!health.details) throw problemOf(response, health, this.target);
     return health as Health;
   }
 
   /** The event feed as bytes, until the signal aborts it. */
   async events(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    const opening = new AbortController();
+    // Limits the time until the response begins; the stream itself has no timeout.
+    const openTimeout = new AbortController();
     const timer = setTimeout(
-      () => opening.abort(new DOMException('late', 'TimeoutError')),
+      () => openTimeout.abort(new DOMException('late', 'TimeoutError')),
       REQUEST_TIMEOUT_MS,
     );
     try {
       const response = await this.send('admin/v1/events', {
         accept: 'text/event-stream',
-        signal: AbortSignal.any([signal, opening.signal]),
+        signal: AbortSignal.any([signal, openTimeout.signal]),
         timeoutMs: 0,
       });
       if (!response.body) throw new GatewayProblem('refused', 'the gateway sends no events');
@@ -146,18 +148,18 @@ export class AdminApi {
     }
   }
 
-  private async json<T>(path: string, options: RequestOptions = {}): Promise<T> {
-    return (await bodyOf(await this.send(path, options), this.target.url)) as T;
+  private async requestJson<T>(path: string, options: RequestOptions = {}): Promise<T> {
+    return (await readJson(await this.send(path, options), this.target.url)) as T;
   }
 
   private async send(path: string, options: RequestOptions): Promise<Response> {
-    const response = await this.fetch(path, options);
+    const response = await this.fetchPath(path, options);
     if (response.ok) return response;
-    const body = await bodyOf(response, this.target.url).catch(() => ({}));
+    const body = await readJson(response, this.target.url).catch(() => ({}));
     throw problemOf(response, body, this.target);
   }
 
-  private async fetch(path: string, options: RequestOptions): Promise<Response> {
+  private async fetchPath(path: string, options: RequestOptions): Promise<Response> {
     const { method = 'GET', signal, timeoutMs = REQUEST_TIMEOUT_MS, accept = 'application/json' } = options;
     const { url, token } = this.target;
     const signals = [...(signal ? [signal] : []), ...(timeoutMs > 0 ? [AbortSignal.timeout(timeoutMs)] : [])];
@@ -170,13 +172,14 @@ export class AdminApi {
         redirect: 'error',
       });
     } catch (error) {
+      // The caller has aborted the request.
       if (signal?.aborted && (signal.reason as Error | undefined)?.name !== 'TimeoutError') throw error;
       throw unreachable(url, error);
     }
   }
 }
 
-async function bodyOf(response: Response, url: string): Promise<unknown> {
+async function readJson(response: Response, url: string): Promise<unknown> {
   let text: string;
   try {
     text = await response.text();
@@ -201,8 +204,8 @@ const KINDS: Readonly<Record<number, GatewayProblemKind>> = {
 function problemOf({ status }: Response, body: unknown, { token }: GatewayTarget): GatewayProblem {
   const { title, detail } = body as { title?: unknown; detail?: unknown };
   const text = [detail, title].find((part) => typeof part === 'string' && part !== '');
-  const what = typeof text === 'string' ? text : `the gateway responded with status ${status}`;
-  if (status !== 401) return new GatewayProblem(KINDS[status] ?? 'refused', what);
+  const message = typeof text === 'string' ? text : `the gateway responded with status ${status}`;
+  if (status !== 401) return new GatewayProblem(KINDS[status] ?? 'refused', message);
   const advice =
     token === undefined
       ? 'no admin token: give --token, set GATEHOUSE_ADMIN_TOKEN, or run the command on the machine of the gateway'

@@ -5,30 +5,31 @@ import { until } from '../../test/kit/until.js';
 import { AdminApi } from './admin-api.js';
 import { FeedReader } from './feed-reader.js';
 
-type Answer = Parameters<Parameters<typeof serve>[0]>[1];
+type Response = Parameters<Parameters<typeof serve>[0]>[1];
 
-async function following(answer: (response: Answer, time: number) => void) {
-  let times = 0;
-  const { url } = await serve((_request, response) => answer(response, ++times));
+async function startReader(respond: (response: Response, attempt: number) => void) {
+  let attempts = 0;
+  const { url } = await serve((_request, response) => respond(response, ++attempts));
   const events: string[] = [];
   const reader = new FeedReader(new AdminApi({ url, token: 'a-token' }), {
     opened: () => events.push('opened'),
     event: (kind, data) => events.push(`${kind} ${JSON.stringify(data)}`),
     lost: (problem) => events.push(`lost: ${problem}`),
   });
-  const over = reader.run();
+  const finished = reader.run();
   onCleanup(async () => {
     reader.stop();
-    await over;
+    await finished;
   });
-  return { events, reader, over };
+  return { events, reader, finished };
 }
 
-const stream = (response: Answer): Answer => response.writeHead(200, { 'content-type': 'text/event-stream' });
+const stream = (response: Response): Response =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
 
 describe('FeedReader', () => {
   it('reports every event for any chunk boundaries', async () => {
-    const { events } = await following((response) => {
+    const { events } = await startReader((response) => {
       stream(response).write('id: 1\nevent: snapshot\ndata: {"revision":0}\n\nevent: ser');
       response.write('ver\ndata: {"id":"a"}\n\n: still here\n\nevent: odd\ndata: no json\n\n');
     });
@@ -37,11 +38,11 @@ describe('FeedReader', () => {
   });
 
   it('reconnects after the stream ends and reports the cause', async () => {
-    const { events } = await following((response, time) => {
-      stream(response).write(`event: snapshot\ndata: {"revision":${time}}\n\n`);
-      if (time === 1) response.end();
+    const { events } = await startReader((response, attempt) => {
+      stream(response).write(`event: snapshot\ndata: {"revision":${attempt}}\n\n`);
+      if (attempt === 1) response.end();
     });
-    await until('it is back', () => events.length === 5);
+    await until('the reader has reconnected', () => events.length === 5);
     expect(events).toEqual([
       'opened',
       'snapshot {"revision":1}',
@@ -52,22 +53,24 @@ describe('FeedReader', () => {
   });
 
   it('retries after a refusal, and immediately on retryNow', async () => {
-    const { events, reader } = await following((response, time) => {
-      if (time === 1)
+    const { events, reader } = await startReader((response, attempt) => {
+      if (attempt === 1)
         response.writeHead(503, { 'content-type': 'application/problem+json' }).end('{"detail":"full"}');
       else stream(response).write('event: snapshot\ndata: {}\n\n');
     });
-    await until('it is refused', () => events.includes('lost: full'));
+    await until('the request is refused', () => events.includes('lost: full'));
     reader.retryNow();
-    await until('it is let in', () => events.includes('opened'));
+    await until('the feed is open', () => events.includes('opened'));
     expect(events.slice(0, 2)).toEqual(['lost: full', 'opened']);
   });
 
   it('stops also during a backoff', async () => {
-    const { events, reader, over } = await following((response) => response.destroy());
-    await until('it is lost', () => events.some((line) => line.startsWith('lost: cannot reach the gateway')));
+    const { events, reader, finished } = await startReader((response) => response.destroy());
+    await until('the connection is lost', () =>
+      events.some((line) => line.startsWith('lost: cannot reach the gateway')),
+    );
     reader.stop();
-    await over;
+    await finished;
     expect(events).not.toContain('opened');
   });
 });

@@ -32,11 +32,11 @@ export class FeedReader {
   /** Resolves after `stop`. */
   async run(): Promise<void> {
     for (let failures = 0; !this.isStopped;) {
-      const opened = await this.follow();
+      const { wasOpen, problem } = await this.readStream();
       if (this.isStopped) return;
-      failures = opened.wasOpen ? 0 : failures + 1;
+      failures = wasOpen ? 0 : failures + 1;
       const waitMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failures) * (0.75 + Math.random() / 2);
-      this.listener.lost(opened.problem, waitMs);
+      this.listener.lost(problem, waitMs);
       await this.backoff(waitMs);
     }
   }
@@ -55,34 +55,36 @@ export class FeedReader {
     return this.stopped.signal.aborted;
   }
 
-  private async follow(): Promise<{ wasOpen: boolean; problem: string }> {
-    const broken = new AbortController();
-    const signal = AbortSignal.any([this.stopped.signal, broken.signal]);
+  /** Opens the feed and reads it until it ends. */
+  private async readStream(): Promise<{ wasOpen: boolean; problem: string }> {
+    const silence = new AbortController();
+    const signal = AbortSignal.any([this.stopped.signal, silence.signal]);
     let wasOpen = false;
     try {
       const stream = await this.source.events(signal);
       wasOpen = true;
       this.listener.opened();
-      await this.read(stream, broken);
+      await this.emitEvents(stream, silence);
       return { wasOpen, problem: 'the gateway ended the connection' };
     } catch (error) {
-      const silent = broken.signal.aborted;
-      return { wasOpen, problem: silent ? 'the gateway sent no heartbeat' : problemIn(error) };
+      const isSilent = silence.signal.aborted;
+      return { wasOpen, problem: isSilent ? 'the gateway sent no heartbeat' : problemOf(error) };
     } finally {
-      broken.abort();
+      silence.abort();
     }
   }
 
-  private async read(stream: ReadableStream<Uint8Array>, broken: AbortController): Promise<void> {
+  /** Aborts `silence` if the gateway sends nothing for too long. */
+  private async emitEvents(stream: ReadableStream<Uint8Array>, silence: AbortController): Promise<void> {
     const parser = new SseParser(MAX_EVENT_BYTES, (data, kind) => this.emit(kind, data));
-    const silence = setTimeout(() => broken.abort(), MAX_SILENCE_MS);
+    const timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
     try {
       for await (const chunk of stream) {
-        silence.refresh();
+        timer.refresh();
         if (!parser.push(Buffer.from(chunk))) throw new GatewayProblem('refused', 'an event is too large');
       }
     } finally {
-      clearTimeout(silence);
+      clearTimeout(timer);
     }
   }
 
@@ -108,5 +110,5 @@ export class FeedReader {
   }
 }
 
-const problemIn = (error: unknown): string =>
+const problemOf = (error: unknown): string =>
   error instanceof GatewayProblem ? error.message : 'the connection was lost';

@@ -15,7 +15,7 @@ const fileWith = (config: string): string => {
   return file;
 };
 
-describe('findGatewayTarget', () => {
+describe('resolveGatewayTarget', () => {
   it('uses the local configuration by default', async () => {
     expect(await resolveGatewayTarget({}, {}, findLocal)).toEqual(local);
   });
@@ -31,11 +31,11 @@ describe('findGatewayTarget', () => {
       token: 'of-env',
       key: 'key-of-env',
     });
-    const options = { url: 'http://said:2', token: 'said', key: 'key-said' };
+    const options = { url: 'http://option:2', token: 'of-option', key: 'key-of-option' };
     expect(await resolveGatewayTarget(options, env, findLocal)).toEqual({
-      url: 'http://said:2',
-      token: 'said',
-      key: 'key-said',
+      url: 'http://option:2',
+      token: 'of-option',
+      key: 'key-of-option',
     });
   });
 
@@ -57,14 +57,16 @@ describe('findGatewayTarget', () => {
     });
     await expect(resolveGatewayTarget({}, {}, broken)).rejects.toThrow('broken');
   });
+});
 
+describe('normalizeGatewayUrl', () => {
   it.each([
     ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
     ['http://127.0.0.1:3000/', 'http://127.0.0.1:3000'],
     ['http://127.0.0.1:3000/mcp', 'http://127.0.0.1:3000'],
     ['https://example.com/gate/admin/v1/', 'https://example.com/gate'],
     ['localhost:3000', 'http://localhost:3000'],
-  ])('accepts %s', (written, base) => {
+  ])('converts %s to %s', (written, base) => {
     expect(normalizeGatewayUrl(written)).toBe(base);
   });
 
@@ -81,7 +83,7 @@ describe('findLocalGateway', () => {
       `http: { host: 0.0.0.0, port: "\${PORT:-3456}" }\nstateDir: ${stateDir}\nadmin: { token: "\${UNSET_TOKEN}" }\n` +
         'mcpServers: { a: { url: "${UNSET_URL}", unknownKey: 1 } }\n',
     );
-    expect(findLocalGateway(file, true, {})).toEqual({
+    expect(findLocalGateway({ path: file, mustExist: true }, {})).toEqual({
       url: 'http://127.0.0.1:3456',
       token: 'generated-token-1',
     });
@@ -93,7 +95,7 @@ describe('findLocalGateway', () => {
       GATEHOUSE__ADMIN__TOKEN: 'token-of-the-environment',
       GATEHOUSE__MCPSERVERS__A__UNKNOWN: '1',
     };
-    expect(findLocalGateway(fileWith('{}'), true, env)).toEqual({
+    expect(findLocalGateway({ path: fileWith('{}'), mustExist: true }, env)).toEqual({
       url: 'http://127.0.0.1:4567',
       token: 'token-of-the-environment',
     });
@@ -102,20 +104,22 @@ describe('findLocalGateway', () => {
   it('returns no token when none is readable', () => {
     const stateDir = tempDir();
     mkdirSync(join(stateDir, 'admin-token'));
-    expect(findLocalGateway(fileWith(`stateDir: ${stateDir}`), true, {})).toEqual({
+    expect(findLocalGateway({ path: fileWith(`stateDir: ${stateDir}`), mustExist: true }, {})).toEqual({
       url: 'http://127.0.0.1:3000',
     });
   });
 
   it('needs no file unless a path is given', () => {
     const file = join(tempDir(), 'absent.yaml');
-    expect(findLocalGateway(file, false, { GATEHOUSE__STATEDIR: tempDir() })).toEqual({
+    expect(findLocalGateway({ path: file, mustExist: false }, { GATEHOUSE__STATEDIR: tempDir() })).toEqual({
       url: 'http://127.0.0.1:3000',
     });
-    expect(() => findLocalGateway(file, true, {})).toThrow('absent.yaml');
+    expect(() => findLocalGateway({ path: file, mustExist: true }, {})).toThrow('absent.yaml');
   });
 
   it('refuses a configuration with port 0', () => {
-    expect(() => findLocalGateway(fileWith('http: { port: 0 }'), true, {})).toThrow('--url');
+    expect(() => findLocalGateway({ path: fileWith('http: { port: 0 }'), mustExist: true }, {})).toThrow(
+      '--url',
+    );
   });
 });

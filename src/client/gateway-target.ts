@@ -37,18 +37,16 @@ export async function resolveGatewayTarget(
   const url = nonEmpty(options.url) ?? nonEmpty(env['GATEHOUSE_URL']);
   const token = nonEmpty(options.token) ?? nonEmpty(env['GATEHOUSE_ADMIN_TOKEN']);
   const key = nonEmpty(options.key) ?? nonEmpty(env['GATEHOUSE_KEY']);
-  const credentials = key === undefined ? {} : { key };
-  if (url !== undefined && (token !== undefined || !isLocal(url)))
-    return { url: normalizeGatewayUrl(url), ...(token === undefined ? {} : { token }), ...credentials };
+  const targetOf = (address: string, adminToken: string | undefined): GatewayTarget => ({
+    url: normalizeGatewayUrl(address),
+    ...(adminToken === undefined ? {} : { token: adminToken }),
+    ...(key === undefined ? {} : { key }),
+  });
+  if (url !== undefined && (token !== undefined || !isLocal(url))) return targetOf(url, token);
   const local = await (url === undefined
     ? findLocal(options.config)
     : findOrNone(url, () => findLocal(options.config)));
-  const found = token ?? local.token;
-  return {
-    url: normalizeGatewayUrl(url ?? local.url),
-    ...(found === undefined ? {} : { token: found }),
-    ...credentials,
-  };
+  return targetOf(url ?? local.url, token ?? local.token);
 }
 
 /** With an explicit URL, a configuration that cannot be read is not an error. */
@@ -62,10 +60,10 @@ async function findOrNone(url: string, find: () => Promise<LocalGateway>): Promi
 
 /** Accepts the URL of the gateway, of its MCP endpoint and of its admin API. Throws a RangeError for anything else. */
 export function normalizeGatewayUrl(text: string): string {
-  const written = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(written))
+  const withScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(withScheme))
     throw new RangeError(`${text} is not a URL; use the form http://127.0.0.1:3000`);
-  const url = new URL(written);
+  const url = new URL(withScheme);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new RangeError(`${text} must start with http:// or https://`);
   return `${url.origin}${url.pathname.replace(/\/(mcp|admin(\/v1)?)?\/?$/, '')}`;

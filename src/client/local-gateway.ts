@@ -10,15 +10,23 @@ import { StateDir } from '../config/state-dir.js';
 import type { LocalGateway } from './gateway-target.js';
 
 /** The keys that locate a gateway. Other keys may use variables that only the gateway's environment defines. */
-const KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], ['stateDir']] as const;
-const OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
+const LOCATING_KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], ['stateDir']] as const;
+/** Overrides of other keys. */
+const OTHER_OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
 const WILDCARDS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** The gateway that runs on this machine with this configuration. The file may be missing unless its path was given. */
-export function findLocalGateway(path: string, isNamed: boolean, env: Environment): LocalGateway {
-  const { http, admin, stateDir } = readLocal(path, isNamed, env);
+/** The configuration file of a gateway on this machine. */
+interface LocalConfigFile {
+  readonly path: string;
+  /** Whether a missing file is an error; otherwise the defaults are used. */
+  readonly mustExist: boolean;
+}
+
+/** The gateway that runs on this machine with this configuration. */
+export function findLocalGateway(file: LocalConfigFile, env: Environment): LocalGateway {
+  const { http, admin, stateDir } = readLocal(file, env);
   if (http.port === 0)
-    throw new RangeError('the gateway takes any free port (http.port is 0): give its URL with --url');
+    throw new RangeError('the gateway uses any free port (http.port is 0): give its URL with --url');
   const host = WILDCARDS[http.host] ?? http.host;
   const token = admin.token ?? generatedToken(new StateDir(stateDir).path);
   return {
@@ -27,25 +35,25 @@ export function findLocalGateway(path: string, isNamed: boolean, env: Environmen
   };
 }
 
-export const findLocalState = (path: string, isNamed: boolean, env: Environment): string =>
-  new StateDir(readLocal(path, isNamed, env).stateDir).path;
+export const findLocalStateDir = (file: LocalConfigFile, env: Environment): string =>
+  new StateDir(readLocal(file, env).stateDir).path;
 
-const readLocal = (path: string, isNamed: boolean, env: Environment): GatehouseConfig =>
+const readLocal = ({ path, mustExist }: LocalConfigFile, env: Environment): GatehouseConfig =>
   readConfig({
-    text: existsSync(path) || isNamed ? reduced(path, env) : '{}',
+    text: mustExist || existsSync(path) ? readLocatingKeys(path, env) : '{}',
     source: path,
-    env: Object.fromEntries(Object.entries(env).filter(([name]) => !OVERRIDES.test(name))),
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !OTHER_OVERRIDES.test(name))),
   });
 
-/** The configuration reduced to KEYS, without values that use undefined variables. */
-function reduced(path: string, env: Environment): string {
+/** A configuration text with LOCATING_KEYS only, without values that use undefined variables. */
+function readLocatingKeys(path: string, env: Environment): string {
   const problems = new ConfigProblems();
   const document = parseConfigDocument(readConfigText(path), path, problems);
   if (!document) throw new ConfigError(path, problems.list());
   const found: Record<string, unknown> = {};
-  for (const [section, key] of KEYS) {
-    const value = key === undefined ? document.get(section) : below(document, section)?.get(key);
-    if (value === undefined || !isKnown(value, env)) continue;
+  for (const [section, key] of LOCATING_KEYS) {
+    const value = key === undefined ? document.get(section) : sectionIn(document, section)?.get(key);
+    if (value === undefined || !isResolvable(value, env)) continue;
     if (key === undefined) found[section] = value;
     else found[section] = { ...(found[section] as object | undefined), [key]: value };
   }
@@ -56,12 +64,12 @@ function reduced(path: string, env: Environment): string {
   });
 }
 
-function below(document: ConfigDocument, section: string): ConfigDocument | undefined {
+function sectionIn(document: ConfigDocument, section: string): ConfigDocument | undefined {
   const found = document.get(section);
   return found instanceof Map ? (found as ConfigDocument) : undefined;
 }
 
-const isKnown = (value: unknown, env: Environment): boolean =>
+const isResolvable = (value: unknown, env: Environment): boolean =>
   typeof value !== 'string' || interpolate(value, env).problems.length === 0;
 
 /** Undefined when the file is missing or not readable. */

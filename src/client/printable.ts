@@ -3,7 +3,7 @@
  * line separators, private use, lone surrogates and unassigned code points.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/gu;
-/** More combining marks than any language uses: they would be drawn over the lines above and below. */
+/** More combining marks than any language uses. A terminal draws them over the lines above and below. */
 const EXCESS_MARKS = /(\p{M}{4})\p{M}+/gu;
 const ASCII = /^[\x20-\x7e]*$/;
 
@@ -25,7 +25,7 @@ export const printableLines = (text: string): string[] =>
 /** JSON that is safe for a terminal and parses to the same value. */
 export const printableJson = (value: unknown, indent = 2): string =>
   JSON.stringify(value, null, indent).replace(UNPRINTABLE, (found) =>
-    found === '\n' ? found : asUnits(found),
+    found === '\n' ? found : escapeCodeUnits(found),
   );
 
 function escape(found: string): string {
@@ -34,7 +34,7 @@ function escape(found: string): string {
   return code > 0xffff ? `\\u{${hex(code, 4)}}` : `\\u${hex(code, 4)}`;
 }
 
-const asUnits = (found: string): string =>
+const escapeCodeUnits = (found: string): string =>
   Array.from({ length: found.length }, (_, at) => `\\u${hex(found.charCodeAt(at), 4)}`).join('');
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0');

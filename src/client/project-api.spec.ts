@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { serve } from '../../test/kit/serve.js';
 import { ProjectApi } from './project-api.js';
 
-const ANSWERS: Readonly<Record<string, object>> = {
+const RESPONSES: Readonly<Record<string, object>> = {
   '/admin/v1/servers': { servers: [{ id: 'files' }, { id: 'github' }] },
   '/admin/v1/projects': { projects: [{ id: 'logs', servers: ['files'] }] },
   '/admin/v1/tools?q=x&project=logs': { tools: [{ name: 'files__x' }] },
@@ -10,7 +10,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
 
 async function apiOf(project: string): Promise<ProjectApi> {
   const { url } = await serve((request, response) =>
-    response.end(JSON.stringify(ANSWERS[request.url!] ?? {})),
+    response.end(JSON.stringify(RESPONSES[request.url!] ?? {})),
   );
   return new ProjectApi({ url }, project);
 }

@@ -10,7 +10,7 @@ export const textWidth = (text: string): number => (ASCII.test(text) ? text.leng
 /** Shortens the text at its end to at most `width` columns and marks the cut with an ellipsis. */
 export const truncateEnd = (text: string, width: number): string => truncate(text, width, 'end');
 
-/** Shortens the text in the middle: both ends of a URI tell more than its middle. */
+/** Shortens the text in the middle, for URIs: their ends are more informative. */
 export const truncateMiddle = (text: string, width: number): string => truncate(text, width, 'middle');
 
 function truncate(text: string, width: number, position: 'end' | 'middle'): string {
