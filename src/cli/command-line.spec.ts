@@ -6,8 +6,8 @@ const program = commandLine({ serve: () => Promise.resolve(), tui: () => Promise
 
 /** The command and all its visible subcommands. */
 function commandsIn(command: Command): Command[] {
-  const below = command.createHelp().visibleCommands(command);
-  return [command, ...below.filter((child) => child.name() !== 'help').flatMap(commandsIn)];
+  const children = command.createHelp().visibleCommands(command);
+  return [command, ...children.filter((child) => child.name() !== 'help').flatMap(commandsIn)];
 }
 
 const pathOf = (command: Command): string =>
@@ -38,15 +38,15 @@ describe('help of the command line', () => {
   it.each(commands)('of %s has an example of that command', (path, command) => {
     const found = examplesOf(command);
     expect(found).not.toEqual([]);
-    const own = path.split(' ').slice(1);
+    const expected = path.split(' ').slice(1);
     for (const words of found.filter((each) => !isDefaultCommand(each)))
-      expect(words.slice(0, own.length)).toEqual(own);
+      expect(words.slice(0, expected.length)).toEqual(expected);
   });
 
   it.each(commands)('of %s uses only existing options in its examples', (_path, command) => {
     for (const words of examplesOf(command)) {
-      const meant = isDefaultCommand(words) ? program.commands[0]! : commandIn(program, words);
-      const known = meant.options.flatMap(({ short, long }) => [short, long]);
+      const target = isDefaultCommand(words) ? program.commands[0]! : commandIn(program, words);
+      const known = target.options.flatMap(({ short, long }) => [short, long]);
       for (const option of words.filter((word) => /^--?[a-z]/.test(word))) expect(known).toContain(option);
     }
   });
@@ -57,6 +57,6 @@ describe('help of the command line', () => {
 });
 
 function commandIn(command: Command, [word, ...rest]: readonly string[]): Command {
-  const below = command.commands.find((child) => child.name() === word);
-  return below ? commandIn(below, rest) : command;
+  const child = command.commands.find((each) => each.name() === word);
+  return child ? commandIn(child, rest) : command;
 }

@@ -10,7 +10,7 @@ import { addConfigCommands } from './config-commands.js';
 import { addGatewayCommands } from './gateway-commands.js';
 import { addLocalCommands } from './local-commands.js';
 
-/** Programs that the command line starts; passed in, so that it loads neither before it is needed. */
+/** Programs that the command line starts. They are parameters, so that their code is loaded only when they start. */
 interface Programs {
   serve(options: { readonly config: string }): Promise<void>;
   tui(target: GatewayTarget, project: string | undefined): Promise<void>;
@@ -22,7 +22,7 @@ ${EXIT_CODES.notAllowed} not allowed, ${EXIT_CODES.interrupted} interrupted.
 Colours are used on a terminal only, and never if NO_COLOR is set.`;
 
 export async function runCommandLine(argv: readonly string[], programs: Programs): Promise<void> {
-  // A reader that closes the pipe early, such as head, is no failure.
+  // A reader that closes the pipe early, such as head, is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : EXIT_CODES.failed);
   });
@@ -87,6 +87,8 @@ function requireKnownCommand(program: Command, word: string | undefined): void {
   if (word === undefined || word.startsWith('-') || word === 'help') return;
   const known = program.commands.map((command) => command.name());
   if (known.includes(word)) return;
-  const meant = suggest(word, known);
-  program.error(`error: unknown command '${word}'${meant === undefined ? '' : `, did you mean ${meant}?`}`);
+  const suggestion = suggest(word, known);
+  program.error(
+    `error: unknown command '${word}'${suggestion === undefined ? '' : `, did you mean ${suggestion}?`}`,
+  );
 }

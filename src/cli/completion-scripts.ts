@@ -58,11 +58,11 @@ function __gatehouse_candidates
     set -l words (commandline -opc) (commandline -ct)
     gatehouse __complete -- $words[2..-1] 2>/dev/null
 end
-function __gatehouse_wants_files
+function __gatehouse_completes_files
     string match -q -- ':files' (__gatehouse_candidates)
 end
-complete -c gatehouse -f -n 'not __gatehouse_wants_files' -a '(__gatehouse_candidates)'
-complete -c gatehouse -F -n '__gatehouse_wants_files'
+complete -c gatehouse -f -n 'not __gatehouse_completes_files' -a '(__gatehouse_candidates)'
+complete -c gatehouse -F -n '__gatehouse_completes_files'
 `;
 
 export const COMPLETION_SCRIPTS: Readonly<Record<CompletionShell, string>> = {

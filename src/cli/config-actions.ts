@@ -15,30 +15,30 @@ export function checkConfig(path: string): void {
   const { mcpServers, projects } = loadConfig({ path, env: process.env });
   const out = new Output('table');
   const enabled = [...mcpServers.values()].filter((server) => server.enabled).length;
-  const off = mcpServers.size - enabled;
-  const servers = `${pluralize(enabled, 'server')}${off === 0 ? '' : ` (plus ${off} disabled)`}`;
+  const disabled = mcpServers.size - enabled;
+  const servers = `${pluralize(enabled, 'server')}${disabled === 0 ? '' : ` (plus ${disabled} disabled)`}`;
   out.line(`${printable(path)} is valid: ${servers}, ${pluralize(projects.size, 'project')}`);
 }
 
 export function printConfig(path: string, format: ConfigFormat): void {
-  show(effectiveConfig(loadConfig({ path, env: process.env })), format);
+  printValue(effectiveConfig(loadConfig({ path, env: process.env })), format);
 }
 
 export function printSchema(): void {
   new Output('json').bytes(schemaFileText());
 }
 
-/** Prints what can be converted; fails if the gateway would refuse it for any values of its variables. */
+/** Prints what can be converted; fails if the gateway would refuse the result whatever the values of its variables. */
 export function importConfig(file: string, format: ConfigFormat): void {
-  const { config, notes, problems } = importServers(textOf(file), file === '-' ? 'stdin' : file);
-  show(config, format);
+  const { config, notes, problems } = importServers(readInput(file), file === '-' ? 'stdin' : file);
+  printValue(config, format);
   const out = new Output('table');
   for (const note of notes) out.note(`note: ${note}`);
   if (problems.length > 0)
     throw new CommandError(printableList(['the gateway would refuse this configuration:', ...problems]));
 }
 
-function show(value: Record<string, unknown>, format: ConfigFormat): void {
+function printValue(value: Record<string, unknown>, format: ConfigFormat): void {
   const out = new Output('json');
   if (format === 'json') out.json(value);
   else out.content(asYaml(value));
@@ -46,7 +46,7 @@ function show(value: Record<string, unknown>, format: ConfigFormat): void {
 
 const printableList = (lines: readonly string[]): string => lines.map(printable).join('\n  ');
 
-function textOf(file: string): string {
+function readInput(file: string): string {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (cause) {

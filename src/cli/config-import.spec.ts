@@ -92,7 +92,7 @@ describe('importServers', () => {
     [VS_CODE, { GITHUB_TOKEN: 'x' }],
   ])('gives a configuration that the gateway accepts', (text, env) => {
     const yaml = asYaml(importServers(text, 'a.json').config);
-    expect(readConfig({ text: yaml, source: 'ours.yaml', env }).mcpServers.size).toBe(2);
+    expect(readConfig({ text: yaml, source: 'imported.yaml', env }).mcpServers.size).toBe(2);
   });
 
   it('reads the servers in the settings of VS Code', () => {
@@ -105,7 +105,7 @@ describe('importServers', () => {
     expect(problems.join('\n')).toMatch(/mcpServers\.a\.url: [\s\S]*mcpServers\.b\.command: /);
   });
 
-  it('gives servers with names of the same id different ids', () => {
+  it('gives servers different ids if their names convert to the same id', () => {
     const { config } = importServers(
       '{"mcpServers":{"a b":{"command":"x"},"a_b":{"command":"y"},"a-b":{"command":"z"}}}',
       'a',

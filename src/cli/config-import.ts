@@ -18,9 +18,8 @@ type ServerDefinition = Record<string, unknown>;
 /** A string, or a comment to the end of its line or to its own end. */
 const STRING_OR_COMMENT = /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
-/** Keys with the same meaning in our configuration. Other keys are settings of the program that wrote the file. */
+/** Keys with the same meaning in the configuration of the gateway. Other keys are settings of the program that wrote the file. */
 const KEPT_KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
-const REMOTE_TYPES = ['http', 'sse', 'streamable-http', 'streamableHttp'];
 /** Names of other programs for `url`. */
 const URL_ALIASES = ['serverUrl', 'httpUrl'];
 
@@ -29,21 +28,21 @@ const URL_ALIASES = ['serverUrl', 'httpUrl'];
  * Throws a RangeError if the file has no servers.
  */
 export function importServers(text: string, file: string): ImportResult {
-  const document = documentIn(text, file);
-  const servers = [document['mcpServers'], document['servers'], inside(document['mcp'], 'servers')].find(
+  const document = parseDocument(text, file);
+  const servers = [document['mcpServers'], document['servers'], memberOf(document['mcp'], 'servers')].find(
     isJsonObject,
   );
   if (!servers) throw new RangeError(`${file} has neither mcpServers nor servers`);
   const notes = new Set<string>();
-  const translate = new VariableTranslator(notes, inputsOf(document));
+  const translator = new VariableTranslator(notes, inputsOf(document));
   const mcpServers: Record<string, ServerDefinition> = {};
   for (const [name, entry] of Object.entries(servers)) {
     const id = idFor(name, mcpServers);
     if (id !== name) notes.add(`${name}: renamed to ${id}, because public names start with it`);
-    if (isJsonObject(entry)) mcpServers[id] = entryOf(id, entry, translate, notes);
+    if (isJsonObject(entry)) mcpServers[id] = convertEntry(id, entry, translator, notes);
     else notes.add(`${name}: left out, not a server definition`);
   }
-  return { config: { mcpServers }, notes: [...notes], problems: problemsIn(mcpServers) };
+  return { config: { mcpServers }, notes: [...notes], problems: validationProblems(mcpServers) };
 }
 
 /** Blanks out the comments of JSON with comments; line numbers stay the same. */
@@ -53,7 +52,7 @@ const withoutComments = (text: string): string =>
     (found, string: string | undefined) => string ?? found.replace(/[^\n]/g, ' '),
   );
 
-function documentIn(text: string, file: string): ServerDefinition {
+function parseDocument(text: string, file: string): ServerDefinition {
   let document: unknown;
   try {
     // JSON is YAML; the YAML parser also accepts the trailing commas that editors allow.
@@ -65,27 +64,28 @@ function documentIn(text: string, file: string): ServerDefinition {
   return document;
 }
 
-function entryOf(
+function convertEntry(
   id: string,
   entry: ServerDefinition,
-  translate: VariableTranslator,
+  translator: VariableTranslator,
   notes: Set<string>,
 ): ServerDefinition {
   const url = entry['url'] ?? URL_ALIASES.map((name) => entry[name]).find((value) => value !== undefined);
   const given: ServerDefinition = { ...entry, ...(url === undefined ? {} : { url }) };
   const kept = KEPT_KEYS.filter((name) => given[name] !== undefined && given[name] !== null);
   const { type } = entry;
-  const isOff = entry['disabled'] === true || entry['enabled'] === false;
-  for (const name of Object.keys(entry).filter((key) => !isKnown(key)))
+  const isDisabled = entry['disabled'] === true || entry['enabled'] === false;
+  for (const name of Object.keys(entry).filter((key) => !isKnownKey(key)))
     notes.add(`${id}.${name}: left out, no such setting`);
   return {
-    ...(typeof type === 'string' && REMOTE_TYPES.includes(type) && type === 'sse' ? { type } : {}),
-    ...Object.fromEntries(kept.map((name) => [name, translate.in(given[name], `${id}.${name}`)])),
-    ...(isOff ? { enabled: false } : {}),
+    // The other types follow from `command` and `url`.
+    ...(type === 'sse' ? { type } : {}),
+    ...Object.fromEntries(kept.map((name) => [name, translator.translate(given[name], `${id}.${name}`)])),
+    ...(isDisabled ? { enabled: false } : {}),
   };
 }
 
-const isKnown = (key: string): boolean =>
+const isKnownKey = (key: string): boolean =>
   [...KEPT_KEYS, ...URL_ALIASES, 'type', 'disabled', 'enabled'].includes(key);
 
 /** Translates variable references of other programs to `${NAME}`. */
@@ -95,15 +95,15 @@ class VariableTranslator {
     private readonly inputs: ReadonlyMap<string, string>,
   ) {}
 
-  in(value: unknown, path: string): unknown {
-    if (typeof value === 'string') return this.text(value, path);
-    if (Array.isArray(value)) return value.map((item) => this.in(item, path));
+  translate(value: unknown, path: string): unknown {
+    if (typeof value === 'string') return this.translateText(value, path);
+    if (Array.isArray(value)) return value.map((item) => this.translate(item, path));
     if (!isJsonObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, item]) => [
         name,
-        // Other programs accept numbers and booleans in env; ours accepts strings only.
-        this.in(
+        // Other programs accept numbers and booleans in env; the gateway accepts strings only.
+        this.translate(
           typeof item === 'number' || typeof item === 'boolean' ? String(item) : item,
           `${path}.${name}`,
         ),
@@ -111,17 +111,17 @@ class VariableTranslator {
     );
   }
 
-  private text(text: string, path: string): string {
+  private translateText(text: string, path: string): string {
     return text.replace(/\$\{([^}]*)\}/g, (reference, inside: string) =>
-      this.reference(reference, inside, path),
+      this.translateReference(reference, inside, path),
     );
   }
 
-  private reference(reference: string, inside: string, path: string): string {
+  private translateReference(reference: string, inside: string, path: string): string {
     const [kind = '', name = ''] = inside.split(':', 2);
     if (/^[A-Za-z_]\w*(:-.*)?$/s.test(inside) && !EDITOR_VARIABLES.test(inside)) return reference;
     if (kind === 'env' && /^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`;
-    if (kind === 'input') return this.input(name);
+    if (kind === 'input') return this.translateInput(name);
     const replacement = PATH_VARIABLES[inside];
     if (replacement === undefined) {
       this.notes.add(`${path}: \${${inside}} has no equivalent and stays plain text`);
@@ -132,7 +132,7 @@ class VariableTranslator {
     return replacement.text;
   }
 
-  private input(name: string): string {
+  private translateInput(name: string): string {
     const variable = name
       .replace(/[^A-Za-z0-9]+/g, '_')
       .replace(/^(?=\d)/, '_')
@@ -158,7 +158,7 @@ const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly 
 };
 
 function inputsOf(document: ServerDefinition): ReadonlyMap<string, string> {
-  const inputs = document['inputs'] ?? inside(document['mcp'], 'inputs');
+  const inputs = document['inputs'] ?? memberOf(document['mcp'], 'inputs');
   const known = Array.isArray(inputs) ? inputs.filter(isJsonObject) : [];
   return new Map(
     known.map(({ id, description }) => [String(id), typeof description === 'string' ? description : '']),
@@ -174,8 +174,8 @@ function idFor(name: string, taken: ServerDefinition): string {
   }
 }
 
-/** Errors of our own validation, except that variables are not set here. */
-function problemsIn(mcpServers: Record<string, ServerDefinition>): string[] {
+/** Problems that the gateway would report, without those of variables that are not set on this machine. */
+function validationProblems(mcpServers: Record<string, ServerDefinition>): string[] {
   try {
     readConfig({ text: JSON.stringify({ mcpServers }), source: 'import', env: {} });
     return [];
@@ -185,9 +185,9 @@ function problemsIn(mcpServers: Record<string, ServerDefinition>): string[] {
       ({ what }) => !/^the environment variable \w+ is not set$/.test(what),
     );
     const unset = error.problems.filter((problem) => !others.includes(problem)).map(({ path }) => path);
-    // A value with an unset variable is not known yet and cannot be checked.
+    // A value with an unset variable cannot be validated.
     return others.filter(({ path }) => !unset.includes(path)).map(({ path, what }) => `${path}: ${what}`);
   }
 }
 
-const inside = (value: unknown, name: string): unknown => (isJsonObject(value) ? value[name] : undefined);
+const memberOf = (value: unknown, name: string): unknown => (isJsonObject(value) ? value[name] : undefined);

@@ -9,7 +9,7 @@ const SECRET_PATHS = /^(mcpServers\.[^.]+\.(headers|env)\.[^.]+|admin\.(token|vi
 export function effectiveConfig(config: GatehouseConfig): Record<string, unknown> {
   const { secrets, auth, ...settings } = config;
   // Without `auth` all clients are accepted; an empty `auth` is refused.
-  return plain({ ...settings, ...(auth.isConfigured ? { auth } : {}) }, '', secrets) as Record<
+  return maskedCopy({ ...settings, ...(auth.isConfigured ? { auth } : {}) }, '', secrets) as Record<
     string,
     unknown
   >;
@@ -18,21 +18,24 @@ export function effectiveConfig(config: GatehouseConfig): Record<string, unknown
 export const asYaml = (value: unknown): string =>
   stringify(value, { lineWidth: 110, aliasDuplicateObjects: false });
 
-function plain(value: unknown, path: string, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return SECRET_PATHS.test(path) ? MASK : withoutSecrets(value, secrets);
-  if (Array.isArray(value)) return value.map((item) => plain(item, path, secrets));
+function maskedCopy(value: unknown, path: string, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return SECRET_PATHS.test(path) ? MASK : maskAndEscape(value, secrets);
+  if (Array.isArray(value)) return value.map((item) => maskedCopy(item, path, secrets));
   if (typeof value !== 'object' || value === null) return value;
   const entries = value instanceof Map ? [...(value as Map<string, unknown>)] : Object.entries(value);
   return Object.fromEntries(
     entries
       .filter(([, item]) => item !== undefined)
-      .map(([name, item]) => [name, plain(item, path === '' ? name : `${path}.${dotless(name)}`, secrets)]),
+      .map(([name, item]) => [
+        name,
+        maskedCopy(item, path === '' ? name : `${path}.${withoutDots(name)}`, secrets),
+      ]),
   );
 }
 
-/** Server names may contain dots. */
-const dotless = (name: string): string => name.replaceAll('.', '_');
+/** Server names may contain dots, which separate the keys of a path. */
+const withoutDots = (name: string): string => name.replaceAll('.', '_');
 
 /** Masks secrets, and escapes `${` so that the printed configuration can be read again. */
-const withoutSecrets = (text: string, secrets: readonly string[]): string =>
+const maskAndEscape = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((shown, secret) => shown.replaceAll(secret, MASK), text).replaceAll('${', () => '$${');

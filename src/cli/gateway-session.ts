@@ -12,20 +12,23 @@ interface GatewaySession {
 
 /** The gateway that the options, the environment or the local configuration name. */
 export function resolveTarget(options: TargetOptions): Promise<GatewayTarget> {
-  return resolveGatewayTarget(options, process.env, async (named) => {
+  return resolveGatewayTarget(options, process.env, async (config) => {
     // Loaded only if needed: reading a configuration loads the whole schema.
     const { findLocalGateway } = await import('../client/local-gateway.js');
-    return findLocalGateway(configPath(named), isNamed(named), process.env);
+    return findLocalGateway(localConfigFile(config), process.env);
   });
 }
 
 export async function resolveStateDir({ config }: Pick<TargetOptions, 'config'>): Promise<string> {
-  const { findLocalState } = await import('../client/local-gateway.js');
-  return findLocalState(configPath(config), isNamed(config), process.env);
+  const { findLocalStateDir } = await import('../client/local-gateway.js');
+  return findLocalStateDir(localConfigFile(config), process.env);
 }
 
-const isNamed = (config: string | undefined): boolean =>
-  config !== undefined || process.env['GATEHOUSE_CONFIG'] !== undefined;
+/** The file must exist only if the user named it. */
+const localConfigFile = (config: string | undefined) => ({
+  path: configPath(config),
+  mustExist: config !== undefined || process.env['GATEHOUSE_CONFIG'] !== undefined,
+});
 
 export async function openGateway(options: GatewayOptions): Promise<GatewaySession> {
   const target = await resolveTarget(options);

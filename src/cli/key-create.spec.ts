@@ -33,7 +33,7 @@ describe('createKey', () => {
   it.each<[string, KeyOptions]>([
     ['id: must have 1 to 64 characters', { id: 'a b', projects: [] }],
     ['projects: every item must be the name of a project', { id: 'a', projects: ['a b'] }],
-    ['expires: must be a day that the calendar has', { id: 'a', projects: [], expires: '2027-02-29' }],
+    ['expires: must be an existing date', { id: 'a', projects: [], expires: '2027-02-29' }],
   ])('throws a RangeError: %s', (problem, options) => {
     expect(() => createKey(options)).toThrow(new RegExp(`^${problem}`));
     expect(() => createKey(options)).toThrow(RangeError);

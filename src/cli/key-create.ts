@@ -30,19 +30,19 @@ const SECRET_BYTES = 32;
 export function createKey(options: KeyOptions): CreatedKey {
   const key = `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64url')}`;
   const entry = { ...options, hash: hashOf(key) };
-  check(entry);
+  validateEntry(entry);
   const { id, hash, projects, expires } = entry;
-  const end = expires === undefined ? '' : `, expires: ${JSON.stringify(expires)}`;
+  const expiry = expires === undefined ? '' : `, expires: ${JSON.stringify(expires)}`;
   const granted = projects.map((project) => JSON.stringify(project)).join(', ');
   return {
     key,
     entry,
-    configLine: `- { id: ${JSON.stringify(id)}, hash: "${hash}", projects: [${granted}]${end} }`,
+    configLine: `- { id: ${JSON.stringify(id)}, hash: "${hash}", projects: [${granted}]${expiry} }`,
   };
 }
 
 /** Applies the validation of the configuration, so that the gateway accepts the entry. */
-function check(entry: object): void {
+function validateEntry(entry: object): void {
   const problems = new ConfigProblems();
   const given = Object.entries(entry).filter(([, value]) => value !== undefined);
   validate(build(sectionOf(ApiKeyConfig), new Map<string, unknown>(given), problems), problems);

@@ -30,11 +30,14 @@ export interface AuditVerifyOptions {
 }
 
 /** Fails if an entry was changed, removed or inserted. */
-export async function verifyAuditLog(named: string | undefined, options: AuditVerifyOptions): Promise<void> {
+export async function verifyAuditLog(
+  givenFile: string | undefined,
+  options: AuditVerifyOptions,
+): Promise<void> {
   const out = new Output(options.output);
   // A missing file is an error only if the user named it: a new gateway has no audit log yet.
-  if (named !== undefined && !existsSync(named)) throw new RangeError(`${named} does not exist`);
-  const file = named ?? join(await resolveStateDir(options), 'audit.jsonl');
+  if (givenFile !== undefined && !existsSync(givenFile)) throw new RangeError(`${givenFile} does not exist`);
+  const file = givenFile ?? join(await resolveStateDir(options), 'audit.jsonl');
   const verdict = await verifyAudit(file);
   if (out.format === 'json') out.json({ file, ...verdict });
   if (!verdict.ok) throw new CommandError(`${verdict.file}, line ${verdict.line}: ${verdict.problem}`);

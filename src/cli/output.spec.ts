@@ -11,8 +11,8 @@ describe('usesColour', () => {
     [false, { FORCE_COLOR: '1' }, true],
     [true, { FORCE_COLOR: '0' }, false],
     [true, { FORCE_COLOR: '1', NO_COLOR: '1' }, false],
-  ])('with isTerminal %s and environment %j is %s', (isTerminal, env, wanted) => {
-    expect(usesColour(isTerminal, env)).toBe(wanted);
+  ])('with isTerminal %s and environment %j is %s', (isTerminal, env, expected) => {
+    expect(usesColour(isTerminal, env)).toBe(expected);
   });
 });
 

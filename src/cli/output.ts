@@ -47,7 +47,7 @@ export class Output {
   }
 }
 
-/** As no-color.org and force-color.org define it; NO_COLOR wins, which is not so in styleText. */
+/** Follows no-color.org and force-color.org. NO_COLOR takes precedence over FORCE_COLOR, unlike in styleText. */
 export function usesColour(isTerminal: boolean, env: Environment): boolean {
   if (env['NO_COLOR']) return false;
   const forced = env['FORCE_COLOR'];
@@ -55,7 +55,7 @@ export function usesColour(isTerminal: boolean, env: Environment): boolean {
   return isTerminal && env['TERM'] !== 'dumb';
 }
 
-/** `usesColour` has decided; styleText does not check the stream again. */
+/** `isColoured` is the result of `usesColour`, so styleText does not check the stream. */
 export const painter =
   (isColoured: boolean): Paint =>
   (style, text) =>

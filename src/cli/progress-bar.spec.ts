@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ProgressBar, type ReportedProgress } from './progress-bar.js';
 
-function drawn(reports: readonly ReportedProgress[], isTTY = true, columns = 80): string[] {
+function linesFor(reports: readonly ReportedProgress[], isTTY = true, columns = 80): string[] {
   const written: string[] = [];
   const bar = new ProgressBar({
     isTTY,
@@ -16,7 +16,7 @@ function drawn(reports: readonly ReportedProgress[], isTTY = true, columns = 80)
 describe('ProgressBar', () => {
   it('shows progress and total, and removes the line at the end', () => {
     expect(
-      drawn([
+      linesFor([
         { progress: 1, total: 4 },
         { progress: 4, total: 4, message: 'done' },
       ]),
@@ -24,7 +24,7 @@ describe('ProgressBar', () => {
   });
 
   it('shows the progress alone without a total', () => {
-    expect(drawn([{ progress: 12.345, message: 'rows' }])).toEqual(['12.35  rows', '']);
+    expect(linesFor([{ progress: 12.345, message: 'rows' }])).toEqual(['12.35  rows', '']);
   });
 
   it.each([
@@ -33,14 +33,14 @@ describe('ProgressBar', () => {
     [{ progress: 3, total: 0 }, '3'],
     [{ progress: 1, total: 2, message: '\x1b[2J' }, '\\x1b[2J'],
   ])('shows %j within its bounds', (report, part) => {
-    expect(drawn([report])[0]).toContain(part);
+    expect(linesFor([report])[0]).toContain(part);
   });
 
   it('truncates to the width of the terminal', () => {
-    expect(drawn([{ progress: 1, total: 2, message: 'x'.repeat(200) }], true, 40)[0]).toHaveLength(39);
+    expect(linesFor([{ progress: 1, total: 2, message: 'x'.repeat(200) }], true, 40)[0]).toHaveLength(39);
   });
 
   it('writes nothing to a stream that is not a terminal', () => {
-    expect(drawn([{ progress: 1, total: 2 }], false)).toEqual([]);
+    expect(linesFor([{ progress: 1, total: 2 }], false)).toEqual([]);
   });
 });

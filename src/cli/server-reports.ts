@@ -109,7 +109,7 @@ export async function setToolEnabled(
   options: GatewayOptions,
 ): Promise<void> {
   const { api, out } = await openGateway(options);
-  const answer = await api.switchTool(server, tool, action);
-  if (out.format === 'json') out.json(answer);
+  const detail = await api.switchTool(server, tool, action);
+  if (out.format === 'json') out.json(detail);
   else out.line(printable(`${tool} of ${server} is ${PAST_TENSE[action]}`));
 }

@@ -34,15 +34,15 @@ describe('tableLines', () => {
   });
 
   it('leaves out optional columns, the last first, if truncating is not enough', () => {
-    const counted: TableColumn[] = [
+    const withOptionalColumns: TableColumn[] = [
       { title: 'SERVER' },
       { title: 'QUEUE', isOptional: true },
       { title: 'TOOLS' },
       { title: 'PROMPTS', isOptional: true },
     ];
-    const at = (width: number): string =>
-      tableLines(counted, [['files', '1', '2', '3']], { ...plain, width })[0]!;
-    expect([at(29), at(28), at(15)]).toEqual([
+    const headerAt = (width: number): string =>
+      tableLines(withOptionalColumns, [['files', '1', '2', '3']], { ...plain, width })[0]!;
+    expect([headerAt(29), headerAt(28), headerAt(15)]).toEqual([
       'SERVER  QUEUE  TOOLS  PROMPTS',
       'SERVER  QUEUE  TOOLS',
       'SERVER  TOOLS',

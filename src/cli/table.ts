@@ -27,13 +27,13 @@ export function tableLines(
   { width = Infinity, paint }: { width?: number | undefined; paint: Paint },
 ): string[] {
   const texts = rows.map((row) => row.map((cell) => printable(typeof cell === 'string' ? cell : cell.text)));
-  const natural = columns.map(({ title }, at) =>
+  const naturalWidths = columns.map(({ title }, at) =>
     texts.reduce((most, row) => Math.max(most, textWidth(row[at] ?? '')), title.length),
   );
-  const widths = fitWidths(columns, natural, width);
-  const optional = columns.findLastIndex(({ isOptional }) => isOptional === true);
-  if (optional !== -1 && totalWidth(widths) > width) {
-    const without = <T>(all: readonly T[]): T[] => all.filter((_, at) => at !== optional);
+  const widths = fitWidths(columns, naturalWidths, width);
+  const lastOptional = columns.findLastIndex(({ isOptional }) => isOptional === true);
+  if (lastOptional !== -1 && totalWidth(widths) > width) {
+    const without = <T>(all: readonly T[]): T[] => all.filter((_, at) => at !== lastOptional);
     return tableLines(without(columns), rows.map(without), { width, paint });
   }
   const line = (cells: readonly string[], styleOf: (at: number) => CellStyle | undefined): string =>
@@ -68,8 +68,12 @@ const totalWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
 
 /** Narrows the widest truncatable column first. */
-function fitWidths(columns: readonly TableColumn[], natural: readonly number[], width: number): number[] {
-  const widths = [...natural];
+function fitWidths(
+  columns: readonly TableColumn[],
+  naturalWidths: readonly number[],
+  width: number,
+): number[] {
+  const widths = [...naturalWidths];
   for (;;) {
     const excess = totalWidth(widths) - width;
     if (excess <= 0) return widths;

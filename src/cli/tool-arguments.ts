@@ -12,17 +12,17 @@ export function parseToolArguments(
   json: string | undefined,
   pairs: readonly string[],
 ): Record<string, unknown> {
-  const args = json === undefined ? {} : { ...objectIn(textOf(json)) };
+  const args = json === undefined ? {} : { ...parseObject(readJsonText(json)) };
   for (const pair of pairs) {
     const [, name, sign, value] = PAIR.exec(pair) ?? [];
     if (name === undefined || value === undefined)
       throw new RangeError(`invalid argument ${pair}: use name=text, or name:=json for other types`);
-    args[name] = sign === '=' ? value : valueIn(name, value);
+    args[name] = sign === '=' ? value : parseJson(`${name}:=`, value);
   }
   return args;
 }
 
-function textOf(json: string): string {
+function readJsonText(json: string): string {
   if (json === '-') return readFileSync(0, 'utf8');
   if (!json.startsWith('@')) return json;
   try {
@@ -32,15 +32,13 @@ function textOf(json: string): string {
   }
 }
 
-function objectIn(text: string): JsonObject {
-  const value = parsed('--args', text);
+function parseObject(text: string): JsonObject {
+  const value = parseJson('--args', text);
   if (isJsonObject(value)) return value;
   throw new RangeError('--args must be a JSON object, such as {"path":"a.txt"}');
 }
 
-const valueIn = (name: string, text: string): unknown => parsed(`${name}:=`, text);
-
-function parsed(what: string, text: string): unknown {
+function parseJson(what: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
