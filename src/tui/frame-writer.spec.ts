@@ -14,60 +14,60 @@ class FakeTerminal extends EventEmitter {
   }
 }
 
-function opened() {
+function openWriter() {
   const terminal = new FakeTerminal();
   const writer = new FrameWriter(terminal);
   writer.open();
   onCleanup(() => writer.close());
   terminal.written = [];
-  const shown = async (frame: string): Promise<string> => {
+  const show = async (frame: string): Promise<string> => {
     writer.write(frame);
     const [text] = await until(
-      'the frame is shown',
+      'the frame is show',
       () => terminal.written.length > 0 && terminal.written.splice(0),
     );
     return text!;
   };
-  return { terminal, writer, shown };
+  return { terminal, writer, show };
 }
 
 const at = (row: number, text: string): string => `\x1b[${row};1H\x1b[0m\x1b[K${text}`;
 
 describe('FrameWriter', () => {
   it('writes each row at its position, and later only changed rows', async () => {
-    const { shown } = opened();
-    expect(await shown('a\nb\nc')).toContain(at(1, 'a') + at(2, 'b') + at(3, 'c'));
-    const second = await shown('a\nB\nc');
+    const { show } = openWriter();
+    expect(await show('a\nb\nc')).toContain(at(1, 'a') + at(2, 'b') + at(3, 'c'));
+    const second = await show('a\nB\nc');
     expect(second).toContain(at(2, 'B'));
     expect(second).not.toContain('a');
     expect(second).not.toMatch(/c/);
   });
 
   it('clears removed rows and never writes below the last row of the terminal', async () => {
-    const { shown } = opened();
-    await shown('a\nb\nc');
-    expect(await shown('a')).toContain(at(2, '') + at(3, ''));
-    expect(await shown('1\n2\n3\n4\n5')).not.toContain('4');
+    const { show } = openWriter();
+    await show('a\nb\nc');
+    expect(await show('a')).toContain(at(2, '') + at(3, ''));
+    expect(await show('1\n2\n3\n4\n5')).not.toContain('4');
   });
 
   it('shows only the last of several frames', async () => {
-    const { writer, shown } = opened();
+    const { writer, show } = openWriter();
     writer.write('first');
-    expect(await shown('second')).not.toContain('first');
+    expect(await show('second')).not.toContain('first');
   });
 
   it('rewrites all rows after a resize and forwards the event', async () => {
-    const { terminal, writer, shown } = opened();
-    await shown('a\nb');
+    const { terminal, writer, show } = openWriter();
+    await show('a\nb');
     let forwarded = 0;
     writer.on('resize', () => forwarded++);
     terminal.emit('resize');
     expect([terminal.written.splice(0), forwarded]).toEqual([['\x1b[2J'], 1]);
-    expect(await shown('a\nb')).toContain(at(1, 'a') + at(2, 'b'));
+    expect(await show('a\nb')).toContain(at(1, 'a') + at(2, 'b'));
   });
 
   it('restores the screen once and drops a pending frame', () => {
-    const { terminal, writer } = opened();
+    const { terminal, writer } = openWriter();
     writer.write('late');
     writer.close();
     writer.close();

@@ -74,7 +74,7 @@ export class FrameWriter extends EventEmitter {
     );
     this.shown = lines;
     if (changed.length === 0) return;
-    const written = changed.map((row) => `\x1b[${row + 1};1H\x1b[0m\x1b[K${lines[row] ?? ''}`);
-    this.terminal.write(`${BEGIN}${written.join('')}\x1b[0m${END}`);
+    const updates = changed.map((row) => `\x1b[${row + 1};1H\x1b[0m\x1b[K${lines[row] ?? ''}`);
+    this.terminal.write(`${BEGIN}${updates.join('')}\x1b[0m${END}`);
   }
 }

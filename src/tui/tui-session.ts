@@ -10,8 +10,8 @@ import { requestsFor, type TuiRequest } from './model/tui-request.js';
 import { update } from './model/update.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-/** Debounces reloads: one change of a server can cause many events. */
-const DEBOUNCE_MS = 150;
+/** Lists that change within this time are reloaded together: one change of a server can cause many events. */
+const RELOAD_DELAY_MS = 150;
 const TICK_INTERVAL_MS = 1000;
 
 interface TuiOptions {
@@ -23,15 +23,15 @@ interface TuiOptions {
   readonly size: Model['size'];
 }
 
-/** Holds the model; after each event it starts the requests that the model needs and aborts those it does not need. */
+/** Holds the model. After each event, starts the requests that the model needs and aborts all others. */
 export class TuiSession {
   model: Model;
   private readonly listeners = new ListenerSet();
   private readonly running = new Map<string, AbortController>();
   private readonly feed: FeedReader;
-  private readonly changed = new Set<ListId>();
-  private debounce: NodeJS.Timeout | undefined;
-  private ticking: NodeJS.Timeout | undefined;
+  private readonly changedLists = new Set<ListId>();
+  private reloadTimer: NodeJS.Timeout | undefined;
+  private tickTimer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: TuiOptions) {
     const address = options.api.target.url.replace(/^https?:\/\//, '');
@@ -46,13 +46,13 @@ export class TuiSession {
 
   start(): void {
     void this.feed.run();
-    this.ticking = setInterval(() => this.dispatch({ type: 'tick', now: Date.now() }), TICK_INTERVAL_MS);
+    this.tickTimer = setInterval(() => this.dispatch({ type: 'tick', now: Date.now() }), TICK_INTERVAL_MS);
   }
 
   stop(): void {
     this.feed.stop();
-    clearInterval(this.ticking);
-    clearTimeout(this.debounce);
+    clearInterval(this.tickTimer);
+    clearTimeout(this.reloadTimer);
     for (const request of this.running.values()) request.abort();
   }
 
@@ -76,30 +76,30 @@ export class TuiSession {
   private onFeedEvent(kind: string, data: Readonly<Record<string, unknown>>): void {
     if (kind === 'server' && this.isOutsideProject(data['id'])) return;
     this.dispatch({ type: 'feed', kind, data });
-    for (const list of listsAffectedBy(kind, data)) this.changed.add(list);
-    if (this.changed.size === 0) return;
-    this.debounce ??= setTimeout(() => {
-      this.debounce = undefined;
-      const lists = [...this.changed];
-      this.changed.clear();
+    for (const list of listsAffectedBy(kind, data)) this.changedLists.add(list);
+    if (this.changedLists.size === 0) return;
+    this.reloadTimer ??= setTimeout(() => {
+      this.reloadTimer = undefined;
+      const lists = [...this.changedLists];
+      this.changedLists.clear();
       this.dispatch({ type: 'lists-changed', lists });
-    }, DEBOUNCE_MS);
+    }, RELOAD_DELAY_MS);
   }
 
-  /** The feed has events of all servers; a `project` event reports which servers the project has. */
+  /** The feed has events of all servers. Servers enter and leave the project with a `project` event. */
   private isOutsideProject(server: unknown): boolean {
     return this.options.project !== undefined && !this.model.servers.some(({ id }) => id === server);
   }
 
   private syncRequests(): void {
-    const wanted = new Map(requestsFor(this.model).map((request) => [request.key, request]));
+    const needed = new Map(requestsFor(this.model).map((request) => [request.key, request]));
     for (const [key, request] of this.running) {
       // A confirmed action is not aborted.
-      if (wanted.has(key) || key.startsWith('action ')) continue;
+      if (needed.has(key) || key.startsWith('action ')) continue;
       this.running.delete(key);
       request.abort();
     }
-    for (const request of wanted.values()) if (!this.running.has(request.key)) void this.run(request);
+    for (const request of needed.values()) if (!this.running.has(request.key)) void this.run(request);
   }
 
   private async run(request: TuiRequest): Promise<void> {
@@ -107,26 +107,26 @@ export class TuiSession {
     this.running.set(request.key, controller);
     let outcome: TuiEvent | undefined;
     try {
-      outcome = await this.fetch(request, controller.signal);
+      outcome = await this.perform(request, controller.signal);
     } catch (error) {
-      if (!controller.signal.aborted) outcome = { type: 'failed', request, problem: problemIn(error) };
+      if (!controller.signal.aborted) outcome = { type: 'failed', request, problem: problemOf(error) };
     }
     if (this.running.get(request.key) === controller) this.running.delete(request.key);
     if (outcome && !controller.signal.aborted) this.dispatch(outcome);
   }
 
-  private async fetch(request: TuiRequest, signal: AbortSignal): Promise<TuiEvent> {
+  private async perform(request: TuiRequest, signal: AbortSignal): Promise<TuiEvent> {
     const { api } = this.options;
     switch (request.kind) {
       case 'servers':
         return { type: 'servers', servers: await api.servers(signal), version: request.version };
       case 'page':
-        return this.page(request, signal);
+        return this.loadPage(request, signal);
       case 'disabled-tools':
         return {
           type: 'disabled-tools',
           request,
-          tools: await this.disabledTools(request.servers, signal),
+          tools: await this.loadDisabledTools(request.servers, signal),
         };
       case 'server':
         return { type: 'server', detail: await api.server(request.id, signal), version: request.version };
@@ -143,10 +143,13 @@ export class TuiSession {
     }
   }
 
-  private async page(request: Extract<TuiRequest, { kind: 'page' }>, signal: AbortSignal): Promise<TuiEvent> {
-    const { list, wanted, query, server, limit } = request;
-    const asked = { q: query.trim(), server, cursor: wanted.cursor, limit };
-    const { rows, nextCursor, total } = await this.options.api.page(list, asked, signal);
+  private async loadPage(
+    request: Extract<TuiRequest, { kind: 'page' }>,
+    signal: AbortSignal,
+  ): Promise<TuiEvent> {
+    const { list, position, query, server, limit } = request;
+    const pageQuery = { q: query.trim(), server, cursor: position.cursor, limit };
+    const { rows, nextCursor, total } = await this.options.api.page(list, pageQuery, signal);
     return {
       type: 'page',
       request,
@@ -154,7 +157,7 @@ export class TuiSession {
     };
   }
 
-  private async disabledTools(servers: readonly string[], signal: AbortSignal) {
+  private async loadDisabledTools(servers: readonly string[], signal: AbortSignal) {
     const lists = await Promise.all(
       servers.map(async (server) => {
         const tools = await this.options.api.serverTools(server, signal);
@@ -180,7 +183,7 @@ export class TuiSession {
   }
 }
 
-const problemIn = (error: unknown): string => {
+const problemOf = (error: unknown): string => {
   if (error instanceof GatewayProblem) return printable(error.message);
   return printable(error instanceof Error ? error.message : String(error));
 };

@@ -9,7 +9,7 @@ import type {
 import { listRow, type ListRow } from '../../src/tui/model/list-row.js';
 import type { TuiEvent } from '../../src/tui/model/tui-event.js';
 import { newModel, type Model } from '../../src/tui/model/model.js';
-import type { PageAnswer } from '../../src/tui/model/paged-list.js';
+import type { LoadedPage } from '../../src/tui/model/paged-list.js';
 import { requestsFor, type TuiRequest } from '../../src/tui/model/tui-request.js';
 import { update } from '../../src/tui/model/update.js';
 
@@ -155,16 +155,16 @@ export class TuiModelHarness {
 
   private page({
     list,
-    wanted,
+    position,
     limit,
     query,
     server: only,
-  }: Extract<TuiRequest, { kind: 'page' }>): PageAnswer {
+  }: Extract<TuiRequest, { kind: 'page' }>): LoadedPage {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     const found = this.rows(list)
       .filter(({ item }) => only === undefined || ('server' in item && item.server === only))
       .filter(({ item }) => words.every((word) => JSON.stringify(item).toLowerCase().includes(word)));
-    const start = wanted.cursor === undefined ? 0 : found.findIndex(({ key }) => key > wanted.cursor!);
+    const start = position.cursor === undefined ? 0 : found.findIndex(({ key }) => key > position.cursor!);
     const rows = start === -1 ? [] : found.slice(start, start + limit);
     const isLast = start === -1 || start + limit >= found.length;
     return { rows, total: found.length, ...(isLast ? {} : { nextCursor: rows.at(-1)!.key }) };

@@ -52,11 +52,11 @@ const SERVERS: readonly TuiColumn[] = [
         ? formatAge(row.item.since, now)
         : '-',
   },
-  number('CALLS', 5, 50, (server) => server.calls),
-  number('QUEUE', 5, 56, (server) => server.waiting),
-  number('TOOLS', 6, 62, (server) => server.counts.tools),
-  number('PROMPTS', 7, 90, (server) => server.counts.prompts),
-  number('RESOURCES', 9, 100, (server) => server.counts.resources),
+  countColumn('CALLS', 5, 50, (server) => server.calls),
+  countColumn('QUEUE', 5, 56, (server) => server.waiting),
+  countColumn('TOOLS', 6, 62, (server) => server.counts.tools),
+  countColumn('PROMPTS', 7, 90, (server) => server.counts.prompts),
+  countColumn('RESOURCES', 9, 100, (server) => server.counts.resources),
   {
     title: 'REASON',
     width: { share: 3 },
@@ -68,7 +68,7 @@ const SERVERS: readonly TuiColumn[] = [
 
 type Server = Extract<ListRow, { kind: 'server' }>['item'];
 
-function number(
+function countColumn(
   title: string,
   width: number,
   minListWidth: number,
@@ -186,22 +186,25 @@ interface PlacedColumn {
 /** The columns that fit into a list of this width, and their widths. */
 export function placeColumns(list: ListId, width: number): readonly PlacedColumn[] {
   const shown = COLUMNS[list].filter(({ minListWidth = 0 }) => width >= minListWidth);
-  const fixed = shown.reduce((sum, { width: own }) => sum + (typeof own === 'number' ? own : 0), 0);
-  const shares = shown.reduce((sum, { width: own }) => sum + (typeof own === 'number' ? 0 : own.share), 0);
-  let room = width - fixed - GAP * (shown.length - 1);
-  let left = shares;
+  const fixed = shown.reduce((sum, { width: column }) => sum + (typeof column === 'number' ? column : 0), 0);
+  const shares = shown.reduce(
+    (sum, { width: column }) => sum + (typeof column === 'number' ? 0 : column.share),
+    0,
+  );
+  let freeWidth = width - fixed - GAP * (shown.length - 1);
+  let freeShares = shares;
   return shown.map((column) => {
     if (typeof column.width === 'number') return { column, width: column.width };
-    const own = Math.floor((room * column.width.share) / left);
-    room -= own;
-    left -= column.width.share;
-    return { column, width: Math.max(0, own) };
+    const shared = Math.floor((freeWidth * column.width.share) / freeShares);
+    freeWidth -= shared;
+    freeShares -= column.width.share;
+    return { column, width: Math.max(0, shared) };
   });
 }
 
 export const headerLine = (placed: readonly PlacedColumn[]): string =>
   placed
-    .map(({ column, width }) => aligned(truncateEnd(column.title, width), width, column))
+    .map(({ column, width }) => padCell(truncateEnd(column.title, width), width, column))
     .join(' '.repeat(GAP));
 
 /** One row of a list with highlighted matches. */
@@ -214,7 +217,7 @@ export function rowLine(
   const cells = placed.map(({ column, width }) => {
     const shown = printable(column.text(row, model).slice(0, MAX_CELL_LENGTH));
     const short = column.truncate === 'middle' ? truncateMiddle(shown, width) : truncateEnd(shown, width);
-    return highlight(aligned(short, width, column), column.style?.(row) ?? 'plain');
+    return highlight(padCell(short, width, column), column.style?.(row) ?? 'plain');
   });
   // A row that matches only in a part that is not shown, such as the description, is highlighted as a whole.
   const isHiddenMatch = highlight !== NO_HIGHLIGHT && !cells.flat().some(({ style }) => style === 'match');
@@ -227,5 +230,5 @@ export function rowLine(
 /** Wider than any screen: bounds the work for very long texts. */
 const MAX_CELL_LENGTH = 2000;
 
-const aligned = (shown: string, width: number, { align }: TuiColumn): string =>
+const padCell = (shown: string, width: number, { align }: TuiColumn): string =>
   align === 'right' ? padTextStart(shown, width) : padTextEnd(shown, width);

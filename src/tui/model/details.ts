@@ -8,15 +8,13 @@ import { selectedRow, currentList, type Model, type Preview } from './model.js';
 import { schemaLines } from './schema-lines.js';
 import { span, stateStyle, textLine, type TextLine } from './text-line.js';
 
-/** `servers show` prints all lines that the gateway keeps. */
+/** The command `servers show` prints all lines that the gateway keeps. */
 const MAX_STDERR_LINES = 20;
 
 /** Width of the border with a space on each side. */
 const BORDER_WIDTH = 3;
 
 const detailWidth = (model: Model): number => computeLayout(model).detailColumns - BORDER_WIDTH;
-
-export const detailLength = (model: Model): number => detailLines(model).length;
 
 /** The contents of the details pane for the selected row. */
 export function detailLines(model: Model): readonly TextLine[] {
@@ -29,7 +27,7 @@ export function detailLines(model: Model): readonly TextLine[] {
   return page.lines;
 }
 
-/** Contents are not highlighted, because a search does not cover them. */
+/** Matches are not highlighted, because a search does not cover the contents of resources. */
 function previewPage({ uri, lines, problem }: Preview, width: number): readonly TextLine[] {
   const page = new DetailPage(width);
   page.field('preview of', uri);
@@ -63,8 +61,8 @@ type Item<K extends ListRow['kind']> = Extract<ListRow, { kind: K }>['item'];
 
 function describeServer(server: Item<'server'>, model: Model, page: DetailPage): void {
   const { id, state, reason, transport, since, restarts, calls, inFlight, waiting, pid, counts } = server;
-  const held = model.serverDetail?.detail;
-  const detail = held?.id === id ? held : undefined;
+  const loaded = model.serverDetail?.detail;
+  const detail = loaded?.id === id ? loaded : undefined;
   page.field('server', id, 'bold');
   page.field('state', state, stateStyle(state));
   page.field('reason', reason, state === 'ready' ? 'plain' : 'bad');
@@ -74,7 +72,7 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.field('restarts', formatCount(restarts));
   page.field('process', pid);
   page.field('calls', `${formatCount(calls)} (${inFlight} running, ${waiting} queued)`);
-  page.field('tools', offered(counts.tools, counts.disabledTools));
+  page.field('tools', formatToolCount(counts.tools, counts.disabledTools));
   page.field('prompts', formatCount(counts.prompts));
   page.field('resources', formatCount(counts.resources));
   page.field('templates', formatCount(counts.templates));
@@ -92,8 +90,8 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.json(detail.definition);
 }
 
-const offered = (on: number, off: number): string =>
-  off === 0 ? formatCount(on) : `${formatCount(on)} (${off} disabled)`;
+const formatToolCount = (enabled: number, disabled: number): string =>
+  disabled === 0 ? formatCount(enabled) : `${formatCount(enabled)} (${disabled} disabled)`;
 
 function describeTool({ name, server, ownName, definition }: Item<'tool'>, page: DetailPage): void {
   page.field('tool', name, 'bold');
@@ -116,17 +114,19 @@ function describeDisabledTool(
 }
 
 /** `readOnly, not destructive`; annotations with values other than booleans are returned unchanged. */
-function hintsIn(annotations: unknown): unknown {
+function formatHints(annotations: unknown): unknown {
   if (typeof annotations !== 'object' || annotations === null) return annotations;
   const hints = Object.entries(annotations).filter(([name]) => name !== 'title');
   if (hints.some(([, value]) => typeof value !== 'boolean')) return annotations;
-  return hints.map(([name, is]) => `${is === true ? '' : 'not '}${name.replace(/Hint$/, '')}`).join(', ');
+  return hints
+    .map(([name, value]) => `${value === true ? '' : 'not '}${name.replace(/Hint$/, '')}`)
+    .join(', ');
 }
 
 /** Description, arguments, result and schema of a tool. */
 function describeDefinition(definition: Readonly<Record<string, unknown>>, page: DetailPage): void {
   const { inputSchema, outputSchema, description, annotations, ...rest } = definition;
-  page.field('hints', hintsIn(annotations));
+  page.field('hints', formatHints(annotations));
   if (description !== undefined) page.heading('Description');
   page.text(description);
   page.heading('Arguments');
@@ -141,7 +141,7 @@ function describeDefinition(definition: Readonly<Record<string, unknown>>, page:
 }
 
 function describePrompt({ name, server, ownName, definition }: Item<'prompt'>, page: DetailPage): void {
-  const { arguments: taken, description, title, ...rest } = definition;
+  const { arguments: promptArguments, description, title, ...rest } = definition;
   page.field('prompt', name, 'bold');
   page.field('title', title);
   page.field('server', server);
@@ -149,9 +149,9 @@ function describePrompt({ name, server, ownName, definition }: Item<'prompt'>, p
   if (description !== undefined) page.heading('Description');
   page.text(description);
   page.heading('Arguments');
-  const known = Array.isArray(taken) ? (taken as Record<string, unknown>[]) : [];
-  if (known.length === 0) page.text('none', 'dim');
-  for (const { name: argument, description: what, required } of known) {
+  const listed = Array.isArray(promptArguments) ? (promptArguments as Record<string, unknown>[]) : [];
+  if (listed.length === 0) page.text('none', 'dim');
+  for (const { name: argument, description: what, required } of listed) {
     page.add([
       [span(printable(String(argument)), 'accent'), span(required === true ? '  required' : '', 'dim')],
     ]);

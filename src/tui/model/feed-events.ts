@@ -31,7 +31,7 @@ export function listsAffectedBy(kind: string, data: Data): readonly ListId[] {
   }
 }
 
-/** Applies events that carry the new state. */
+/** Applies events that contain the new state. */
 export function withFeedEvent(model: Model, kind: string, data: Data): Model {
   switch (kind) {
     case 'server':
@@ -53,7 +53,7 @@ function withConfig(model: Model, { ok, problem }: Data): Model {
 function withServer(model: Model, data: Data): Model {
   const id = String(data['id']);
   const isFresh = model.lists.servers.paged.pages.every((page) => page.isFresh);
-  // The first list of servers includes changes from before it was loaded.
+  // The list of servers that is loaded later includes this change.
   if (!isLoaded(model.lists.servers.paged)) return model;
   const others = model.servers.filter((server) => server.id !== id);
   if (data['removed'] === true) return withServers(model, others, isFresh);
@@ -61,7 +61,7 @@ function withServer(model: Model, data: Data): Model {
   const at = model.servers.findIndex((known) => known.id === id);
   const servers = at === -1 ? [...others, server] : model.servers.with(at, server);
   const next = withServers(model, servers, isFresh);
-  // The details of the server are out of date too.
+  // The loaded details of the server are out of date: no list has version -1, so they are requested again.
   if (model.serverDetail?.detail.id !== id) return next;
   return { ...next, serverDetail: { ...model.serverDetail, version: -1 } };
 }

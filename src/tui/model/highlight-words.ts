@@ -12,7 +12,7 @@ import type { HighlightPiece } from './text-line.js';
 const ASCII = /^\p{ASCII}*$/u;
 const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Finds matches as the gateway finds resources: by words without case and accents; the last word may be a prefix. */
+/** Finds matches like the resource search of the gateway: words, ignoring case and accents; the last may be a prefix. */
 export function highlightWords(text: string, query: string): readonly HighlightPiece[] {
   const { terms } = parseQuery(query, (_word, isLast) => isLast);
   if (terms.length === 0 || text === '') return [{ text, isMatch: false }];

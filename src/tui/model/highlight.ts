@@ -9,7 +9,7 @@ export const NO_HIGHLIGHT: Highlighter = (text, style) => [span(text, style)];
 
 const REGEXP_SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
-/** Highlights as the gateway searches: resources by words, all other lists by substrings. */
+/** Highlights what the search of the gateway matches: words in resources, substrings in all other lists. */
 export function highlighterFor(list: ListId, query: string): Highlighter {
   if (query.trim() === '') return NO_HIGHLIGHT;
   const find = list === 'resources' ? highlightWords : highlightSubstrings;

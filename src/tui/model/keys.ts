@@ -1,6 +1,6 @@
 import { withList, withListsStale, withNotice, withSearch } from './model-changes.js';
 import { commandOfKey } from './row-commands.js';
-import { detailLength } from './details.js';
+import { detailLines } from './details.js';
 import { computeLayout } from './layout.js';
 import { withSelectionMoved, withSelectionAtEnd } from './list-state.js';
 import { CLOSED_DETAILS, currentList, PANELS, panelDefinition, type Model } from './model.js';
@@ -63,7 +63,7 @@ function withPanelCycled(model: Model, by: number): Model {
 
 function withPanelKey(model: Model, key: string): Model {
   const jump = JUMPS[key];
-  if (jump) return model.details.hasFocus ? withDetailsScrolled(model, jump) : withListKey(model, jump);
+  if (jump) return model.details.hasFocus ? withDetailsJump(model, jump) : withListJump(model, jump);
   switch (key) {
     case 'enter':
       return {
@@ -79,7 +79,7 @@ function withPanelKey(model: Model, key: string): Model {
     case 'escape':
       return withStepBack(model);
     case '/':
-      return { ...model, overlay: { kind: 'search', before: model.panels[model.panel].query } };
+      return { ...model, overlay: { kind: 'search', queryBefore: model.panels[model.panel].query } };
     case 't':
       return withSectionToggled(model);
     default:
@@ -87,7 +87,7 @@ function withPanelKey(model: Model, key: string): Model {
   }
 }
 
-function withListKey(model: Model, jump: (page: number) => number): Model {
+function withListJump(model: Model, jump: (page: number) => number): Model {
   const id = currentList(model);
   const { mainRows, secondRows } = computeLayout(model);
   const by = jump(id === panelDefinition(model.panel).main ? mainRows : secondRows);
@@ -96,9 +96,9 @@ function withListKey(model: Model, jump: (page: number) => number): Model {
   );
 }
 
-function withDetailsScrolled(model: Model, jump: (page: number) => number): Model {
+function withDetailsJump(model: Model, jump: (page: number) => number): Model {
   const { detailRows } = computeLayout(model);
-  const last = Math.max(0, detailLength(model) - detailRows);
+  const last = Math.max(0, detailLines(model).length - detailRows);
   const scroll = Math.min(last, Math.max(0, model.details.scroll + jump(detailRows)));
   return { ...model, details: { ...model.details, scroll } };
 }

@@ -27,7 +27,7 @@ export function computeLayout(model: Model): Layout {
   const body = rows - FRAME_ROWS;
   const detailColumns = model.details.isOpen ? Math.min(72, Math.floor(columns * 0.5)) : 0;
   const { second } = panelDefinition(model.panel);
-  const secondRows = second ? rowsOfSecond(model, body - 2 * HEAD_ROWS) : 0;
+  const secondRows = second ? secondListRows(model, body - 2 * HEAD_ROWS) : 0;
   return {
     columns,
     rows,
@@ -40,11 +40,11 @@ export function computeLayout(model: Model): Layout {
 }
 
 /** The second list gets the rows it needs, up to a third of the room, or half if it has the focus. */
-function rowsOfSecond(model: Model, room: number): number {
+function secondListRows(model: Model, room: number): number {
   const { second } = panelDefinition(model.panel);
   const length = second ? knownLength(model.lists[second.list].paged) : 0;
-  const most = Math.floor(room / (currentPanel(model).section === 'second' ? 2 : 3));
-  return Math.max(1, Math.min(Math.max(length, 1), Math.max(MIN_SECOND_ROWS, most)));
+  const maximum = Math.floor(room / (currentPanel(model).section === 'second' ? 2 : 3));
+  return Math.min(Math.max(1, length), Math.max(MIN_SECOND_ROWS, maximum));
 }
 
 /** Rows inside the frame of the help dialog. */

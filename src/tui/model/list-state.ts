@@ -5,17 +5,17 @@ import { EMPTY_LIST, rowIndexOf, knownLength, markStale, rowAt, type PagedList }
 export interface ListState {
   readonly paged: PagedList;
   readonly selected: number;
-  /** Key of the selected row, which stays selected when rows above it come and go. */
+  /** Key of the selected row, which stays selected when rows above it are added or removed. */
   readonly selectedKey: string | undefined;
   /** Index of the first visible row. */
   readonly top: number;
   /** Whether pages are loaded until the last row can be selected. */
-  readonly toEnd: boolean;
-  /** Increases when search or filter change: answers to requests of an earlier generation are dropped. */
+  readonly isLoadingToEnd: boolean;
+  /** Increases when search or filter change: responses to requests of an earlier generation are dropped. */
   readonly generation: number;
   /** Increases when the list changed at the gateway. */
   readonly version: number;
-  /** Why loading failed. The list is not requested again until something changes. */
+  /** Why loading failed. The list is not requested again before it changes at the gateway, or search or filter change. */
   readonly problem: string | undefined;
 }
 
@@ -24,20 +24,20 @@ export const INITIAL_LIST: ListState = {
   selected: 0,
   selectedKey: undefined,
   top: 0,
-  toEnd: false,
+  isLoadingToEnd: false,
   generation: 0,
   version: 0,
   problem: undefined,
 };
 
-/** For another search or filter: the list is loaded from the start. */
-export const restarted = ({ generation, version }: ListState): ListState => ({
+/** After a change of search or filter: the list is loaded from the start. */
+export const withListReset = ({ generation, version }: ListState): ListState => ({
   ...INITIAL_LIST,
   generation: generation + 1,
   version,
 });
 
-/** For a change at the gateway: pages are shown until they are loaded again. */
+/** After a change at the gateway: pages are shown until they are loaded again. */
 export const withPagesStale = (list: ListState): ListState => ({
   ...list,
   paged: markStale(list.paged),
@@ -51,26 +51,26 @@ export const selectedRowOf = ({ paged, selected }: ListState): ListRow | undefin
 export function withRows(list: ListState, paged: PagedList): ListState {
   const last = Math.max(0, knownLength(paged) - 1);
   const found = list.selectedKey === undefined ? undefined : rowIndexOf(paged, list.selectedKey);
-  const selected = list.toEnd ? last : Math.min(found ?? list.selected, last);
-  const toEnd = list.toEnd && paged.rest !== undefined;
+  const selected = list.isLoadingToEnd ? last : Math.min(found ?? list.selected, last);
+  const isLoadingToEnd = list.isLoadingToEnd && paged.rest !== undefined;
   // The selected row keeps its place on the screen.
-  const top = list.toEnd
+  const top = list.isLoadingToEnd
     ? list.top
     : Math.max(0, list.top + (found === undefined ? 0 : selected - list.selected));
   const selectedKey = rowAt(paged, selected)?.key ?? list.selectedKey;
-  return { ...list, paged, selected, selectedKey, toEnd, top, problem: undefined };
+  return { ...list, paged, selected, selectedKey, isLoadingToEnd, top, problem: undefined };
 }
 
 export function withSelectionMoved(list: ListState, by: number): ListState {
   const last = Math.max(0, knownLength(list.paged) - 1);
   const selected = Math.min(last, Math.max(0, list.selected + by));
   // The row may be on a page that was evicted: then only its index is known.
-  return { ...list, selected, selectedKey: rowAt(list.paged, selected)?.key, toEnd: false };
+  return { ...list, selected, selectedKey: rowAt(list.paged, selected)?.key, isLoadingToEnd: false };
 }
 
 export const withSelectionAtEnd = (list: ListState): ListState => ({
   ...withSelectionMoved(list, Infinity),
-  toEnd: list.paged.rest !== undefined,
+  isLoadingToEnd: list.paged.rest !== undefined,
 });
 
 /** Scrolls by the least amount that makes the selected row visible. */

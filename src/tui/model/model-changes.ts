@@ -1,7 +1,7 @@
 import type { ServerSummary } from '../../client/admin-types.js';
 import { serverRow, type ListRow, type ListId } from './list-row.js';
 import { matchesQuery } from './highlight.js';
-import { restarted, withPagesStale, withRows, type ListState } from './list-state.js';
+import { withListReset, withPagesStale, withRows, type ListState } from './list-state.js';
 import { panelDefinition, type Model, type Notice, type PanelState } from './model.js';
 import { wholeList } from './paged-list.js';
 
@@ -59,7 +59,7 @@ export function withSearch(model: Model, search: Partial<Pick<PanelState, 'query
   if (after.query === before.query && after.server === before.server) return model;
   const next = { ...model, panels: { ...model.panels, [model.panel]: after } };
   // All servers are in the model already.
-  if (main === 'servers') return withServers(withList(next, 'servers', restarted), next.servers, true);
+  if (main === 'servers') return withServers(withList(next, 'servers', withListReset), next.servers, true);
   const lists = [main, ...(second ? [second.list] : [])];
-  return lists.reduce((changed, id) => withList(changed, id, restarted), next);
+  return lists.reduce((changed, id) => withList(changed, id, withListReset), next);
 }

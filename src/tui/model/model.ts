@@ -63,7 +63,7 @@ export type PendingAction =
     }
   | { readonly kind: 'end-subscription'; readonly id: string; readonly uri: string };
 
-/** A dialog in place of the panel, or the search line; it gets all keys. */
+/** A dialog in place of the panel, or the search line. All keys go to it. */
 export type Overlay =
   | { readonly kind: 'help'; readonly scroll: number }
   | {
@@ -72,8 +72,12 @@ export type Overlay =
       readonly question: string;
       readonly effect: string;
     }
-  | { readonly kind: 'servers'; readonly options: readonly (string | undefined)[]; readonly selected: number }
-  | { readonly kind: 'search'; readonly before: string };
+  | {
+      readonly kind: 'server-filter';
+      readonly options: readonly (string | undefined)[];
+      readonly selected: number;
+    }
+  | { readonly kind: 'search'; readonly queryBefore: string };
 
 export interface Preview {
   readonly uri: string;
@@ -93,7 +97,7 @@ interface Details {
 export interface Notice {
   readonly text: string;
   readonly tone: 'good' | 'bad' | 'plain';
-  /** Time at which it disappears. */
+  /** Time at which the notice disappears. */
   readonly until: number;
 }
 
@@ -110,7 +114,8 @@ export interface Model {
   /** The server whose details are open, with its stderr output and definition. */
   readonly serverDetail: { readonly version: number; readonly detail: ServerDetail } | undefined;
   readonly sessions: ReadonlyMap<string, SessionItem>;
-  readonly sessionsVersion: { readonly wanted: number; readonly held: number };
+  /** Sessions are requested while `needed` and `loaded` differ. */
+  readonly sessionsVersion: { readonly needed: number; readonly loaded: number };
   /** Totals without search and filter, for the tabs. */
   readonly totals: Readonly<Partial<Record<ListId, { readonly version: number; readonly total: number }>>>;
   readonly details: Details;
@@ -149,7 +154,7 @@ export const newModel = (gateway: string, size: Model['size'], now: number): Mod
   servers: [],
   serverDetail: undefined,
   sessions: new Map(),
-  sessionsVersion: { wanted: 1, held: 0 },
+  sessionsVersion: { needed: 1, loaded: 0 },
   totals: {},
   details: CLOSED_DETAILS,
   overlay: undefined,

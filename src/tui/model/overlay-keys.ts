@@ -10,32 +10,33 @@ type OverlayOf<K extends Overlay['kind']> = Extract<Overlay, { kind: K }>;
 export function withOverlayKeyPressed(model: Model, overlay: Overlay, key: string): Model {
   switch (overlay.kind) {
     case 'help':
-      return inHelp(model, overlay, key);
+      return withHelpKey(model, overlay, key);
     case 'confirm':
-      return inConfirm(model, overlay, key);
-    case 'servers':
-      return inServers(model, overlay, key);
+      return withConfirmKey(model, overlay, key);
+    case 'server-filter':
+      return withServerFilterKey(model, overlay, key);
     default:
-      return inSearch(model, overlay, key);
+      return withSearchKey(model, overlay, key);
   }
 }
 
-const closed = (model: Model): Model => ({ ...model, overlay: undefined });
+const withoutOverlay = (model: Model): Model => ({ ...model, overlay: undefined });
 
-function inHelp(model: Model, { scroll }: OverlayOf<'help'>, key: string): Model {
+function withHelpKey(model: Model, { scroll }: OverlayOf<'help'>, key: string): Model {
   const last = Math.max(0, HELP_LINES.length - helpRows(model));
   const by = { down: 1, j: 1, up: -1, k: -1, pagedown: 10, pageup: -10 }[key];
-  if (by === undefined) return ['escape', 'q', '?', 'enter'].includes(key) ? closed(model) : model;
+  if (by === undefined) return ['escape', 'q', '?', 'enter'].includes(key) ? withoutOverlay(model) : model;
   return { ...model, overlay: { kind: 'help', scroll: Math.min(last, Math.max(0, scroll + by)) } };
 }
 
 /** Only `y` confirms. */
-function inConfirm(model: Model, { action }: OverlayOf<'confirm'>, key: string): Model {
-  if (key === 'y' || key === 'Y') return { ...closed(model), pendingAction: action, notice: undefined };
-  return ['n', 'N', 'q', 'escape'].includes(key) ? closed(model) : model;
+function withConfirmKey(model: Model, { action }: OverlayOf<'confirm'>, key: string): Model {
+  if (key === 'y' || key === 'Y')
+    return { ...withoutOverlay(model), pendingAction: action, notice: undefined };
+  return ['n', 'N', 'q', 'escape'].includes(key) ? withoutOverlay(model) : model;
 }
 
-function inServers(model: Model, overlay: OverlayOf<'servers'>, key: string): Model {
+function withServerFilterKey(model: Model, overlay: OverlayOf<'server-filter'>, key: string): Model {
   const { options, selected } = overlay;
   switch (key) {
     case 'down':
@@ -51,29 +52,29 @@ function inServers(model: Model, overlay: OverlayOf<'servers'>, key: string): Mo
     case 'G':
       return { ...model, overlay: { ...overlay, selected: options.length - 1 } };
     case 'enter':
-      return withSearch(closed(model), { server: options[selected] });
+      return withSearch(withoutOverlay(model), { server: options[selected] });
     case 'escape':
     case 'q':
     case 'f':
-      return closed(model);
+      return withoutOverlay(model);
     default:
       return model;
   }
 }
 
-/** The search applies with every letter. */
-function inSearch(model: Model, { before }: OverlayOf<'search'>, key: string): Model {
+/** The search is applied with every key. */
+function withSearchKey(model: Model, { queryBefore }: OverlayOf<'search'>, key: string): Model {
   const { query } = model.panels[model.panel];
   switch (key) {
     case 'enter':
     case 'down':
     case 'tab':
-      return closed(model);
+      return withoutOverlay(model);
     case 'escape':
-      return withSearch(closed(model), { query: before === query ? '' : before });
+      return withSearch(withoutOverlay(model), { query: queryBefore === query ? '' : queryBefore });
     case 'backspace':
       return query === ''
-        ? closed(model)
+        ? withoutOverlay(model)
         : withSearch(model, { query: Array.from(query).slice(0, -1).join('') });
     case 'ctrl-u':
       return withSearch(model, { query: '' });

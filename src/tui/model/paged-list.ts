@@ -13,17 +13,17 @@ interface Page {
 
 /**
  * A list of any length of which only pages near the visible rows are held. A cursor is a position in the sort order and
- * stays valid when rows come and go.
+ * stays valid when rows are added or removed.
  */
 export interface PagedList {
   readonly pages: readonly Page[];
   /** The part after the last page; undefined at the end of the list. */
   readonly rest: { readonly cursor: string | undefined } | undefined;
-  /** Total of the gateway, which may leave it out. */
+  /** Total number of rows, if the gateway sends it. */
   readonly total: number | undefined;
 }
 
-export interface PageAnswer {
+export interface LoadedPage {
   readonly rows: readonly ListRow[];
   readonly nextCursor?: string | undefined;
   readonly total?: number | undefined;
@@ -34,7 +34,7 @@ export interface PagePosition {
   readonly cursor: string | undefined;
 }
 
-/** Many times the rows of a screen; bounds the memory. */
+/** Bounds the memory; many times the rows of a screen. */
 const MAX_ROWS_HELD = 10_000;
 
 export const EMPTY_LIST: PagedList = { pages: [], rest: { cursor: undefined }, total: undefined };
@@ -50,12 +50,12 @@ export const wholeList = (rows: readonly ListRow[]): PagedList => ({
 export const knownLength = ({ pages }: PagedList): number => pages.reduce((sum, { count }) => sum + count, 0);
 
 /** Length of the list, or a lower bound if the gateway sends no total. */
-export function totalLength(list: PagedList): { readonly rows: number; readonly isLeast: boolean } {
+export function totalLength(list: PagedList): { readonly rows: number; readonly isLowerBound: boolean } {
   const known = knownLength(list);
-  if (!list.rest) return { rows: known, isLeast: false };
+  if (!list.rest) return { rows: known, isLowerBound: false };
   return list.total === undefined
-    ? { rows: known, isLeast: true }
-    : { rows: Math.max(known, list.total), isLeast: false };
+    ? { rows: known, isLowerBound: true }
+    : { rows: Math.max(known, list.total), isLowerBound: false };
 }
 
 export const isLoaded = ({ pages }: PagedList): boolean => pages.length > 0;
@@ -81,11 +81,11 @@ export function nextMissingPage(list: PagedList, from: number, to: number): Page
   return list.rest && to >= before ? { index: list.pages.length, cursor: list.rest.cursor } : undefined;
 }
 
-/** Inserts a loaded page. Later pages stay if the page still has the same end, because they still follow it. */
+/** Inserts a loaded page. Later pages are kept if the page ends as before, because they still follow it. */
 export function withPage(
   list: PagedList,
   { index }: PagePosition,
-  answer: PageAnswer,
+  answer: LoadedPage,
   isFresh: boolean,
 ): PagedList {
   const { rows, nextCursor, total } = answer;
@@ -93,13 +93,13 @@ export function withPage(
   const cursor = before ? before.cursor : list.rest?.cursor;
   const page = pageOf(cursor, rows, isFresh);
   const endsAsBefore = before !== undefined && before.lastKey === page.lastKey && before.count === page.count;
-  const behind = endsAsBefore && nextCursor !== undefined ? list.pages.slice(index + 1) : [];
-  const pages = [...list.pages.slice(0, index), page, ...behind];
+  const laterPages = endsAsBefore && nextCursor !== undefined ? list.pages.slice(index + 1) : [];
+  const pages = [...list.pages.slice(0, index), page, ...laterPages];
   const rest = nextCursor === undefined ? undefined : { cursor: nextCursor };
-  return evictDistantPages({ pages, rest: behind.length > 0 ? list.rest : rest, total }, index);
+  return evictDistantPages({ pages, rest: laterPages.length > 0 ? list.rest : rest, total }, index);
 }
 
-/** For a change at the gateway: pages stay visible until they are loaded again. */
+/** After a change at the gateway: pages stay visible until they are loaded again. */
 export const markStale = (list: PagedList): PagedList => ({
   ...list,
   pages: list.pages.map((page) => ({ ...page, isFresh: false })),
@@ -120,16 +120,16 @@ export function rowIndexOf(list: PagedList, key: string): number | undefined {
 function evictDistantPages(list: PagedList, near: number): PagedList {
   let excess = list.pages.reduce((sum, { rows = [] }) => sum + rows.length, 0) - MAX_ROWS_HELD;
   if (excess <= 0) return list;
-  const gone = new Set<number>();
-  const far = [...list.pages.keys()].toSorted((a, b) => Math.abs(b - near) - Math.abs(a - near));
-  for (const index of far) {
+  const evicted = new Set<number>();
+  const farthestFirst = [...list.pages.keys()].toSorted((a, b) => Math.abs(b - near) - Math.abs(a - near));
+  for (const index of farthestFirst) {
     if (excess <= 0) break;
-    gone.add(index);
+    evicted.add(index);
     excess -= list.pages[index]?.rows?.length ?? 0;
   }
   return {
     ...list,
-    pages: list.pages.map((page, index) => (gone.has(index) ? { ...page, rows: undefined } : page)),
+    pages: list.pages.map((page, index) => (evicted.has(index) ? { ...page, rows: undefined } : page)),
   };
 }
 

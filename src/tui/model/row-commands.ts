@@ -58,18 +58,26 @@ type Server = Extract<ListRow, { kind: 'server' }>['item'];
 
 function serverCommands({ id, enabled, counts }: Server, model: Model): readonly RowCommand[] {
   const name = printable(id);
-  const on = (verb: 'enable' | 'disable' | 'reconnect'): PendingAction => ({
+  const actionOf = (verb: 'enable' | 'disable' | 'reconnect'): PendingAction => ({
     kind: 'server',
     verb,
     server: id,
   });
-  const showResources = { key: 's', label: 'resources', run: (current: Model) => resourcesOf(current, id) };
+  const showResources = {
+    key: 's',
+    label: 'resources',
+    run: (current: Model) => withResourcesOf(current, id),
+  };
   if (!enabled)
     return [
       {
         key: 'e',
         label: 'enable',
-        run: confirm(on('enable'), `Enable ${name}?`, 'The gateway connects to it and lists what it offers.'),
+        run: confirm(
+          actionOf('enable'),
+          `Enable ${name}?`,
+          'The gateway connects to it and lists what it offers.',
+        ),
       },
     ];
   const offered = [
@@ -86,7 +94,7 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
       key: 'd',
       label: 'disable',
       run: confirm(
-        on('disable'),
+        actionOf('disable'),
         `Disable ${name}?`,
         `Removes what it offers${offered === '' ? '' : ` (${offered})`} from all lists. It stays disabled after a restart.`,
       ),
@@ -94,14 +102,14 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
     {
       key: 'r',
       label: 'reconnect',
-      run: confirm(on('reconnect'), `Reconnect ${name}?`, 'Running calls to this server will fail.'),
+      run: confirm(actionOf('reconnect'), `Reconnect ${name}?`, 'Running calls to this server will fail.'),
     },
     ...(model.panel === 'servers' ? [showResources] : []),
   ];
 }
 
 function toolCommand(verb: 'enable' | 'disable', server: string, tool: string): RowCommand {
-  const question = verb === 'enable' ? 'Enable' : 'Disable';
+  const capitalizedVerb = verb === 'enable' ? 'Enable' : 'Disable';
   const effect =
     verb === 'enable'
       ? 'Clients can list and call it again.'
@@ -111,7 +119,7 @@ function toolCommand(verb: 'enable' | 'disable', server: string, tool: string): 
     label: verb,
     run: confirm(
       { kind: 'tool', verb, server, tool },
-      `${question} ${printable(tool)} of ${printable(server)}?`,
+      `${capitalizedVerb} ${printable(tool)} of ${printable(server)}?`,
       effect,
     ),
   };
@@ -124,7 +132,7 @@ function withPreviewToggled(model: Model, uri: string): Model {
 }
 
 /** Shows all resources of a server, without the previous search of the panel. */
-const resourcesOf = (model: Model, server: string): Model =>
+const withResourcesOf = (model: Model, server: string): Model =>
   withSearch(
     { ...model, panel: 'resources', details: { ...model.details, hasFocus: false } },
     { server, query: '' },
@@ -139,7 +147,7 @@ function filterCommand({ panel, panels, servers }: Model): readonly RowCommand[]
       run: (model) => {
         const options = [undefined, ...servers.map(({ id }) => id)];
         const selected = Math.max(0, options.indexOf(panels[panel].server));
-        return { ...model, overlay: { kind: 'servers', options, selected } };
+        return { ...model, overlay: { kind: 'server-filter', options, selected } };
       },
     },
   ];

@@ -1,7 +1,7 @@
 import type { ListName, ServerDetail, ServerSummary, SessionItem } from '../../client/admin-types.js';
 import type { ListId, DisabledTool } from './list-row.js';
 import type { PendingAction } from './model.js';
-import type { PageAnswer } from './paged-list.js';
+import type { LoadedPage } from './paged-list.js';
 import type { TuiRequest } from './tui-request.js';
 
 type PageRequest = Extract<TuiRequest, { kind: 'page' }>;
@@ -17,7 +17,7 @@ export type TuiEvent =
   | { readonly type: 'feed'; readonly kind: string; readonly data: Readonly<Record<string, unknown>> }
   | { readonly type: 'lists-changed'; readonly lists: readonly ListId[] }
   | { readonly type: 'servers'; readonly servers: readonly ServerSummary[]; readonly version: number }
-  | { readonly type: 'page'; readonly request: PageRequest; readonly answer: PageAnswer }
+  | { readonly type: 'page'; readonly request: PageRequest; readonly answer: LoadedPage }
   | {
       readonly type: 'disabled-tools';
       readonly request: DisabledToolsRequest;

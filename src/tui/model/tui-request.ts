@@ -6,15 +6,15 @@ import { selectedRow, panelDefinition, type PendingAction, type Model } from './
 import { isLoaded, knownLength, nextMissingPage, type PagePosition } from './paged-list.js';
 
 /**
- * A request to the gateway. The key identifies a request that is already running: it is not restarted when something
- * changes meanwhile, else a list that changes often would never be loaded.
+ * A request to the gateway. A request whose key is that of a running one is not started: otherwise a list that changes
+ * often would never be loaded.
  */
 export type TuiRequest = { readonly key: string } & (
   | { readonly kind: 'servers'; readonly version: number }
   | {
       readonly kind: 'page';
       readonly list: ListName;
-      readonly wanted: PagePosition;
+      readonly position: PagePosition;
       readonly generation: number;
       readonly version: number;
       readonly limit: number;
@@ -35,7 +35,7 @@ export type TuiRequest = { readonly key: string } & (
 );
 
 const PAGE_SIZE = 200;
-/** While loading to the end of a list. */
+/** Page size while a list is loaded to its end. */
 const LARGE_PAGE_SIZE = 1000;
 
 /**
@@ -76,16 +76,16 @@ function listRequests(model: Model, list: ListId): TuiRequest[] {
   const { mainRows, secondRows } = computeLayout(model);
   const height = list === panelDefinition(model.panel).main ? mainRows : secondRows;
   // Loads one screen ahead of the visible rows.
-  const to = state.toEnd ? Infinity : state.top + 2 * height;
-  const wanted = nextMissingPage(
+  const to = state.isLoadingToEnd ? Infinity : state.top + 2 * height;
+  const position = nextMissingPage(
     state.paged,
-    state.toEnd ? knownLength(state.paged) : Math.max(0, state.top - height),
+    state.isLoadingToEnd ? knownLength(state.paged) : Math.max(0, state.top - height),
     to,
   );
-  if (!wanted) return [];
-  const key = `${list} ${generation} ${wanted.index}`;
-  const limit = state.toEnd ? LARGE_PAGE_SIZE : PAGE_SIZE;
-  return [{ kind: 'page', key, list, wanted, generation, version, limit, query, server }];
+  if (!position) return [];
+  const key = `${list} ${generation} ${position.index}`;
+  const limit = state.isLoadingToEnd ? LARGE_PAGE_SIZE : PAGE_SIZE;
+  return [{ kind: 'page', key, list, position, generation, version, limit, query, server }];
 }
 
 /** The admin API lists disabled tools per server; only servers that have some are requested. */
@@ -102,27 +102,27 @@ function disabledToolsRequests({ lists, servers, panels }: Model): TuiRequest[] 
 function detailRequests(model: Model): TuiRequest[] {
   const { details, serverDetail, sessionsVersion } = model;
   const row = selectedRow(model);
-  const found: TuiRequest[] = [];
-  if (model.panel === 'subscriptions' && sessionsVersion.held !== sessionsVersion.wanted)
-    found.push({
+  const requests: TuiRequest[] = [];
+  if (model.panel === 'subscriptions' && sessionsVersion.loaded !== sessionsVersion.needed)
+    requests.push({
       kind: 'sessions',
       key: 'sessions',
-      version: sessionsVersion.wanted,
+      version: sessionsVersion.needed,
     });
   if (details.isOpen && row?.kind === 'server') {
     const { version } = model.lists.servers;
-    const isHeld = serverDetail?.detail.id === row.key && serverDetail.version === version;
-    if (!isHeld) found.push({ kind: 'server', key: `server ${row.key}`, id: row.key, version });
+    const isLoadedDetail = serverDetail?.detail.id === row.key && serverDetail.version === version;
+    if (!isLoadedDetail) requests.push({ kind: 'server', key: `server ${row.key}`, id: row.key, version });
   }
   const { preview } = details;
   if (preview && preview.lines === undefined && preview.problem === undefined)
-    found.push({ kind: 'preview', key: `preview ${preview.uri}`, uri: preview.uri });
-  return found;
+    requests.push({ kind: 'preview', key: `preview ${preview.uri}`, uri: preview.uri });
+  return requests;
 }
 
-function totalRequests({ lists, totals: held }: Model): TuiRequest[] {
+function totalRequests({ lists, totals }: Model): TuiRequest[] {
   return (['resources', 'subscriptions'] as const)
-    .filter((list) => held[list]?.version !== lists[list].version)
+    .filter((list) => totals[list]?.version !== lists[list].version)
     .map((list) => {
       const { version } = lists[list];
       return { kind: 'total', key: `total ${list}`, list, version };

@@ -81,7 +81,7 @@ describe('list of 100,000 rows', () => {
     expect(
       harness.requests.filter(({ kind, key }) => kind === 'page' && key.startsWith('resources ')),
     ).toHaveLength(1);
-    expect(totalLength(harness.model.lists.resources.paged)).toEqual({ rows: 100_000, isLeast: false });
+    expect(totalLength(harness.model.lists.resources.paged)).toEqual({ rows: 100_000, isLowerBound: false });
   });
 
   it('loads pages ahead of the selection', () => {
@@ -100,7 +100,7 @@ describe('list of 100,000 rows', () => {
 });
 
 describe('search', () => {
-  it('applies with every letter and starts at the first row', () => {
+  it('is applied with every letter and starts at the first row', () => {
     const harness = new TuiModelHarness(gateway).press('4', 'j', '/', 'z', '.');
     expect(harness.model.panels.resources.query).toBe('z.');
     expect(knownLength(harness.model.lists.resources.paged)).toBe(1);
@@ -117,7 +117,7 @@ describe('search', () => {
     expect(harness.press('/', 'x', ' ', 'y', 'ctrl-w').model.panels.resources.query).toBe('x ');
   });
 
-  it('takes no letter as a command', () => {
+  it('treats no letter as a command', () => {
     const harness = new TuiModelHarness(gateway).press('4', '/', 'q', '?', '1');
     expect(harness.model).toMatchObject({
       isClosing: false,
@@ -172,7 +172,7 @@ describe('details', () => {
     expect(harness.press('p').model.details).toMatchObject({ isOpen: true, preview: undefined });
   });
 
-  it('of templates are reached with t unless the list is empty', () => {
+  it('are those of a template after t, unless the list of templates is empty', () => {
     const harness = new TuiModelHarness(gateway).press('4', 't');
     expect([currentList(harness.model), selected(harness)]).toEqual([
       'resource-templates',
@@ -247,7 +247,7 @@ describe('events of the feed', () => {
     expect(selected(harness)).toBe('resource://other/z.log');
   });
 
-  it('missed while disconnected are made up by reloading', () => {
+  it('that were missed while disconnected are replaced by reloading all lists', () => {
     const harness = new TuiModelHarness(gateway).press('4');
     harness.dispatch({ type: 'lost', problem: 'gone', retryAt: NOW + 500 });
     harness.gateway = { ...gateway, resources: [] };

@@ -19,8 +19,8 @@ import { isLoaded, knownLength, withPage } from './paged-list.js';
 /** The model after an event. A pure function: side effects follow from requestsFor. */
 export function update(model: Model, event: TuiEvent): Model {
   const next = withSelectionsInView(applyEvent(model, event));
-  const isOther = model.panel !== next.panel || selectedRow(model)?.key !== selectedRow(next)?.key;
-  return isOther ? { ...next, details: { ...next.details, scroll: 0, preview: undefined } } : next;
+  const isOtherRow = model.panel !== next.panel || selectedRow(model)?.key !== selectedRow(next)?.key;
+  return isOtherRow ? { ...next, details: { ...next.details, scroll: 0, preview: undefined } } : next;
 }
 
 type ResponseEvent = Extract<
@@ -38,7 +38,7 @@ function applyEvent(model: Model, event: TuiEvent): Model {
     case 'tick':
       return withTime(model, event.now);
     case 'connected':
-      return withConnection(model);
+      return withConnectionOpened(model);
     case 'lost':
       return { ...model, connection: { state: 'lost', problem: event.problem, retryAt: event.retryAt } };
     case 'feed':
@@ -59,7 +59,7 @@ function withResponse(model: Model, event: ResponseEvent): Model {
     case 'servers':
       return withServers(model, event.servers, model.lists.servers.version === event.version);
     case 'page':
-      return withPageAnswer(model, event);
+      return withLoadedPage(model, event);
     case 'disabled-tools':
       return withDisabledTools(model, event);
     case 'server':
@@ -68,7 +68,7 @@ function withResponse(model: Model, event: ResponseEvent): Model {
       return {
         ...model,
         sessions: new Map(event.sessions.map((session) => [session.id, session])),
-        sessionsVersion: { ...model.sessionsVersion, held: event.version },
+        sessionsVersion: { ...model.sessionsVersion, loaded: event.version },
       };
     case 'total':
       return withTotal(model, event.list, event.total, event.version);
@@ -78,30 +78,30 @@ function withResponse(model: Model, event: ResponseEvent): Model {
 }
 
 function withTime(model: Model, now: number): Model {
-  const isRead = model.notice !== undefined && model.notice.until <= now;
-  return { ...model, now, ...(isRead ? { notice: undefined } : {}) };
+  const isExpired = model.notice !== undefined && model.notice.until <= now;
+  return { ...model, now, ...(isExpired ? { notice: undefined } : {}) };
 }
 
 /** Events may have been missed while disconnected: everything is loaded again. */
-function withConnection(model: Model): Model {
+function withConnectionOpened(model: Model): Model {
   const lists = Object.entries(model.lists).map(([id, list]) => [id, withPagesStale(list)]);
   return {
     ...model,
     connection: { state: 'live' },
     lists: Object.fromEntries(lists) as Model['lists'],
-    sessionsVersion: { ...model.sessionsVersion, wanted: model.sessionsVersion.wanted + 1 },
+    sessionsVersion: { ...model.sessionsVersion, needed: model.sessionsVersion.needed + 1 },
   };
 }
 
-function withPageAnswer(model: Model, { request, answer }: Extract<TuiEvent, { type: 'page' }>): Model {
-  const { list: id, wanted, generation, version } = request;
+function withLoadedPage(model: Model, { request, answer }: Extract<TuiEvent, { type: 'page' }>): Model {
+  const { list: id, position, generation, version } = request;
   const next = withList(model, id, (list) => {
     // The page before it may have become the last one meanwhile.
-    if (list.generation !== generation || wanted.index > list.paged.pages.length) return list;
-    return withRows(list, withPage(list.paged, wanted, answer, list.version === version));
+    if (list.generation !== generation || position.index > list.paged.pages.length) return list;
+    return withRows(list, withPage(list.paged, position, answer, list.version === version));
   });
-  const isWhole = request.query === '' && request.server === undefined;
-  return isWhole && answer.total !== undefined ? withTotal(next, id, answer.total, version) : next;
+  const isUnfiltered = request.query === '' && request.server === undefined;
+  return isUnfiltered && answer.total !== undefined ? withTotal(next, id, answer.total, version) : next;
 }
 
 function withDisabledTools(
@@ -133,10 +133,10 @@ function withFailure(model: Model, { request, problem }: FailedEvent): Model {
         list.generation === request.generation ? { ...list, problem } : list,
       );
     case 'total':
-      // Not requested again until something changes; -1 is not shown.
+      // Not requested again until the list changes. A total of -1 is not shown.
       return withTotal(model, request.list, model.totals[request.list]?.total ?? -1, request.version);
     case 'sessions':
-      return { ...model, sessionsVersion: { ...model.sessionsVersion, held: request.version } };
+      return { ...model, sessionsVersion: { ...model.sessionsVersion, loaded: request.version } };
     default:
       // The server may have been removed; the feed reports that too.
       return withNotice({ ...model, details: CLOSED_DETAILS }, problem, 'bad');
@@ -146,11 +146,11 @@ function withFailure(model: Model, { request, problem }: FailedEvent): Model {
 function withPreview(
   model: Model,
   uri: string,
-  found: { lines?: readonly string[]; problem?: string },
+  outcome: { lines?: readonly string[]; problem?: string },
 ): Model {
   const { preview } = model.details;
   if (preview?.uri !== uri) return model;
-  return { ...model, details: { ...model.details, preview: { ...preview, ...found } } };
+  return { ...model, details: { ...model.details, preview: { ...preview, ...outcome } } };
 }
 
 /** Scrolls to the selected rows, and moves the focus out of an empty second list. */

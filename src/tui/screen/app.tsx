@@ -18,11 +18,11 @@ export function App({ session }: { readonly session: TuiSession }) {
     for (const name of parseKeys(input, key)) session.dispatch({ type: 'key', key: name });
   });
   useEffect(() => {
-    const resized = (): void =>
+    const onResize = (): void =>
       session.dispatch({ type: 'resized', columns: stdout.columns, rows: stdout.rows });
-    stdout.on('resize', resized);
+    stdout.on('resize', onResize);
     return () => {
-      stdout.off('resize', resized);
+      stdout.off('resize', onResize);
     };
   }, [session, stdout]);
   useEffect(() => {
@@ -57,7 +57,7 @@ function Body({ model, layout }: { readonly model: Model; readonly layout: Layou
     return <Dialog model={model} width={layout.columns} height={layout.rows - 4} />;
   const definition = panelDefinition(model.panel);
   const { section } = model.panels[model.panel];
-  const inList = !details.hasFocus;
+  const isListFocused = !details.hasFocus;
   return (
     <Box>
       <Box flexDirection="column" width={layout.listColumns}>
@@ -68,8 +68,8 @@ function Body({ model, layout }: { readonly model: Model; readonly layout: Layou
           width={layout.listColumns}
           height={layout.mainRows}
           isCurrent={section === 'main'}
-          hasFocus={inList && section === 'main'}
-          hasHead
+          hasFocus={isListFocused && section === 'main'}
+          hasHeadings
         />
         {definition.second && (
           <ListView
@@ -79,8 +79,8 @@ function Body({ model, layout }: { readonly model: Model; readonly layout: Layou
             width={layout.listColumns}
             height={layout.secondRows}
             isCurrent={section === 'second'}
-            hasFocus={inList && section === 'second'}
-            hasHead={false}
+            hasFocus={isListFocused && section === 'second'}
+            hasHeadings={false}
           />
         )}
       </Box>

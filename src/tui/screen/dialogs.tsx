@@ -17,23 +17,23 @@ const MAX_WIDTH = 76;
 /** Help, a confirmation or a choice, shown in place of the panel. */
 export function Dialog({ model, width, height }: Props) {
   const { overlay } = model;
-  const inner = Math.min(MAX_WIDTH, width - 6);
-  const lines = overlay ? linesOf(overlay, model, inner, height - 2) : [];
+  const innerWidth = Math.min(MAX_WIDTH, width - 6);
+  const lines = overlay ? linesOf(overlay, model, innerWidth, height - 2) : [];
   const title = overlay ? TITLES[overlay.kind] : '';
   const style: TextStyle = overlay?.kind === 'confirm' ? 'busy' : 'accent';
-  const left = ' '.repeat(Math.max(0, Math.floor((width - inner - 4) / 2)));
+  const left = ' '.repeat(Math.max(0, Math.floor((width - innerWidth - 4) / 2)));
   const above = Math.max(0, Math.floor((height - lines.length - 2) / 2));
   const below = Math.max(0, height - lines.length - 2 - above);
-  const top = `┌─ ${title} ${'─'.repeat(Math.max(0, inner - title.length - 2))}─┐`;
+  const top = `┌─ ${title} ${'─'.repeat(Math.max(0, innerWidth - title.length - 2))}─┐`;
   return (
     <Box flexDirection="column" width={width}>
       <Blank rows={above} width={width} name="above" />
       <ScreenLine line={[span(left), span(top, style)]} width={width} />
       {lines.map((line, at) => (
-        <ScreenLine key={at} line={boxed(line, left, inner, style)} width={width} />
+        <ScreenLine key={at} line={withBorder(line, left, innerWidth, style)} width={width} />
       ))}
       <ScreenLine
-        line={[span(left), span(`└${bottom(overlay, lines.length, inner + 2)}┘`, style)]}
+        line={[span(left), span(`└${bottomBorder(overlay, lines.length, innerWidth + 2)}┘`, style)]}
         width={width}
       />
       <Blank rows={below} width={width} name="below" />
@@ -55,27 +55,27 @@ function Blank({
   ));
 }
 
-function boxed(line: TextLine, left: string, inner: number, style: TextStyle): TextLine {
+function withBorder(line: TextLine, left: string, innerWidth: number, style: TextStyle): TextLine {
   const used = line.reduce((sum, { text }) => sum + textWidth(text), 0);
   return [
     span(left),
     span('│ ', style),
     ...line,
-    span(' '.repeat(Math.max(0, inner - used))),
+    span(' '.repeat(Math.max(0, innerWidth - used))),
     span(' │', style),
   ];
 }
 
 /** The lower border; marks that there are more lines below. */
-function bottom(overlay: Overlay | undefined, shown: number, width: number): string {
-  const isMore = overlay?.kind === 'help' && overlay.scroll + shown < HELP_LINES.length;
-  return isMore ? ` ↓ more `.padStart(width - 1, '─').padEnd(width, '─') : '─'.repeat(width);
+function bottomBorder(overlay: Overlay | undefined, shown: number, width: number): string {
+  const hasMore = overlay?.kind === 'help' && overlay.scroll + shown < HELP_LINES.length;
+  return hasMore ? ` ↓ more `.padStart(width - 1, '─').padEnd(width, '─') : '─'.repeat(width);
 }
 
 const TITLES: Readonly<Record<Overlay['kind'], string>> = {
   help: 'Keys',
   confirm: 'Confirm',
-  servers: 'Filter by server',
+  'server-filter': 'Filter by server',
   search: '',
 };
 
@@ -91,7 +91,7 @@ function linesOf(overlay: Overlay, model: Model, width: number, room: number): r
         [],
         [span('y', 'accent'), span(' yes    '), span('n', 'accent'), span(' no')],
       ];
-    case 'servers':
+    case 'server-filter':
       return serverLines(overlay, model, width, room);
     default:
       return [];
@@ -106,7 +106,7 @@ const helpLines = (scroll: number, width: number, room: number): readonly TextLi
   );
 
 function serverLines(
-  { options, selected }: Extract<Overlay, { kind: 'servers' }>,
+  { options, selected }: Extract<Overlay, { kind: 'server-filter' }>,
   { servers }: Model,
   width: number,
   room: number,

@@ -20,18 +20,18 @@ interface Props {
 
 /** Name and address of the gateway, and the state of the connection to it. */
 export function Header({ model, width }: Props) {
-  const state = connection(model);
+  const state = connectionSpan(model);
   const name = ' Gatehouse ';
   const room = width - name.length - VERSION.length - textWidth(state.text) - 4;
-  const where = truncateMiddle(printable(model.gateway), Math.max(0, room));
+  const address = truncateMiddle(printable(model.gateway), Math.max(0, room));
   const gap = ' '.repeat(
-    Math.max(1, width - name.length - VERSION.length - textWidth(where) - textWidth(state.text) - 3),
+    Math.max(1, width - name.length - VERSION.length - textWidth(address) - textWidth(state.text) - 3),
   );
-  const line = [span(name, 'bold'), span(`${VERSION}  `, 'dim'), span(where, 'accent'), span(gap), state];
+  const line = [span(name, 'bold'), span(`${VERSION}  `, 'dim'), span(address, 'accent'), span(gap), state];
   return <ScreenLine line={line} width={width} />;
 }
 
-function connection({ connection: { state } }: Model): TextSpan {
+function connectionSpan({ connection: { state } }: Model): TextSpan {
   if (state === 'live') return span('● live', 'good');
   return state === 'lost' ? span('✖ lost', 'bad') : span('○ connecting', 'busy');
 }
@@ -46,7 +46,8 @@ export function Tabs({ model, width }: Props) {
       id === model.panel
         ? [span('[', 'accent'), span(label.trim(), 'bold'), span(']', 'accent')]
         : [span(label, 'dim')];
-    return at === 0 ? [span(isNarrow ? '' : ' '), ...shown] : [span(isNarrow ? '' : '  '), ...shown];
+    const gap = at === 0 ? ' ' : '  ';
+    return [span(isNarrow ? '' : gap), ...shown];
   });
   return <ScreenLine line={line} width={width} />;
 }
@@ -74,17 +75,20 @@ export function NoticeLine({ model, width }: Props) {
 }
 
 function noticeOf(model: Model, width: number): TextLine {
-  const { overlay, connection: link, notice, pendingAction, now, panels, panel } = model;
+  const { overlay, connection, notice, pendingAction, now, panels, panel } = model;
   if (overlay?.kind === 'search') {
     const query = printable(panels[panel].query);
     return [span(' /', 'accent'), span(query.slice(-Math.max(10, width - 30)), 'bold'), span('█', 'accent')];
   }
-  if (link.state === 'lost') {
-    const seconds = Math.max(0, Math.ceil((link.retryAt - now) / 1000));
+  if (connection.state === 'lost') {
+    const seconds = Math.max(0, Math.ceil((connection.retryAt - now) / 1000));
     const next = seconds === 0 ? 'reconnecting' : `reconnecting in ${seconds}s`;
     return [
       span(
-        truncateEnd(` Connection lost, ${next}; data may be out of date: ${printable(link.problem)}`, width),
+        truncateEnd(
+          ` Connection lost, ${next}; data may be out of date: ${printable(connection.problem)}`,
+          width,
+        ),
         'bad',
       ),
     ];
@@ -94,7 +98,7 @@ function noticeOf(model: Model, width: number): TextLine {
   return reasonLine(model, width);
 }
 
-/** Why the selected server is not ready, because the list has no room for long reasons. */
+/** Why the selected server is not ready. The list has no room for long reasons. */
 function reasonLine(model: Model, width: number): TextLine {
   if (model.details.isOpen) return [];
   const row = selectedRow(model);
@@ -112,7 +116,12 @@ function describeAction(action: PendingAction): string {
 export function KeyLine({ model, width }: Props) {
   const { keys, always } = keysFor(model);
   let room = width - always.reduce((sum, each) => sum + labelWidth(each), 0);
-  const fitting = keys.filter((each) => (room -= labelWidth(each)) >= 0);
+  const fitting: KeyLabel[] = [];
+  for (const each of keys) {
+    room -= labelWidth(each);
+    if (room < 0) break;
+    fitting.push(each);
+  }
   const line = [...fitting, ...always].flatMap(([key, label]) => [
     span(` ${key}`, 'accent'),
     span(` ${label} `, 'dim'),
@@ -133,11 +142,11 @@ const IN_SEARCH: readonly KeyLabel[] = [
   ['Esc', 'cancel'],
   ['^U', 'clear'],
 ];
-const IN_QUESTION: readonly KeyLabel[] = [
+const IN_CONFIRM: readonly KeyLabel[] = [
   ['y', 'yes'],
   ['n', 'no'],
 ];
-const IN_CHOICE: readonly KeyLabel[] = [
+const IN_SERVER_FILTER: readonly KeyLabel[] = [
   ['↑↓', 'move'],
   ['Enter', 'choose'],
   ['Esc', 'cancel'],
@@ -153,9 +162,9 @@ function keysFor(model: Model): { keys: readonly KeyLabel[]; always: readonly Ke
     case 'search':
       return { keys: IN_SEARCH, always: [] };
     case 'confirm':
-      return { keys: IN_QUESTION, always: [] };
-    case 'servers':
-      return { keys: IN_CHOICE, always: [] };
+      return { keys: IN_CONFIRM, always: [] };
+    case 'server-filter':
+      return { keys: IN_SERVER_FILTER, always: [] };
     case 'help':
       return { keys: [['Esc', 'close']], always: [] };
     default:

@@ -22,14 +22,14 @@ interface Props {
   /** Whether keys move in this list. */
   readonly hasFocus: boolean;
   /** Whether column headings are shown; the second list of a panel has no room for them. */
-  readonly hasHead: boolean;
+  readonly hasHeadings: boolean;
 }
 
 /** Space for the marker of the selected row. */
 const MARGIN = 2;
 
 /** The visible part of a list. */
-export function ListView({ model, list, title, width, height, isCurrent, hasFocus, hasHead }: Props) {
+export function ListView({ model, list, title, width, height, isCurrent, hasFocus, hasHeadings }: Props) {
   const state = model.lists[list];
   const highlight = highlighterFor(list, model.panels[model.panel].query);
   const placed = placeColumns(list, width - MARGIN);
@@ -38,7 +38,7 @@ export function ListView({ model, list, title, width, height, isCurrent, hasFocu
   return (
     <Box flexDirection="column" width={width}>
       <ScreenLine line={titleLine(model, list, title, width, hasFocus)} width={width} />
-      {hasHead && <ScreenLine line={[span('  '), span(headerLine(placed), 'dim')]} width={width} />}
+      {hasHeadings && <ScreenLine line={[span('  '), span(headerLine(placed), 'dim')]} width={width} />}
       {rows.map((index) => {
         const isSelected = index === state.selected && known > 0 && isCurrent;
         const row = rowAt(state.paged, index);
@@ -63,37 +63,37 @@ function titleLine(model: Model, list: ListId, title: string, width: number, has
         ...(state.query === '' ? [] : [` search: ${printable(state.query)} `]),
       ]
     : [];
-  const where = positionText(model, list);
+  const position = positionText(model, list);
   const name = ` ${title} `;
-  const narrowed = truncateEnd(
+  const filterText = truncateEnd(
     filters.join('─'),
-    Math.max(0, width - textWidth(name) - textWidth(where) - 4),
+    Math.max(0, width - textWidth(name) - textWidth(position) - 4),
   );
   const rule = '─'.repeat(
     Math.max(
       0,
-      width - textWidth(name) - textWidth(narrowed) - textWidth(where) - 2 - (narrowed === '' ? 0 : 1),
+      width - textWidth(name) - textWidth(filterText) - textWidth(position) - 2 - (filterText === '' ? 0 : 1),
     ),
   );
   const style = hasFocus ? 'accent' : 'dim';
   return [
     span('─', style),
     span(name, hasFocus ? 'bold' : 'plain'),
-    span(narrowed === '' ? '' : '─', style),
-    span(narrowed, 'busy'),
+    span(filterText === '' ? '' : '─', style),
+    span(filterText, 'busy'),
     span(rule, style),
-    span(where, 'plain'),
+    span(position, 'plain'),
     span('─', style),
   ];
 }
 
 /** `3 of 107`, or the progress of loading to the end. */
 function positionText(model: Model, list: ListId): string {
-  const { paged, selected, toEnd } = model.lists[list];
-  const { rows, isLeast } = totalLength(paged);
+  const { paged, selected, isLoadingToEnd } = model.lists[list];
+  const { rows, isLowerBound } = totalLength(paged);
   if (!isLoaded(paged) || rows === 0) return '';
-  const of = `${formatCount(rows)}${isLeast ? '+' : ''}`;
-  if (toEnd) return ` loading to the end: ${formatCount(knownLength(paged))} of ${of} `;
+  const of = `${formatCount(rows)}${isLowerBound ? '+' : ''}`;
+  if (isLoadingToEnd) return ` loading to the end: ${formatCount(knownLength(paged))} of ${of} `;
   return ` ${formatCount(selected + 1)} of ${of} `;
 }
 
@@ -103,7 +103,7 @@ function placeholderLine(model: Model, list: ListId, index: number, known: numbe
   if (problem !== undefined && index === known)
     return textLine(`cannot load: ${problem}; press R to retry`, 'bad');
   if (index < known) return textLine('…', 'dim');
-  if (index > known || index > 0) return [];
+  if (index > 0) return [];
   if (!isLoaded(paged)) return textLine(model.connection.state === 'live' ? 'loading…' : 'not loaded', 'dim');
   return textLine(emptyText(model, list), 'dim');
 }

@@ -26,11 +26,11 @@ export function parseKeys(input: string, key: Key): readonly string[] {
   if (key.ctrl) return [`ctrl-${input}`];
   // Alt combinations are not used.
   if (key.meta) return [];
-  return Array.from(input, (letter) => CONTROLS[letter] ?? withControl(letter));
+  return Array.from(input, (letter) => CONTROLS[letter] ?? keyOfCharacter(letter));
 }
 
 /** A control character within a chunk: Ink decodes it only if it is a chunk of its own. */
-function withControl(letter: string): string {
+function keyOfCharacter(letter: string): string {
   const code = letter.codePointAt(0)!;
   return code < 0x20 ? `ctrl-${String.fromCodePoint(code + 0x60)}` : letter;
 }

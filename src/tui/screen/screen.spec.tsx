@@ -137,10 +137,10 @@ describe('Screen', () => {
   it('shows the counts of a server and its latest lines on stderr', () => {
     const harness = new TuiModelHarness(gateway, { columns: 80, rows: 60 }).press('enter');
     const stderr = Array.from({ length: 50 }, (_, at) => `line ${at}`);
-    const held = harness.model.serverDetail!;
+    const loaded = harness.model.serverDetail!;
     const frame = frameOf({
       ...harness.model,
-      serverDetail: { ...held, detail: { ...held.detail, stderr } },
+      serverDetail: { ...loaded, detail: { ...loaded.detail, stderr } },
     });
     expect(frame).toMatch(/resources +3[\s\S]*templates +1/);
     expect(frame).toMatch(/… 30 earlier lines *\n[^\n]*│ line 30 *\n/);
@@ -201,7 +201,7 @@ describe('Screen', () => {
   });
 });
 
-async function started() {
+async function startApp() {
   const api = new FakeAdminApi(gateway);
   const session = new TuiSession({
     api: api.api,
@@ -220,7 +220,7 @@ async function started() {
 
 describe('App', () => {
   it('accepts keys as terminals send them, also several in one chunk', async () => {
-    const { session, app, shows } = await started();
+    const { session, app, shows } = await startApp();
     app.stdin.write('\x1b[B');
     await shows('▶ broken');
     app.stdin.write('\x1b[A');
@@ -243,30 +243,30 @@ describe('App', () => {
     ['one', '\x1b', { isOpen: false, query: 'log', server: 'files' }],
     ['two', '\x1b\x1b', { isOpen: false, query: '', server: 'files' }],
     ['three', '\x1b\x1b\x1b', { isOpen: false, query: '', server: undefined }],
-  ])('counts every Esc in one chunk: %s', async (_times, typed, left) => {
-    const { session, app } = await started();
+  ])('counts every Esc in one chunk: %s', async (_times, typed, expected) => {
+    const { session, app } = await startApp();
     app.stdin.write('s/log\r\r');
     await until('the details are open', () => session.model.details.isOpen);
     expect(session.model.panels.resources).toMatchObject({ query: 'log', server: 'files' });
     app.stdin.write(typed);
-    await until('all keys were taken', () => {
+    await until('all keys are applied', () => {
       const { details, panels } = session.model;
       const { query, server: only } = panels.resources;
-      return isDeepStrictEqual({ isOpen: details.isOpen, query, server: only }, left);
+      return isDeepStrictEqual({ isOpen: details.isOpen, query, server: only }, expected);
     });
   });
 
   it('shows changes of the gateway without a key press', async () => {
-    const { api, app, shows } = await started();
+    const { api, app, shows } = await startApp();
     api.emit('server', server('files', { state: 'crash-loop' }));
     await shows('crash-loop');
     expect(app.lastFrame()).toMatch(/▶ files +crash-loop/);
   });
 
   it('quits with q', async () => {
-    const { session, app } = await started();
+    const { session, app } = await startApp();
     expect(session.model.isClosing).toBe(false);
     app.stdin.write('q');
-    await until('it quits', () => session.model.isClosing);
+    await until('the session is closing', () => session.model.isClosing);
   });
 });
