@@ -29,8 +29,9 @@ export function setCallerRole(request: AdminRequest, role: AdminRole): void {
 
 /** The id from the caller or a proxy, otherwise a generated one. */
 export function requestIdOf(request: AdminRequest): string {
-  const given = request.headers['x-request-id'];
-  const id = ids.get(request) ?? (typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID());
+  const header = request.headers['x-request-id'];
+  const id =
+    ids.get(request) ?? (typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID());
   ids.set(request, id);
   return id;
 }

@@ -24,7 +24,7 @@ export const AdminController = (path = ''): ClassDecorator =>
         transform: true,
         whitelist: true,
         forbidNonWhitelisted: true,
-        // Object and value may hold secrets.
+        // Errors must contain neither the object nor the value, which may be secrets.
         validationError: { target: false, value: false },
         exceptionFactory: (errors) => invalidInput(errors.flatMap((error) => fieldErrors(error, ''))),
       }),
@@ -35,11 +35,12 @@ function fieldErrors(
   { property, constraints = {}, children = [] }: ValidationError,
   path: string,
 ): FieldError[] {
-  const field = /^\d+$/.test(property)
-    ? `${path}[${property}]`
-    : path === ''
-      ? property
-      : `${path}.${property}`;
-  const own = Object.values(constraints).map((message) => ({ field, message }));
-  return [...own, ...children.flatMap((child) => fieldErrors(child, field))];
+  const field = fieldPath(path, property);
+  const errors = Object.values(constraints).map((message) => ({ field, message }));
+  return [...errors, ...children.flatMap((child) => fieldErrors(child, field))];
+}
+
+function fieldPath(path: string, property: string): string {
+  if (/^\d+$/.test(property)) return `${path}[${property}]`;
+  return path === '' ? property : `${path}.${property}`;
 }

@@ -45,8 +45,8 @@ export class AdminTokens {
     if (bearer.kind !== 'token') return undefined;
     const digest = digestOf(bearer.token);
     // Compares with every digest, each in constant time.
-    const found = this.digests.filter((known) => timingSafeEqual(known.digest, digest));
-    return found[0]?.role;
+    const matching = this.digests.filter((known) => timingSafeEqual(known.digest, digest));
+    return matching[0]?.role;
   }
 
   /** Values that must not appear in a log or a response. */
@@ -59,8 +59,8 @@ const digestOf = (token: string): Buffer => createHash('sha256').update(token).d
 
 async function readOrCreateToken(directory: string, logger: LoggerService): Promise<string> {
   const path = join(directory, FILE_NAME);
-  const found = await readToken(path, logger);
-  if (found !== undefined) return found;
+  const existing = await readToken(path, logger);
+  if (existing !== undefined) return existing;
   const token = await createToken(path, randomBytes(TOKEN_BYTES).toString('base64url'));
   await syncDirectory(directory);
   logger.log({ message: 'an admin token was generated', path }, 'Admin');

@@ -10,7 +10,7 @@ export interface PeerRequest {
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
-/** Decides who may read `/metrics` and the details of `/health`. */
+/** Decides which requests may read `/metrics` and the details of `/health`. */
 @Injectable()
 export class OperatorAccess {
   constructor(

@@ -25,12 +25,13 @@ export class ProblemFilter extends BaseExceptionFilter {
   }
 
   override catch(exception: unknown, host: ArgumentsHost): unknown {
+    // The filter is global, so it also gets errors of MCP methods; it passes them on unchanged.
     if (host.getType() !== 'http') return throwError(() => exception);
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     // oxlint-disable-next-line promise/valid-params -- the catch of a filter, not of a promise
     if (!ADMIN_URL.test(request.url)) return super.catch(exception, host);
-    const problem = asProblem(exception);
+    const problem = problemOf(exception);
     const requestId = requestIdOf(request);
     if (PROBLEMS[problem.kind].status >= 500) this.logFailure(exception, request, requestId);
     this.sendProblem(http.getResponse<FastifyReply>(), problem, requestId);
@@ -80,9 +81,9 @@ const KINDS_BY_STATUS = new Map<number, ProblemKind>([
   [415, 'unsupported-media-type'],
 ]);
 
-function asProblem(exception: unknown): AdminProblem {
+function problemOf(exception: unknown): AdminProblem {
   if (exception instanceof AdminProblem) return exception;
-  if (exception instanceof GatewayError) return asStorageProblem(exception);
+  if (exception instanceof GatewayError) return problemOfGatewayError(exception);
   const status = exception instanceof HttpException ? exception.getStatus() : statusCodeOf(exception);
   if (status >= 400 && status < 500)
     return new AdminProblem(KINDS_BY_STATUS.get(status) ?? 'malformed', (exception as Error).message);
@@ -90,7 +91,7 @@ function asProblem(exception: unknown): AdminProblem {
   return new AdminProblem('internal', 'the log of the gateway names the cause');
 }
 
-function asStorageProblem({ kind, message }: GatewayError): AdminProblem {
+function problemOfGatewayError({ kind, message }: GatewayError): AdminProblem {
   if (kind === 'storage-full' || kind === 'storage-unavailable') return new AdminProblem(kind, message);
   return new AdminProblem('internal', 'the log of the gateway names the cause');
 }

@@ -62,12 +62,12 @@ export class SecretRedactor {
   }
 
   private collect(): void {
-    const found = [
+    const current = [
       ...this.live.current.secrets,
       ...this.tokens.secrets,
       ...[...this.desired.current.values()].flatMap(({ config }) => secretsOf(config)),
     ];
-    const all = new Set([...this.values, ...found]);
+    const all = new Set([...this.values, ...current]);
     if (all.size === this.values.size) return;
     this.values = all;
     this.longestFirst = [...all].toSorted((a, b) => b.length - a.length);

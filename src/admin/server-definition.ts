@@ -97,8 +97,8 @@ const toPlain = (value: unknown): unknown =>
   value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
 
 const sectionOf = (definition: JsonObject | undefined, section: string): JsonObject => {
-  const found = definition?.[section];
-  return isJsonObject(found) ? found : {};
+  const value = definition?.[section];
+  return isJsonObject(value) ? value : {};
 };
 
 /** Finds redacted values, which come from a response and must not be stored. */

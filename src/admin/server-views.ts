@@ -50,7 +50,7 @@ export class ServerViews {
     const { id, enabled, origin, config } = server;
     const backend = this.backends.find(id);
     const { tools, prompts, resources, templates } = backend?.listing ?? EMPTY_LISTING;
-    const offered = tools.filter(({ name }) => !server.disabledTools.has(name)).length;
+    const enabledTools = tools.filter(({ name }) => !server.disabledTools.has(name)).length;
     return {
       id,
       enabled,
@@ -58,8 +58,8 @@ export class ServerViews {
       origin,
       ...(backend ? statusOf(backend.status()) : DISABLED_STATUS),
       counts: {
-        tools: offered,
-        disabledTools: tools.length - offered,
+        tools: enabledTools,
+        disabledTools: tools.length - enabledTools,
         prompts: prompts.length,
         resources: resources.size,
         templates: templates.length,

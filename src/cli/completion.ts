@@ -27,11 +27,11 @@ export async function complete(
   const position = parseWords(program, words.slice(0, -1));
   const current = words.at(-1) ?? '';
   const lookUpHere: PositionLookup = (name) => lookUp(name, position.command, position.given);
-  const found = position.option
+  const candidates = position.option
     ? await valuesOf(position.option, position.option.attributeName(), lookUpHere)
     : await candidatesAt(position, current, lookUpHere);
-  if (found === COMPLETE_FILES) return [COMPLETE_FILES];
-  return found
+  if (candidates === COMPLETE_FILES) return [COMPLETE_FILES];
+  return candidates
     .filter(({ value }) => value.startsWith(current) && SHELL_SAFE.test(value))
     .map(({ value, description }) => (description === '' ? value : `${value}\t${description}`));
 }

@@ -71,8 +71,8 @@ function convertEntry(
   notes: Set<string>,
 ): ServerDefinition {
   const url = entry['url'] ?? URL_ALIASES.map((name) => entry[name]).find((value) => value !== undefined);
-  const given: ServerDefinition = { ...entry, ...(url === undefined ? {} : { url }) };
-  const kept = KEPT_KEYS.filter((name) => given[name] !== undefined && given[name] !== null);
+  const withUrl: ServerDefinition = { ...entry, ...(url === undefined ? {} : { url }) };
+  const kept = KEPT_KEYS.filter((name) => withUrl[name] !== undefined && withUrl[name] !== null);
   const { type } = entry;
   const isDisabled = entry['disabled'] === true || entry['enabled'] === false;
   for (const name of Object.keys(entry).filter((key) => !isKnownKey(key)))
@@ -80,7 +80,7 @@ function convertEntry(
   return {
     // The other types follow from `command` and `url`.
     ...(type === 'sse' ? { type } : {}),
-    ...Object.fromEntries(kept.map((name) => [name, translator.translate(given[name], `${id}.${name}`)])),
+    ...Object.fromEntries(kept.map((name) => [name, translator.translate(withUrl[name], `${id}.${name}`)])),
     ...(isDisabled ? { enabled: false } : {}),
   };
 }
@@ -159,9 +159,12 @@ const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly 
 
 function inputsOf(document: ServerDefinition): ReadonlyMap<string, string> {
   const inputs = document['inputs'] ?? memberOf(document['mcp'], 'inputs');
-  const known = Array.isArray(inputs) ? inputs.filter(isJsonObject) : [];
+  const descriptions = Array.isArray(inputs) ? inputs.filter(isJsonObject) : [];
   return new Map(
-    known.map(({ id, description }) => [String(id), typeof description === 'string' ? description : '']),
+    descriptions.map(({ id, description }) => [
+      String(id),
+      typeof description === 'string' ? description : '',
+    ]),
   );
 }
 

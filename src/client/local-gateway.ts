@@ -50,23 +50,23 @@ function readLocatingKeys(path: string, env: Environment): string {
   const problems = new ConfigProblems();
   const document = parseConfigDocument(readConfigText(path), path, problems);
   if (!document) throw new ConfigError(path, problems.list());
-  const found: Record<string, unknown> = {};
+  const kept: Record<string, unknown> = {};
   for (const [section, key] of LOCATING_KEYS) {
     const value = key === undefined ? document.get(section) : sectionIn(document, section)?.get(key);
     if (value === undefined || !isResolvable(value, env)) continue;
-    if (key === undefined) found[section] = value;
-    else found[section] = { ...(found[section] as object | undefined), [key]: value };
+    if (key === undefined) kept[section] = value;
+    else kept[section] = { ...(kept[section] as object | undefined), [key]: value };
   }
   // The check for remote access without authentication concerns the gateway only.
   return JSON.stringify({
-    ...found,
-    http: { ...(found['http'] as object | undefined), allowRemoteWithoutAuth: true },
+    ...kept,
+    http: { ...(kept['http'] as object | undefined), allowRemoteWithoutAuth: true },
   });
 }
 
 function sectionIn(document: ConfigDocument, section: string): ConfigDocument | undefined {
-  const found = document.get(section);
-  return found instanceof Map ? (found as ConfigDocument) : undefined;
+  const value = document.get(section);
+  return value instanceof Map ? (value as ConfigDocument) : undefined;
 }
 
 const isResolvable = (value: unknown, env: Environment): boolean =>

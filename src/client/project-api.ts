@@ -14,9 +14,9 @@ export class ProjectApi extends AdminApi {
 
   override async servers(signal?: AbortSignal): Promise<readonly ServerSummary[]> {
     const [servers, projects] = await Promise.all([super.servers(signal), this.projects(signal)]);
-    const found = projects.find(({ id }) => id === this.project);
-    if (!found) throw new GatewayProblem('not-found', `there is no project \`${this.project}\``);
-    return servers.filter(({ id }) => found.servers.includes(id));
+    const project = projects.find(({ id }) => id === this.project);
+    if (!project) throw new GatewayProblem('not-found', `there is no project \`${this.project}\``);
+    return servers.filter(({ id }) => project.servers.includes(id));
   }
 
   override page<L extends ListName>(

@@ -34,7 +34,7 @@ export class ConfigProblems {
   /** Records that `source` overrides the value at `path`, and drops the problems of the overridden value. */
   recordOverride(path: KeyPath, source: string): void {
     const overridden = formatPath(path);
-    for (const found of this.found.keys()) if (isWithin(found, overridden)) this.found.delete(found);
+    for (const key of this.found.keys()) if (isWithin(key, overridden)) this.found.delete(key);
     this.recordSource(path, source);
   }
 

@@ -153,7 +153,7 @@ export class TuiSession {
     return {
       type: 'page',
       request,
-      answer: { rows: rows.map((row) => listRow(list, row)), nextCursor, total },
+      page: { rows: rows.map((row) => listRow(list, row)), nextCursor, total },
     };
   }
 

@@ -116,7 +116,7 @@ export class TuiModelHarness {
       case 'servers':
         return { type: 'servers', servers, version: request.version };
       case 'page':
-        return { type: 'page', request, answer: this.page(request) };
+        return { type: 'page', request, page: this.page(request) };
       case 'disabled-tools':
         return {
           type: 'disabled-tools',

@@ -20,13 +20,13 @@ export function build(
   document: ReadonlyMap<string, unknown>,
   problems: ConfigProblems,
 ): object {
-  return new Builder(problems).section(section, document, []);
+  return new Builder(problems).buildSection(section, document, []);
 }
 
 class Builder {
   constructor(private readonly problems: ConfigProblems) {}
 
-  section(shape: SectionShape, mapping: ReadonlyMap<string, unknown>, path: KeyPath): object {
+  buildSection(shape: SectionShape, mapping: ReadonlyMap<string, unknown>, path: KeyPath): object {
     const type = shape.choose(mapping);
     const keys = keysOf(type);
     const section = new type();
@@ -34,73 +34,73 @@ class Builder {
       const itemPath = [...path, name];
       const key = keys.get(name);
       const built = key
-        ? this.value(key.shape, item, itemPath)
+        ? this.buildValue(key.shape, item, itemPath)
         : this.report(itemPath, unknownKeyMessage(name, type, shape));
       if (built !== undefined) Reflect.set(section, name, built);
     }
     return section;
   }
 
-  private value(shape: Shape, value: unknown, path: KeyPath): unknown {
+  private buildValue(shape: Shape, value: unknown, path: KeyPath): unknown {
     switch (shape.kind) {
       case 'section': {
-        const mapping = this.mapping(value, path);
-        return mapping && this.section(shape, mapping, path);
+        const mapping = this.requireMapping(value, path);
+        return mapping && this.buildSection(shape, mapping, path);
       }
       case 'sectionRecord': {
-        const entries = this.entries<object>(shape, value, path);
+        const entries = this.buildEntries<object>(shape, value, path);
         return entries && shape.collect(entries);
       }
       case 'textRecord': {
-        const texts = this.entries<string>(shape, value, path);
+        const texts = this.buildEntries<string>(shape, value, path);
         return texts && Object.fromEntries(texts);
       }
       case 'list':
-        return this.list(shape.items, value, path);
+        return this.buildList(shape.items, value, path);
       case 'integer':
         return Number.isSafeInteger(value) ? value : this.report(path, mustBe('a whole number', value));
       case 'flag':
         return typeof value === 'boolean' ? value : this.report(path, mustBe('true or false', value));
       case 'choice':
-        return shape.aliases.get(value as string) ?? this.text(value, path);
+        return shape.aliases.get(value as string) ?? this.buildText(value, path);
       default:
-        return this.text(value, path);
+        return this.buildText(value, path);
     }
   }
 
-  private entries<T>(
+  private buildEntries<T>(
     { names, values }: { readonly names: TextRule; readonly values: Shape },
     value: unknown,
     path: KeyPath,
   ): Map<string, T> | undefined {
-    const mapping = this.mapping(value, path);
+    const mapping = this.requireMapping(value, path);
     if (!mapping) return undefined;
     const entries = new Map<string, T>();
     for (const [name, item] of mapping) {
       const itemPath = [...path, name];
       if (RESERVED_NAMES.includes(name)) this.report(itemPath, 'this name is reserved');
       else if (!names.pattern.test(name)) this.report(itemPath, names.requirement);
-      const built = this.value(values, item, itemPath);
+      const built = this.buildValue(values, item, itemPath);
       if (built !== undefined) entries.set(name, built as T);
     }
     return entries;
   }
 
   /** An invalid item becomes a placeholder, so that later items keep their index. */
-  private list(items: Shape, value: unknown, path: KeyPath): unknown[] | undefined {
+  private buildList(items: Shape, value: unknown, path: KeyPath): unknown[] | undefined {
     if (!Array.isArray(value)) return this.report(path, mustBe('a list', value));
     const placeholder = items.kind === 'section' ? {} : '';
-    return value.map((item, index) => this.value(items, item, [...path, index]) ?? placeholder);
+    return value.map((item, index) => this.buildValue(items, item, [...path, index]) ?? placeholder);
   }
 
-  private text(value: unknown, path: KeyPath): string | undefined {
+  private buildText(value: unknown, path: KeyPath): string | undefined {
     if (typeof value === 'string') return value;
     const quotes = typeof value === 'number' || typeof value === 'boolean' ? '; put it in quotes' : '';
     return this.report(path, `${mustBe('text', value)}${quotes}`);
   }
 
   /** Null counts as an empty mapping: a section whose keys are all commented out. */
-  private mapping(value: unknown, path: KeyPath): ReadonlyMap<string, unknown> | undefined {
+  private requireMapping(value: unknown, path: KeyPath): ReadonlyMap<string, unknown> | undefined {
     if (value instanceof Map) return value as ReadonlyMap<string, unknown>;
     return value === null ? new Map() : this.report(path, mustBe('a mapping', value));
   }

@@ -26,7 +26,7 @@ export function highlightWords(text: string, query: string): readonly HighlightP
 /** A text in the form in which words are compared, with the position of each letter in the original text. */
 class FoldedText {
   private readonly lower: string;
-  private readonly kinds: number[] = [];
+  private readonly characterClasses: number[] = [];
   /** Start and end of the grapheme that a letter comes from. */
   private readonly starts: number[] = [];
   private readonly ends: number[] = [];
@@ -55,7 +55,7 @@ class FoldedText {
   private add(letter: string, start: number, end: number): void {
     const kind = characterClassOf(letter.codePointAt(0)!);
     for (let unit = 0; unit < letter.length; unit++) {
-      this.kinds.push(kind);
+      this.characterClasses.push(kind);
       this.starts.push(start);
       this.ends.push(end);
     }
@@ -65,9 +65,9 @@ class FoldedText {
   private isWordBoundary(at: number): boolean {
     const next = at + ((this.lower.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
     const [before = SEPARATOR, kind = SEPARATOR, after = SEPARATOR] = [
-      this.kinds[at - 1],
-      this.kinds[at],
-      this.kinds[next],
+      this.characterClasses[at - 1],
+      this.characterClasses[at],
+      this.characterClasses[next],
     ];
     if (before === SEPARATOR || kind === SEPARATOR || before === IDEOGRAPH || kind === IDEOGRAPH) return true;
     if (before === kind) return kind === UPPER && after === LOWER;

@@ -7,6 +7,7 @@ import { CLOSED_DETAILS, currentList, PANELS, panelDefinition, type Model } from
 import { knownLength } from './paged-list.js';
 import { withOverlayKeyPressed } from './overlay-keys.js';
 
+/** How many rows a key moves by, given the number of rows on a page. */
 const JUMPS: Readonly<Record<string, (page: number) => number>> = {
   down: () => 1,
   j: () => 1,

@@ -50,13 +50,13 @@ export const selectedRowOf = ({ paged, selected }: ListState): ListRow | undefin
 /** Replaces the rows and keeps the selected row selected. */
 export function withRows(list: ListState, paged: PagedList): ListState {
   const last = Math.max(0, knownLength(paged) - 1);
-  const found = list.selectedKey === undefined ? undefined : rowIndexOf(paged, list.selectedKey);
-  const selected = list.isLoadingToEnd ? last : Math.min(found ?? list.selected, last);
+  const newIndex = list.selectedKey === undefined ? undefined : rowIndexOf(paged, list.selectedKey);
+  const selected = list.isLoadingToEnd ? last : Math.min(newIndex ?? list.selected, last);
   const isLoadingToEnd = list.isLoadingToEnd && paged.rest !== undefined;
   // The selected row keeps its place on the screen.
   const top = list.isLoadingToEnd
     ? list.top
-    : Math.max(0, list.top + (found === undefined ? 0 : selected - list.selected));
+    : Math.max(0, list.top + (newIndex === undefined ? 0 : selected - list.selected));
   const selectedKey = rowAt(paged, selected)?.key ?? list.selectedKey;
   return { ...list, paged, selected, selectedKey, isLoadingToEnd, top, problem: undefined };
 }

@@ -85,10 +85,10 @@ export function nextMissingPage(list: PagedList, from: number, to: number): Page
 export function withPage(
   list: PagedList,
   { index }: PagePosition,
-  answer: LoadedPage,
+  loaded: LoadedPage,
   isFresh: boolean,
 ): PagedList {
-  const { rows, nextCursor, total } = answer;
+  const { rows, nextCursor, total } = loaded;
   const before = list.pages[index];
   const cursor = before ? before.cursor : list.rest?.cursor;
   const page = pageOf(cursor, rows, isFresh);

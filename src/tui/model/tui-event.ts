@@ -17,7 +17,7 @@ export type TuiEvent =
   | { readonly type: 'feed'; readonly kind: string; readonly data: Readonly<Record<string, unknown>> }
   | { readonly type: 'lists-changed'; readonly lists: readonly ListId[] }
   | { readonly type: 'servers'; readonly servers: readonly ServerSummary[]; readonly version: number }
-  | { readonly type: 'page'; readonly request: PageRequest; readonly answer: LoadedPage }
+  | { readonly type: 'page'; readonly request: PageRequest; readonly page: LoadedPage }
   | {
       readonly type: 'disabled-tools';
       readonly request: DisabledToolsRequest;

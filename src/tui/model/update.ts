@@ -93,15 +93,15 @@ function withConnectionOpened(model: Model): Model {
   };
 }
 
-function withLoadedPage(model: Model, { request, answer }: Extract<TuiEvent, { type: 'page' }>): Model {
+function withLoadedPage(model: Model, { request, page }: Extract<TuiEvent, { type: 'page' }>): Model {
   const { list: id, position, generation, version } = request;
   const next = withList(model, id, (list) => {
     // The page before it may have become the last one meanwhile.
     if (list.generation !== generation || position.index > list.paged.pages.length) return list;
-    return withRows(list, withPage(list.paged, position, answer, list.version === version));
+    return withRows(list, withPage(list.paged, position, page, list.version === version));
   });
   const isUnfiltered = request.query === '' && request.server === undefined;
-  return isUnfiltered && answer.total !== undefined ? withTotal(next, id, answer.total, version) : next;
+  return isUnfiltered && page.total !== undefined ? withTotal(next, id, page.total, version) : next;
 }
 
 function withDisabledTools(

@@ -21,19 +21,19 @@ export function Dialog({ model, width, height }: Props) {
   const lines = overlay ? linesOf(overlay, model, innerWidth, height - 2) : [];
   const title = overlay ? TITLES[overlay.kind] : '';
   const style: TextStyle = overlay?.kind === 'confirm' ? 'busy' : 'accent';
-  const left = ' '.repeat(Math.max(0, Math.floor((width - innerWidth - 4) / 2)));
+  const margin = ' '.repeat(Math.max(0, Math.floor((width - innerWidth - 4) / 2)));
   const above = Math.max(0, Math.floor((height - lines.length - 2) / 2));
   const below = Math.max(0, height - lines.length - 2 - above);
   const top = `┌─ ${title} ${'─'.repeat(Math.max(0, innerWidth - title.length - 2))}─┐`;
   return (
     <Box flexDirection="column" width={width}>
       <Blank rows={above} width={width} name="above" />
-      <ScreenLine line={[span(left), span(top, style)]} width={width} />
+      <ScreenLine line={[span(margin), span(top, style)]} width={width} />
       {lines.map((line, at) => (
-        <ScreenLine key={at} line={withBorder(line, left, innerWidth, style)} width={width} />
+        <ScreenLine key={at} line={withBorder(line, margin, innerWidth, style)} width={width} />
       ))}
       <ScreenLine
-        line={[span(left), span(`└${bottomBorder(overlay, lines.length, innerWidth + 2)}┘`, style)]}
+        line={[span(margin), span(`└${bottomBorder(overlay, lines.length, innerWidth + 2)}┘`, style)]}
         width={width}
       />
       <Blank rows={below} width={width} name="below" />
@@ -55,10 +55,10 @@ function Blank({
   ));
 }
 
-function withBorder(line: TextLine, left: string, innerWidth: number, style: TextStyle): TextLine {
+function withBorder(line: TextLine, margin: string, innerWidth: number, style: TextStyle): TextLine {
   const used = line.reduce((sum, { text }) => sum + textWidth(text), 0);
   return [
-    span(left),
+    span(margin),
     span('│ ', style),
     ...line,
     span(' '.repeat(Math.max(0, innerWidth - used))),
