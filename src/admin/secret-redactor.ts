@@ -26,6 +26,7 @@ type Listener = (secrets: readonly string[]) => void;
 export class SecretRedactor {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();
   private values = new Set<string>();
+  /** In this order, a secret that contains another one is replaced as a whole. */
   private longestFirst: readonly string[] = [];
 
   constructor(

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ListOptions } from './catalog-reports.js';
-import { withExamples, withGateway, withMcp, type GatewayOptions } from './command-options.js';
+import { withExamples, withAdminOptions, withMcpOptions, type GatewayOptions } from './command-options.js';
 import type { McpOptions } from './mcp-actions.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
@@ -26,7 +26,7 @@ export function addCatalogCommands(program: Command): void {
 
 function addPrompts(prompts: Command): void {
   withExamples(
-    withQuery(withFilters(withGateway(prompts.command('ls'))))
+    withQuery(withFilters(withAdminOptions(prompts.command('ls'))))
       .description('list prompts by their public names')
       .action(async ({ query, ...options }: ListOptions & { query?: string }) => {
         const { listCatalog, PROMPTS } = await import('./catalog-reports.js');
@@ -38,7 +38,7 @@ function addPrompts(prompts: Command): void {
 
 function addTools(tools: Command): void {
   withExamples(
-    withQuery(withFilters(withGateway(tools.command('ls'))))
+    withQuery(withFilters(withAdminOptions(tools.command('ls'))))
       .description('list tools by their public names')
       .action(async ({ query, ...options }: ListOptions & { query?: string }) => {
         const { listCatalog, TOOLS } = await import('./catalog-reports.js');
@@ -50,7 +50,7 @@ function addTools(tools: Command): void {
     ],
   );
   withExamples(
-    withTimeout(withMcp(tools.command('call <tool> [arguments...]')))
+    withTimeout(withMcpOptions(tools.command('call <tool> [arguments...]')))
       .description('call a tool; fails if the result is an error')
       .option('-a, --args <json>', 'arguments as JSON, @file, or - for stdin')
       .action(async (name: string, pairs: string[], options: McpOptions & { args?: string }) =>
@@ -64,7 +64,7 @@ function addTools(tools: Command): void {
   );
   for (const action of ['enable', 'disable'] as const)
     withExamples(
-      withGateway(tools.command(`${action} <server> <tool>`))
+      withAdminOptions(tools.command(`${action} <server> <tool>`))
         .description(`${action} a tool for all clients, by its own name on the server`)
         .action(async (server: string, tool: string, options: GatewayOptions) =>
           (await import('./server-reports.js')).setToolEnabled(server, tool, action, options),
@@ -75,7 +75,7 @@ function addTools(tools: Command): void {
 
 function addResources(resources: Command): void {
   withExamples(
-    withTemplates(withFilters(withGateway(resources.command('ls'))))
+    withTemplates(withFilters(withAdminOptions(resources.command('ls'))))
       .description('list resources by their public URIs')
       .action((options: TemplateOptions) => listResources(options)),
     [
@@ -84,7 +84,7 @@ function addResources(resources: Command): void {
     ],
   );
   withExamples(
-    withTimeout(withMcp(resources.command('read <uri>')))
+    withTimeout(withMcpOptions(resources.command('read <uri>')))
       .description('print the contents of a resource, byte for byte unless on a terminal')
       .action(async (uri: string, options: McpOptions) =>
         (await import('./mcp-actions.js')).readResource(uri, options),
@@ -95,7 +95,7 @@ function addResources(resources: Command): void {
     ],
   );
   withExamples(
-    withTemplates(withFilters(withGateway(resources.command('search <words...>'))))
+    withTemplates(withFilters(withAdminOptions(resources.command('search <words...>'))))
       .description('list resources that contain all words')
       .action((words: string[], options: TemplateOptions) => listResources(options, words.join(' '))),
     [

@@ -5,7 +5,7 @@ import type { GatewayTarget, TargetOptions } from '../client/gateway-target.js';
 import { VERSION } from '../version.js';
 import { addCatalogCommands } from './catalog-commands.js';
 import { EXIT_CODES, exitWithError } from './command-error.js';
-import { configOption, withAdminTarget, withExamples, withKey } from './command-options.js';
+import { configOption, withAdminTarget, withExamples, withKeyAndProject } from './command-options.js';
 import { addConfigCommands } from './config-commands.js';
 import { addGatewayCommands } from './gateway-commands.js';
 import { addLocalCommands } from './local-commands.js';
@@ -63,7 +63,7 @@ export function commandLine(programs: Programs): Command {
   );
 
   withExamples(
-    withKey(withAdminTarget(program.command('tui')))
+    withKeyAndProject(withAdminTarget(program.command('tui')))
       .description('monitor and manage a running gateway in the terminal')
       .action(async ({ project, ...options }: TargetOptions & { project?: string }) => {
         const { resolveTarget } = await import('./gateway-session.js');

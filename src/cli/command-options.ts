@@ -37,12 +37,12 @@ export const withAdminTarget = (command: Command): Command =>
     'admin or viewer token (default: $GATEHOUSE_ADMIN_TOKEN, else the token of the local gateway)',
   );
 
-export const withGateway = (command: Command): Command => withOutput(withAdminTarget(command));
+export const withAdminOptions = (command: Command): Command => withOutput(withAdminTarget(command));
 
 /** For commands that use only the MCP endpoint. */
-export const withMcp = (command: Command): Command => withOutput(withKey(withUrl(command)));
+export const withMcpOptions = (command: Command): Command => withOutput(withKeyAndProject(withUrl(command)));
 
-export const withKey = (command: Command): Command =>
+export const withKeyAndProject = (command: Command): Command =>
   command
     .option('-k, --key <key>', 'client key, if the gateway requires one (default: $GATEHOUSE_KEY)')
     .option('-p, --project <id>', 'limit to what this project offers');

@@ -28,7 +28,7 @@ export function printSchema(): void {
   new Output('json').bytes(schemaFileText());
 }
 
-/** Prints what can be converted; fails if the gateway would refuse the result whatever the values of its variables. */
+/** Prints what can be converted. Throws if the gateway would refuse the result for a reason other than unset variables. */
 export function importConfig(file: string, format: ConfigFormat): void {
   const { config, notes, problems } = importServers(readInput(file), file === '-' ? 'stdin' : file);
   printValue(config, format);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withExamples, withGateway, type GatewayOptions } from './command-options.js';
+import { withExamples, withAdminOptions, type GatewayOptions } from './command-options.js';
 
 const ACTIONS = [
   ['enable', 'enable a server and wait until it is ready or fails'],
@@ -10,7 +10,7 @@ const ACTIONS = [
 /** Commands that use the admin API to show and change the state of the gateway and its servers. */
 export function addGatewayCommands(program: Command): void {
   withExamples(
-    withGateway(program.command('status'))
+    withAdminOptions(program.command('status'))
       .description('show the status of the gateway; fails if it does not accept requests')
       .action(async (options: GatewayOptions) => (await import('./status-report.js')).showStatus(options)),
     [
@@ -25,7 +25,7 @@ export function addGatewayCommands(program: Command): void {
     ['projects ls', ''],
   ]);
   withExamples(
-    withGateway(projects.command('ls'))
+    withAdminOptions(projects.command('ls'))
       .description('list projects and their servers')
       .action(async (options: GatewayOptions) =>
         (await import('./catalog-reports.js')).listProjects(options),
@@ -42,7 +42,7 @@ function addServers(program: Command): void {
     ['servers reconnect github', ''],
   ]);
   withExamples(
-    withGateway(servers.command('ls'))
+    withAdminOptions(servers.command('ls'))
       .description('list servers with their state and its reason')
       .action(async (options: GatewayOptions) => (await import('./server-reports.js')).listServers(options)),
     [
@@ -53,7 +53,7 @@ function addServers(program: Command): void {
     ],
   );
   withExamples(
-    withGateway(servers.command('show <server>'))
+    withAdminOptions(servers.command('show <server>'))
       .description('show one server with its latest stderr output')
       .action(async (id: string, options: GatewayOptions) =>
         (await import('./server-reports.js')).showServer(id, options),
@@ -63,7 +63,7 @@ function addServers(program: Command): void {
   for (const parent of [servers, program])
     for (const [action, description] of ACTIONS)
       withExamples(
-        withGateway(parent.command(`${action} <server>`))
+        withAdminOptions(parent.command(`${action} <server>`))
           .description(parent === program ? `short for servers ${action}` : description)
           .action(async (id: string, options: GatewayOptions) =>
             (await import('./server-reports.js')).runServerAction(id, action, options),
@@ -77,7 +77,7 @@ function addSubscriptions(program: Command): void {
     ['subs ls', ''],
   ]);
   withExamples(
-    withGateway(subs.command('ls'))
+    withAdminOptions(subs.command('ls'))
       .description('list subscriptions')
       .option('-s, --server <server>', 'only resources of this server')
       .option('--client <client>', 'only this client, by its session id in the admin API')
@@ -92,7 +92,7 @@ function addSubscriptions(program: Command): void {
     ],
   );
   withExamples(
-    withGateway(subs.command('end <id>'))
+    withAdminOptions(subs.command('end <id>'))
       .description('end a subscription; its client gets no more updates of the resource')
       .action(async (id: string, options: GatewayOptions) =>
         (await import('./catalog-reports.js')).endSubscription(id, options),

@@ -29,7 +29,7 @@ export interface AuditVerifyOptions {
   readonly output: OutputFormat;
 }
 
-/** Fails if an entry was changed, removed or inserted. */
+/** Throws if an entry was changed, removed or inserted. */
 export async function verifyAuditLog(
   givenFile: string | undefined,
   options: AuditVerifyOptions,
@@ -39,9 +39,10 @@ export async function verifyAuditLog(
   if (givenFile !== undefined && !existsSync(givenFile)) throw new RangeError(`${givenFile} does not exist`);
   const file = givenFile ?? join(await resolveStateDir(options), 'audit.jsonl');
   const verdict = await verifyAudit(file);
-  if (out.format === 'json') out.json({ file, ...verdict });
+  const isJson = out.format === 'json';
+  if (isJson) out.json({ file, ...verdict });
   if (!verdict.ok) throw new CommandError(`${verdict.file}, line ${verdict.line}: ${verdict.problem}`);
-  if (out.format === 'json') return;
+  if (isJson) return;
   out.line(printable(`${file}: ${pluralize(verdict.entries, 'entry', 'entries')}, all intact`));
   for (const note of verdict.notes) out.line(printable(note));
 }
@@ -50,7 +51,7 @@ export async function verifyAuditLog(
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 const PROBE_TIMEOUT_MS = 2000;
 
-/** Fails if the liveness probe of the gateway does. */
+/** Throws if the liveness probe of the gateway fails. */
 export async function checkHealth(options: TargetOptions): Promise<void> {
   const { url } = await resolveTarget(options).catch((error: unknown) => {
     // A running gateway keeps its configuration when the file becomes invalid, so its container must stay healthy.
@@ -60,7 +61,7 @@ export async function checkHealth(options: TargetOptions): Promise<void> {
   if (!(await isAlive(url))) throw new CommandError(`${url} is not healthy`);
 }
 
-/** Whether the liveness probe of the gateway at this URL answers 200 in time. */
+/** Whether the liveness probe of the gateway at this URL responds with 200 in time. */
 export async function isAlive(url: string): Promise<boolean> {
   try {
     const { statusCode, body } = await request(new URL('/health/live', url), {

@@ -10,7 +10,7 @@ export interface TableColumn {
   readonly align?: 'left' | 'right';
   /** Where the cells may be truncated if the table is too wide. */
   readonly truncate?: 'end' | 'middle';
-  /** Whether the column may be left out if truncating is not enough; the last such column goes first. */
+  /** Whether the column may be left out if truncating is not enough; the last optional column is left out first. */
   readonly isOptional?: boolean;
 }
 
@@ -27,20 +27,20 @@ export function tableLines(
   { width = Infinity, paint }: { width?: number | undefined; paint: Paint },
 ): string[] {
   const texts = rows.map((row) => row.map((cell) => printable(typeof cell === 'string' ? cell : cell.text)));
-  const naturalWidths = columns.map(({ title }, at) =>
-    texts.reduce((most, row) => Math.max(most, textWidth(row[at] ?? '')), title.length),
+  const naturalWidths = columns.map(({ title }, index) =>
+    texts.reduce((maximum, row) => Math.max(maximum, textWidth(row[index] ?? '')), title.length),
   );
   const widths = fitWidths(columns, naturalWidths, width);
   const lastOptional = columns.findLastIndex(({ isOptional }) => isOptional === true);
   if (lastOptional !== -1 && totalWidth(widths) > width) {
-    const without = <T>(all: readonly T[]): T[] => all.filter((_, at) => at !== lastOptional);
+    const without = <T>(all: readonly T[]): T[] => all.filter((_, index) => index !== lastOptional);
     return tableLines(without(columns), rows.map(without), { width, paint });
   }
-  const line = (cells: readonly string[], styleOf: (at: number) => CellStyle | undefined): string =>
+  const line = (cells: readonly string[], styleOf: (index: number) => CellStyle | undefined): string =>
     columns
-      .map((column, at) => {
-        const text = formatCell(cells[at] ?? '', widths[at]!, column, at === columns.length - 1);
-        return paint(styleOf(at), text);
+      .map((column, index) => {
+        const text = formatCell(cells[index] ?? '', widths[index]!, column, index === columns.length - 1);
+        return paint(styleOf(index), text);
       })
       .join(GAP)
       .trimEnd();
@@ -50,8 +50,8 @@ export function tableLines(
       () => 'bold',
     ),
     ...texts.map((cells, row) =>
-      line(cells, (at) => {
-        const cell = rows[row]![at];
+      line(cells, (index) => {
+        const cell = rows[row]![index];
         return typeof cell === 'object' ? cell.style : undefined;
       }),
     ),
@@ -67,7 +67,7 @@ function formatCell(text: string, width: number, column: TableColumn, isLast: bo
 const totalWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
 
-/** Narrows the widest truncatable column first. */
+/** Narrows the widest truncatable column to the width of the second widest, until the table fits. */
 function fitWidths(
   columns: readonly TableColumn[],
   naturalWidths: readonly number[],
@@ -77,17 +77,12 @@ function fitWidths(
   for (;;) {
     const excess = totalWidth(widths) - width;
     if (excess <= 0) return widths;
-    const candidates = columns
-      .map((column, at) => ({
-        at,
-        canShrink: column.truncate !== undefined && widths[at]! > MIN_TRUNCATED_WIDTH,
-      }))
-      .filter(({ canShrink }) => canShrink)
-      .toSorted((a, b) => widths[b.at]! - widths[a.at]!);
-    const [widest, next] = candidates;
-    if (!widest) return widths;
-    const minimum = next ? Math.max(MIN_TRUNCATED_WIDTH, widths[next.at]!) : MIN_TRUNCATED_WIDTH;
-    const step = Math.max(1, Math.min(excess, widths[widest.at]! - minimum));
-    widths[widest.at]! -= step;
+    const [widest, second] = [...columns.keys()]
+      .filter((index) => columns[index]!.truncate !== undefined && widths[index]! > MIN_TRUNCATED_WIDTH)
+      .toSorted((a, b) => widths[b]! - widths[a]!);
+    if (widest === undefined) return widths;
+    const minimum = second === undefined ? MIN_TRUNCATED_WIDTH : widths[second]!;
+    const step = Math.max(1, Math.min(excess, widths[widest]! - minimum));
+    widths[widest]! -= step;
   }
 }

@@ -53,7 +53,7 @@ export class TuiSession {
     this.feed.stop();
     clearInterval(this.tickTimer);
     clearTimeout(this.reloadTimer);
-    for (const request of this.running.values()) request.abort();
+    for (const controller of this.running.values()) controller.abort();
   }
 
   /** For useSyncExternalStore: the listener is called after every change. */
@@ -93,11 +93,11 @@ export class TuiSession {
 
   private syncRequests(): void {
     const needed = new Map(requestsFor(this.model).map((request) => [request.key, request]));
-    for (const [key, request] of this.running) {
+    for (const [key, controller] of this.running) {
       // A confirmed action is not aborted.
       if (needed.has(key) || key.startsWith('action ')) continue;
       this.running.delete(key);
-      request.abort();
+      controller.abort();
     }
     for (const request of needed.values()) if (!this.running.has(request.key)) void this.run(request);
   }

@@ -75,8 +75,8 @@ export const withSelectionAtEnd = (list: ListState): ListState => ({
 
 /** Scrolls by the least amount that makes the selected row visible. */
 export function withSelectionInView(list: ListState, height: number): ListState {
-  const lowest = Math.max(0, list.selected - height + 1);
-  const highest = Math.min(list.selected, Math.max(0, knownLength(list.paged) - height));
-  const top = Math.min(Math.max(list.top, lowest), Math.max(lowest, highest));
+  const minTop = Math.max(0, list.selected - height + 1);
+  const maxTop = Math.min(list.selected, Math.max(0, knownLength(list.paged) - height));
+  const top = Math.min(Math.max(list.top, minTop), Math.max(minTop, maxTop));
   return top === list.top ? list : { ...list, top };
 }

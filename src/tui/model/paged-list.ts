@@ -62,23 +62,23 @@ export const isLoaded = ({ pages }: PagedList): boolean => pages.length > 0;
 
 /** Undefined if there is no such row or it is not held. */
 export function rowAt({ pages }: PagedList, index: number): ListRow | undefined {
-  let before = 0;
+  let offset = 0;
   for (const { rows, count } of pages) {
-    if (index < before + count) return rows?.[index - before];
-    before += count;
+    if (index < offset + count) return rows?.[index - offset];
+    offset += count;
   }
   return undefined;
 }
 
 /** The next page to load for the rows `from` to `to`; undefined if all are held and fresh. */
 export function nextMissingPage(list: PagedList, from: number, to: number): PagePosition | undefined {
-  let before = 0;
+  let offset = 0;
   for (const [index, page] of list.pages.entries()) {
-    const isInView = before <= to && (before + page.count > from || page.count === 0);
+    const isInView = offset <= to && (offset + page.count > from || page.count === 0);
     if (isInView && (!page.rows || !page.isFresh)) return { index, cursor: page.cursor };
-    before += page.count;
+    offset += page.count;
   }
-  return list.rest && to >= before ? { index: list.pages.length, cursor: list.rest.cursor } : undefined;
+  return list.rest && to >= offset ? { index: list.pages.length, cursor: list.rest.cursor } : undefined;
 }
 
 /** Inserts a loaded page. Later pages are kept if the page ends as before, because they still follow it. */
@@ -107,11 +107,11 @@ export const markStale = (list: PagedList): PagedList => ({
 
 /** Undefined if the row is not held. */
 export function rowIndexOf(list: PagedList, key: string): number | undefined {
-  let before = 0;
+  let offset = 0;
   for (const { rows, count } of list.pages) {
-    const at = rows?.findIndex((row) => row.key === key) ?? -1;
-    if (at !== -1) return before + at;
-    before += count;
+    const index = rows?.findIndex((row) => row.key === key) ?? -1;
+    if (index !== -1) return offset + index;
+    offset += count;
   }
   return undefined;
 }

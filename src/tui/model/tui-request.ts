@@ -51,7 +51,7 @@ export function requestsFor(model: Model): TuiRequest[] {
   if (model.connection.state !== 'live') return action;
   return [
     ...action,
-    ...(isStale(model.lists.servers) ? [serversRequest(model)] : []),
+    ...(needsLoading(model.lists.servers) ? [serversRequest(model)] : []),
     ...lists.flatMap((list) => listRequests(model, list)),
     ...detailRequests(model),
     ...totalRequests(model),
@@ -64,7 +64,7 @@ function serversRequest({ lists }: Model): TuiRequest {
   return { kind: 'servers', key: 'servers', version };
 }
 
-const isStale = ({ paged, problem }: ListState): boolean =>
+const needsLoading = ({ paged, problem }: ListState): boolean =>
   problem === undefined && nextMissingPage(paged, 0, 0) !== undefined;
 
 function listRequests(model: Model, list: ListId): TuiRequest[] {
@@ -75,13 +75,11 @@ function listRequests(model: Model, list: ListId): TuiRequest[] {
   if (list === 'disabled-tools') return disabledToolsRequests(model);
   const { mainRows, secondRows } = computeLayout(model);
   const height = list === panelDefinition(model.panel).main ? mainRows : secondRows;
-  // Loads one screen ahead of the visible rows.
-  const to = state.isLoadingToEnd ? Infinity : state.top + 2 * height;
-  const position = nextMissingPage(
-    state.paged,
-    state.isLoadingToEnd ? knownLength(state.paged) : Math.max(0, state.top - height),
-    to,
-  );
+  // The visible rows with one screen before and one after them, or all rows that are not loaded.
+  const [from, to] = state.isLoadingToEnd
+    ? [knownLength(state.paged), Infinity]
+    : [Math.max(0, state.top - height), state.top + 2 * height];
+  const position = nextMissingPage(state.paged, from, to);
   if (!position) return [];
   const key = `${list} ${generation} ${position.index}`;
   const limit = state.isLoadingToEnd ? LARGE_PAGE_SIZE : PAGE_SIZE;
@@ -91,7 +89,7 @@ function listRequests(model: Model, list: ListId): TuiRequest[] {
 /** The admin API lists disabled tools per server; only servers that have some are requested. */
 function disabledToolsRequests({ lists, servers, panels }: Model): TuiRequest[] {
   const { generation, version } = lists['disabled-tools'];
-  if (!isStale(lists['disabled-tools']) || !isLoaded(lists.servers.paged)) return [];
+  if (!needsLoading(lists['disabled-tools']) || !isLoaded(lists.servers.paged)) return [];
   const filter = panels.tools.server;
   const ids = servers
     .filter(({ id, counts }) => counts.disabledTools > 0 && (filter === undefined || id === filter))
@@ -111,8 +109,8 @@ function detailRequests(model: Model): TuiRequest[] {
     });
   if (details.isOpen && row?.kind === 'server') {
     const { version } = model.lists.servers;
-    const isLoadedDetail = serverDetail?.detail.id === row.key && serverDetail.version === version;
-    if (!isLoadedDetail) requests.push({ kind: 'server', key: `server ${row.key}`, id: row.key, version });
+    const isDetailLoaded = serverDetail?.detail.id === row.key && serverDetail.version === version;
+    if (!isDetailLoaded) requests.push({ kind: 'server', key: `server ${row.key}`, id: row.key, version });
   }
   const { preview } = details;
   if (preview && preview.lines === undefined && preview.problem === undefined)
