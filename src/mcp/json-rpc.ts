@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { cutOf, JsonText, memberText } from '../lib/json-text/json-text.js';
+import { detachPart, JsonText, memberText } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -64,7 +64,7 @@ function readResponse(message: Record<string, unknown>, text: string): Inbound {
       id,
       outcome: 'result',
       value: result,
-      text: cutOf(text, memberText(text, 'result') ?? 'null'),
+      text: detachPart(text, memberText(text, 'result') ?? 'null'),
     };
   if (isJsonObject(error) && result === undefined)
     return {

@@ -1,4 +1,4 @@
-import { elementsOf, membersOf, ownText } from '../../lib/json-text/json-text.js';
+import { elementsOf, membersOf, detachedCopy } from '../../lib/json-text/json-text.js';
 import type { Definition } from '../../core/naming/catalog-entry.js';
 import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
@@ -111,7 +111,7 @@ class ListBuilder {
     for (let at = first; at < this.definitions.length; at++) {
       if (++step % ITEMS_PER_STEP === 0) yield;
       const definition = this.definitions[at]!;
-      this.definitions[at] = { ...definition, text: ownText(definition.text) };
+      this.definitions[at] = { ...definition, text: detachedCopy(definition.text) };
     }
   }
 

@@ -6,9 +6,8 @@ export interface BackoffLimits {
 const DEFAULT_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 30_000 };
 
 /**
- * Exponential backoff with jitter: the delay before the next retry in milliseconds, after `retries` earlier ones (0
- * before the first). `random`, from 0 to 1, places the delay between half and all of the exponential value, so that it
- * is never close to zero.
+ * Exponential backoff with jitter: the delay in milliseconds before the next retry, after `retries` earlier ones.
+ * `random`, from 0 to 1, chooses a delay between half of the longest and the longest, so that it is never close to zero.
  */
 export function backoffDelay(retries: number, random: number, limits = DEFAULT_LIMITS): number {
   const longest = Math.min(limits.maxMs, limits.firstMs * 2 ** retries);

@@ -1,6 +1,6 @@
 import { Backoff, type BackoffLimits } from './backoff.js';
 
-/** Runs a function once after a delay. The returned function cancels it, and does nothing afterwards. */
+/** Runs a function once after a delay. The returned function cancels the run; after the run it has no effect. */
 export type Schedule = (run: () => void, delayMs: number) => () => void;
 
 /** A timer that does not keep the process alive. */
@@ -22,6 +22,7 @@ export class RetryTimer {
     this.backoff = new Backoff(limits);
   }
 
+  /** Plans an attempt, unless one is planned already. */
   plan(): void {
     this.cancel ??= this.schedule(() => {
       this.cancel = undefined;
@@ -29,7 +30,7 @@ export class RetryTimer {
     }, this.backoff.next());
   }
 
-  /** Delays start small again, unless an attempt is planned for another failure. */
+  /** Resets the delay, unless an attempt is planned because of another failure. */
   succeeded(): void {
     if (!this.cancel) this.backoff.reset();
   }

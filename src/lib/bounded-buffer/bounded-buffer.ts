@@ -1,5 +1,5 @@
 const EMPTY = Buffer.alloc(0);
-/** Smaller chunks are copied into one: a peer may send single bytes, and a Buffer for each would take a hundred times that. */
+/** Smaller chunks are copied into a shared Buffer: one Buffer per byte would take a hundred times its memory. */
 const MIN_CHUNK_BYTES = 4 * 1024;
 const MAX_PACK_BYTES = 64 * 1024;
 
@@ -7,6 +7,7 @@ const MAX_PACK_BYTES = 64 * 1024;
 export class BoundedBuffer {
   private chunks: Buffer[] = [];
   private size = 0;
+  /** The Buffer into which small chunks are copied, and how many of its bytes are used. */
   private pack: Buffer = EMPTY;
   private packed = 0;
 
@@ -52,8 +53,8 @@ export class BoundedBuffer {
     const { pack, packed } = this;
     chunk.copy(pack, packed);
     this.packed += chunk.length;
-    const isNext = last.buffer === pack.buffer && last.byteOffset + last.length === packed;
-    if (isNext) this.chunks[this.chunks.length - 1] = pack.subarray(last.byteOffset, this.packed);
+    const continuesLast = last.buffer === pack.buffer && last.byteOffset + last.length === packed;
+    if (continuesLast) this.chunks[this.chunks.length - 1] = pack.subarray(last.byteOffset, this.packed);
     else this.chunks.push(pack.subarray(packed, this.packed));
   }
 }

@@ -1,6 +1,6 @@
 import type { CancelSignal } from './cancellation.js';
 
-/** The promise's own outcome, or a rejection with `abortError()` as soon as the signal aborts. Leaves no listener behind. */
+/** Settles like the promise, or rejects with `abortError()` as soon as the signal aborts. Removes its listener. */
 export async function unlessAborted<T>(
   signal: CancelSignal,
   promise: Promise<T>,

@@ -3,18 +3,18 @@ interface Expiring {
   readonly deadline: number;
 }
 
-/** The largest delay of `setTimeout`, which takes anything longer for 1 ms. */
+/** The largest delay of `setTimeout`, which replaces a longer one by 1 ms. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * One timer for many deadlines. Most items are removed long before theirs, so adding one costs a comparison and
- * removing one costs nothing; all items are read only when the earliest deadline has come.
+ * One timer for many deadlines, for items that are mostly removed long before they expire: adding an item costs a
+ * comparison and removing one costs nothing. All items are read only when the earliest deadline has passed.
  */
 export class Deadlines<T extends Expiring> {
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
 
-  /** With `minDelayMs`, deadlines that are closer together share one reading of all items. */
+  /** `minDelayMs` is the minimum delay of the timer. Items may expire that much late, so that many share one sweep. */
   constructor(
     private readonly items: () => Iterable<T>,
     private readonly expire: (item: T) => void,
@@ -43,7 +43,7 @@ export class Deadlines<T extends Expiring> {
     const expired: T[] = [];
     for (const item of this.items()) if (item.deadline <= now) expired.push(item);
     for (const item of expired) this.expire(item);
-    // Read again: `expire` may have given items more time, or added and removed others.
+    // Read again: `expire` may have extended deadlines, or added and removed items.
     for (const item of this.items()) if (item.deadline > now) this.watch(item.deadline);
   }
 }

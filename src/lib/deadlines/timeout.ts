@@ -1,4 +1,4 @@
-/** The promise's own outcome, or a rejection with `timeoutError()` after `ms`. Leaves no timer behind. */
+/** Settles like the promise, or rejects with `timeoutError()` after `ms`. Clears its timer. */
 export function withTimeout<T>(promise: Promise<T>, ms: number, timeoutError: () => Error): Promise<T> {
   return raceTimeout(promise, ms, () => {
     throw timeoutError();

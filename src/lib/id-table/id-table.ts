@@ -5,12 +5,13 @@ interface Identified {
 const MIN_SLOTS = 64;
 
 /**
- * Items by ascending ids that are never reused, in an open table of slots. A Map would do, but V8 links each table that a
- * Map has outgrown to the next one with its entries: with thousands of insertions and removals a second, removed items and
- * everything they refer to would stay in memory until a full garbage collection.
+ * Items by ascending ids that are never reused. An item is in slot `id` modulo the number of slots.
+ *
+ * It replaces a Map because V8 links the old table of a Map that grows to the new one, with all entries: at thousands of
+ * insertions and removals a second, removed items would stay in memory until a full garbage collection.
  */
 export class IdTable<T extends Identified> implements Iterable<T> {
-  private slots = empty<T>(MIN_SLOTS);
+  private slots = emptySlots<T>(MIN_SLOTS);
   private count = 0;
 
   constructor(private lastId = 0) {}
@@ -19,7 +20,7 @@ export class IdTable<T extends Identified> implements Iterable<T> {
     return this.count;
   }
 
-  /** The id for the item that is added next. */
+  /** The id for the item that is added next. Skips ids whose slot is taken. */
   nextId(): number {
     if (this.count * 2 >= this.slots.length) this.grow();
     do this.lastId++;
@@ -50,7 +51,7 @@ export class IdTable<T extends Identified> implements Iterable<T> {
   /** In no order. An item deleted during the iteration is not visited. */
   *[Symbol.iterator](): Generator<T, void, undefined> {
     if (this.count === 0) return;
-    // If the table grows during the iteration, this continues with the old slots, so every item is checked in the new ones.
+    // If the table grows meanwhile, the loop continues over the old slots and looks up each item in the new ones.
     for (const item of this.slots) if (item && this.get(item.id) === item) yield item;
   }
 
@@ -60,9 +61,9 @@ export class IdTable<T extends Identified> implements Iterable<T> {
 
   private grow(): void {
     const items = [...this];
-    this.slots = empty(this.slots.length * 2);
+    this.slots = emptySlots(this.slots.length * 2);
     for (const item of items) this.slots[this.slotOf(item.id)] = item;
   }
 }
 
-const empty = <T>(size: number): (T | undefined)[] => Array.from<T | undefined>({ length: size });
+const emptySlots = <T>(size: number): (T | undefined)[] => Array.from<T | undefined>({ length: size });

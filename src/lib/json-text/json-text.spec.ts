@@ -5,9 +5,9 @@ import {
   elementsOf,
   mapMember,
   memberText,
-  cutOf,
+  detachPart,
   membersOf,
-  ownText,
+  detachedCopy,
   withoutMembers,
   onOneLine,
   withMember,
@@ -254,9 +254,9 @@ describe('withoutMembers', () => {
   });
 });
 
-describe('ownText', () => {
+describe('detachedCopy', () => {
   it.each(['', 'plain', '"\\', '\u0000é😀', '\ud800 half'])('has the same characters: %j', (text) => {
-    expect(ownText(text)).toBe(text);
-    expect(cutOf(text.padEnd(100_000), text)).toBe(text);
+    expect(detachedCopy(text)).toBe(text);
+    expect(detachPart(text.padEnd(100_000), text)).toBe(text);
   });
 });

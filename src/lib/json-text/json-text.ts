@@ -17,7 +17,7 @@ export class JsonText {
     return new JsonText(JSON.stringify(value));
   }
 
-  /** The parsed text. Shared by all callers, who must not change it. */
+  /** The parsed text. All callers share it, so it must not be changed. */
   get value(): unknown {
     return (this.#value ??= JSON.parse(this.text));
   }
@@ -27,7 +27,7 @@ export class JsonText {
   }
 }
 
-/** A text for many recipients, such as a page of a list: it is encoded once. */
+/** A text for many recipients, such as a page of a list, encoded at most once. */
 export class SharedJson extends JsonText {
   private encoded: Buffer | undefined;
 
@@ -39,9 +39,9 @@ export class SharedJson extends JsonText {
 /** The position of one member in the text. */
 interface Member {
   readonly key: string;
-  /** Start of its key. */
-  readonly from: number;
-  /** Start and end of its value. */
+  /** Start of the key. */
+  readonly keyStart: number;
+  /** Start and end of the value. */
   readonly start: number;
   readonly end: number;
 }
@@ -57,13 +57,13 @@ const CLOSE_BRACKET = 0x5d;
 /** The members of the object that begins at `at`, in the order of the text, duplicates included. */
 export function membersOf(text: string, at = 0): Member[] {
   const members: Member[] = [];
-  let i = enter(text, at, OPEN_BRACE);
+  let i = skipOpening(text, at, OPEN_BRACE);
   while (text.charCodeAt(i) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, i);
     const key = keyOf(text, i, keyEnd);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, start);
-    members.push({ key, from: i, start, end });
+    members.push({ key, keyStart: i, start, end });
     i = skipSpace(text, end);
     if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
   }
@@ -75,7 +75,7 @@ export function* elementsOf(
   text: string,
   at = 0,
 ): Generator<{ readonly start: number; readonly end: number }, void> {
-  let start = enter(text, at, OPEN_BRACKET);
+  let start = skipOpening(text, at, OPEN_BRACKET);
   while (text.charCodeAt(start) !== CLOSE_BRACKET) {
     const end = skipValue(text, start);
     yield { start, end };
@@ -84,10 +84,10 @@ export function* elementsOf(
   }
 }
 
-/** The text of one member's value; of the last one if the key is repeated, as in JSON.parse. */
+/** The text of a member's value. Of repeated keys the last one counts, as in JSON.parse. */
 export function memberText(text: string, key: string): string | undefined {
   let value: string | undefined;
-  let i = enter(text, 0, OPEN_BRACE);
+  let i = skipOpening(text, 0, OPEN_BRACE);
   while (text.charCodeAt(i) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, i);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
@@ -124,22 +124,22 @@ export function mapMember(
 /** The object's text without these members; the others are unchanged. */
 export function withoutMembers(text: string, keys: ReadonlySet<string>): string {
   const kept = membersOf(text).filter(({ key }) => !keys.has(key));
-  return `{${kept.map(({ from, end }) => text.slice(from, end)).join(',')}}`;
+  return `{${kept.map(({ keyStart, end }) => text.slice(keyStart, end)).join(',')}}`;
 }
 
 /** A copy with its own memory. In V8 a slice keeps the whole text that it was taken from in memory. */
-export const ownText = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
+export const detachedCopy = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
-/** A part of a message that can be kept without keeping the rest of a long message in memory. */
-export function cutOf(message: string, part: string): string {
-  const isMost = part.length * 2 >= message.length || message.length < MIN_COPIED_LENGTH;
-  return isMost ? part : ownText(part);
-}
-
-/** Shorter messages are not worth a copy. */
+/** Parts of shorter messages are not copied. */
 const MIN_COPIED_LENGTH = 65_536;
 
-/** The same JSON on one line, for framings that end at a newline: outside strings, line breaks are white space. */
+/** Returns a part of a message in a form that does not keep much more than the part in memory. */
+export function detachPart(message: string, part: string): string {
+  const savesMemory = message.length >= MIN_COPIED_LENGTH && part.length * 2 < message.length;
+  return savesMemory ? detachedCopy(part) : part;
+}
+
+/** The same JSON on one line, for line-based framing. Line breaks in JSON are always white space between tokens. */
 export const onOneLine = (text: string): string =>
   text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, ' ') : text;
 
@@ -154,8 +154,8 @@ function appendMember(text: string, key: string, value: string): string {
   return `${body}${separator}${JSON.stringify(key)}:${value}${text.slice(close)}`;
 }
 
-/** The index after the opening bracket. Without the check, a value of another type would be read past its end. */
-function enter(text: string, at: number, bracket: number): number {
+/** The index of the first token after the opening bracket. Throws for a value of another type. */
+function skipOpening(text: string, at: number, bracket: number): number {
   const open = skipSpace(text, at);
   if (text.charCodeAt(open) === bracket) return skipSpace(text, open + 1);
   throw new TypeError(`Expected ${String.fromCharCode(bracket)} at ${open} of the JSON text`);
@@ -170,7 +170,7 @@ function skipSpace(text: string, from: number): number {
   }
 }
 
-/** Whether the string between these quotes is the key; with escapes it is longer than the key. */
+/** Whether the JSON string at these positions, quotes included, is the key. Escapes make it longer than the key. */
 function isKey(text: string, from: number, end: number, key: string): boolean {
   const length = end - from - 2;
   if (length === key.length) return text.startsWith(key, from + 1);

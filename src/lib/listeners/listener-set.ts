@@ -4,11 +4,11 @@ export type Listener<Args extends readonly unknown[]> = (...args: Args) => void;
  * The listeners of one event. `emit` calls each of them once, lowest `order` first, and those of equal order as they
  * were added. It calls the listeners present when it begins, except those removed meanwhile.
  *
- * A listener that throws does not keep the others from being called. Its error goes to `onError`; without `onError`,
- * `emit` throws the first error after the last call.
+ * All listeners are called even if one throws. Its error goes to `onError`; without `onError`, `emit` throws the first
+ * error after the last call.
  */
 export class ListenerSet<Args extends readonly unknown[] = []> {
-  /** In the order of calls. */
+  /** Listeners with their `order`, sorted by it. */
   private orders = new Map<Listener<Args>, number>();
   private maxOrder = -Infinity;
 

@@ -6,7 +6,7 @@ export class Waiters {
     return new Promise((resolve) => void this.resolvers.push(resolve));
   }
 
-  /** The event occurred: resolves all promises so far. */
+  /** The event occurred: resolves the promises of all `wait` calls so far. */
   release(): void {
     if (this.resolvers.length === 0) return;
     const waiting = this.resolvers;

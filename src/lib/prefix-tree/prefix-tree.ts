@@ -48,24 +48,27 @@ export class PrefixTree<T extends object> {
     }
   }
 
-  /** Visits the values of all keys with which the text starts, shortest key first. */
+  /** Visits the values of all keys that are prefixes of the text, with the lengths of the keys, shortest key first. */
   forEachPrefixOf(text: string, visit: (value: T, length: number) => void): void {
     let node: Node<T> | undefined = this.root;
-    for (let at = 0; node; node = childAt(node, text, at), at += node?.label.length ?? 0) {
-      if (node.value) visit(node.value, at);
+    let length = 0;
+    while (node) {
+      if (node.value) visit(node.value, length);
+      node = childAt(node, text, length);
+      length += node?.label.length ?? 0;
     }
   }
 
   *values(): Generator<T, void, undefined> {
     // No recursion: keys that each extend the previous one make the tree as deep as their number.
-    const open = [this.root];
-    for (let node = open.pop(); node; node = open.pop()) {
+    const stack = [this.root];
+    for (let node = stack.pop(); node; node = stack.pop()) {
       if (node.value) yield node.value;
-      for (const child of node.children?.values() ?? []) open.push(child);
+      for (const child of node.children?.values() ?? []) stack.push(child);
     }
   }
 
-  /** Joins a node without a value and with a single child to that child. */
+  /** Merges a node that has no value and a single child with that child. */
   private compress(node: Node<T>): void {
     if (node === this.root || node.value || node.children?.size !== 1) return;
     for (const child of node.children.values()) {
@@ -77,7 +80,7 @@ export class PrefixTree<T extends object> {
 }
 
 interface Node<T> {
-  /** The common part of all keys below, after that of the parent. Empty only at the root. */
+  /** The part of the keys that this node adds to that of its parent. Empty only at the root. */
   label: string;
   value: T | undefined;
   /** By the first character of their labels. */
@@ -99,7 +102,7 @@ function remove<T>(parent: Node<T>, child: Node<T>): void {
   if (parent.children?.size === 0) parent.children = undefined;
 }
 
-/** Inserts a node between the two that takes the first `length` characters of the child's label. */
+/** Inserts a node between parent and child, which takes the first `length` characters of the child's label. */
 function split<T>(parent: Node<T>, child: Node<T>, length: number): Node<T> {
   const between: Node<T> = { label: child.label.slice(0, length), value: undefined, children: undefined };
   add(parent, between);

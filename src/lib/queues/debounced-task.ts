@@ -5,13 +5,13 @@ interface DebounceTimes {
   readonly minIntervalMs: number;
 }
 
-/** Merges any number of requests into runs of one task, of which one is active at a time. */
+/** Runs a task on request, one run at a time. Requests in a burst share one run. */
 export class DebouncedTask {
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
-  private running = false;
-  private lastStart = -Infinity;
-  private stopped = false;
+  private isRunning = false;
+  private lastStartedAt = -Infinity;
+  private isStopped = false;
 
   constructor(
     private readonly run: () => Promise<void>,
@@ -20,27 +20,28 @@ export class DebouncedTask {
 
   /** Runs now, or right after the active run. */
   runNow(): void {
-    this.plan(performance.now());
+    this.scheduleAt(performance.now());
   }
 
+  /** Runs after `delayMs`, but not before the minimum interval is over. A run that is due earlier replaces this one. */
   schedule(delayMs = this.times.debounceMs): void {
-    this.plan(Math.max(performance.now() + delayMs, this.lastStart + this.times.minIntervalMs));
+    this.scheduleAt(Math.max(performance.now() + delayMs, this.lastStartedAt + this.times.minIntervalMs));
   }
 
   stop(): void {
-    this.stopped = true;
+    this.isStopped = true;
     clearTimeout(this.timer);
   }
 
-  private plan(at: number): void {
-    if (at >= this.dueAt) return;
-    this.dueAt = at;
-    if (!this.running) this.startWhenDue();
+  private scheduleAt(time: number): void {
+    if (time >= this.dueAt) return;
+    this.dueAt = time;
+    if (!this.isRunning) this.startWhenDue();
   }
 
   private startWhenDue(): void {
     clearTimeout(this.timer);
-    if (this.stopped || this.dueAt === Infinity) return;
+    if (this.isStopped || this.dueAt === Infinity) return;
     const ms = this.dueAt - performance.now();
     if (ms <= 0) void this.start();
     else this.timer = setTimeout(() => void this.start(), ms).unref();
@@ -48,12 +49,12 @@ export class DebouncedTask {
 
   private async start(): Promise<void> {
     this.dueAt = Infinity;
-    this.running = true;
-    this.lastStart = performance.now();
+    this.isRunning = true;
+    this.lastStartedAt = performance.now();
     try {
       await this.run();
     } finally {
-      this.running = false;
+      this.isRunning = false;
       this.startWhenDue();
     }
   }

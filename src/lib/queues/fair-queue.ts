@@ -4,20 +4,20 @@
  */
 export class FairQueue<T> {
   private readonly lanes = new Map<string, Lane<T>>();
-  /** The lanes in the order in which they are served. A lane is never empty. */
+  /** The lanes in the order in which they are served. Empty lanes are removed. */
   private readonly rotation = new LinkedList<Lane<T>>();
   /** Number of items of all keys together. */
   size = 0;
 
   push(key: string, item: T): QueueEntry<T> {
-    const lane = this.lanes.get(key) ?? this.open(key);
+    const lane = this.lanes.get(key) ?? this.addLane(key);
     const entry: QueueEntry<T> = { item, lane, previous: undefined, next: undefined };
     lane.entries.append(entry);
     this.size++;
     return entry;
   }
 
-  /** The item that `shift` would take. Pushing never changes it. */
+  /** The item that `shift` would return. `push` does not change it unless the queue is empty. */
   peek(): T | undefined {
     return this.rotation.first?.entries.first?.item;
   }
@@ -28,7 +28,7 @@ export class FairQueue<T> {
     if (!lane || !entry) return undefined;
     this.rotation.unlink(lane);
     this.rotation.append(lane);
-    this.take(entry, lane);
+    this.unlink(entry, lane);
     return entry.item;
   }
 
@@ -36,7 +36,7 @@ export class FairQueue<T> {
   remove(entry: QueueEntry<T>): boolean {
     const { lane } = entry;
     if (!lane || this.lanes.get(lane.key) !== lane) return false;
-    this.take(entry, lane);
+    this.unlink(entry, lane);
     return true;
   }
 
@@ -47,14 +47,14 @@ export class FairQueue<T> {
     }
   }
 
-  private open(key: string): Lane<T> {
+  private addLane(key: string): Lane<T> {
     const lane: Lane<T> = { key, entries: new LinkedList(), previous: undefined, next: undefined };
     this.lanes.set(key, lane);
     this.rotation.append(lane);
     return lane;
   }
 
-  private take(entry: QueueEntry<T>, lane: Lane<T>): void {
+  private unlink(entry: QueueEntry<T>, lane: Lane<T>): void {
     lane.entries.unlink(entry);
     entry.lane = undefined;
     this.size--;
@@ -64,13 +64,14 @@ export class FairQueue<T> {
   }
 }
 
-/** The position of an item in the queue, as `remove` takes it. */
+/** An item in the queue; the argument of `remove`. */
 export interface QueueEntry<T> extends Linked<QueueEntry<T>> {
   readonly item: T;
   /** Undefined when the item has left the queue. */
   lane: Lane<T> | undefined;
 }
 
+/** The items of one key. */
 interface Lane<T> extends Linked<Lane<T>> {
   readonly key: string;
   readonly entries: LinkedList<QueueEntry<T>>;

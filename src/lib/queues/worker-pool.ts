@@ -1,11 +1,11 @@
-/** Works on at most `maxConcurrent` items at a time. Waiting items are a set: an item that is added twice waits once. */
+/** Processes at most `maxConcurrent` items at a time. An item that is added again while it waits is processed once. */
 export class WorkerPool<T> {
   private readonly waiting = new Set<T>();
   private running = 0;
 
   constructor(
     private readonly maxConcurrent: number,
-    private readonly work: (item: T) => Promise<void>,
+    private readonly process: (item: T) => Promise<void>,
   ) {}
 
   /** Number of items that wait for a worker. */
@@ -13,13 +13,13 @@ export class WorkerPool<T> {
     return this.waiting.size;
   }
 
-  /** Starts the item now if a worker is free. An item that already waits keeps its position. */
+  /** Processes the item now if a worker is free. An item that already waits keeps its position. */
   add(item: T): void {
     this.waiting.add(item);
-    this.advance();
+    this.startWaiting();
   }
 
-  /** Removes an item that waits. Work in progress continues. */
+  /** Removes an item that waits. An item that is being processed is not affected. */
   delete(item: T): void {
     this.waiting.delete(item);
   }
@@ -28,14 +28,14 @@ export class WorkerPool<T> {
     this.waiting.clear();
   }
 
-  private advance(): void {
+  private startWaiting(): void {
     for (const item of this.waiting) {
       if (this.running >= this.maxConcurrent) return;
       this.waiting.delete(item);
       this.running++;
-      void this.work(item).finally(() => {
+      void this.process(item).finally(() => {
         this.running--;
-        this.advance();
+        this.startWaiting();
       });
     }
   }

@@ -3,7 +3,7 @@ import type { Yield } from './slices.js';
 
 type Compare<Item> = (a: Item, b: Item) => number;
 
-/** Sorted without yielding: takes well under a millisecond. */
+/** Number of items that are sorted without yielding, which takes well under a millisecond. */
 const RUN_LENGTH = 1024;
 const MERGE_STEPS_BETWEEN_YIELDS = 512;
 
@@ -14,6 +14,7 @@ export const slicedSort = <Item>(
   yieldIfDue: Yield,
 ): Promise<Item[]> => runSliced(sortSteps(items, compare), yieldIfDue);
 
+/** `slicedSort` as a job for `runSliced`. */
 export function* sortSteps<Item>(items: readonly Item[], compare: Compare<Item>): Steps<Item[]> {
   let runs: Item[][] = [];
   for (let from = 0; from < items.length; from += RUN_LENGTH) {

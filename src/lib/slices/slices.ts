@@ -12,7 +12,8 @@ export type Yield = () => Promise<void> | undefined;
  * however many jobs are in progress. Jobs get their slices in the order in which they yielded.
  */
 class SliceScheduler {
-  private readonly yielded: (() => void)[] = [];
+  /** Functions that resume the jobs that have yielded. */
+  private readonly resumeQueue: (() => void)[] = [];
 
   /** Begins the first slice of a job. */
   start(): Yield {
@@ -27,15 +28,15 @@ class SliceScheduler {
 
   private nextSlice(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.yielded.push(resolve) === 1) setImmediate(this.resumeOne);
+      if (this.resumeQueue.push(resolve) === 1) setImmediate(this.resumeOne);
     });
   }
 
   private readonly resumeOne = (): void => {
-    this.yielded.shift()!();
-    if (this.yielded.length > 0) setImmediate(this.resumeOne);
+    this.resumeQueue.shift()!();
+    if (this.resumeQueue.length > 0) setImmediate(this.resumeOne);
   };
 }
 
-/** The process has one event loop, so it has one scheduler: the only module-level state in `lib`. */
+/** The process has one event loop and therefore one scheduler. */
 export const sliceScheduler = new SliceScheduler();

@@ -7,8 +7,8 @@ export interface SortedRun<Item> {
 }
 
 /**
- * The items of all runs whose keys are greater than `after`, in order; an empty `after` starts at the beginning. Costs a
- * binary search per run at the start, and per item a binary search among the runs.
+ * The items of all runs whose keys are greater than `after`, sorted by key; an empty `after` starts at the beginning.
+ * Takes a binary search in each run at the start, and one among the runs for each item.
  */
 export function* mergeRuns<Item>(runs: readonly SortedRun<Item>[], after: string): Iterable<Item> {
   const heads = runs
@@ -27,7 +27,7 @@ export function* mergeRuns<Item>(runs: readonly SortedRun<Item>[], after: string
   }
 }
 
-/** The next item of a run. */
+/** The first item of a run that is not merged yet. */
 class Head<Item> {
   key = '';
   private index: number;

@@ -13,10 +13,10 @@ const ID = Buffer.from('id');
 const RETRY = Buffer.from('retry');
 const FIELD_NAMES = [DATA, EVENT, ID, RETRY];
 const MAX_ID_LENGTH = 1024;
-/** Space for a field name, a colon and a space on the line of the largest event. */
+/** Bytes that a line may have in addition to its value: field name, colon and space. */
 const FIELD_OVERHEAD = 16;
 
-/** Receives one event. The type is `message` if the stream gave none. */
+/** Receives one event. The type is `message` if the event has none. */
 type SseEventListener = (data: string, type: string) => void;
 
 /**
@@ -33,6 +33,7 @@ export class SseParser {
   private type = '';
   private id: string;
   private isFirstLine = true;
+  /** The last chunk ended with CR: an LF at the start of the next one belongs to the same line ending. */
   private endedWithCr = false;
 
   constructor(
@@ -51,33 +52,33 @@ export class SseParser {
     if (chunk.length === 0) return true;
     let start = this.endedWithCr && chunk[0] === LF ? 1 : 0;
     this.endedWithCr = chunk[chunk.length - 1] === CR;
-    let lf = find(chunk, LF, start);
-    let cr = find(chunk, CR, start);
-    for (let end = Math.min(lf, cr); end < chunk.length; end = Math.min(lf, cr)) {
+    let nextLf = indexOrEnd(chunk, LF, start);
+    let nextCr = indexOrEnd(chunk, CR, start);
+    for (let end = Math.min(nextLf, nextCr); end < chunk.length; end = Math.min(nextLf, nextCr)) {
       if (!this.endLine(chunk.subarray(start, end))) return false;
-      start = end === cr && chunk[end + 1] === LF ? end + 2 : end + 1;
-      if (lf < start) lf = find(chunk, LF, start);
-      if (cr < start) cr = find(chunk, CR, start);
+      start = end === nextCr && chunk[end + 1] === LF ? end + 2 : end + 1;
+      if (nextLf < start) nextLf = indexOrEnd(chunk, LF, start);
+      if (nextCr < start) nextCr = indexOrEnd(chunk, CR, start);
     }
     return start >= chunk.length || this.line.append(chunk.subarray(start));
   }
 
   private endLine(rest: Buffer): boolean {
-    if (this.line.length === 0) return this.read(rest);
-    return this.line.append(rest) && this.read(this.line.take());
+    if (this.line.length === 0) return this.readLine(rest);
+    return this.line.append(rest) && this.readLine(this.line.take());
   }
 
-  private read(line: Buffer): boolean {
-    const text = this.isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line;
+  private readLine(line: Buffer): boolean {
+    const field = this.isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line;
     this.isFirstLine = false;
-    if (text.length === 0) {
+    if (field.length === 0) {
       this.endEvent();
       return true;
     }
-    const name = FIELD_NAMES.find((candidate) => hasFieldName(text, candidate));
+    const name = FIELD_NAMES.find((candidate) => hasFieldName(field, candidate));
     if (!name) return true;
-    const valueStart = text[name.length + 1] === SPACE ? name.length + 2 : name.length + 1;
-    return this.readField(name, text.subarray(valueStart));
+    const valueStart = field[name.length + 1] === SPACE ? name.length + 2 : name.length + 1;
+    return this.readField(name, field.subarray(valueStart));
   }
 
   private readField(name: Buffer, value: Buffer): boolean {
@@ -109,13 +110,13 @@ function hasFieldName(line: Buffer, name: Buffer): boolean {
   return line.length === name.length || line[name.length] === COLON;
 }
 
-/** The index of the next `byte`, or the end of the chunk. */
-function find(chunk: Buffer, byte: number, from: number): number {
+/** The index of the next `byte`, or the length of the chunk. */
+function indexOrEnd(chunk: Buffer, byte: number, from: number): number {
   const at = chunk.indexOf(byte, from);
   return at === -1 ? chunk.length : at;
 }
 
-/** Ids that cannot be sent in a Last-Event-ID header are ignored. */
+/** Whether the id can be sent in a Last-Event-ID header. Other ids are ignored. */
 function isHeaderValue(id: Buffer): boolean {
   return id.length <= MAX_ID_LENGTH && id.every((byte) => byte >= SPACE && byte !== DELETE);
 }

@@ -1,9 +1,10 @@
 /** Maximum number of documents in a segment. Document ids are less than this. */
 export const MAX_DOCUMENTS = 4096;
 
-/** Marks a head that holds the only posting of its term, as most terms have only one. */
+/** Marks a head that holds the only posting of its term. Most terms have one posting. */
 const SINGLE = 1 << 24;
 const MIN_CAPACITY = 8;
+/** Marks the first byte of a distance of two bytes. */
 const MORE = 0x80;
 
 /** A buffer for the decoded postings of one term, by ascending document. */
@@ -23,7 +24,8 @@ export class Postings {
   /** By term: its only posting, or the index of its list plus one; 0 for none. */
   private heads = new Uint32Array(32);
 
-  private lists = 0;
+  private listCount = 0;
+  /** By list: its position in `bytes` and its length there, its number of postings, and its last document. */
   private starts = new Uint32Array(16);
   private lengths = new Uint16Array(16);
   private counts = new Uint16Array(16);
@@ -31,7 +33,7 @@ export class Postings {
 
   private bytes = new Uint8Array(256);
   private used = 0;
-  /** Free space by capacity, left by lists that have moved. */
+  /** By capacity: positions in `bytes` that became free when a list moved. */
   private readonly free = new Map<number, number[]>();
 
   /** Documents must be added in ascending order. */
@@ -47,7 +49,7 @@ export class Postings {
       this.append(head - 1, document, weight);
       return;
     }
-    const list = this.openList();
+    const list = this.addList();
     this.heads[term] = list + 1;
     this.append(list, (head - SINGLE) >>> 8, head & 0xff);
     this.append(list, document, weight);
@@ -100,19 +102,19 @@ export class Postings {
     }
     this.heads = heads;
     this.bytes = bytes;
-    this.starts = this.starts.slice(0, this.lists);
-    this.counts = this.counts.slice(0, this.lists);
+    this.starts = this.starts.slice(0, this.listCount);
+    this.counts = this.counts.slice(0, this.listCount);
     this.lengths = new Uint16Array(0);
     this.lasts = new Uint16Array(0);
     this.free.clear();
   }
 
-  private openList(): number {
-    const list = this.lists++;
-    this.starts = withCapacity(this.starts, this.lists);
-    this.lengths = withCapacity(this.lengths, this.lists);
-    this.counts = withCapacity(this.counts, this.lists);
-    this.lasts = withCapacity(this.lasts, this.lists);
+  private addList(): number {
+    const list = this.listCount++;
+    this.starts = withCapacity(this.starts, this.listCount);
+    this.lengths = withCapacity(this.lengths, this.listCount);
+    this.counts = withCapacity(this.counts, this.listCount);
+    this.lasts = withCapacity(this.lasts, this.listCount);
     this.starts[list] = this.allocate(MIN_CAPACITY);
     return list;
   }

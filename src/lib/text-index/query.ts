@@ -2,9 +2,9 @@ import { tokenize, type Token } from './tokenizer.js';
 
 export interface QueryTerm {
   readonly text: string;
-  /** Whether longer terms that start with it match too. */
+  /** Whether longer terms that start with this one match too. */
   readonly isPrefix: boolean;
-  /** The parts of the query that it matches, as bits: one for a part, several for a whole like `getUserProfile`. */
+  /** The parts of the query that the term covers, as bits: several for a whole token like `getUserProfile`. */
   readonly coverage: number;
 }
 
@@ -21,33 +21,33 @@ const MAX_QUERY_PARTS = 12;
 export function parseQuery(text: string, isPrefix: (term: string, isLast: boolean) => boolean): Query {
   const tokens = withinLimit(distinct(tokenize(text.slice(0, MAX_QUERY_LENGTH))));
   const terms: QueryTerm[] = [];
-  let bits = 0;
+  let partCount = 0;
   for (const [index, { whole, parts }] of tokens.entries()) {
     const isLast = index === tokens.length - 1;
-    const before = bits;
+    const firstPart = partCount;
     for (const [position, part] of parts.entries()) {
       const isLastPart = isLast && position === parts.length - 1;
-      terms.push({ text: part, isPrefix: isPrefix(part, isLastPart), coverage: 1 << bits++ });
+      terms.push({ text: part, isPrefix: isPrefix(part, isLastPart), coverage: 1 << partCount++ });
     }
-    const coverage = (1 << bits) - (1 << before);
+    const coverage = (1 << partCount) - (1 << firstPart);
     if (parts.length > 1) terms.push({ text: whole, isPrefix: isPrefix(whole, isLast), coverage });
   }
-  return { terms, fullCoverage: (1 << bits) - 1 };
+  return { terms, fullCoverage: (1 << partCount) - 1 };
 }
 
-/** Each token once, and always the last one, which may be incomplete. */
+/** Removes duplicates. The last token is always kept, because it may be the start of a longer one. */
 function distinct(tokens: readonly Token[]): Token[] {
   const before = new Map(tokens.slice(0, -1).map((token) => [token.whole, token]));
   return [...before.values(), ...tokens.slice(-1)];
 }
 
-/** A token with more parts than the limit leaves is searched as a whole. */
+/** Limits the number of parts. A token with more parts than remain is searched as a whole. */
 function withinLimit(tokens: readonly Token[]): Token[] {
-  let left = MAX_QUERY_PARTS;
+  let remaining = MAX_QUERY_PARTS;
   return tokens.slice(0, MAX_QUERY_PARTS).flatMap((token) => {
-    if (left === 0) return [];
-    const parts = token.parts.length <= left ? token.parts : [token.whole];
-    left -= parts.length;
+    if (remaining === 0) return [];
+    const parts = token.parts.length <= remaining ? token.parts : [token.whole];
+    remaining -= parts.length;
     return [{ whole: token.whole, parts }];
   });
 }

@@ -1,10 +1,11 @@
+import { runSliced, type Steps } from '../slices/run-sliced.js';
 import type { Yield } from '../slices/slices.js';
 import { PostingList } from './postings.js';
 import { bitCount, parseQuery, type Query } from './query.js';
 import type { SearchIndex } from './search-index.js';
 import type { KindTable, Segment } from './segment.js';
 import { SegmentScores } from './segment-scores.js';
-import { TermScorer } from './term-scorer.js';
+import { TermScorer, type MatchMode } from './term-scorer.js';
 import { TopK } from './top-k.js';
 
 interface SearchOptions {
@@ -34,32 +35,28 @@ export function search<Item>(
   }
 }
 
-/** The same in slices. Items added meanwhile are not found; items removed meanwhile may be. */
-export async function slicedSearch<Item>(
+/** `search` in slices. Items added meanwhile are not found; items removed meanwhile may be. */
+export function slicedSearch<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
   options: SearchOptions,
   yieldIfDue: Yield,
 ): Promise<Item[]> {
-  const steps = searchSteps(indexes, text, options);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    await yieldIfDue();
-  }
+  return runSliced(searchSteps(indexes, text, options), yieldIfDue);
 }
 
 function* searchSteps<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
   { limit, kind }: SearchOptions,
-): Generator<void, Item[]> {
+): Steps<Item[]> {
   const query = parseQuery(text, (term, isLast) => isLast || term.length >= MIN_PREFIX_LENGTH);
   const best = new TopK<Item>(limit, (a, b) => indexes[0]!.compare(a, b));
   const kindFilter = new KindFilter(kind);
   const run = new QueryRun(indexes, query);
   yield* run.lookUpTerms();
-  for (const segments of run.computeWeights('fuzzy')) {
+  run.computeWeights('fuzzy');
+  for (const segments of run.segmentGroups) {
     for (const segment of segments) {
       const scores = run.scoresOf(segment);
       scores.applyCoverage(bitCount(query.fullCoverage));
@@ -81,17 +78,18 @@ function* searchSteps<Item>(
 export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
   const query = parseQuery(text, (_term, isLast) => isLast);
   const run = new QueryRun(indexes, query);
-  for (const segments of run.computeWeights('exact')) {
+  run.computeWeights('exact');
+  for (const segments of run.segmentGroups) {
     const items: Item[] = [];
     for (const segment of segments) {
       if (query.terms.length === 0) items.push(...segment.liveItems);
-      else collect(segment, run.scoresOf(segment), query.fullCoverage, items);
+      else collectFullMatches(segment, run.scoresOf(segment), query.fullCoverage, items);
     }
     yield* items;
   }
 }
 
-/** The kinds that pass, computed once for each index. */
+/** The kinds that pass a test, computed once for each index. */
 class KindFilter {
   private readonly cache = new Map<KindTable, Uint8Array>();
 
@@ -118,7 +116,7 @@ class QueryRun<Item> {
   }
 
   /** Finds the terms in sealed segments, which only lose documents; one step for each segment. */
-  *lookUpTerms(): Generator<void, void> {
+  *lookUpTerms(): Steps {
     for (const segment of this.segments) {
       if (!segment.isSealed) continue;
       for (const term of this.terms) term.lookUp(segment);
@@ -126,14 +124,18 @@ class QueryRun<Item> {
     }
   }
 
-  /**
-   * Returns the groups of segments to score, each in one step. Open segments are one group, which comes first: their
-   * term ids change when they are sealed. A segment that was merged meanwhile is not among them, but its target is.
-   */
-  computeWeights(match: 'fuzzy' | 'exact'): readonly (readonly Segment<Item>[])[] {
+  computeWeights(match: MatchMode): void {
     const { segments } = this;
     const documents = this.indexes.reduce((sum, index) => sum + index.size, 0);
-    for (const term of this.terms) term.computeWeights(segments, documents, match === 'fuzzy');
+    for (const term of this.terms) term.computeWeights(segments, documents, match);
+  }
+
+  /**
+   * The current segments, in groups that are each scored in one step. All open segments are the first group, because
+   * their term ids change when they are sealed.
+   */
+  get segmentGroups(): readonly (readonly Segment<Item>[])[] {
+    const { segments } = this;
     return [
       segments.filter(({ isSealed }) => !isSealed),
       ...segments.filter(({ isSealed }) => isSealed).map((segment) => [segment]),
@@ -152,7 +154,7 @@ class QueryRun<Item> {
   }
 }
 
-/** Orders documents by score and rank combined in one number, so that items need not be compared. */
+/** Offers the documents with a key that combines score and rank in one number, so that items need not be compared. */
 function selectBest(scores: SegmentScores, ranks: Uint16Array, minScore: number, best: TopK<number>): void {
   const { documents, values, valueBits, size } = scores;
   let minKey = best.minScore;
@@ -166,12 +168,18 @@ function selectBest(scores: SegmentScores, ranks: Uint16Array, minScore: number,
   }
 }
 
-function collect<Item>(segment: Segment<Item>, scores: SegmentScores, full: number, items: Item[]): void {
+/** Appends the items that match all parts of the query. */
+function collectFullMatches<Item>(
+  segment: Segment<Item>,
+  scores: SegmentScores,
+  fullCoverage: number,
+  items: Item[],
+): void {
   const { documents, coverage, size } = scores;
   for (let i = 0; i < size; i++) {
-    if (coverage[documents[i]!] === full) items.push(segment.itemAt(documents[i]!)!);
+    if (coverage[documents[i]!] === fullCoverage) items.push(segment.itemAt(documents[i]!)!);
   }
 }
 
-/** Keys of documents are unique, so this decides nothing. */
+/** `TopK` needs it for equal scores. Here the scores are the keys of documents, which are unique. */
 const compareEqualKeys = (): number => 0;

@@ -3,28 +3,29 @@ import { bitCount } from './query.js';
 
 /** The scores of the documents of one segment, and the parts of the query that they match. */
 export class SegmentScores {
-  /** Number of documents with a score, which are the first of `documents`. */
+  /** Number of documents with a score. Their ids are at the start of `documents`. */
   size = 0;
   readonly documents = new Uint16Array(MAX_DOCUMENTS);
   readonly values = new Float32Array(MAX_DOCUMENTS);
-  /** The same bits as integers, which have the same order. */
+  /** The bits of `values` read as integers, which have the same order. */
   readonly valueBits = new Uint32Array(this.values.buffer);
+  /** By document: the parts of the query that it matches, as bits. */
   readonly coverage = new Uint16Array(MAX_DOCUMENTS);
 
-  /** The same for the current term, of which only the best variant counts. */
-  private matched = 0;
+  /** The documents that match the current term, and the score of the best variant in each. */
+  private matchCount = 0;
   private readonly matches = new Uint16Array(MAX_DOCUMENTS);
   private readonly best = new Float32Array(MAX_DOCUMENTS);
 
   /** Adds a term that has no variants in this segment. */
   addTerm(
-    { documents: matches, weights, size: matched }: PostingList,
+    { documents: matches, weights, size: matchCount }: PostingList,
     weight: number,
     termCoverage: number,
   ): void {
     const { documents, values, coverage } = this;
     let { size } = this;
-    for (let i = 0; i < matched; i++) {
+    for (let i = 0; i < matchCount; i++) {
       const document = matches[i]!;
       const before = coverage[document]!;
       if (before === 0) documents[size++] = document;
@@ -39,22 +40,22 @@ export class SegmentScores {
   addVariant(postings: PostingList, weight: number): void {
     const { matches, best } = this;
     const { documents, weights, size } = postings;
-    let { matched } = this;
+    let { matchCount } = this;
     for (let i = 0; i < size; i++) {
       const document = documents[i]!;
       const score = weight * weights[i]!;
       const before = best[document]!;
-      if (before === 0) matches[matched++] = document;
+      if (before === 0) matches[matchCount++] = document;
       if (score > before) best[document] = score;
     }
-    this.matched = matched;
+    this.matchCount = matchCount;
   }
 
   /** Adds the best variant of the current term to each score, and starts the next term. */
   endTerm(termCoverage: number): void {
-    const { documents, values, coverage, matched, matches, best } = this;
+    const { documents, values, coverage, matchCount, matches, best } = this;
     let { size } = this;
-    for (let i = 0; i < matched; i++) {
+    for (let i = 0; i < matchCount; i++) {
       const document = matches[i]!;
       const before = coverage[document]!;
       if (before === 0) documents[size++] = document;
@@ -63,7 +64,7 @@ export class SegmentScores {
       best[document] = 0;
     }
     this.size = size;
-    this.matched = 0;
+    this.matchCount = 0;
   }
 
   /** Multiplies each score by the share of the query that the document matches. Called once, at the end. */

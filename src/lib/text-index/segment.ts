@@ -1,19 +1,20 @@
 import { MAX_DOCUMENTS, PostingList, Postings, withCapacity } from './postings.js';
 import { TermDictionary } from './term-dictionary.js';
 
-/** Bounds on the time to seal and to merge a segment. A single document may exceed them. */
+/** Limits that bound the time to seal and to merge a segment. A segment of a single document may exceed them. */
 const MAX_TERMS = 1 << 15;
 const MAX_POSTINGS = 1 << 17;
 
 /**
- * A few thousand documents with their own term dictionary, so that the time of every step is bounded. A removed document
- * keeps its id and postings until the segment is merged into another.
+ * Up to 4096 documents with their own term dictionary, so that sealing, merging and scoring a segment take bounded time.
+ * A removed document keeps its id and postings until the segment is merged into another.
  */
 export class Segment<Item> {
   readonly terms = new TermDictionary();
   private readonly postings = new Postings();
   private items: (Item | undefined)[] = [];
   private readonly documents = new Map<Item, number>();
+  /** By document: the number of its kind. */
   documentKinds = new Uint16Array(64);
   /** 1 for each removed document; absent while there is none. */
   private removed: Uint8Array | undefined;
@@ -145,7 +146,7 @@ export class Segment<Item> {
   }
 }
 
-/** Kinds above this number are not told apart. */
+/** Further kinds get the number of the empty kind. */
 const MAX_KINDS = 0x10000;
 
 /** Small integers for the kinds of documents, by which a search can filter. The empty kind is 0. */

@@ -46,7 +46,7 @@ export class SortedTerms {
     return (this.cachedIds = ids);
   }
 
-  /** Splits a block after its end if the insertion is there, so that terms added in order leave full blocks. */
+  /** Splits a block in the middle, or at its end for an insertion there, so that terms added in order leave full blocks. */
   private split(): void {
     const at = this.slot === BLOCK_SIZE ? BLOCK_SIZE : BLOCK_SIZE / 2;
     const second = new Uint16Array(BLOCK_SIZE);

@@ -34,23 +34,24 @@ export class TermBytes {
   }
 
   /**
-   * Whether one insertion, deletion, substitution or transposition turns this term into the one in `bytes`. Edits are of
-   * bytes, so in scripts of several bytes a letter only some edits are recognised.
+   * Whether one insertion, deletion, substitution or transposition turns this term into the one in `bytes`. Edits are
+   * counted in bytes, so of letters that take several bytes only some edits are found.
    */
   isWithinOneEdit(bytes: Uint8Array, start: number, end: number): boolean {
     const length = end - start;
-    const longer = length - this.length;
-    if (longer < -1 || longer > 1) return false;
-    let same = 0;
-    while (same < length && same < this.length && this.bytes[same] === bytes[start + same]) same++;
-    if (longer === 1) return this.isSameFrom(same, bytes, start + same + 1, end);
-    if (longer === -1) return this.isSameFrom(same + 1, bytes, start + same, end);
+    const difference = length - this.length;
+    if (Math.abs(difference) > 1) return false;
+    let shared = 0;
+    while (shared < length && shared < this.length && this.bytes[shared] === bytes[start + shared]) shared++;
+    if (difference === 1) return this.isSameFrom(shared, bytes, start + shared + 1, end);
+    if (difference === -1) return this.isSameFrom(shared + 1, bytes, start + shared, end);
     return (
-      this.isSameFrom(same + 1, bytes, start + same + 1, end) ||
-      this.isTransposedAt(same, bytes, start + same, end)
+      this.isSameFrom(shared + 1, bytes, start + shared + 1, end) ||
+      this.isTransposedAt(shared, bytes, start + shared, end)
     );
   }
 
+  /** Whether this term, from `from` on, equals the bytes from `start` to `end`. */
   private isSameFrom(from: number, bytes: Uint8Array, start: number, end: number): boolean {
     for (let i = 0; start + i < end; i++) if (this.bytes[from + i] !== bytes[start + i]) return false;
     return true;

@@ -17,9 +17,9 @@ export class TermDictionary {
   private bytes = new Uint8Array(256);
   /** Where each term ends, which is where the next one starts. */
   private ends = new Uint32Array(32);
-  /** Absent once the dictionary is sealed: then ids are ranks. */
+  /** Undefined when the dictionary is sealed, because ids are then equal to ranks. */
   private order: SortedTerms | undefined = new SortedTerms();
-  /** By hash, the id of the last term with that hash: a cache in front of the sorted order. */
+  /** By hash: the id of the last term with that hash. A hit saves the search in `order`. */
   private cache = new Uint16Array(64);
   /** The term of the current operation. */
   private readonly key = new TermBytes();
@@ -28,13 +28,13 @@ export class TermDictionary {
     return this.count;
   }
 
-  /** The term's id, which is a new one unless the term is known. */
+  /** Returns the id of the term, and adds the term if it is new. */
   intern(term: string): number {
     this.key.write(term);
     return this.internKey();
   }
 
-  /** The same for a term of another dictionary. */
+  /** Like `intern`, for a term of another dictionary. */
   internFrom(other: TermDictionary, id: number): number {
     this.key.copy(other.bytes, other.startOf(id), other.endOf(id));
     return this.internKey();
@@ -47,13 +47,14 @@ export class TermDictionary {
   /** The terms that start with the prefix. The prefix itself, if it is a term, comes first. */
   prefixRange(prefix: string): RankRange {
     this.key.write(prefix);
-    const from = this.rankOfKey(0, false);
-    return { from, to: this.rankOfKey(from, true) };
+    const from = partitionPoint(0, this.count, (rank) => this.isBeforeKey(this.idAt(rank)));
+    const to = partitionPoint(from, this.count, (rank) => this.startsWithKey(this.idAt(rank)));
+    return { from, to };
   }
 
   isTerm(id: number, term: string): boolean {
     this.key.write(term);
-    return this.compare(id, false) === 0;
+    return this.isKey(id);
   }
 
   /** The ids of terms within one edit of this one that have the same first letter. */
@@ -81,7 +82,8 @@ export class TermDictionary {
     for (let rank = 0; rank < this.count; rank++) {
       const id = ids[rank]!;
       bytes.set(this.bytes.subarray(this.startOf(id), this.endOf(id)), end);
-      ends[rank] = end += this.lengthOf(id);
+      end += this.lengthOf(id);
+      ends[rank] = end;
     }
     this.bytes = bytes;
     this.ends = ends;
@@ -103,17 +105,17 @@ export class TermDictionary {
       this.cache = new Uint16Array(2 * this.cache.length);
     const hash = this.key.hash() % this.cache.length;
     const cached = this.cache[hash]!;
-    if (this.compare(cached, false) === 0) return cached;
+    if (this.isKey(cached)) return cached;
     const next = this.order!.seek(this.isBeforeKey);
-    const isKnown = next !== undefined && this.compare(next, false) === 0;
+    const isKnown = next !== undefined && this.isKey(next);
     const id = isKnown ? next : this.insertKey();
     this.cache[hash] = id;
     return id;
   }
 
-  private readonly isBeforeKey = (id: number): boolean => this.compare(id, false) < 0;
+  private readonly isBeforeKey = (id: number): boolean => this.compareToKey(id) < 0;
 
-  /** At the position of the last `seek`. */
+  /** Inserts the key at the position of the last `seek`. */
   private insertKey(): number {
     const { key } = this;
     const id = this.count++;
@@ -126,13 +128,20 @@ export class TermDictionary {
     return id;
   }
 
-  /** The first rank whose term is not less than the key; with `past`, nor starts with it. */
-  private rankOfKey(from: number, past: boolean): number {
-    return partitionPoint(from, this.count, (rank) => this.compare(this.idAt(rank), past) < 0);
+  private isKey(id: number): boolean {
+    return this.lengthOf(id) === this.key.length && this.startsWithKey(id);
+  }
+
+  private startsWithKey(id: number): boolean {
+    const { key } = this;
+    const start = this.startOf(id);
+    if (this.endOf(id) - start < key.length) return false;
+    for (let i = 0; i < key.length; i++) if (this.bytes[start + i] !== key.bytes[i]) return false;
+    return true;
   }
 
   /** Negative when the term is less than the key, 0 when it is the key. */
-  private compare(id: number, past: boolean): number {
+  private compareToKey(id: number): number {
     const { key } = this;
     const start = this.startOf(id);
     const length = this.endOf(id) - start;
@@ -141,6 +150,6 @@ export class TermDictionary {
       const difference = this.bytes[start + i]! - key.bytes[i]!;
       if (difference !== 0) return difference;
     }
-    return past && shared === key.length ? -1 : length - key.length;
+    return length - key.length;
   }
 }

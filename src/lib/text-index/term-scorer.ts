@@ -4,7 +4,7 @@ import type { Segment } from './segment.js';
 import type { SegmentScores } from './segment-scores.js';
 import type { RankRange } from './term-dictionary.js';
 
-/** Weight of a completion or fuzzy match relative to the term itself, before their lengths are compared. */
+/** Weight of a completion or fuzzy match of equal length, relative to an exact match. */
 const VARIANT_SHARE = 0.6;
 const MIN_FUZZY_LENGTH = 5;
 
@@ -18,7 +18,7 @@ interface Variants {
   readonly fuzzy: readonly number[];
 }
 
-/** The same with the numbers of documents that have them. */
+/** Also has the number of documents with the exact term, and the sum of those with each other variant. */
 interface CountedVariants extends Variants {
   readonly exactCount: number;
   readonly variantCount: number;
@@ -32,6 +32,9 @@ const NO_VARIANTS: CountedVariants = {
   exactCount: 0,
   variantCount: 0,
 };
+
+/** Whether terms within one edit match where no other term does. */
+export type MatchMode = 'fuzzy' | 'exact';
 
 /** Scores documents for one term of a query. */
 export class TermScorer<Item> {
@@ -51,16 +54,16 @@ export class TermScorer<Item> {
   }
 
   /** Weighs the term by its frequency in exactly these segments, which have `documents` documents. */
-  computeWeights(segments: readonly Segment<Item>[], documents: number, allowFuzzy: boolean): void {
+  computeWeights(segments: readonly Segment<Item>[], documents: number, match: MatchMode): void {
     for (const segment of segments) this.lookUp(segment);
     let [exact, variants] = this.sumCounts(segments);
-    if (allowFuzzy && exact + variants === 0 && this.term.text.length >= MIN_FUZZY_LENGTH) {
+    if (match === 'fuzzy' && exact + variants === 0 && this.term.text.length >= MIN_FUZZY_LENGTH) {
       for (const segment of segments)
         this.found.set(segment, this.withCounts(segment, this.findFuzzyIn(segment)));
       [exact, variants] = this.sumCounts(segments);
     }
     this.weight = inverseDocumentFrequency(exact, documents);
-    // Never more than the term itself, however rare its variants are.
+    // Includes the exact matches, so that a variant never weighs more than the term itself, however rare it is.
     const variantFrequency = Math.min(documents, exact + variants);
     this.variantWeight = inverseDocumentFrequency(variantFrequency, documents) * VARIANT_SHARE;
   }
@@ -71,8 +74,8 @@ export class TermScorer<Item> {
     const { exact, completions, fuzzy } = found;
     if (exact !== undefined) {
       segment.read(exact, this.postings);
-      const isOnly = completions.from === completions.to;
-      if (isOnly) scores.addTerm(this.postings, this.weight, this.term.coverage);
+      const hasCompletions = completions.from < completions.to;
+      if (!hasCompletions) scores.addTerm(this.postings, this.weight, this.term.coverage);
       else scores.addVariant(this.postings, this.weight);
     }
     for (let rank = completions.from; rank < completions.to; rank++)

@@ -18,13 +18,13 @@ const SATURATION = 1.2;
 const LENGTH_SHARE = 0.5;
 
 const MAX_FIELD_LENGTH = 8192;
-/** A weight is stored in one byte. */
+/** A weight is stored in one byte, in steps of 1/32. */
 const MAX_WEIGHT = 255;
 const STEPS_PER_UNIT = 32;
 
 /**
  * The terms of a document with their weights, integers from 1 to 255. As in BM25F, but with the usual length of a field
- * instead of the average one: a weight depends on its document only, so it never changes and reveals no other document.
+ * instead of the average one: a weight depends on its document only, so it never changes and reveals no other.
  */
 export function termWeights(schema: readonly IndexedField[], fields: DocumentFields): Map<string, number> {
   const weights = new Map<string, number>();

@@ -3,7 +3,7 @@ export const SEPARATOR = 0;
 export const LOWER = 1;
 export const UPPER = 2;
 const DIGIT = 4;
-/** A term by itself: these scripts have no spaces between words. */
+/** Each character is a term, because these scripts have no spaces between words. */
 export const IDEOGRAPH = 8;
 
 const CLASSES: readonly (readonly [RegExp, number])[] = [
@@ -30,24 +30,24 @@ const ACCENTS = /[\u0300-\u036f]/g;
 
 export function tokenize(text: string): Token[] {
   const folded = NON_ASCII.test(text) ? fold(text) : text;
-  // As long as the folded text: the only letter that grows when lower-cased has lost its accent.
+  // Has the length of `folded`: the only letter whose lower case is longer, İ, has become I.
   const lower = folded.toLowerCase();
   const tokens: Token[] = [];
   let start = 0;
   let classes = SEPARATOR;
-  const end = (at: number): void => {
+  const endToken = (at: number): void => {
     if (classes !== SEPARATOR) tokens.push(tokenOf(folded, lower, start, at, classes));
     classes = SEPARATOR;
   };
   for (let at = 0; at < folded.length;) {
     const codePoint = folded.codePointAt(at)!;
     const characterClass = characterClassOf(codePoint);
-    if (characterClass === SEPARATOR || characterClass === IDEOGRAPH || classes === IDEOGRAPH) end(at);
+    if (characterClass === SEPARATOR || characterClass === IDEOGRAPH || classes === IDEOGRAPH) endToken(at);
     if (classes === SEPARATOR) start = at;
     classes |= characterClass;
     at += codePoint > 0xffff ? 2 : 1;
   }
-  end(folded.length);
+  endToken(folded.length);
   return tokens;
 }
 
@@ -61,7 +61,7 @@ export function termsOf(text: string): string[] {
   return terms;
 }
 
-/** Removes accents and differences of composition and width. */
+/** Removes accents, and unifies composed and decomposed characters and their widths. */
 export function fold(text: string): string {
   return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC');
 }

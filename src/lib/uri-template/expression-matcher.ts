@@ -39,14 +39,14 @@ const UNLIMITED_VALUES = 2 ** 29;
 const UNREACHABLE = 2 ** 30;
 
 /**
- * An expression with an operator may match nothing, since its variables may be undefined; one without only where it
- * `mayBeEmpty`. A comma ends no value, since a list without `*` has commas. With `*` the names may be keys of the
- * client's own, so any name matches.
+ * `mayBeEmpty` applies to expressions without an operator. An expression with an operator always matches the empty text
+ * too, because all its variables may be undefined. Values may contain commas, because a list without `*` is joined by
+ * commas. With `*`, the names in a URI are keys that the client chooses, so any name matches.
  */
 export function matcherOf({ operator, variables }: Expression, mayBeEmpty: boolean): ExpressionMatcher {
   const isExploded = variables.some(({ explode }) => explode);
   const limits = variables.map(({ maxLength }) => maxLength);
-  /** All values as one, including the separators between them. */
+  /** Matches all values, and the separators between them, as one value. */
   const oneValue = (delimiters: Delimiters): ExpressionMatcher => {
     const prefix = operator === '+' ? '' : operator;
     const minLength = prefix === '' && !mayBeEmpty ? 1 : 0;
@@ -84,7 +84,7 @@ export function matcherOf({ operator, variables }: Expression, mayBeEmpty: boole
 
 /** One value of any length, the most common expression. Visits delimiters only, not every character. */
 class UnlimitedValue implements ExpressionMatcher {
-  /** Where the prefix is absent, the expression matches nothing. */
+  /** Without the prefix, the expression matches the empty text. */
   constructor(
     private readonly delimiters: Delimiters,
     private readonly prefix: string,
@@ -124,11 +124,11 @@ class UnlimitedValue implements ExpressionMatcher {
 
 interface ValueListShape {
   readonly delimiters: Delimiters;
-  /** Where it is absent, the expression matches nothing. */
+  /** Without it, the expression matches the empty text. */
   readonly prefix: string;
   /** Between two values. It is one of the delimiters. */
   readonly separator: string;
-  /** Lengths of one value. */
+  /** Limits on the length of one value. */
   readonly minLength: 0 | 1;
   readonly maxLength: number;
   readonly maxValues: number;
@@ -144,15 +144,17 @@ class ValueList implements ExpressionMatcher {
     this.separator = shape.separator === '' ? NONE : shape.separator.charCodeAt(0);
   }
 
-  /** Goes backwards and keeps the number of values from each position to the nearest end. */
+  /** Goes backwards and computes for each position how many values are needed to reach an end. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const { prefix, separator } = this;
     const { delimiters, minLength, maxLength, maxValues } = this.shape;
     const { codes } = subject;
     const counts = maxLength === Infinity ? undefined : subject.counts;
     const starts = new Uint8Array(ends.length);
+    /** The nearest delimiter at or after the position, and the number of values needed after it. */
     let delimiter = ends.length - 1;
     let neededFromDelimiter = UNREACHABLE;
+    /** The nearest end at or after the position. */
     let nearest = UNREACHABLE;
     let needed = UNREACHABLE;
     for (let at = delimiter; at >= 0; at--) {
@@ -197,7 +199,7 @@ interface NamedValuesShape {
   readonly delimiters: Delimiters;
 }
 
-/** A name without delimiters and `=`. */
+/** The name of a variable. It contains neither a delimiter nor `=`. */
 interface ValueName {
   readonly codes: Uint16Array;
   readonly length: number;
@@ -205,8 +207,8 @@ interface ValueName {
 }
 
 /**
- * Names of the template with values, `?name=value&name=value`, or nothing. Accepts any order and repetition, as servers
- * do, and a name without a value, which is how RFC 6570 writes an empty one after `;`.
+ * Pairs of a name in the template and a value, `?name=value&name=value`, or the empty text. Accepts pairs in any order
+ * and repeated pairs, as servers do, and a name without `=`, which is how RFC 6570 writes an empty value after `;`.
  */
 class NamedValues implements ExpressionMatcher {
   private readonly prefix: number;
@@ -223,25 +225,26 @@ class NamedValues implements ExpressionMatcher {
     this.isLimited = this.names.some(({ maxLength }) => maxLength < Infinity);
   }
 
-  /** Goes backwards from one delimiter to the one before it. */
+  /** Goes backwards from delimiter to delimiter, because a pair can begin only after one. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const { prefix, separator, delimiters } = this;
     const { codes } = subject;
     const counts = this.isLimited ? subject.counts : undefined;
     const starts = ends.slice();
     const nearest = nearestEnds(ends);
+    /** The nearest delimiter after the position, and whether it is a separator before a pair that reaches an end. */
     let delimiter = ends.length - 1;
-    let isFollowed = false;
+    let isFollowedByPair = false;
     /** Whether a pair begins here that reaches an end, directly or through the pairs after the next separator. */
     const isPair = (at: number): boolean =>
       this.names.some(({ codes: name, length, maxLength }) => {
         if (!isAt(codes, name, length, at)) return false;
         const end = at + length;
-        if (ends[end] === 1 || (end === delimiter && isFollowed)) return true;
+        if (ends[end] === 1 || (end === delimiter && isFollowedByPair)) return true;
         if (codes[end] !== EQUALS) return false;
         const near = nearest[end + 1]!;
         if (near <= delimiter && fits(counts, end + 1, near, maxLength)) return true;
-        return isFollowed && fits(counts, end + 1, delimiter, maxLength);
+        return isFollowedByPair && fits(counts, end + 1, delimiter, maxLength);
       });
     for (let at = delimiter; at >= 0; at--) {
       const code = codes[at]!;
@@ -250,7 +253,7 @@ class NamedValues implements ExpressionMatcher {
       if (code === prefix && leadsToPair) starts[at] = 1;
       if (!delimiters.has(code)) continue;
       delimiter = at;
-      isFollowed = leadsToPair;
+      isFollowedByPair = leadsToPair;
     }
     return starts;
   }
@@ -275,7 +278,7 @@ class NamedValues implements ExpressionMatcher {
   }
 }
 
-/** Each name once, with the longest value that one of its variables takes. */
+/** Each name once, with the largest `maxLength` of the variables of that name. */
 function namesOf(variables: readonly Variable[]): ValueName[] {
   const longest = new Map<string, number>();
   for (const { name, maxLength } of variables) longest.set(name, Math.max(maxLength, longest.get(name) ?? 0));
@@ -283,7 +286,7 @@ function namesOf(variables: readonly Variable[]): ValueName[] {
 }
 
 function isAt(codes: Uint16Array, name: Uint16Array, length: number, at: number): boolean {
-  // The zero after the last character is in no name, so this never reads past it.
+  // `codes` ends with a zero, which no name contains, so the loop does not read past it.
   let read = 0;
   while (read < length && codes[at + read] === name[read]) read++;
   return read === length;

@@ -11,7 +11,7 @@ export class Delimiters {
   }
 }
 
-/** The text between the first and the last literal of a template, with tables that are computed when first needed. */
+/** The part of a URI between the first and last literal of a template, with tables that are computed on first use. */
 export class MatchSubject {
   private readonly positions = new Map<string, readonly number[]>();
   private codeTable: Uint16Array | undefined;
@@ -93,12 +93,13 @@ const PERCENT = 0x25;
 function countCharacters(text: string): Uint32Array {
   const counts = new Uint32Array(text.length + 1);
   let count = 0;
-  let inside = 0;
+  /** Remaining characters of a percent-encoded byte. */
+  let encodedRest = 0;
   for (let at = 0; at < text.length; at++) {
     counts[at] = count;
-    if (inside > 0) inside--;
+    if (encodedRest > 0) encodedRest--;
     else if (text.charCodeAt(at) === PERCENT && /^[0-9A-Fa-f]{2}/.test(text.slice(at + 1, at + 3))) {
-      inside = 2;
+      encodedRest = 2;
       if (!/^[89ABab]/.test(text.charAt(at + 1))) count++;
     } else if (!isLowSurrogate(text, at)) count++;
   }

@@ -35,7 +35,7 @@ export class UriTemplate {
   readonly literals: readonly string[];
   /** As written, with braces. */
   readonly expressions: readonly string[];
-  /** Sum of the lengths of all literals: a template with more of them is more specific. */
+  /** Sum of the lengths of all literals. Of two templates that match, the one with the larger sum is more specific. */
   readonly literalLength: number;
   private readonly matchers: readonly ExpressionMatcher[];
 
@@ -46,7 +46,7 @@ export class UriTemplate {
     this.literals = literals;
     this.expressions = expressions;
     this.literalLength = literals.reduce((sum, literal) => sum + literal.length, 0);
-    // `?q=` is a query with an empty value; elsewhere an empty value would match the URI of another resource.
+    // After `=` a value may be empty, as in `?q=`. Elsewhere a URI without the value names another resource.
     this.matchers = expressions.map((expression, index) =>
       matcherOf(readExpression(expression), literals[index]!.endsWith('=')),
     );
