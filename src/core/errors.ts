@@ -33,12 +33,12 @@ export type ErrorKind =
 /** Protocol eras of MCP: revisions with sessions (2025) and without (2026). Some error codes differ. */
 export type Era = '2025' | '2026';
 
-/** The JSON-RPC code, and the HTTP status where the exchange failed rather than the method. */
 interface ErrorCodes {
+  /** JSON-RPC code. */
   readonly code: number;
   /** Code in revisions of 2026, where it differs. */
   readonly code2026?: number;
-  /** 200: the exchange succeeded and the method failed. SDK clients read such errors only from a 200. */
+  /** HTTP status. 200 when only the MCP method failed: SDK clients read JSON-RPC errors only from a 200. */
   readonly http: number;
 }
 
@@ -114,7 +114,7 @@ export class RemoteError extends Error {
 export const resourceNotFound = (uri: string): GatewayError =>
   new GatewayError('resource-not-found', `RESOURCE_NOT_FOUND: resource ${uri} is not available`, { uri });
 
-/** The same message for a subscription, which has another code. */
+/** For subscriptions to such resources: the same message with another code. */
 export const nothingToSubscribe = (uri: string): GatewayError =>
   new GatewayError('nothing-to-subscribe', resourceNotFound(uri).message, { uri });
 
@@ -122,10 +122,10 @@ export const limitExceeded = (what: string, limit: number): GatewayError =>
   new GatewayError('limit-exceeded', `LimitExceeded: ${what}`, { code: 'LimitExceeded', limit });
 
 /** For calls to a server without a link. Clients rely on the message. */
-export const serverUnavailable = (server: string, why: string, options?: ErrorOptions): GatewayError =>
+export const serverUnavailable = (server: string, reason: string, options?: ErrorOptions): GatewayError =>
   new GatewayError(
     'server-unavailable',
-    `SERVER_UNAVAILABLE: server ${server} is not available: ${why}`,
+    `SERVER_UNAVAILABLE: server ${server} is not available: ${reason}`,
     { code: 'SERVER_UNAVAILABLE', server },
     options,
   );

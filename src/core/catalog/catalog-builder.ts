@@ -15,9 +15,8 @@ export interface NamingStyles {
 const META_TOOL_RANK = -1;
 
 /**
- * Builds the next catalog from the previous one and one server that changed. The `put` and `remove`
- * methods are jobs in steps; `build` includes a job after it has ended. One job for names and one for resources may run at
- * the same time.
+ * Builds the next catalog from the previous one and one server that changed. The `put` and `remove` methods are jobs in
+ * steps. `build` includes the jobs that have ended. One job for names and one for resources may run at the same time.
  */
 export class CatalogBuilder {
   private readonly servers = new Map<string, ListedServer>();
@@ -68,7 +67,7 @@ export class CatalogBuilder {
     return new Catalog(servers, this.tools.table, this.prompts.table, directory.only(isKnown));
   }
 
-  /** Replaces the resources in the listing by those that are built: a job for newer ones may still run. */
+  /** The server with the resources of the directory. Those of its listing may be newer: their job may not have ended. */
   private withBuiltResources(server: ListedServer): ListedServer {
     const { resources, templates } = this.resources.directory.offerOf(server.id) ?? EMPTY_LISTING;
     const { listing } = server;

@@ -62,7 +62,7 @@ export class Catalog {
     return this.byId.get(id);
   }
 
-  /** Takes the same time however much the server offers. Names that it frees for other servers wait for the next build. */
+  /** Takes time independent of the size of the listing. The next build reassigns names that become free. */
   without(id: string): Catalog {
     if (!this.byId.has(id)) return this;
     return new Catalog(

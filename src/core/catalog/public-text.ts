@@ -4,7 +4,7 @@ import { membersOf, withMember } from '../../lib/json-text/json-text.js';
 export const SERVER_MARK = 'io.gatehouse/server';
 export const ID_MARK = 'io.gatehouse/id';
 
-/** The definition under its public name and with the gateway's marks; everything else as the server wrote it. */
+/** The definition with its public name or URI and the gateway's marks in `_meta`. The rest is as the server wrote it. */
 export function publicText(
   text: string,
   member: 'name' | 'uri' | 'uriTemplate',
@@ -12,6 +12,7 @@ export function publicText(
   marks: Readonly<Record<string, string>>,
 ): string {
   const members = membersOf(text);
+  // Of repeated keys the last one counts, as in JSON.parse.
   const meta = members.findLast(({ key }) => key === '_meta');
   const isMetaObject = meta !== undefined && text[meta.start] === '{';
   let result = '';

@@ -19,7 +19,7 @@ const GATEWAY_NAME = 'gatehouse';
 
 /** A definition under its public name. */
 export class CatalogEntry {
-  private ownText: string | undefined;
+  private cachedText: string | undefined;
 
   constructor(
     readonly server: string,
@@ -31,10 +31,10 @@ export class CatalogEntry {
 
   /** The definition as clients see it: under its public name, with the mark of its server and public URIs. */
   get text(): string {
-    return (this.ownText ??= this.createText());
+    return (this.cachedText ??= this.createText());
   }
 
-  /** Whether clients see no difference to another entry of the same server. */
+  /** Whether another entry of the same server looks the same to clients. */
   isSame({ publicName, definition }: CatalogEntry): boolean {
     return publicName === this.publicName && definition.text === this.definition.text;
   }

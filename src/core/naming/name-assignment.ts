@@ -93,29 +93,31 @@ export class NameAssignment<Claim extends NameClaim = NameClaim> {
     if (this.byOwnName.size === 0) return;
     const same = this.byOwnName.get(ownName);
     // In style `conflict` a claim is bare while it is the only one of its own name: a third claim changes nothing.
-    const sharing = same && same.size <= 2 ? [...same] : [];
+    const sameOwnName = same && same.size <= 2 ? [...same] : [];
     const equalToPrefixed = this.byOwnName.get(prefixedName(server, this.separator, ownName)) ?? [];
-    for (const claim of [...sharing, ...equalToPrefixed]) this.updatePreference(claim);
+    for (const claim of [...sameOwnName, ...equalToPrefixed]) this.updatePreference(claim);
   }
 
   private updatePreference(claim: Claim): void {
     const { isBare, equalsPrefixedName } = claim;
-    if (isBare === this.isBare(claim) && equalsPrefixedName === this.equalsPrefixedName(claim)) return;
+    if (isBare === this.shouldBeBare(claim) && equalsPrefixedName === this.hasEqualPrefixedName(claim))
+      return;
     this.release(claim);
     this.setPreference(claim);
   }
 
   private setPreference(claim: Claim): void {
-    claim.equalsPrefixedName = this.equalsPrefixedName(claim);
-    claim.isBare = this.isBare(claim);
+    claim.equalsPrefixedName = this.hasEqualPrefixedName(claim);
+    claim.isBare = this.shouldBeBare(claim);
   }
 
-  private isBare(claim: Claim): boolean {
-    if (claim.style !== 'conflict') return claim.style === 'never';
-    return this.byOwnName.get(claim.ownName)!.size === 1 && !this.equalsPrefixedName(claim);
+  private shouldBeBare(claim: Claim): boolean {
+    if (claim.style === 'always') return false;
+    if (claim.style === 'never') return true;
+    return this.byOwnName.get(claim.ownName)!.size === 1 && !this.hasEqualPrefixedName(claim);
   }
 
-  private equalsPrefixedName({ server, ownName, style }: Claim): boolean {
+  private hasEqualPrefixedName({ server, ownName, style }: Claim): boolean {
     if (style === 'always') return false;
     for (const [owner, name] of splitPrefixedName(ownName, this.separator))
       if (owner !== server && this.claims.get(owner)?.has(name)) return true;
@@ -151,6 +153,7 @@ export class NameAssignment<Claim extends NameClaim = NameClaim> {
     this.changed.add(claim.server);
   }
 
+  /** Takes the name of the claim away, and marks the claim to be assigned again. */
   private release(claim: Claim): void {
     for (const name of this.preferredNames(claim)) {
       if (name === claim.publicName) break;
@@ -171,7 +174,7 @@ export class NameAssignment<Claim extends NameClaim = NameClaim> {
 
   /** The names that the claim accepts, best first. None when it cannot be listed. */
   private *preferredNames({ server, ownName, style, isBare, equalsPrefixedName }: Claim): Iterable<string> {
-    // In style `never`: the name is reserved for the other server, and a prefix is not allowed.
+    // Only in style `never`: the own name is reserved for another server, and a prefix is not allowed.
     if (isBare && equalsPrefixedName) return;
     const wanted = isBare ? ownName : prefixedName(server, this.separator, ownName);
     const isValid = isValidPublicName(wanted);

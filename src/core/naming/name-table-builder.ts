@@ -18,8 +18,8 @@ export interface NamedOffer {
 const STEPS_BETWEEN_YIELDS = 128;
 
 /**
- * Builds the table of all tools, or all prompts. A change takes time for the server that changed and for the servers whose
- * names change with it; the parts of all other servers are taken over from the previous table.
+ * Builds the table of all tools, or all prompts. A change takes time for the server that changed and for the servers
+ * whose names change with it; the parts of all other servers are reused from the previous table.
  */
 export class NameTableBuilder {
   private readonly assignment: NameAssignment<DefinitionClaim>;
@@ -40,8 +40,9 @@ export class NameTableBuilder {
   *put(offer: NamedOffer): Steps {
     const { server, rank, style } = offer;
     const old = this.offers.get(server);
-    if (old?.definitions === offer.definitions && old.rank === rank && old.style === style) return;
-    if (old && (old.rank !== rank || old.style !== style)) yield* this.removeClaims(server, new Set());
+    const keepsClaims = old?.rank === rank && old.style === style;
+    if (keepsClaims && old.definitions === offer.definitions) return;
+    if (!keepsClaims) yield* this.removeClaims(server);
     this.offers.set(server, offer);
     const names = new Set<string>();
     let isChanged = !old;
@@ -49,9 +50,10 @@ export class NameTableBuilder {
       if (names.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
       names.add(definition.name);
       const claim = this.assignment.claimsOf(server)?.get(definition.name);
-      if (!claim) this.assignment.add(new DefinitionClaim(offer, definition));
-      else if (claim.definition.text !== definition.text) isChanged = true;
-      if (claim) claim.definition = definition;
+      if (claim) {
+        if (claim.definition.text !== definition.text) isChanged = true;
+        claim.definition = definition;
+      } else this.assignment.add(new DefinitionClaim(offer, definition));
     }
     yield* this.removeClaims(server, names);
     yield* this.rebuildParts(isChanged ? server : undefined);
@@ -59,11 +61,11 @@ export class NameTableBuilder {
 
   *remove(server: string): Steps {
     if (!this.offers.delete(server)) return;
-    yield* this.removeClaims(server, new Set());
+    yield* this.removeClaims(server);
     yield* this.rebuildParts();
   }
 
-  private *removeClaims(server: string, except: ReadonlySet<string>): Steps {
+  private *removeClaims(server: string, except: ReadonlySet<string> = new Set()): Steps {
     let step = 0;
     for (const claim of this.assignment.claimsOf(server)?.values() ?? []) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
@@ -71,6 +73,7 @@ export class NameTableBuilder {
     }
   }
 
+  /** Rebuilds the parts of the servers with changed names, and of `changed`, whose definitions changed. */
   private *rebuildParts(changed?: string): Steps {
     const servers = new Set(this.assignment.takeChanged());
     if (changed !== undefined) servers.add(changed);

@@ -15,7 +15,7 @@ export interface ServerEntries {
   readonly unlisted: readonly CatalogEntry[];
   readonly byPublicName: ReadonlyMap<string, CatalogEntry>;
   readonly byOwnName: ReadonlyMap<string, CatalogEntry>;
-  /** URIs of the user interfaces that entries name. */
+  /** URIs of user interfaces that the definitions of tools refer to. */
   readonly uiUris: ReadonlySet<string>;
 }
 
@@ -54,7 +54,7 @@ export class NameTable {
     return view;
   }
 
-  /** Entries that have no public name, and were listed or absent in the previous table. */
+  /** Entries without a public name that were listed, or did not exist, in the previous table. */
   newlyUnlisted(previous: NameTable): readonly CatalogEntry[] {
     const before = previous.partsByServer();
     return this.parts.flatMap((part) => {
@@ -84,7 +84,7 @@ export class NameTable {
     );
   }
 
-  /** Whether a tool of this server names this URI as its user interface. Servers need not list such a resource. */
+  /** Whether this URI is the user interface of a tool of this server. Servers need not list such a resource. */
   usesUi(server: string, uri: string): boolean {
     return this.parts.some((part) => part.server === server && part.uiUris.has(uri));
   }
@@ -107,7 +107,7 @@ class NameView implements Paged {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
   }
 
-  /** By the public name, else by the prefixed name, else by the own name if only one server in this view has it. */
+  /** Finds by public name, else by prefixed name, else by own name if only one server in this view has it. */
   find(name: string): CatalogEntry | undefined {
     let entry = this.found.get(name);
     if (!entry) {
@@ -117,9 +117,9 @@ class NameView implements Paged {
     return entry;
   }
 
-  /** Entries whose public name comes after this one, in order; those of one server, if one is named. */
+  /** Entries whose public name comes after this one, in order; only those of `server`, if given. */
   *after(name: string, server?: string): Iterable<ListedEntry> {
-    const parts = server === undefined ? this.parts : [this.byServer.get(server)].filter((part) => !!part);
+    const parts = this.parts.filter((part) => server === undefined || part.server === server);
     const runs = parts.map(({ listed }) => ({ items: listed, keyOf: publicNameOf }));
     yield* mergeRuns(runs, name);
   }
@@ -142,7 +142,7 @@ class NameView implements Paged {
     return undefined;
   }
 
-  /** Several servers can have the same prefixed name; the first server wins. */
+  /** Entries of several servers can have the same prefixed name. The server that is configured first wins. */
   private findPrefixed(name: string): CatalogEntry | undefined {
     let first: { rank: number; entry: CatalogEntry } | undefined;
     for (const [server, ownName] of splitPrefixedName(name, this.separator)) {

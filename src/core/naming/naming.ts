@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** When a public name has the server as prefix. In style `conflict`: when several servers have the same own name. */
+/** When a public name has the server as prefix. `conflict`: only when several servers have the same own name. */
 export type NamingStyle = 'always' | 'conflict' | 'never';
 
 /** Model providers refuse longer tool names. */
@@ -27,9 +27,10 @@ export function* splitPrefixedName(name: string, separator: string): Iterable<re
 export const isValidPublicName = (name: string): boolean =>
   name.length <= MAX_NAME_LENGTH && name.search(UNSAFE) === -1;
 
-/** A valid and unique name. The digest of server and own name makes it the same in every process. */
+/** A valid and unique name, with a digest of server and own name. It is the same in every process. */
 export function nameWithDigest(name: string, server: string, ownName: string): string {
   const digest = createHash('sha256').update(`${server}\0${ownName}`).digest('hex').slice(0, DIGEST_LENGTH);
   const cut = name.replace(UNSAFE, '_').slice(0, MAX_NAME_LENGTH - DIGEST_LENGTH - 1);
-  return `${cut.replace(/[\ud800-\udbff]$/, '')}_${digest}`;
+  const whole = cut.replace(/[\ud800-\udbff]$/, ''); // without half of a surrogate pair
+  return `${whole}_${digest}`;
 }

@@ -28,7 +28,7 @@ export function withPublicMessages(result: JsonText, toPublic: ToPublicUri): Jso
   );
 }
 
-/** `_meta.ui.resourceUri`, and the older `_meta["ui/resourceUri"]`, of a tool or a result. */
+/** Replaces `_meta.ui.resourceUri`, and the older `_meta["ui/resourceUri"]`, of a tool or a result by public URIs. */
 export function withPublicUi(text: string, toPublic: ToPublicUri): string {
   if (!text.includes('esourceUri')) return text;
   return mapObject(text, '_meta', (meta) =>
@@ -40,7 +40,7 @@ export function withPublicUi(text: string, toPublic: ToPublicUri): string {
   );
 }
 
-/** The user interfaces that a tool names in its definition. */
+/** The URIs of user interfaces in the definition of a tool. */
 export function uiUrisIn(text: string): readonly string[] {
   const uris: string[] = [];
   withPublicUi(text, (uri) => {

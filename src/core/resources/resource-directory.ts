@@ -27,6 +27,7 @@ export class ResourceDirectory {
     return isSame ? this : new ResourceDirectory(parts, this.style);
   }
 
+  /** The directory of some of the servers. */
   only(isIncluded: (server: string) => boolean): ResourceDirectory {
     return this.withParts(this.parts.filter(({ server }) => isIncluded(server)));
   }
@@ -53,7 +54,7 @@ export class ResourceDirectory {
     if (previous === this) return new Set();
     const differs = (server: string): boolean => {
       const [old, now] = [previous.byServer.get(server), this.byServer.get(server)];
-      return old !== now && !((old?.isEmpty ?? true) && (now?.isEmpty ?? true));
+      return old !== now && (hasContents(old) || hasContents(now));
     };
     return new Set([...previous.byServer.keys(), ...this.byServer.keys()].filter(differs));
   }
@@ -68,8 +69,8 @@ export class ResourceDirectory {
   }
 
   /**
-   * The public URI in the configured style. An unlisted resource gets the resource form, which can always be resolved, if
-   * the URI in the configured style would not lead to it.
+   * The public URI in the configured style. For an unlisted resource it is the resource form, which can always be
+   * resolved, unless the URI in the configured style resolves to the resource.
    */
   publicUri(address: ResourceAddress): string {
     const { server, uri } = address;
@@ -82,3 +83,5 @@ export class ResourceDirectory {
     return found?.server === server && found.uri === uri ? name! : resourceForm(address);
   }
 }
+
+const hasContents = (part: ServerResources | undefined): boolean => part !== undefined && !part.isEmpty;

@@ -18,14 +18,14 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * The resources of one server, sorted by URI and by identifier, so that a lookup is a binary search and needs no index.
- * Immutable, and of one sync: texts are substrings of the fetched pages, and a list that mixed several syncs would keep
- * the pages of all of them in memory.
+ * Immutable. All resources come from one sync: their texts are substrings of the fetched pages, so that a mix of several
+ * syncs would keep the pages of all of them in memory.
  */
 export class ResourceList {
   private constructor(
     readonly byUri: readonly Resource[],
     readonly byId: readonly Resource[],
-    /** User interfaces keep their scheme in every style, so they are sorted apart from the plain resources. */
+    /** Sorted apart from the plain resources, because user interfaces keep their scheme in every style. */
     readonly uis: readonly Resource[],
     readonly plain: readonly Resource[],
     readonly plainById: readonly Resource[],
@@ -45,7 +45,7 @@ export class ResourceList {
     const sorted = await slicedSort(listed, compareNames, yieldIfDue);
     const resources: MutableResource[] = [];
     for (const { name: uri, text } of sorted) {
-      if ((resources.length & 255) === 0) await yieldIfDue();
+      if (resources.length % 256 === 0) await yieldIfDue();
       if (resources.at(-1)?.uri !== uri)
         resources.push({ server, uri, text, id: underscoreId({ server, uri }) });
     }
@@ -54,12 +54,12 @@ export class ResourceList {
       if (!(await resolveConflicts(ids, digits, yieldIfDue))) break;
       ids = await slicedSort(ids, compareIds, yieldIfDue);
     }
-    const uis = await only(resources, isOfUi, yieldIfDue);
-    const isPlain = (resource: Resource): boolean => !isOfUi(resource);
+    const uis = await filterSliced(resources, isUiResource, yieldIfDue);
+    const isPlain = (resource: Resource): boolean => !isUiResource(resource);
     const [plain, plainById] =
       uis.length === 0
         ? [resources, ids]
-        : [await only(resources, isPlain, yieldIfDue), await only(ids, isPlain, yieldIfDue)];
+        : [await filterSliced(resources, isPlain, yieldIfDue), await filterSliced(ids, isPlain, yieldIfDue)];
     return new ResourceList(resources, ids, uis, plain, plainById);
   }
 
@@ -87,7 +87,7 @@ export class ResourceList {
   async equals(other: ResourceList, yieldIfDue: Yield): Promise<boolean> {
     if (this.size !== other.size) return false;
     for (const [index, { text }] of this.byUri.entries()) {
-      if ((index & 255) === 0) await yieldIfDue();
+      if (index % 256 === 0) await yieldIfDue();
       if (text !== other.byUri[index]!.text) return false;
     }
     return true;
@@ -106,16 +106,16 @@ function* itemsStartingWith(
   }
 }
 
-const isOfUi = ({ uri }: Resource): boolean => isUi(uri);
+const isUiResource = ({ uri }: Resource): boolean => isUi(uri);
 
-async function only(
+async function filterSliced(
   resources: readonly Resource[],
   test: (resource: Resource) => boolean,
   yieldIfDue: Yield,
 ): Promise<Resource[]> {
   const found: Resource[] = [];
   for (const [index, resource] of resources.entries()) {
-    if ((index & 1023) === 0) await yieldIfDue();
+    if (index % 1024 === 0) await yieldIfDue();
     if (test(resource)) found.push(resource);
   }
   return found;
@@ -136,18 +136,18 @@ async function resolveConflicts(
   digits: number,
   yieldIfDue: Yield,
 ): Promise<boolean> {
-  let any = false;
-  let shared: string | undefined;
+  let isAnyShared = false;
+  let previousId: string | undefined;
   for (const [index, resource] of sortedById.entries()) {
-    if ((index & 63) === 0) await yieldIfDue();
+    if (index % 64 === 0) await yieldIfDue();
     const { id } = resource;
-    if (id === shared || id === sortedById[index + 1]?.id) {
-      any = true;
+    if (id === previousId || id === sortedById[index + 1]?.id) {
+      isAnyShared = true;
       resource.id = distinctId(resource, digits);
     }
-    shared = id;
+    previousId = id;
   }
-  return any;
+  return isAnyShared;
 }
 
 const uriOf = ({ uri }: Resource): string => uri;

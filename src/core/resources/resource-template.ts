@@ -15,8 +15,8 @@ export interface ResourceTemplate {
 }
 
 /**
- * Sorted, so that identifiers do not depend on the order of the list. Of equal templates the first is kept. Templates
- * that are invalid or exceed the limits of the matcher are refused.
+ * Parses the listed templates. Sorts them, so that identifiers do not depend on the order of the list. Refuses templates
+ * that are invalid or exceed the limits of the matcher.
  */
 export async function parseTemplates(
   server: string,
@@ -25,7 +25,7 @@ export async function parseTemplates(
 ): Promise<{ readonly templates: readonly ResourceTemplate[]; readonly refused: readonly string[] }> {
   const templates: ResourceTemplate[] = [];
   const refused: string[] = [];
-  for (const { name: uriTemplate, text } of await firstOfEach(listed, yieldIfDue)) {
+  for (const { name: uriTemplate, text } of await sortDistinct(listed, yieldIfDue)) {
     await yieldIfDue();
     const matcher = UriTemplate.parse(uriTemplate);
     if (!matcher) {
@@ -52,7 +52,8 @@ async function withDistinctIds(
   return distinct;
 }
 
-function firstOfEach(listed: readonly Definition[], yieldIfDue: Yield): Promise<Definition[]> {
+/** Sorts by template. Of equal templates the first is kept. */
+function sortDistinct(listed: readonly Definition[], yieldIfDue: Yield): Promise<Definition[]> {
   const byName = new Map<string, Definition>();
   for (const definition of listed) if (!byName.has(definition.name)) byName.set(definition.name, definition);
   return slicedSort([...byName.values()], (a, b) => (a.name < b.name ? -1 : 1), yieldIfDue);
@@ -64,7 +65,7 @@ export function withDistinctId(template: ResourceTemplate): ResourceTemplate {
   return { ...template, id, idMatcher: UriTemplate.parse(id) };
 }
 
-/** The public form of a template. */
+/** The template as clients see it. `isConflicting`: another server has the same template. */
 export function publicUriTemplate(
   { server, uriTemplate, id }: ResourceTemplate,
   style: ResourceStyle,
@@ -110,12 +111,12 @@ export function bestInstances(
     if (!matcher || !mayMatch(matcher, text)) continue;
     const match = matches.get(template.server) ?? { examinedCharacters: 0 };
     matches.set(template.server, match);
-    if (literalsOf(template) > literalsOf(match.instance?.template))
+    if (literalLengthOf(template) > literalLengthOf(match.instance?.template))
       tryTemplate(match, template, matcher, text, form);
   }
   const found = [...matches.values()].flatMap(({ instance }) => instance ?? []);
-  const most = Math.max(...found.map(({ template }) => literalsOf(template)));
-  return found.filter(({ template }) => literalsOf(template) === most);
+  const most = Math.max(...found.map(({ template }) => literalLengthOf(template)));
+  return found.filter(({ template }) => literalLengthOf(template) === most);
 }
 
 function tryTemplate(
@@ -127,7 +128,7 @@ function tryTemplate(
 ): void {
   if (match.examinedCharacters > MAX_MATCHED_CHARACTERS) return;
   match.examinedCharacters += text.length * (matcher.expressions.length + 1);
-  // A better match may be among the templates that are not examined any more.
+  // No match at all, because a better one may be among the templates that are not examined any more.
   if (match.examinedCharacters > MAX_MATCHED_CHARACTERS) match.instance = undefined;
   else {
     const parts = matcher.match(text);
@@ -135,7 +136,8 @@ function tryTemplate(
   }
 }
 
-const literalsOf = (template: ResourceTemplate | undefined): number => template?.matcher.literalLength ?? -1;
+const literalLengthOf = (template: ResourceTemplate | undefined): number =>
+  template?.matcher.literalLength ?? -1;
 
 /** Compares the first and last literal, which is cheaper than matching. */
 const mayMatch = ({ literals }: UriTemplate, text: string): boolean =>
@@ -143,5 +145,10 @@ const mayMatch = ({ literals }: UriTemplate, text: string): boolean =>
 
 function findDuplicates(texts: readonly string[]): Set<string> {
   const seen = new Set<string>();
-  return new Set(texts.filter((text) => seen.has(text) || !seen.add(text)));
+  const duplicates = new Set<string>();
+  for (const text of texts) {
+    if (seen.has(text)) duplicates.add(text);
+    else seen.add(text);
+  }
+  return duplicates;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expressionEnd } from '../../lib/uri-template/uri-template.js';
 
-/** How resources are listed. Every form is resolved in every style. */
+/** The form of public URIs in lists. Requests may use any form in every style. */
 export type ResourceStyle = 'resource' | 'underscore' | 'original';
 
 /** A resource by its server and own URI. */
@@ -28,7 +28,7 @@ export function resourceForm({ server, uri }: ResourceAddress): string {
     : `${RESOURCE_SCHEME}${server}/${uri}`;
 }
 
-/** The address in a text of the resource form. Does not check that the server exists. */
+/** The address in a text of the resource form, else undefined. Does not check that the server exists. */
 export function parseResourceForm(text: string): ResourceAddress | undefined {
   const scheme = [RESOURCE_SCHEME, UI_SCHEME].find((candidate) => text.startsWith(candidate));
   if (scheme === undefined) return undefined;
@@ -53,8 +53,8 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   KEPT[character.charCodeAt(0)] = 1;
 
 /**
- * The identifier of a resource or template. The URI cannot be computed from it, only looked up. A list may have a million
- * identifiers: a string that comes from a buffer is flat, while a concatenated string keeps all its pieces in memory.
+ * The identifier of a resource or template, for example `fs_file___logs_app.log`. The URI cannot be computed from it.
+ * It is written into a Buffer, because a list may have a million and a concatenated string keeps its pieces in memory.
  */
 export function underscoreId({ server, uri }: ResourceAddress): string {
   const id = Buffer.allocUnsafe(server.length + uri.length + '____'.length);
@@ -70,23 +70,23 @@ export function underscoreId({ server, uri }: ResourceAddress): string {
   return id.toString('latin1', 0, length);
 }
 
-/** Expressions stay, and every run of characters that an identifier does not have becomes one underscore. */
+/** Copies template expressions and `KEPT` characters. Every run of other characters becomes one underscore. */
 function writeKept(id: Buffer, start: number, text: string, from: number, to: number): number {
   let length = start;
-  let isRun = false;
+  let isInRun = false;
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);
     const end = code === OPEN_BRACE ? expressionEnd(text, at) : -1;
     if (end !== -1) {
       length = write(id, length, text.slice(at, end));
       at = end - 1;
-      isRun = false;
+      isInRun = false;
     } else if (KEPT[code] === 1) {
       id[length++] = code;
-      isRun = false;
+      isInRun = false;
     } else {
-      if (!isRun) id[length++] = UNDERSCORE;
-      isRun = true;
+      if (!isInRun) id[length++] = UNDERSCORE;
+      isInRun = true;
     }
   }
   return length;
@@ -99,10 +99,13 @@ function write(id: Buffer, start: number, text: string): number {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** The identifier with a digest of the URI, for resources whose plain identifiers conflict. */
+/** The identifier with a digest of the URI, for resources whose plain identifiers are equal. */
 export function distinctId(address: ResourceAddress, digits = 8): string {
   // UTF-8 encodes all lone surrogates alike.
   const encoding = LONE_SURROGATE.test(address.uri) ? 'utf16le' : 'utf8';
   const digest = createHash('sha256').update(address.uri, encoding).digest('hex');
   return `${underscoreId(address)}~${digest.slice(0, digits)}`;
 }
+
+/** Also cuts off a digest that is part of the URI, so the result must be looked up. */
+export const withoutDigest = (id: string): string => id.replace(/~[^~]*$/, '');

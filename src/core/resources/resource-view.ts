@@ -59,7 +59,7 @@ export class ResourceView {
       .toSorted(compareTemplates));
   }
 
-  /** Up to `count` resources whose public URI comes after `uri`, in order; of one server, if one is given. */
+  /** Up to `count` resources whose public URI comes after `uri`, in order; only those of `server`, if given. */
   *after(uri: string, count: number, server?: string): Iterable<PublicResource> {
     if (count <= 0) return;
     const parts = this.parts.filter((part) => server === undefined || part.server === server);
@@ -92,19 +92,19 @@ export class ResourceView {
 
   /** Resolves a URI in any form. Undefined when it is unknown or ambiguous. */
   find(text: string): ResolvedResource | undefined {
-    for (const found of this.candidates(text)) if (found.length > 0) return only(found);
+    for (const found of this.candidates(text)) if (found.length > 0) return onlyItem(found);
     return undefined;
   }
 
-  /** Resolves a template in any form. */
+  /** Resolves a template in any form: the public form first, then identifier and resource form, then the own template. */
   findTemplate(text: string): ResourceTemplate | undefined {
     const form = parseResourceForm(text);
-    const named = (template: ResourceTemplate): boolean =>
+    const isNamed = (template: ResourceTemplate): boolean =>
       template.id === text || (form?.server === template.server && form.uri === template.uriTemplate);
     return (
       this.listedTemplates.find(({ uriTemplate }) => uriTemplate === text)?.template ??
-      this.listedTemplates.find(({ template }) => named(template))?.template ??
-      only(this.listedTemplates.filter(({ template }) => template.uriTemplate === text))?.template
+      this.listedTemplates.find(({ template }) => isNamed(template))?.template ??
+      onlyItem(this.listedTemplates.filter(({ template }) => template.uriTemplate === text))?.template
     );
   }
 
@@ -157,7 +157,9 @@ const instances = (parts: readonly ServerResources[], text: string, form: 'uri' 
     form,
   ).map(({ template, uri }) => ({ server: template.server, uri, template }));
 
-const only = <Item>(items: readonly Item[]): Item | undefined => (items.length === 1 ? items[0] : undefined);
+/** The item of a list of one, else undefined. */
+const onlyItem = <Item>(items: readonly Item[]): Item | undefined =>
+  items.length === 1 ? items[0] : undefined;
 
 function page(member: string, items: readonly PageItem[], size: number, signCursor: SignCursor): SharedJson {
   return pageText(member, items.slice(0, size), items.length > size, signCursor);

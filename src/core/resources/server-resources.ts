@@ -10,7 +10,7 @@ import {
   withDistinctId,
   type ResourceTemplate,
 } from './resource-template.js';
-import { distinctId, isUi, resourceForm, type ResourceStyle } from './resource-uri.js';
+import { distinctId, isUi, resourceForm, withoutDigest, type ResourceStyle } from './resource-uri.js';
 
 /** A requested resource, with its server and own URI. */
 export interface ResolvedResource {
@@ -66,13 +66,13 @@ export class ServerResources {
     return this.list.size === 0 && this.templates.length === 0;
   }
 
-  /** By the server's own URI. A listed resource wins over an instance of a template. */
+  /** Finds by own URI. A listed resource has precedence over an instance of a template. */
   find(uri: string): ResolvedResource | undefined {
     return this.findListed(uri) ?? this.findInstance(uri);
   }
 
   findListed(uri: string): ResolvedResource | undefined {
-    return this.found(this.list.find(uri));
+    return this.resolved(this.list.find(uri));
   }
 
   findInstance(uri: string): ResolvedResource | undefined {
@@ -87,13 +87,13 @@ export class ServerResources {
 
   findId(id: string): ResolvedResource | undefined {
     if (!this.mayHaveId(id)) return undefined;
-    const resource = this.list.findId(id) ?? this.list.findId(id.slice(0, id.lastIndexOf('~')));
-    return this.found(resource && this.idOf(resource) === id ? resource : undefined);
+    const resource = this.list.findId(id) ?? this.list.findId(withoutDigest(id));
+    return this.resolved(resource && this.idOf(resource) === id ? resource : undefined);
   }
 
-  /** By the plain form of an identifier that is listed with a digest because servers share it. */
+  /** Finds a resource by its plain identifier, although it is listed with a digest because of a conflict. */
   findConflictingId(id: string): ResolvedResource | undefined {
-    return this.found(this.mayHaveId(id) ? this.list.findId(id) : undefined);
+    return this.resolved(this.mayHaveId(id) ? this.list.findId(id) : undefined);
   }
 
   /** The list, in parts that are each sorted by public URI. */
@@ -127,14 +127,14 @@ export class ServerResources {
     return this.sorted.distinctIds.get(resource) ?? distinctId(resource);
   }
 
-  private found(resource: Resource | undefined): ResolvedResource | undefined {
+  private resolved(resource: Resource | undefined): ResolvedResource | undefined {
     return resource && { server: this.server, uri: resource.uri, resource };
   }
 }
 
 /** The resources of a list without user interfaces, in two parts that are each sorted by public URI. */
 interface SortedResources {
-  /** Listed under the name that the style gives them. */
+  /** Listed under the usual name of the style. */
   readonly kept: readonly Resource[];
   /** Listed under another name because of a conflict. */
   readonly renamed: readonly Resource[];
@@ -149,7 +149,7 @@ function* sortResources(
 ): Steps<SortedResources> {
   const distinctIds = new Map<Resource, string>();
   const sorted = style === 'underscore' ? list.plainById : list.plain;
-  const isRenamed = renamedIn(style, conflicts);
+  const isRenamed = renamedTest(style, conflicts);
   if (!isRenamed) return { kept: sorted, renamed: [], distinctIds };
   const kept: Resource[] = [];
   const renamed: Resource[] = [];
@@ -169,7 +169,7 @@ function* sortResources(
 }
 
 /** Returns the test for resources that are renamed, or undefined when no resource is renamed. */
-function renamedIn(
+function renamedTest(
   style: ResourceStyle,
   { uris, ids }: ConflictingNames,
 ): ((resource: Resource) => boolean) | undefined {

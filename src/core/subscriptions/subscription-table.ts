@@ -17,14 +17,14 @@ export interface RemovedSubscription {
 }
 
 /**
- * All subscriptions of all clients. Synchronous on purpose: a check of the counts and the `add` after it cannot be
- * interrupted. Finding, adding and removing a subscription takes constant time.
+ * All subscriptions of all clients. Synchronous, so that no other code runs between a check of the counts and the `add`
+ * after it. Finding, adding and removing a subscription takes constant time.
  */
 export class SubscriptionTable {
   private readonly byId = new Map<string, Subscription>();
   private readonly bySubscriber = new Map<string, Set<Subscription>>();
   private readonly byServer = new Map<string, TargetIndex>();
-  private readonly principals = new Map<string, number>();
+  private readonly countByPrincipal = new Map<string, number>();
 
   constructor(private readonly newId: () => string) {}
 
@@ -37,7 +37,7 @@ export class SubscriptionTable {
   }
 
   countOfPrincipal(principal: string): number {
-    return this.principals.get(principal) ?? 0;
+    return this.countByPrincipal.get(principal) ?? 0;
   }
 
   countOfServer(server: string): number {
@@ -60,7 +60,7 @@ export class SubscriptionTable {
     return this.byServer.get(server)?.get(uri);
   }
 
-  /** Whether a subscription is to exactly this resource, by its URI or by a pattern. */
+  /** Whether a subscription is for exactly this resource, by its URI or by a pattern that matches it. */
   isWanted(server: string, uri: string): boolean {
     return this.byServer.get(server)?.isWanted(uri) ?? false;
   }
@@ -98,7 +98,7 @@ export class SubscriptionTable {
     return this.byId.values();
   }
 
-  /** Idempotent. */
+  /** Returns the existing subscription if the subscriber has it already. */
   add(wanted: NewSubscription, since: number): AddedSubscription {
     const { subscriber, principal, server, uri } = wanted;
     const existing = this.find(wanted);
@@ -148,7 +148,7 @@ export class SubscriptionTable {
     const own = this.bySubscriber.get(subscriber);
     if (own) own.add(subscription);
     else this.bySubscriber.set(subscriber, new Set([subscription]));
-    if (principal !== undefined) this.principals.set(principal, this.countOfPrincipal(principal) + 1);
+    if (principal !== undefined) this.countByPrincipal.set(principal, this.countOfPrincipal(principal) + 1);
     return { subscription, isNew: true, isFirst: target.size === 1 };
   }
 
@@ -176,8 +176,8 @@ export class SubscriptionTable {
 
   private uncountPrincipal(principal: string): void {
     const left = this.countOfPrincipal(principal) - 1;
-    if (left > 0) this.principals.set(principal, left);
-    else this.principals.delete(principal);
+    if (left > 0) this.countByPrincipal.set(principal, left);
+    else this.countByPrincipal.delete(principal);
   }
 
   private addServer(server: string): TargetIndex {

@@ -18,8 +18,8 @@ export interface Subscription {
 /** A resource or pattern of a server, with its subscriptions. Only the subscription table changes it. */
 export class SubscriptionTarget {
   /** Most targets have one subscription, for which a Map would take several times the memory. */
-  private only: Subscription | undefined;
-  private many: Map<string, Subscription> | undefined;
+  private single: Subscription | undefined;
+  private bySubscriber: Map<string, Subscription> | undefined;
 
   constructor(
     readonly server: string,
@@ -29,37 +29,37 @@ export class SubscriptionTarget {
   ) {}
 
   get size(): number {
-    return this.many ? this.many.size : Number(this.only !== undefined);
+    return this.bySubscriber ? this.bySubscriber.size : Number(this.single !== undefined);
   }
 
   of(subscriber: string): Subscription | undefined {
-    if (this.many) return this.many.get(subscriber);
-    return this.only?.subscriber === subscriber ? this.only : undefined;
+    if (this.bySubscriber) return this.bySubscriber.get(subscriber);
+    return this.single?.subscriber === subscriber ? this.single : undefined;
   }
 
   /** Allocates nothing. `visit` may add and remove subscriptions; removed ones are not visited any more. */
   forEach(visit: (subscription: Subscription) => void): void {
-    if (this.many) this.many.forEach(visit);
-    else if (this.only) visit(this.only);
+    if (this.bySubscriber) this.bySubscriber.forEach(visit);
+    else if (this.single) visit(this.single);
   }
 
   [Symbol.iterator](): Iterator<Subscription> {
-    return (this.many ?? (this.only ? [this.only] : [])).values();
+    return (this.bySubscriber ?? (this.single ? [this.single] : [])).values();
   }
 
   put(subscription: Subscription): void {
-    if (!this.many && this.only) {
-      this.many = new Map([[this.only.subscriber, this.only]]);
-      this.only = undefined;
+    if (!this.bySubscriber && this.single) {
+      this.bySubscriber = new Map([[this.single.subscriber, this.single]]);
+      this.single = undefined;
     }
-    if (this.many) this.many.set(subscription.subscriber, subscription);
-    else this.only = subscription;
+    if (this.bySubscriber) this.bySubscriber.set(subscription.subscriber, subscription);
+    else this.single = subscription;
   }
 
   drop(subscription: Subscription): void {
     // The Map is kept, so that iterations in progress see the removal.
-    if (this.many) this.many.delete(subscription.subscriber);
-    else this.only = undefined;
+    if (this.bySubscriber) this.bySubscriber.delete(subscription.subscriber);
+    else this.single = undefined;
   }
 }
 

@@ -9,12 +9,12 @@ const MAX_HELD = 1000;
  * the subscribe request: such an update is held until the subscriber has the acknowledgement, and follows it.
  */
 export class UpdateRouting<U> {
-  /** By the id of the subscription: the latest update of each URI, in the order in which they came. */
+  /** The held updates, by id of the subscription and URI, oldest first. */
   private readonly unacknowledged = new Map<string, Map<string, U>>();
 
   constructor(
     private readonly table: SubscriptionTable,
-    /** A held update was replaced by a later one of the same resource, or dropped for updates of others. */
+    /** A held update was replaced by a later one of the same resource, or dropped because too many are held. */
     private readonly onHeldRemoved: (outcome: 'coalesced' | 'dropped') => void = () => {},
   ) {}
 
@@ -30,13 +30,14 @@ export class UpdateRouting<U> {
     return held?.values() ?? [];
   }
 
+  /** The subscription failed or ended without an acknowledgement. Drops the held updates. */
   abandoned(id: string): void {
     this.unacknowledged.delete(id);
   }
 
   /**
-   * Yields the subscriptions to deliver the update to, one per subscriber. Leaves out subscriptions that have ended by
-   * then. Returns the number of subscribers that get the update now or later. `only` restricts it to one subscriber.
+   * Yields the subscriptions to deliver the update to, one per subscriber, except those that have ended meanwhile.
+   * Returns the number of subscribers that get the update now or later. `only` is the id of the only subscriber to consider.
    */
   *route(server: string, uri: string, update: U, only?: string): Generator<Subscription, number, undefined> {
     const { due, held } = this.findDue(server, uri, update, only);
@@ -52,7 +53,7 @@ export class UpdateRouting<U> {
   private findDue(server: string, uri: string, update: U, only: string | undefined) {
     const covering = this.table.covering(server, uri);
     const targets = covering.length > 1 ? covering.toSorted((a, b) => a.size - b.size) : covering;
-    // The largest target comes last, so that its subscribers need not be remembered.
+    // The largest target comes last, so that its subscribers need not be added to `served`.
     const largest = targets.at(-1);
     const due: Subscription[] = [];
     const served = targets.length > 1 ? new Set<string>() : undefined;
@@ -70,16 +71,21 @@ export class UpdateRouting<U> {
     return { due, held };
   }
 
+  /** False when updates of the subscription are not held. */
   private hold(id: string, uri: string, update: U): boolean {
     const held = this.unacknowledged.get(id);
     if (!held) return false;
     this.supersede(id, uri);
     held.set(uri, update);
-    const [oldest] = held.size > MAX_HELD ? held.keys() : [];
-    if (oldest !== undefined && held.delete(oldest)) this.onHeldRemoved('dropped');
+    if (held.size > MAX_HELD) {
+      const [oldest] = held.keys();
+      held.delete(oldest!);
+      this.onHeldRemoved('dropped');
+    }
     return true;
   }
 
+  /** Removes a held update that a later one replaces. */
   private supersede(id: string, uri: string): void {
     if (this.unacknowledged.get(id)?.delete(uri)) this.onHeldRemoved('coalesced');
   }

@@ -4,7 +4,7 @@ import { WorkerPool } from '../../lib/queues/worker-pool.js';
 import { RemoteError, serverUnavailable } from '../errors.js';
 import { UriState, Waiter, type UpstreamRequestKind } from './uri-state.js';
 
-/** Makes one server report changes of resources over one link. */
+/** The requests to one server over one link. */
 export interface Upstream {
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
@@ -12,17 +12,17 @@ export interface Upstream {
   stop?(): void;
 }
 
-/** The desired state, read again at every step, so that it cannot differ from the subscription table. */
+/** The desired state. It is read from the subscription table at every step and never copied. */
 export interface DesiredSubscriptions {
   isWanted(uri: string): boolean;
-  /** Whether the server offers the resource now. A failed subscription to one that it does not offer is not retried. */
+  /** Whether the server offers the resource now. If not, a failed subscription to it is not retried. */
   isOffered(uri: string): boolean;
 }
 
 export interface ReconcilerEvents {
-  /** A URI was subscribed in the background: its subscribers may have missed updates before. */
+  /** A URI was subscribed in the background. Its subscribers may have missed updates before. */
   resubscribed(uri: string): void;
-  /** A request failed that no client waits for. */
+  /** A background request failed. */
   failed(request: UpstreamRequestKind, uri: string, error: unknown): void;
 }
 
@@ -37,7 +37,7 @@ export interface ReconcilerOptions {
 
 /**
  * Makes one server hold exactly the wanted subscriptions over one link, one per URI. Level-triggered: an event only
- * marks a URI dirty; what a worker then requests follows from the desired and the actual state at that moment.
+ * marks a URI dirty, and a worker chooses the next request from the desired and the actual state at that moment.
  */
 export class UpstreamReconciler {
   private readonly states = new Map<string, UriState>();
@@ -96,7 +96,7 @@ export class UpstreamReconciler {
     else this.release(state);
   }
 
-  /** A URI that another row wants is not marked dirty: the client of that row may still wait for the first request. */
+  /** Marks the URI dirty unless it is still wanted: the client of another row may still wait for the first request. */
   rowRemoved(uri: string): void {
     if (!this.desired.isWanted(uri)) this.markDirty(uri);
   }
@@ -124,7 +124,7 @@ export class UpstreamReconciler {
     this.markDirty(uri);
   }
 
-  /** The server may have dropped every subscription, and sent updates that were lost. Marks nothing dirty by itself. */
+  /** The server may have dropped every subscription, and updates may be lost. The caller marks the URIs dirty. */
   invalidate(): void {
     for (const state of this.states.values()) {
       state.isGone = false;
@@ -133,7 +133,7 @@ export class UpstreamReconciler {
     }
   }
 
-  /** Retries a match of a pattern that the server did not confirm. */
+  /** Plans a retry for a URI that matches a pattern and that the server did not confirm. */
   retryLater(uri: string): void {
     if (this.isClosed || !this.desired.isWanted(uri)) return;
     (this.states.get(uri) ?? this.track(uri)).hasMissedUpdates = true;
@@ -184,7 +184,7 @@ export class UpstreamReconciler {
 
   /** Sends one request after the other until desired and actual state agree. */
   private async reconcile(state: UriState): Promise<void> {
-    // A state that was dropped while it was queued may have a successor.
+    // While it was queued, the state may have been deleted and the URI may have got a new one.
     if (state.isBusy || this.states.get(state.uri) !== state) return;
     state.isBusy = true;
     for (let request = this.nextRequest(state); request; request = this.nextRequest(state)) {
@@ -193,8 +193,8 @@ export class UpstreamReconciler {
       const failure = await this.send(request, state.uri);
       if (this.isClosed) return;
       state.inFlight = undefined;
-      if (request === 'subscribe') this.subscribed(state, failure);
-      else this.unsubscribed(state, failure);
+      if (request === 'subscribe') this.handleSubscribed(state, failure);
+      else this.handleUnsubscribed(state, failure);
       // A listener of the events may have closed the link.
       if (this.isClosed) return;
     }
@@ -208,7 +208,8 @@ export class UpstreamReconciler {
     state.hasLingered = false;
     if (!isDirty) return undefined;
     if (!this.desired.isWanted(state.uri)) return hasLingered && held !== 'no' ? 'unsubscribe' : undefined;
-    return held === 'yes' || (state.isGone && !waiter) ? undefined : 'subscribe';
+    const mustWaitForListing = state.isGone && !waiter;
+    return held === 'yes' || mustWaitForListing ? undefined : 'subscribe';
   }
 
   private async send(request: UpstreamRequestKind, uri: string): Promise<{ error: unknown } | undefined> {
@@ -220,7 +221,7 @@ export class UpstreamReconciler {
     }
   }
 
-  private subscribed(state: UriState, failure: { error: unknown } | undefined): void {
+  private handleSubscribed(state: UriState, failure: { error: unknown } | undefined): void {
     const { uri, waiter, hasMissedUpdates, isResponseStale } = state;
     state.waiter = undefined;
     state.isResponseStale = false;
@@ -243,12 +244,12 @@ export class UpstreamReconciler {
     this.events.resubscribed(uri);
   }
 
-  private unsubscribed(state: UriState, failure: { error: unknown } | undefined): void {
+  private handleUnsubscribed(state: UriState, failure: { error: unknown } | undefined): void {
     this.setHeld(state, 'no');
     if (failure) this.events.failed('unsubscribe', state.uri, failure.error);
   }
 
-  /** Called when no request is left to send. A URI without subscribers lingers; a state that says nothing is deleted. */
+  /** Called when no request is left to send. Deletes a state that is not needed any more, or starts the linger. */
   private lingerOrDelete(state: UriState): void {
     const isWanted = this.desired.isWanted(state.uri);
     if (!isWanted) {

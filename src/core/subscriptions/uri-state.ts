@@ -17,7 +17,7 @@ export class UriState {
   isResponseStale = false;
   waiter: Waiter | undefined;
   cancelLinger: (() => void) | undefined;
-  /** The linger is over, and the unsubscribe is due unless the URI is wanted again. */
+  /** The linger is over: an unsubscribe is due, unless the URI is wanted again. */
   hasLingered = false;
 
   constructor(readonly uri: string) {}

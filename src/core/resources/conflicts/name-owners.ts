@@ -2,7 +2,7 @@ const SHARDS = 256;
 
 type Owners = string | readonly string[];
 
-/** The servers that claim each name. In shards, because a Map of a million names stalls the event loop when it grows. */
+/** The servers that have each name. In shards, because a Map of a million names blocks the event loop when it grows. */
 export class NameOwners {
   private readonly shards = Array.from({ length: SHARDS }, () => new Map<string, Owners>());
 
@@ -10,6 +10,7 @@ export class NameOwners {
     return this.shardOf(name).has(name);
   }
 
+  /** Whether several servers have the name. */
   isShared(name: string): boolean {
     return typeof this.shardOf(name).get(name) === 'object';
   }

@@ -2,7 +2,7 @@ import type { Steps } from '../../../lib/slices/run-sliced.js';
 import { NameOwners } from './name-owners.js';
 import type { Resource, ResourceList } from '../resource-list.js';
 import { bestInstances, type ResourceTemplate } from '../resource-template.js';
-import { parseResourceForm, resourceForm, type ResourceStyle } from '../resource-uri.js';
+import { parseResourceForm, resourceForm, withoutDigest, type ResourceStyle } from '../resource-uri.js';
 import { diffSorted } from '../../../lib/sorted/sorted-diff.js';
 import { TemplateConflicts } from './template-conflicts.js';
 
@@ -24,7 +24,7 @@ export interface ConflictingNames {
 
 const STEPS_BETWEEN_YIELDS = 256;
 
-/** By server and other server: the names of the first server that conflict with the second. */
+/** By server, then by another server: the names of the first that conflict with names of the second. */
 type NamesByServerPair = Map<string, Map<string, ReadonlySet<string>>>;
 
 /**
@@ -99,14 +99,14 @@ export class ResourceConflicts {
       uriOf,
     )) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-      const other = removed
-        ? this.uriOwners.delete(removed.uri, server)
-        : added && this.uriOwners.add(added.uri, server);
+      let other: string | undefined;
+      if (removed) other = this.uriOwners.delete(removed.uri, server);
+      else if (added) other = this.uriOwners.add(added.uri, server);
       if (other !== undefined) changed.add(other);
     }
   }
 
-  /** Finds hardly any: such a URI starts with the resource form or the id of the other server. */
+  /** Fast, because such a URI starts with the resource form or the id of the other server, and few URIs do. */
   private *updateAmbiguousUris(offer: ResourceOffer, other: ResourceOffer, changed: Set<string>): Steps {
     const found = new Set<string>();
     let step = 0;
@@ -132,14 +132,16 @@ export class ResourceConflicts {
     if (replaceNames(this.sharedIds, long.server, short.server, shared)) changed.add(long.server);
   }
 
+  /** The conflicting names of one server. */
   private *collect({ server, resources, templates }: ResourceOffer): Steps<ConflictingNames> {
     const uris = yield* union(this.ambiguousUris.get(server));
-    if (this.style === 'original') yield* this.addShared(resources, uris);
+    if (this.style === 'original') yield* this.addSharedUris(resources, uris);
     const ids = yield* union(this.sharedIds.get(server));
     return { uris, ids, ...(yield* this.templates.collect(templates)) };
   }
 
-  private *addShared(resources: ResourceList, uris: Set<string>): Steps {
+  /** Adds the own URIs that other servers have too. */
+  private *addSharedUris(resources: ResourceList, uris: Set<string>): Steps {
     let step = 0;
     for (const { uri } of resources.plain) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
@@ -150,13 +152,12 @@ export class ResourceConflicts {
 
 const uriOf = ({ uri }: Resource): string => uri;
 
-/** Whether a text is the resource form or the identifier of something that a server offers. */
+/** Whether a text is the resource form or identifier of a resource of this server, or of an instance of its templates. */
 function isNameIn({ server, resources, templates }: ResourceOffer, text: string): boolean {
   const form = parseResourceForm(text);
   if (form?.server === server)
     return resources.find(form.uri) !== undefined || bestInstances(templates, form.uri, 'uri').length > 0;
-  const digest = text.lastIndexOf('~');
-  return [text, ...(digest === -1 ? [] : [text.slice(0, digest)])].some((id) => resources.findId(id));
+  return [text, withoutDigest(text)].some((id) => resources.findId(id));
 }
 
 /** Returns whether the names changed. */

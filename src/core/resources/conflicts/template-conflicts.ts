@@ -36,6 +36,7 @@ export class TemplateConflicts {
     }
   }
 
+  /** The names of these templates that conflict with others. */
   *collect(templates: readonly ResourceTemplate[]): Steps<ConflictingTemplateNames> {
     const uriTemplates = new Set<string>();
     const templateIds = new Set<string>();
@@ -68,5 +69,5 @@ export class TemplateConflicts {
   }
 }
 
-/** Of equal templates, the identifier can differ between two syncs. */
+/** Includes the identifier, which can differ between two syncs of the same template. */
 const keyOf = ({ uriTemplate, id }: ResourceTemplate): string => `${uriTemplate}\0${id}`;
