@@ -120,7 +120,9 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   private isSubscribed({ id }: Subscriber, { server, uri }: UpdateEvent): boolean {
-    return this.subscribers.table.covering(server, uri).some((target) => target.of(id) !== undefined);
+    return this.subscribers.table
+      .covering(server, uri)
+      .some((target) => target.subscriptionOf(id) !== undefined);
   }
 
   /** The sessions whose own links may have throttled updates of the resource. */

@@ -70,7 +70,7 @@ export class WantedResources {
     if (!this.isListed(server, uri)) return false;
     return this.table
       .covering(server, uri)
-      .some((target) => target.pattern !== undefined && target.of(subscriber) !== undefined);
+      .some((target) => target.pattern !== undefined && target.subscriptionOf(subscriber) !== undefined);
   }
 
   private isOffered(server: string, uri: string): boolean {

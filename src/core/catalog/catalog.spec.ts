@@ -72,7 +72,7 @@ describe('Catalog', () => {
     expect(prompts.view(EVERYTHING).find('fs__write')).toBeDefined();
   });
 
-  it('lets a disabled tool take no name from another server', () => {
+  it('gives the name of a disabled tool to another server', () => {
     const never = { style: 'never' } as const;
     const { tools } = catalogOf(
       server('a', 0, { tools: [read] }, { ...never, disabledTools: new Set(['read']) }),
@@ -81,7 +81,7 @@ describe('Catalog', () => {
     expect(tools.view(EVERYTHING).find('read')).toMatchObject({ server: 'b', publicName: 'read' });
   });
 
-  it('disables by the own name of the server, not by the public one', () => {
+  it('disables tools by own name, not by public name', () => {
     const { tools } = catalogOf(server('fs', 0, { tools: [read] }, { disabledTools: new Set(['fs__read']) }));
     expect(tools.view(EVERYTHING).find('fs__read')).toBeDefined();
   });
@@ -177,7 +177,7 @@ describe('Catalog meta tools', () => {
 });
 
 describe('Catalog.without', () => {
-  it('has nothing of the server, and everything else as it was', async () => {
+  it('removes everything of the server and keeps the rest', async () => {
     const { resources, templates } = await offerOf('fs', ['x:1'], ['x:{y}']);
     const listing = { tools: [read], prompts: [greet], resources, templates };
     const both = catalogOf(server('fs', 0, listing), server('db', 1, { tools: [write] }));

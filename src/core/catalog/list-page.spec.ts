@@ -65,27 +65,27 @@ describe('PageCache', () => {
   });
 
   it('never exceeds the limit, keys included, except by the latest page', () => {
-    const most = 50;
+    const limit = 50;
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.nat(40))), (asked) => {
-        const cache = new PageCache(most);
+      fc.property(fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.nat(40))), (requests) => {
+        const cache = new PageCache(limit);
         const sizes = new Map<string, number>();
-        for (const [key, size] of asked) {
+        for (const [key, size] of requests) {
           const { text } = cache.get(key, () => page(size));
           sizes.set(key, key.length + text.length);
         }
         const held = [...sizes].filter(([key]) => holds(cache, key)).map(([, size]) => size);
         const total = held.reduce((sum, size) => sum + size, 0);
-        expect(total <= most || held.length === 1).toBe(true);
-        expect(asked.length === 0 || holds(cache, asked.at(-1)![0])).toBe(true);
+        expect(total <= limit || held.length === 1).toBe(true);
+        expect(requests.length === 0 || holds(cache, requests.at(-1)![0])).toBe(true);
       }),
     );
   });
 });
 
-/** Found out without putting one there. */
+/** Whether the cache has the page. Does not add it. */
 function holds(cache: PageCache, key: string): boolean {
-  const missing = new Error('it is not there');
+  const missing = new Error('not cached');
   try {
     cache.get(key, () => {
       throw missing;

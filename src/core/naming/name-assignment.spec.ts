@@ -14,7 +14,7 @@ const claim = (server: string, ownName: string, style: NamingStyle = 'always'): 
   style,
 });
 
-/** Servers rank in the order in which they occur. */
+/** The rank of a server is its position among the servers. */
 function toNameClaims(claims: readonly Claim[]): NameClaim[] {
   const servers = [...new Set(claims.map(({ server }) => server))];
   return claims.map(
@@ -61,14 +61,14 @@ const claimed = claimsOf(fc.constantFrom(...STYLES));
 const separators = fc.constantFrom('__', '_', '.', '-', 'a');
 
 describe('NameAssignment', () => {
-  it('always puts the server before the name', () => {
+  it('prefixes every name with the server, in style always', () => {
     expect(namesOf([claim('filesystem', 'read_file'), claim('github', 'read_file')])).toEqual([
       'filesystem__read_file',
       'github__read_file',
     ]);
   });
 
-  it('puts the separator of the configuration between them', () => {
+  it('puts the configured separator between server and name', () => {
     expect(namesOf([claim('fs', 'read')], '.')).toEqual(['fs.read']);
   });
 
@@ -185,7 +185,7 @@ describe('NameAssignment', () => {
     );
   });
 
-  it('assigns the names that claims get when they choose one after the other', () => {
+  it('assigns the same names as a naive assignment in order of priority', () => {
     fc.assert(
       fc.property(claimed, separators, (claims, separator) => {
         const expected = assignInOrder(toNameClaims(claims), separator);
@@ -242,10 +242,10 @@ describe('NameAssignment', () => {
       fc.property(claimed, (claims) => {
         const alone = claims.map(({ server, ownName }) => nameOf(server, ownName));
         const names = namesOf(claims);
-        const undisturbed = [...claims.keys()].filter(
+        const unique = [...claims.keys()].filter(
           (index) => claims[index]!.style === 'always' && count(alone, alone[index]) === 1,
         );
-        for (const index of undisturbed) expect(names[index]).toBe(alone[index]);
+        for (const index of unique) expect(names[index]).toBe(alone[index]);
       }),
     );
   });
@@ -253,9 +253,9 @@ describe('NameAssignment', () => {
   it('lists exactly the first of each name that is not the prefixed name of another server, in style never', () => {
     fc.assert(
       fc.property(claimsOf(fc.constant('never'), plainName), (claims) => {
-        const fair = claims.filter((one) => !equalsPrefixedName(one, claims));
+        const eligible = claims.filter((one) => !equalsPrefixedName(one, claims));
         const expected = claims.map((one) =>
-          fair.find(({ ownName }) => ownName === one.ownName) === one ? one.ownName : undefined,
+          eligible.find(({ ownName }) => ownName === one.ownName) === one ? one.ownName : undefined,
         );
         expect(namesOf(claims)).toEqual(expected);
       }),
@@ -291,7 +291,7 @@ function shuffled<T>(items: readonly T[], random: fc.Stream<number>): T[] {
   return keyed.toSorted((a, b) => a.key - b.key).map(({ item }) => item);
 }
 
-/** The definition of the result: claims take names one after the other, those of prefixed names first. */
+/** A naive implementation: claims take names one after the other, those for prefixed names first. */
 function assignInOrder(claims: readonly NameClaim[], separator: string): (string | undefined)[] {
   const prefixed = ({ server, ownName }: Claim): string => prefixedName(server, separator, ownName);
   const mayBeBare = claims.filter(({ style }) => style !== 'always');

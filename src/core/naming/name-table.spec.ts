@@ -170,9 +170,9 @@ describe('NameTableBuilder', () => {
 describe('NameTable.changedServers', () => {
   it.each([
     ['nothing changed', [offer('a', 'always', 'x')], [offer('a', 'always', 'x')], []],
-    ['a server came', [], [offer('a', 'always', 'x')], ['a']],
-    ['a server went', [offer('a', 'always', 'x')], [], ['a']],
-    ['a server came that offers nothing', [], [offer('a', 'always')], []],
+    ['a server was added', [], [offer('a', 'always', 'x')], ['a']],
+    ['a server was removed', [offer('a', 'always', 'x')], [], ['a']],
+    ['a server without tools was added', [], [offer('a', 'always')], []],
     [
       'one of two changed',
       [offer('a', 'always', 'x'), offer('b', 'always', 'x')],
@@ -180,13 +180,13 @@ describe('NameTable.changedServers', () => {
       ['b'],
     ],
     [
-      'the other gets a prefix',
+      'the other server gets a prefix',
       [offer('a', 'conflict', 'x')],
       [offer('a', 'conflict', 'x'), offer('b', 'conflict', 'x')],
       ['a', 'b'],
     ],
     [
-      'the newcomer loses its name',
+      'the added server does not get its name',
       [offer('a', 'never', 'x')],
       [offer('a', 'never', 'x'), offer('b', 'never', 'x')],
       [],

@@ -89,7 +89,7 @@ describe('NameView.find', () => {
           );
           const found = view.find(name);
           expect(candidates.map((tool) => tool.server)).toContain(found?.server);
-          // Its own server may list another tool under that very name.
+          // The same server may list another tool under this name.
           expect(found?.ownName === own || found?.publicName === name || candidates.length > 1).toBe(true);
         }
       }),
@@ -137,7 +137,7 @@ describe('NameView.page', () => {
     expect(pageOf(tableOf(offer('a', 'always', 'x', 'y')), '', 2)).not.toHaveProperty('nextCursor');
   });
 
-  it('is an empty list without entries', () => {
+  it('returns an empty list without entries', () => {
     expect(NameTable.EMPTY.view(EVERYTHING).page('tools', '', 10, plain).text).toBe('{"tools":[]}');
     expect(pageOf(tableOf(offer('a', 'always', 'x')), 'z', 10)).toEqual({ tools: [] });
   });
@@ -173,8 +173,8 @@ describe('NameView.page', () => {
     const some = fc.subarray(['k', 'a', 'z', 'ü', 'b', '🚀', 'm', 'A', 'q', '_', 'y', 'c']);
     const size = fc.integer({ min: 1, max: 4 });
     fc.assert(
-      fc.property(some, fc.array(some, { maxLength: 12 }), size, (staying, guests, most) => {
-        const versions = guests.map((names) =>
+      fc.property(some, fc.array(some, { maxLength: 12 }), size, (staying, others, most) => {
+        const versions = others.map((names) =>
           tableOf(offer('s', 'always', ...new Set([...staying, ...names]))),
         );
         const final = tableOf(offer('s', 'always', ...staying));

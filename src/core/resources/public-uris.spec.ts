@@ -4,24 +4,24 @@ import { JsonText } from '../../lib/json-text/json-text.js';
 import { withPublicContents, withPublicLinks, withPublicMessages, withPublicUi } from './public-uris.js';
 
 const toPublic = (uri: string): string => `P<${uri}>`;
-const asItWas = (uri: string): string => uri;
+const unchanged = (uri: string): string => uri;
 
 const contents = (text: string): string => withPublicContents(new JsonText(text), toPublic).text;
 const links = (text: string): string => withPublicLinks(new JsonText(text), toPublic).text;
 const messages = (text: string): string => withPublicMessages(new JsonText(text), toPublic).text;
 
-/** What a server may write that must not be touched. */
-const ODDITIES =
+/** Members that must not be changed. */
+const OTHER_MEMBERS =
   '"n":1.0,"big":12345678901234567890,"esc":"\\u0041\\/\\ud83d","uri2":"x:1","deep":{"uri":"x:1","resource":{"uri":"x:1"}}';
 
 describe('withPublicContents', () => {
   it('replaces the URIs and keeps every other byte', () => {
     expect(
       contents(
-        `{ "contents" : [ {"uri":"x:1",${ODDITIES},"text":"a \\"uri\\":\\"x:1\\""} , { "blob":"AA==","uri" : "x:\\u0032"}],"_meta":{"uri":"x:1"}}`,
+        `{ "contents" : [ {"uri":"x:1",${OTHER_MEMBERS},"text":"a \\"uri\\":\\"x:1\\""} , { "blob":"AA==","uri" : "x:\\u0032"}],"_meta":{"uri":"x:1"}}`,
       ),
     ).toBe(
-      `{ "contents" : [ {"uri":"P<x:1>",${ODDITIES},"text":"a \\"uri\\":\\"x:1\\""} , { "blob":"AA==","uri" : "P<x:2>"}],"_meta":{"uri":"x:1"}}`,
+      `{ "contents" : [ {"uri":"P<x:1>",${OTHER_MEMBERS},"text":"a \\"uri\\":\\"x:1\\""} , { "blob":"AA==","uri" : "P<x:2>"}],"_meta":{"uri":"x:1"}}`,
     );
   });
 
@@ -35,15 +35,19 @@ describe('withPublicContents', () => {
 describe('withPublicLinks', () => {
   it('replaces the URIs of resource links', () => {
     expect(
-      links(`{"content":[{"type":"resource_link","uri":"x:1",${ODDITIES}},{"type":"text","text":"x"}]}`),
-    ).toBe(`{"content":[{"type":"resource_link","uri":"P<x:1>",${ODDITIES}},{"type":"text","text":"x"}]}`);
+      links(`{"content":[{"type":"resource_link","uri":"x:1",${OTHER_MEMBERS}},{"type":"text","text":"x"}]}`),
+    ).toBe(
+      `{"content":[{"type":"resource_link","uri":"P<x:1>",${OTHER_MEMBERS}},{"type":"text","text":"x"}]}`,
+    );
   });
 
   it('replaces the URIs of embedded resources', () => {
     expect(
-      links(`{"content":[{"type":"resource","uri":"x:0","resource":{"uri":"x:1","text":"t",${ODDITIES}}}]}`),
+      links(
+        `{"content":[{"type":"resource","uri":"x:0","resource":{"uri":"x:1","text":"t",${OTHER_MEMBERS}}}]}`,
+      ),
     ).toBe(
-      `{"content":[{"type":"resource","uri":"x:0","resource":{"uri":"P<x:1>","text":"t",${ODDITIES}}}]}`,
+      `{"content":[{"type":"resource","uri":"x:0","resource":{"uri":"P<x:1>","text":"t",${OTHER_MEMBERS}}}]}`,
     );
   });
 
@@ -85,14 +89,14 @@ describe('withPublicMessages for a prompt', () => {
   });
 });
 
-const asked = (uri: string): string =>
+const samplingRequest = (uri: string): string =>
   `{"messages":[{"role":"user","content":[{"type":"tool_result","toolUseId":"1","content":[` +
   `{"type":"resource_link","uri":"${uri}"},` +
   `{"type":"tool_result","content":[{"type":"resource_link","uri":"x:2"}]}]}]}]}`;
 
 describe('withPublicMessages for a sampling request', () => {
   it('replaces the URIs in tool results, but not in results nested in those', () => {
-    expect(messages(asked('x:1'))).toBe(asked('P<x:1>'));
+    expect(messages(samplingRequest('x:1'))).toBe(samplingRequest('P<x:1>'));
   });
 });
 
@@ -148,15 +152,15 @@ const ODD_RESULTS = [
   ),
 ];
 
-describe('what is not of the expected shape', () => {
-  it.each(ODD_RESULTS)('keeps an unexpected result: %s', (text) => {
+describe('public URIs in results of an unexpected shape', () => {
+  it.each(ODD_RESULTS)('leave the result unchanged: %s', (text) => {
     const result = new JsonText(text);
     expect(withPublicContents(result, toPublic)).toBe(result);
     expect(withPublicLinks(result, toPublic)).toBe(result);
     expect(withPublicMessages(result, toPublic)).toBe(result);
   });
 
-  it('neither fails, nor breaks the JSON, nor changes other members', () => {
+  it('neither fail, nor break the JSON, nor change other members', () => {
     const words = fc.constantFrom(
       'content',
       'contents',
@@ -183,8 +187,8 @@ describe('what is not of the expected shape', () => {
     fc.assert(
       fc.property(value, fc.constantFrom(0, 1), (result, indent) => {
         const text = new JsonText(JSON.stringify(result, null, indent));
-        expect(withPublicContents(text, asItWas)).toBe(text);
-        expect(withPublicMessages(text, asItWas)).toBe(text);
+        expect(withPublicContents(text, unchanged)).toBe(text);
+        expect(withPublicMessages(text, unchanged)).toBe(text);
         for (const changed of [
           withPublicContents(text, toPublic),
           withPublicLinks(text, toPublic),
@@ -197,8 +201,8 @@ describe('what is not of the expected shape', () => {
   });
 });
 
-describe('a result without resources', () => {
-  it('is returned as the same object', () => {
+describe('withPublicLinks and withPublicMessages', () => {
+  it('return the same object for a result without resources', () => {
     const result = new JsonText('{"content":[{"type":"text","text":"x"}],"messages":[]}');
     expect(withPublicLinks(result, toPublic)).toBe(result);
     expect(withPublicMessages(result, toPublic)).toBe(result);

@@ -32,9 +32,13 @@ const addresses = (given: readonly Offered[], scope: Scope = EVERYTHING): Resour
 const found = (directory: ResourceDirectory, scope: Scope, text: string): string | undefined =>
   addressOf(directory.view(scope).find(text));
 
-/** Everything on all pages, by public URI, each from the directory that `at` has for it. */
-function walk(at: (page: number) => ResourceDirectory, size: number, scope: Scope = EVERYTHING): string[] {
-  const walked: string[] = [];
+/** The public URIs on all pages. `at` returns the directory that serves a page. */
+function readPages(
+  at: (page: number) => ResourceDirectory,
+  size: number,
+  scope: Scope = EVERYTHING,
+): string[] {
+  const read: string[] = [];
   let cursor: string | undefined = '';
   for (let page = 0; cursor !== undefined; page++) {
     const { text } = at(page).view(scope).resources.page('resources', cursor, size, plain);
@@ -42,10 +46,10 @@ function walk(at: (page: number) => ResourceDirectory, size: number, scope: Scop
       resources: { uri: string }[];
       nextCursor?: string;
     };
-    walked.push(...resources.map(({ uri }) => uri));
+    read.push(...resources.map(({ uri }) => uri));
     cursor = nextCursor;
   }
-  return walked;
+  return read;
 }
 
 const everyDirectory = (
@@ -117,7 +121,7 @@ describe('ResourceDirectory list', () => {
 });
 
 describe('ResourceDirectory scope', () => {
-  it('resolves no text to a server outside of it', () =>
+  it('resolves no text to a server outside the scope', () =>
     fc.assert(
       fc.asyncProperty(offered, styles, scopes, uris, servers, async (given, style, scope, uri, server) => {
         const view = (await directoryOf(given, style)).view(scope);
@@ -129,7 +133,7 @@ describe('ResourceDirectory scope', () => {
     ));
 
   it('resolves a text as if there were no other servers', () => {
-    // Names of which none begins another: identifiers are then the same with and without the others.
+    // No server id is a prefix of another, so that identifiers are the same with and without the other servers.
     const apart = offered.map((given) => given.filter(({ server }) => !server.includes('_')));
     return fc.assert(
       fc.asyncProperty(apart, styles, scopes, uris, servers, async (given, style, scope, uri, server) => {
@@ -204,7 +208,9 @@ describe('ResourceDirectory pages', () => {
     fc.assert(
       fc.asyncProperty(offered, styles, scopes, sizes, async (given, style, scope, size) => {
         const directory = await directoryOf(given, style);
-        expect(walk(() => directory, size, scope)).toEqual(seenIn(directory, scope).map(({ uri }) => uri));
+        expect(readPages(() => directory, size, scope)).toEqual(
+          seenIn(directory, scope).map(({ uri }) => uri),
+        );
       }),
     ));
 
@@ -230,11 +236,11 @@ describe('ResourceDirectory pages', () => {
             [longer, shorter],
             [shorter, longer],
           ] as const) {
-            const walked = walk((page) => (page <= changedAt ? before : after), size);
+            const read = readPages((page) => (page <= changedAt ? before : after), size);
             const stays = new Set(seenIn(after).map((seen) => seen.uri));
             const both = seenIn(before).filter((seen) => stays.has(seen.uri));
-            expect(new Set(walked).size).toBe(walked.length);
-            expect(walked).toEqual(expect.arrayContaining(both.map((seen) => seen.uri)));
+            expect(new Set(read).size).toBe(read.length);
+            expect(read).toEqual(expect.arrayContaining(both.map((seen) => seen.uri)));
           }
         },
       ),
@@ -284,7 +290,7 @@ describe('ResourceDirectoryBuilder', () => {
 const changed = (before: ResourceDirectory, after: ResourceDirectory): string[] =>
   [...after.changedServers(before)].toSorted();
 
-/** What a client that sees this server alone is shown. */
+/** What a client sees whose scope contains only this server. */
 const shownOf = (directory: ResourceDirectory, server: string): string =>
   JSON.stringify([
     seenIn(directory, only(server)),
@@ -317,12 +323,15 @@ describe('ResourceDirectory.changedServers', () => {
     ['another lists the same URI', 'original', 'x:1', ['a', 'b']],
     ['another lists its resource form', 'original', 'resource://a/x:1', ['b']],
     ['another lists the same URI', 'resource', 'x:1', ['b']],
-  ] as const)('when %s, in style %s', async (_what, style, uri, expected) => {
-    const a = await offerOf('a', ['x:1']);
-    const old = buildDirectory([a], style);
-    const now = buildDirectory([a, await offerOf('b', [uri])], style, old);
-    expect(changed(old, now)).toEqual(expected);
-  });
+  ] as const)(
+    'reports the servers that changed when %s, in style %s',
+    async (_what, style, uri, expected) => {
+      const a = await offerOf('a', ['x:1']);
+      const old = buildDirectory([a], style);
+      const now = buildDirectory([a, await offerOf('b', [uri])], style, old);
+      expect(changed(old, now)).toEqual(expected);
+    },
+  );
 });
 
 describe('ResourceDirectory.differs', () => {

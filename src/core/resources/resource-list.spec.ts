@@ -98,7 +98,7 @@ describe('ResourceList identifiers', () => {
   });
 
   it('get a longer digest where the digests conflict', async () => {
-    // Found by trying: their digests begin with the same eight digits.
+    // Found by brute force: their digests begin with the same eight digits.
     const [one, other] = [',;@=*', '??,$'];
     expect(digits(one, 8)).toBe(digits(other, 8));
     const list = await listOf('a', '!', other, one);

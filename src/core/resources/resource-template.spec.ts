@@ -8,11 +8,11 @@ import {
   type ResourceTemplate,
 } from './resource-template.js';
 
-const read = async (server: string, ...uriTemplates: string[]) =>
+const parse = async (server: string, ...uriTemplates: string[]) =>
   parseTemplates(server, uriTemplates.map(template), neverYield);
 
 const templatesOf = async (server: string, ...uriTemplates: string[]): Promise<readonly ResourceTemplate[]> =>
-  (await read(server, ...uriTemplates)).templates;
+  (await parse(server, ...uriTemplates)).templates;
 
 describe('parseTemplates', () => {
   it('parses every template, sorted, and keeps the first of equal ones', async () => {
@@ -30,10 +30,10 @@ describe('parseTemplates', () => {
     ['with nested braces', 'x:{{y}}'],
     ['with thousands of nested braces', `x:${'{'.repeat(4000)}y${'}'.repeat(4000)}`],
     ['with thousands of expressions', 'x:' + '{a}'.repeat(2000)],
-    ['with an expression that is none', 'x:{a b}'],
+    ['with an invalid expression', 'x:{a b}'],
     ['that is too long', `x:{y}${'z'.repeat(9000)}`],
   ])('refuses a template %s and keeps the others', async (_what, hostile) => {
-    const { templates, refused } = await read('a', 'x:{y}', hostile, 'y:{z}');
+    const { templates, refused } = await parse('a', 'x:{y}', hostile, 'y:{z}');
     expect(refused).toEqual([hostile]);
     expect(templates.map(({ uriTemplate }) => uriTemplate)).toEqual(['x:{y}', 'y:{z}']);
   });
@@ -69,7 +69,7 @@ describe('publicUriTemplate', () => {
     ['underscore', true, 'db_x___{y}'],
     ['original', false, 'x:{y}'],
     ['original', true, 'resource://db/x:{y}'],
-  ] as const)('in style %s, conflicting: %s', async (style, isConflicting, expected) => {
+  ] as const)('returns the form of style %s, conflicting: %s', async (style, isConflicting, expected) => {
     const [one] = await templatesOf('db', 'x:{y}');
     expect(publicUriTemplate(one!, style, isConflicting)).toBe(expected);
     const [ui] = await templatesOf('db', 'ui://{y}');

@@ -28,7 +28,7 @@ async function viewOf(
   return buildDirectory(offers, style).view(scope);
 }
 
-const inEveryStyle = async (given: readonly Given[], text: string): Promise<(string | undefined)[]> =>
+const resolveInEveryStyle = async (given: readonly Given[], text: string): Promise<(string | undefined)[]> =>
   Promise.all(STYLES.map(async (style) => addressOf((await viewOf(given, style)).find(text))));
 
 describe('ResourceView.find', () => {
@@ -37,7 +37,9 @@ describe('ResourceView.find', () => {
     ['the resource form', 'resource://fs/file:///a.txt'],
     ['the identifier', 'fs_file___a.txt'],
   ])('resolves %s in every style', async (_what, text) => {
-    expect(await inEveryStyle([['fs', ['file:///a.txt']]], text)).toEqual(Array(3).fill('fs file:///a.txt'));
+    expect(await resolveInEveryStyle([['fs', ['file:///a.txt']]], text)).toEqual(
+      Array(3).fill('fs file:///a.txt'),
+    );
   });
 
   it.each([
@@ -59,7 +61,7 @@ describe('ResourceView.find', () => {
     '\0',
     '\ud800',
   ])('does not resolve %j', async (text) => {
-    expect(await inEveryStyle([['fs', ['file:///a.txt'], ['file:///{+dir}/x']]], text)).toEqual(
+    expect(await resolveInEveryStyle([['fs', ['file:///a.txt'], ['file:///{+dir}/x']]], text)).toEqual(
       Array(3).fill(undefined),
     );
   });
@@ -69,19 +71,19 @@ describe('ResourceView.find', () => {
       ['a', ['x:1']],
       ['b', ['x:1']],
     ];
-    expect(await inEveryStyle(given, 'x:1')).toEqual(Array(3).fill(undefined));
-    expect(await inEveryStyle(given, 'resource://b/x:1')).toEqual(Array(3).fill('b x:1'));
+    expect(await resolveInEveryStyle(given, 'x:1')).toEqual(Array(3).fill(undefined));
+    expect(await resolveInEveryStyle(given, 'resource://b/x:1')).toEqual(Array(3).fill('b x:1'));
     expect(addressOf((await viewOf(given, 'original', only('b'))).find('x:1'))).toBe('b x:1');
   });
 
-  it('does not resolve to the template of a third server a URI that two servers list', async () => {
+  it('does not resolve a URI that two servers list to the template of a third server', async () => {
     const given: Given[] = [
       ['a', ['x:1']],
       ['b', ['x:1']],
       ['c', [], ['x:{y}']],
     ];
-    expect(await inEveryStyle(given, 'x:1')).toEqual(Array(3).fill(undefined));
-    expect(await inEveryStyle(given, 'x:2')).toEqual(Array(3).fill('c x:2'));
+    expect(await resolveInEveryStyle(given, 'x:1')).toEqual(Array(3).fill(undefined));
+    expect(await resolveInEveryStyle(given, 'x:2')).toEqual(Array(3).fill('c x:2'));
   });
 
   it('does not let a server take over a name of another by listing it', async () => {
@@ -89,10 +91,12 @@ describe('ResourceView.find', () => {
       ['db', ['x:1'], ['x:{y}/z']],
       ['thief', ['resource://db/x:1', 'resource://db/x:2/z', 'db_x___1', 'ui://db/x']],
     ];
-    expect(await inEveryStyle(given, 'resource://db/x:1')).toEqual(Array(3).fill('db x:1'));
-    expect(await inEveryStyle(given, 'resource://db/x:2/z')).toEqual(Array(3).fill('db x:2/z'));
-    expect(await inEveryStyle(given, 'db_x___1')).toEqual(Array(3).fill('db x:1'));
-    expect(await inEveryStyle(given, 'resource://thief/db_x___1')).toEqual(Array(3).fill('thief db_x___1'));
+    expect(await resolveInEveryStyle(given, 'resource://db/x:1')).toEqual(Array(3).fill('db x:1'));
+    expect(await resolveInEveryStyle(given, 'resource://db/x:2/z')).toEqual(Array(3).fill('db x:2/z'));
+    expect(await resolveInEveryStyle(given, 'db_x___1')).toEqual(Array(3).fill('db x:1'));
+    expect(await resolveInEveryStyle(given, 'resource://thief/db_x___1')).toEqual(
+      Array(3).fill('thief db_x___1'),
+    );
   });
 
   it('does not let a catch-all template take over the names of another server', async () => {
@@ -101,8 +105,8 @@ describe('ResourceView.find', () => {
       ['any', [], ['{+everything}']],
     ];
     for (const text of ['resource://db/mcp://db/users/5', 'db_mcp___db_users_5', 'mcp://db/users/5'])
-      expect(await inEveryStyle(given, text)).toEqual(Array(3).fill('db mcp://db/users/5'));
-    expect(await inEveryStyle(given, 'what:ever')).toEqual(Array(3).fill('any what:ever'));
+      expect(await resolveInEveryStyle(given, text)).toEqual(Array(3).fill('db mcp://db/users/5'));
+    expect(await resolveInEveryStyle(given, 'what:ever')).toEqual(Array(3).fill('any what:ever'));
   });
 
   it('resolves a listed URI that only looks like a form of another server', async () => {
@@ -110,7 +114,7 @@ describe('ResourceView.find', () => {
       ['docs', ['resource://docs/intro']],
       ['other', ['x:1']],
     ];
-    expect(await inEveryStyle(given, 'resource://docs/intro')).toEqual(
+    expect(await resolveInEveryStyle(given, 'resource://docs/intro')).toEqual(
       Array(3).fill('docs resource://docs/intro'),
     );
   });
@@ -126,16 +130,16 @@ describe('ResourceView.find', () => {
   });
 });
 
-const fitting = async (given: readonly Given[], text: string): Promise<string | undefined> => {
+const resolvedTemplate = async (given: readonly Given[], text: string): Promise<string | undefined> => {
   const { server, template: best } = (await viewOf(given)).find(text) ?? {};
   return server && `${server} ${best?.uriTemplate ?? 'listed'}`;
 };
 
 describe('ResourceView.find with templates', () => {
   it('prefers a listed resource, on the same server and on another', async () => {
-    expect(await fitting([['a', ['x:1'], ['x:{y}']]], 'x:1')).toBe('a listed');
+    expect(await resolvedTemplate([['a', ['x:1'], ['x:{y}']]], 'x:1')).toBe('a listed');
     expect(
-      await fitting(
+      await resolvedTemplate(
         [
           ['a', [], ['x:{y}']],
           ['b', ['x:1']],
@@ -154,8 +158,8 @@ describe('ResourceView.find with templates', () => {
       ['a', [], ['x://{+rest}', 'x://{kind}/{id}']],
       ['b', [], ['x://users/{id}']],
     ];
-    expect(await fitting(given, text)).toBe(expected);
-    expect(await fitting(given.toReversed(), text)).toBe(expected);
+    expect(await resolvedTemplate(given, text)).toBe(expected);
+    expect(await resolvedTemplate(given.toReversed(), text)).toBe(expected);
   });
 
   it('does not choose between equally literal templates of two servers', async () => {
@@ -163,9 +167,9 @@ describe('ResourceView.find with templates', () => {
       ['a', [], ['x:{y}']],
       ['b', [], ['x:{z}', 'x:{q}']],
     ];
-    expect(await fitting(given, 'x:1')).toBeUndefined();
-    expect(await fitting(given, 'resource://b/x:1')).toBe('b x:{q}');
-    expect(await fitting([...given, ['c', [], ['x:{y}/z']]], 'x:1/z')).toBe('c x:{y}/z');
+    expect(await resolvedTemplate(given, 'x:1')).toBeUndefined();
+    expect(await resolvedTemplate(given, 'resource://b/x:1')).toBe('b x:{q}');
+    expect(await resolvedTemplate([...given, ['c', [], ['x:{y}/z']]], 'x:1/z')).toBe('c x:{y}/z');
   });
 
   it('keeps the values that the client put into an identifier', async () => {
@@ -364,7 +368,7 @@ describe('ResourceView.hasMatching', () => {
     ['a', 'db://{table}', true],
     ['b', '*', false],
     ['c', '*', false],
-  ])('on %s, of %s: %s', async (server, uri, expected) => {
+  ])('returns for server %s and pattern %s: %s', async (server, uri, expected) => {
     const view = await viewOf([
       ['a', ['file:///logs/1', 'file:///x.txt'], ['db://{table}/{row}']],
       ['b', []],

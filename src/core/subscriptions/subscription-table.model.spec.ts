@@ -14,7 +14,7 @@ const RUNS = Number(process.env['MODEL_RUNS'] ?? 100);
 const SERVERS = ['files', 'db'];
 const URIS = ['a', 'a/b', 'b', 'a*'];
 const PRINCIPALS: NodeJS.Dict<string> = { anna1: 'anna', anna2: 'anna', ben: 'ben', guest: undefined };
-const PEOPLE = Object.keys(PRINCIPALS);
+const SUBSCRIBERS = Object.keys(PRINCIPALS);
 const LIMITS: SubscriptionLimits = { perSubscriber: 4, perPrincipal: 5, perServer: 5, total: 7 };
 
 type Request = 'subscribe' | 'unsubscribe';
@@ -26,10 +26,11 @@ const isPattern = (uri: string): boolean => uri.endsWith('*');
 const covers = (target: string, uri: string): boolean =>
   isPattern(target) ? uri.startsWith(target.slice(0, -1)) : uri === target || uri.startsWith(`${target}/`);
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-type Sent = { wire: Wire; request: Request; uri: string; settle: (error?: Error) => void; isStale?: true };
+type Settle = (error?: Error) => void;
+type Sent = { link: FakeLink; request: Request; uri: string; settle: Settle; isStale?: true };
 
 /** One link to a server, and the subscriptions that the server holds because of it. */
-class Wire {
+class FakeLink {
   isDown = false;
   readonly holds = new Set<string>();
   /** By URI: the outcome of the latest request. */
@@ -37,27 +38,27 @@ class Wire {
 
   constructor(
     readonly server: string,
-    private readonly world: World,
+    private readonly system: System,
   ) {}
 
   send(request: Request, uri: string): Promise<void> {
-    const { world } = this;
-    const others = world.onTheWire.filter((sent) => sent.wire === this);
-    const wanted = world.table.target(this.server, uri) !== undefined;
-    if (others.some((sent) => sent.uri === uri)) world.faults.push(`two requests for ${uri}`);
-    if (wanted !== (request === 'subscribe')) world.faults.push(`${request} ${uri} is not wanted`);
-    if (!wanted && others.some((sent) => sent.request === request)) world.faults.push('two at once');
-    if (this.isDown) world.faults.push(`${request} ${uri} on a lost link`);
+    const { system } = this;
+    const others = system.inFlight.filter((sent) => sent.link === this);
+    const wanted = system.table.target(this.server, uri) !== undefined;
+    if (others.some((sent) => sent.uri === uri)) system.faults.push(`two requests for ${uri}`);
+    if (wanted !== (request === 'subscribe')) system.faults.push(`${request} ${uri} is not wanted`);
+    if (!wanted && others.some((sent) => sent.request === request)) system.faults.push('two at once');
+    if (this.isDown) system.faults.push(`${request} ${uri} on a lost link`);
     return new Promise((resolve, reject) => {
-      const settle = (error?: Error): void => (error ? reject(error) : resolve());
-      world.onTheWire.push({ wire: this, request, uri, settle });
+      const settle: Settle = (error) => (error ? reject(error) : resolve());
+      system.inFlight.push({ link: this, request, uri, settle });
     });
   }
 }
 
 /** The real table, routing and reconcilers, with a minimal service around them. */
-class World {
-  readonly onTheWire: Sent[] = [];
+class System {
+  readonly inFlight: Sent[] = [];
   readonly faults: string[] = [];
   readonly delivered = new Set<string>();
   readonly table = new SubscriptionTable(() => `${++this.lastId}`);
@@ -78,8 +79,8 @@ class World {
     return added.isFirst ? 'first' : 'one more';
   }
 
-  /** Returns the targets without subscribers. */
-  gone(removed: readonly RemovedSubscription[]): string[] {
+  /** Informs the reconcilers. Returns the targets without subscribers. */
+  handleRemoved(removed: readonly RemovedSubscription[]): string[] {
     const last = removed.filter(({ wasLast }) => wasLast).map(({ subscription }) => subscription);
     for (const { server, uri } of last) this.links.reconcilers.get(server)?.rowRemoved(uri);
     return last.map(({ server, uri }) => `${server} ${uri}`);
@@ -99,7 +100,7 @@ class World {
     } catch {
       this.routing.abandoned(id);
       const removed = this.table.removeById(id);
-      if (removed) this.gone([removed]);
+      if (removed) this.handleRemoved([removed]);
       return;
     }
     const held = this.routing.acknowledged(id);
@@ -108,7 +109,7 @@ class World {
 }
 
 interface Row {
-  readonly who: string;
+  readonly subscriber: string;
   readonly server: string;
   readonly uri: string;
   acknowledged: boolean;
@@ -121,7 +122,7 @@ class Model {
   rows: Row[] = [];
   readonly delivered = new Set<string>();
   /** By connected server: its link, or `incapable` when it takes no subscriptions. */
-  readonly links = new Map<string, Wire | 'incapable'>();
+  readonly links = new Map<string, FakeLink | 'incapable'>();
   updates = 0;
 
   of(server: string, uri: string): Row[] {
@@ -140,49 +141,51 @@ class Model {
     return this.rows.filter(isCounted).length;
   }
 
-  limitFor(who: string, server: string): string | undefined {
-    const principal = PRINCIPALS[who];
-    if (this.count((row) => row.who === who) >= LIMITS.perSubscriber) return 'perSubscriber';
-    if (principal && this.count((row) => PRINCIPALS[row.who] === principal) >= LIMITS.perPrincipal)
+  limitFor(subscriber: string, server: string): string | undefined {
+    const principal = PRINCIPALS[subscriber];
+    if (this.count((row) => row.subscriber === subscriber) >= LIMITS.perSubscriber) return 'perSubscriber';
+    if (principal && this.count((row) => PRINCIPALS[row.subscriber] === principal) >= LIMITS.perPrincipal)
       return 'perPrincipal';
     if (this.count((row) => row.server === server) >= LIMITS.perServer) return 'perServer';
     return this.rows.length >= LIMITS.total ? 'total' : undefined;
   }
 
   /** The server confirmed the URI, and no request for it was sent since. */
-  isHeld(server: string, uri: string, world: World): boolean {
+  isHeld(server: string, uri: string, system: System): boolean {
     const link = this.links.get(server);
-    if (!(link instanceof Wire) || link.ended.get(uri) !== 'subscribe ok') return false;
-    return !world.onTheWire.some((sent) => sent.wire === link && sent.uri === uri);
+    if (!(link instanceof FakeLink) || link.ended.get(uri) !== 'subscribe ok') return false;
+    return !system.inFlight.some((sent) => sent.link === link && sent.uri === uri);
   }
 
   linkEnds(server: string): void {
     const link = this.links.get(server);
-    if (link instanceof Wire) link.isDown = true;
+    if (link instanceof FakeLink) link.isDown = true;
     this.links.delete(server);
     this.remove((row) => row.server === server && !row.acknowledged);
   }
 }
 
-type Step = (model: Model, world: World) => void;
+type Step = (model: Model, system: System) => void;
 
-async function take(step: Step, model: Model, world: World): Promise<void> {
-  step(model, world);
+async function runStep(step: Step, model: Model, system: System): Promise<void> {
+  step(model, system);
   await idle();
-  compare(model, world);
+  compare(model, system);
 }
 
-function subscribe(who: string, server: string, uri: string): Step {
-  return (model, world) => {
+function subscribe(subscriber: string, server: string, uri: string): Step {
+  return (model, system) => {
     const others = model.of(server, uri);
-    const isHeld = model.isHeld(server, uri, world);
-    const refusal = others.some((row) => row.who === who) ? 'known' : model.limitFor(who, server);
-    const outcome = world.subscribe({ subscriber: who, principal: PRINCIPALS[who], server, uri });
+    const isHeld = model.isHeld(server, uri, system);
+    const refusal = others.some((row) => row.subscriber === subscriber)
+      ? 'known'
+      : model.limitFor(subscriber, server);
+    const outcome = system.subscribe({ subscriber, principal: PRINCIPALS[subscriber], server, uri });
     expect(outcome).toBe(refusal ?? (others.length === 0 ? 'first' : 'one more'));
     const link = model.links.get(server);
     if (refusal || (!link && !isPattern(uri))) return;
     const acknowledged = isPattern(uri) || link === 'incapable' || isHeld;
-    model.rows.push({ who, server, uri, acknowledged, early: new Map() });
+    model.rows.push({ subscriber, server, uri, acknowledged, early: new Map() });
   };
 }
 
@@ -191,140 +194,145 @@ function drop(
   removeFrom: (table: SubscriptionTable) => RemovedSubscription[],
   isGone: (row: Row) => boolean,
 ): Step {
-  return (model, world) => {
-    expect(world.gone(removeFrom(world.table)).toSorted()).toEqual(model.remove(isGone).toSorted());
+  return (model, system) => {
+    expect(system.handleRemoved(removeFrom(system.table)).toSorted()).toEqual(
+      model.remove(isGone).toSorted(),
+    );
   };
 }
 
-function unsubscribe(who: string, server: string, uri: string, byId: boolean): Step {
-  const asked = { subscriber: who, server, uri };
-  const isIt = (row: Row): boolean => row.who === who && row.server === server && row.uri === uri;
+function unsubscribe(subscriber: string, server: string, uri: string, byId: boolean): Step {
+  const asked = { subscriber, server, uri };
+  const isIt = (row: Row): boolean =>
+    row.subscriber === subscriber && row.server === server && row.uri === uri;
   return drop((table) => {
     const removed = byId ? table.removeById(table.find(asked)?.id ?? '') : table.remove(asked);
     return removed ? [removed] : [];
   }, isIt);
 }
 
-function leave(who: string): Step {
-  const isTheirs = (row: Row): boolean => row.who === who;
-  return drop((table) => table.removeSubscriber(who), isTheirs);
+function leave(subscriber: string): Step {
+  const isRemoved = (row: Row): boolean => row.subscriber === subscriber;
+  return drop((table) => table.removeSubscriber(subscriber), isRemoved);
 }
 
 /** The link is lost, or the server is disabled and its rows are removed. */
-function goDown(server: string, disabled: boolean): Step {
-  return (model, world) => {
+function closeLink(server: string, disabled: boolean): Step {
+  return (model, system) => {
     if (disabled)
       drop(
         (table) => table.removeServer(server),
         (row) => row.server === server,
-      )(model, world);
-    world.links.close(server);
+      )(model, system);
+    system.links.close(server);
     model.linkEnds(server);
   };
 }
 
-function comeUp(server: string, capable: boolean): Step {
-  return (model, world) => {
-    const wire = new Wire(server, world);
+function openLink(server: string, capable: boolean): Step {
+  return (model, system) => {
+    const link = new FakeLink(server, system);
     model.linkEnds(server);
-    model.links.set(server, capable ? wire : 'incapable');
-    // Wrapped, so that the reconciler cannot reach the state of the wire.
+    model.links.set(server, capable ? link : 'incapable');
+    // Wrapped, so that the reconciler cannot reach the state of the link.
     const upstream = {
-      subscribe: (uri: string) => wire.send('subscribe', uri),
-      unsubscribe: (uri: string) => wire.send('unsubscribe', uri),
+      subscribe: (uri: string) => link.send('subscribe', uri),
+      unsubscribe: (uri: string) => link.send('unsubscribe', uri),
     };
-    world.links.open(server, capable ? upstream : UNSOLICITED_UPSTREAM, world.wantedOf(server));
+    system.links.open(server, capable ? upstream : UNSOLICITED_UPSTREAM, system.wantedOf(server));
   };
 }
 
 function answer(which: number, kind: Answer): Step {
-  return (model, world) => {
-    const [sent] = world.onTheWire.splice(which % Math.max(1, world.onTheWire.length), 1);
+  return (model, system) => {
+    const [sent] = system.inFlight.splice(which % Math.max(1, system.inFlight.length), 1);
     if (!sent) return;
-    const { wire, request, uri, settle, isStale } = sent;
-    wire.ended.set(uri, `${request} ${isStale && kind === 'ok' ? 'timeout' : kind}`);
-    // A server whose answer timed out has done what was requested.
-    if (kind !== 'refused') wire.holds[request === 'subscribe' ? 'add' : 'delete'](uri);
+    const { link, request, uri, settle, isStale } = sent;
+    link.ended.set(uri, `${request} ${isStale && kind === 'ok' ? 'timeout' : kind}`);
+    // A server whose response timed out has processed the request.
+    if (kind !== 'refused') link.holds[request === 'subscribe' ? 'add' : 'delete'](uri);
     settle(ANSWERS[kind]);
-    if (request === 'unsubscribe' || model.links.get(wire.server) !== wire) return;
-    const waiting = model.of(wire.server, uri).filter((row) => !row.acknowledged);
+    if (request === 'unsubscribe' || model.links.get(link.server) !== link) return;
+    const waiting = model.of(link.server, uri).filter((row) => !row.acknowledged);
     if (kind !== 'ok') model.remove((row) => waiting.includes(row));
     else
       for (const row of waiting) {
         row.acknowledged = true;
-        for (const text of row.early.values()) model.delivered.add(`${row.who} ${text}`);
+        for (const text of row.early.values()) model.delivered.add(`${row.subscriber} ${text}`);
       }
   };
 }
 
-function elapse(which: number): Step {
-  return (_model, world) => {
-    const timer = [...world.links.timers][which % Math.max(1, world.links.timers.size)];
-    if (timer && world.links.timers.delete(timer)) timer();
+function fireTimer(which: number): Step {
+  return (_model, system) => {
+    const timer = [...system.links.timers][which % Math.max(1, system.links.timers.size)];
+    if (timer && system.links.timers.delete(timer)) timer();
   };
 }
 
 function update(server: string, uri: string): Step {
-  return (model, world) => {
+  return (model, system) => {
     const text = `${server} ${uri} #${++model.updates}`;
     const wanting = model.rows.filter((row) => row.server === server && covers(row.uri, uri));
     for (const row of wanting) {
-      const isServed = wanting.some(({ who, acknowledged }) => who === row.who && acknowledged);
-      if (isServed) model.delivered.add(`${row.who} ${text}`);
+      const isServed = wanting.some((other) => other.subscriber === row.subscriber && other.acknowledged);
+      if (isServed) model.delivered.add(`${row.subscriber} ${text}`);
       if (isServed) row.early.delete(uri);
       else row.early.set(uri, text);
     }
-    world.update(server, uri, text);
+    system.update(server, uri, text);
   };
 }
 
 /** A resource is gone and listed again. */
 function restore(server: string, uri: string): Step {
-  return (model, world) => {
+  return (model, system) => {
     const link = model.links.get(server);
-    if (link instanceof Wire && model.isHeld(server, uri, world)) link.ended.delete(uri);
-    for (const sent of world.onTheWire) if (sent.wire === link && sent.uri === uri) sent.isStale = true;
-    const reconciler = world.links.reconcilers.get(server);
+    if (link instanceof FakeLink && model.isHeld(server, uri, system)) link.ended.delete(uri);
+    for (const sent of system.inFlight) if (sent.link === link && sent.uri === uri) sent.isStale = true;
+    const reconciler = system.links.reconcilers.get(server);
     reconciler?.resourceGone(uri);
-    for (const wanted of world.wantedOf(server)) reconciler?.resourceListed(wanted);
+    for (const wanted of system.wantedOf(server)) reconciler?.resourceListed(wanted);
   };
 }
 
 /** One comparison of two plain values, because it runs very often. */
-function compare(model: Model, world: World): void {
-  const { table } = world;
+function compare(model: Model, system: System): void {
+  const { table } = system;
   expect({
-    faults: world.faults,
+    faults: system.faults,
     rows: Array.from(table, ({ subscriber, server, uri }) => `${subscriber} ${server} ${uri}`).toSorted(),
-    subscribers: PEOPLE.map((who) => table.countOfSubscriber(who)),
+    subscribers: SUBSCRIBERS.map((subscriber) => table.countOfSubscriber(subscriber)),
     principals: ['anna', 'ben'].map((principal) => table.countOfPrincipal(principal)),
     servers: SERVERS.map((server) => [
       table.countOfServer(server),
-      model.links.get(server) === 'incapable' ? 0 : (world.links.reconcilers.get(server)?.size ?? 0),
+      model.links.get(server) === 'incapable' ? 0 : (system.links.reconcilers.get(server)?.size ?? 0),
     ]),
-    delivered: [...world.delivered].toSorted(),
+    delivered: [...system.delivered].toSorted(),
   }).toEqual({
     faults: [],
-    rows: model.rows.map(({ who, server, uri }) => `${who} ${server} ${uri}`).toSorted(),
-    subscribers: PEOPLE.map((who) => model.count((row) => row.who === who)),
-    principals: ['anna', 'ben'].map((principal) => model.count(({ who }) => PRINCIPALS[who] === principal)),
+    rows: model.rows.map(({ subscriber, server, uri }) => `${subscriber} ${server} ${uri}`).toSorted(),
+    subscribers: SUBSCRIBERS.map((subscriber) => model.count((row) => row.subscriber === subscriber)),
+    principals: ['anna', 'ben'].map((principal) =>
+      model.count(({ subscriber }) => PRINCIPALS[subscriber] === principal),
+    ),
     servers: SERVERS.map((server) => [
       model.count((row) => row.server === server),
-      URIS.filter((uri) => model.isHeld(server, uri, world)).length,
+      URIS.filter((uri) => model.isHeld(server, uri, system)).length,
     ]),
     delivered: [...model.delivered].toSorted(),
   });
 }
 
 /** Answers all requests with success and runs all timers, until none is left. */
-async function quieten(model: Model, world: World): Promise<void> {
-  for (let round = 0; world.onTheWire.length > 0 || world.links.timers.size > 0; round++) {
+async function runToEnd(model: Model, system: System): Promise<void> {
+  for (let round = 0; system.inFlight.length > 0 || system.links.timers.size > 0; round++) {
     expect(round).toBeLessThan(1000);
-    await take(world.onTheWire.length > 0 ? answer(0, 'ok') : elapse(0), model, world);
+    await runStep(system.inFlight.length > 0 ? answer(0, 'ok') : fireTimer(0), model, system);
   }
   for (const [server, link] of model.links) {
-    if (!(link instanceof Wire)) continue;
-    const wanted = new Set(world.wantedOf(server));
+    if (!(link instanceof FakeLink)) continue;
+    const wanted = new Set(system.wantedOf(server));
     // A refused request may not have been repeated yet.
     const differs = URIS.filter((uri) => wanted.has(uri) !== link.holds.has(uri));
     expect(differs.filter((uri) => !link.ended.get(uri)?.endsWith('refused'))).toEqual([]);
@@ -332,7 +340,7 @@ async function quieten(model: Model, world: World): Promise<void> {
   expect(model.rows.filter((row) => !row.acknowledged)).toEqual([]);
 }
 
-const someone = fc.constantFrom(...PEOPLE);
+const someSubscriber = fc.constantFrom(...SUBSCRIBERS);
 const server = fc.constantFrom(...SERVERS);
 const uri = fc.constantFrom(...URIS);
 const kind = fc.constantFrom<Answer>('ok', 'ok', 'ok', 'refused', 'timeout');
@@ -342,26 +350,26 @@ const command = <Args extends unknown[]>(
   name: string,
   step: (...args: Args) => Step,
   ...arbitraries: { [K in keyof Args]: fc.Arbitrary<Args[K]> }
-): fc.Arbitrary<fc.AsyncCommand<Model, World>> =>
+): fc.Arbitrary<fc.AsyncCommand<Model, System>> =>
   fc.tuple<Args>(...arbitraries).map((args) => ({
     check: () => true,
-    run: (model, world) => take(step(...args), model, world),
+    run: (model, system) => runStep(step(...args), model, system),
     toString: () => `${name}(${args.join(', ')})`,
   }));
 
 const often = [
-  command('subscribe', subscribe, someone, server, uri),
+  command('subscribe', subscribe, someSubscriber, server, uri),
   command('answer', answer, fc.nat(20), kind),
 ];
 const sometimes = [
-  command('unsubscribe', unsubscribe, someone, server, uri, fc.boolean()),
-  command('elapse', elapse, fc.nat(20)),
+  command('unsubscribe', unsubscribe, someSubscriber, server, uri, fc.boolean()),
+  command('fireTimer', fireTimer, fc.nat(20)),
   command('update', update, server, fc.constantFrom(...URIS, 'a/b/d')),
 ];
 const rarely = [
-  command('leave', leave, someone),
-  command('goDown', goDown, server, fc.boolean()),
-  command('comeUp', comeUp, server, fc.constantFrom(true, true, true, false)),
+  command('leave', leave, someSubscriber),
+  command('closeLink', closeLink, server, fc.boolean()),
+  command('openLink', openLink, server, fc.constantFrom(true, true, true, false)),
   command('restore', restore, server, uri),
 ];
 const mixed = [often, often, often, often, sometimes, sometimes, rarely].flat();
@@ -372,16 +380,16 @@ describe('SubscriptionTable, UpdateRouting and UpstreamReconciler', () => {
     await fc.assert(
       fc.asyncProperty(commands, async (taken) => {
         const model = new Model();
-        const world = new World();
-        for (const each of SERVERS) comeUp(each, true)(model, world);
-        await fc.asyncModelRun(() => ({ model, real: world }), taken);
-        await quieten(model, world);
-        for (const who of PEOPLE) leave(who)(model, world);
-        await quieten(model, world);
-        expect(entriesIn(world.routing) + entriesIn(world.table)).toBe(0);
-        expect(entriesIn(world.links.reconcilers)).toBe(model.links.size);
-        for (const each of SERVERS) world.links.close(each);
-        expect(entriesIn(world.links.reconcilers)).toBe(0);
+        const system = new System();
+        for (const each of SERVERS) openLink(each, true)(model, system);
+        await fc.asyncModelRun(() => ({ model, real: system }), taken);
+        await runToEnd(model, system);
+        for (const subscriber of SUBSCRIBERS) leave(subscriber)(model, system);
+        await runToEnd(model, system);
+        expect(entriesIn(system.routing) + entriesIn(system.table)).toBe(0);
+        expect(entriesIn(system.links.reconcilers)).toBe(model.links.size);
+        for (const each of SERVERS) system.links.close(each);
+        expect(entriesIn(system.links.reconcilers)).toBe(0);
       }),
       { seed: SEED, numRuns: RUNS },
     );

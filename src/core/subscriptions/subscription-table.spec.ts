@@ -9,7 +9,12 @@ function counter(): () => string {
   return () => `s${++last}`;
 }
 
-const asked = (subscriber: string, uri: string, server = 'files', principal?: string): NewSubscription => ({
+const newSubscription = (
+  subscriber: string,
+  uri: string,
+  server = 'files',
+  principal?: string,
+): NewSubscription => ({
   subscriber,
   principal,
   server,
@@ -23,7 +28,8 @@ describe('SubscriptionTable', () => {
     table = new SubscriptionTable(counter());
   });
 
-  const add = (...args: Parameters<typeof asked>): Subscription => table.add(asked(...args), 1).subscription;
+  const add = (...args: Parameters<typeof newSubscription>): Subscription =>
+    table.add(newSubscription(...args), 1).subscription;
   const subscribersOf = (uri: string, server = 'files'): string[] => {
     const found: string[] = [];
     table.target(server, uri)?.forEach(({ subscriber }) => found.push(subscriber));
@@ -36,7 +42,7 @@ describe('SubscriptionTable', () => {
       .toSorted();
 
   it('keeps subscriber, principal, target and time of a subscription under an id', () => {
-    const { subscription } = table.add(asked('anna', 'file:///a', 'files', 'key-1'), 1700);
+    const { subscription } = table.add(newSubscription('anna', 'file:///a', 'files', 'key-1'), 1700);
     expect(subscription).toEqual({
       id: 's1',
       subscriber: 'anna',
@@ -51,9 +57,9 @@ describe('SubscriptionTable', () => {
   });
 
   it('counts a subscription once, however often it is added', () => {
-    const first = table.add(asked('anna', 'file:///a'), 1);
+    const first = table.add(newSubscription('anna', 'file:///a'), 1);
     expect(first).toMatchObject({ isNew: true, isFirst: true });
-    expect(table.add(asked('anna', 'file:///a'), 2)).toEqual({
+    expect(table.add(newSubscription('anna', 'file:///a'), 2)).toEqual({
       subscription: first.subscription,
       isNew: false,
       isFirst: false,
@@ -62,19 +68,19 @@ describe('SubscriptionTable', () => {
   });
 
   it('reports the first and the last subscription of a target', () => {
-    expect(table.add(asked('anna', 'file:///a'), 1).isFirst).toBe(true);
-    expect(table.add(asked('ben', 'file:///a'), 1).isFirst).toBe(false);
-    expect(table.add(asked('ben', 'file:///a', 'other'), 1).isFirst).toBe(true);
-    expect(table.remove(asked('anna', 'file:///a'))?.wasLast).toBe(false);
+    expect(table.add(newSubscription('anna', 'file:///a'), 1).isFirst).toBe(true);
+    expect(table.add(newSubscription('ben', 'file:///a'), 1).isFirst).toBe(false);
+    expect(table.add(newSubscription('ben', 'file:///a', 'other'), 1).isFirst).toBe(true);
+    expect(table.remove(newSubscription('anna', 'file:///a'))?.wasLast).toBe(false);
     expect(table.removeById('s2')?.wasLast).toBe(true);
-    expect(table.add(asked('anna', 'file:///a'), 1).isFirst).toBe(true);
+    expect(table.add(newSubscription('anna', 'file:///a'), 1).isFirst).toBe(true);
   });
 
   it('removes nothing when there is no such subscription', () => {
     add('anna', 'file:///a');
-    expect(table.remove(asked('ben', 'file:///a'))).toBeUndefined();
-    expect(table.remove(asked('anna', 'file:///b'))).toBeUndefined();
-    expect(table.remove(asked('anna', 'file:///a', 'other'))).toBeUndefined();
+    expect(table.remove(newSubscription('ben', 'file:///a'))).toBeUndefined();
+    expect(table.remove(newSubscription('anna', 'file:///b'))).toBeUndefined();
+    expect(table.remove(newSubscription('anna', 'file:///a', 'other'))).toBeUndefined();
     expect(table.removeById('s9')).toBeUndefined();
     expect(table.removeSubscriber('ben')).toEqual([]);
     expect(table.removeServer('other')).toEqual([]);
@@ -132,7 +138,12 @@ describe('SubscriptionTable', () => {
   });
 
   it('restores a subscription under its id, or under a new one when that is taken', () => {
-    const earlier: Subscription = { ...asked('anna', 'file:///a'), id: 's1', since: 7, principal: undefined };
+    const earlier: Subscription = {
+      ...newSubscription('anna', 'file:///a'),
+      id: 's1',
+      since: 7,
+      principal: undefined,
+    };
     expect(table.restore(earlier)).toEqual({ subscription: earlier, isNew: true, isFirst: true });
     expect(table.restore({ ...earlier, id: 's5' })).toMatchObject({ subscription: earlier, isNew: false });
     expect(table.restore({ ...earlier, subscriber: 'ben' }).subscription).toMatchObject({
@@ -142,19 +153,19 @@ describe('SubscriptionTable', () => {
   });
 
   it('gives each subscription an unused id', () => {
-    table.restore({ ...asked('anna', 'file:///a'), id: 's1', since: 7, principal: undefined });
+    table.restore({ ...newSubscription('anna', 'file:///a'), id: 's1', since: 7, principal: undefined });
     expect(add('ben', 'file:///a').id).toBe('s2');
   });
 
   it('visits subscriptions in the order of their addition, except those removed meanwhile', () => {
     for (const subscriber of ['anna', 'ben', 'cleo', 'dan']) add(subscriber, 'file:///a');
-    const met: string[] = [];
+    const visited: string[] = [];
     table.target('files', 'file:///a')?.forEach(({ subscriber }) => {
-      met.push(subscriber);
+      visited.push(subscriber);
       table.removeSubscriber(subscriber);
       table.removeSubscriber('cleo');
     });
-    expect(met).toEqual(['anna', 'ben', 'dan']);
+    expect(visited).toEqual(['anna', 'ben', 'dan']);
     expect(table.size).toBe(0);
   });
 
@@ -189,7 +200,7 @@ describe('SubscriptionTable', () => {
     ['file:///a/*', 'file:///a/b', true],
     ['file:///a/*', 'file:///b', false],
     ['db://{table}', 'db://users', true],
-  ])('with a subscription to %s, answers isWanted for %s with %s', (subscribed, uri, wanted) => {
+  ])('with a subscription to %s, returns from isWanted for %s: %s', (subscribed, uri, wanted) => {
     add('anna', subscribed);
     expect(table.isWanted('files', uri)).toBe(wanted);
     expect(table.isWanted('other', uri)).toBe(false);
@@ -205,7 +216,7 @@ describe('SubscriptionTable', () => {
         (uris, gone, uri) => {
           table = new SubscriptionTable(counter());
           for (const each of uris) add('anna', each);
-          for (const index of gone) table.remove(asked('anna', uris[index] ?? 'none'));
+          for (const index of gone) table.remove(newSubscription('anna', uris[index] ?? 'none'));
           const left = uris.filter((_, index) => !gone.includes(index));
           const scan = left.filter((each) => {
             const pattern = patternOf(each);

@@ -53,7 +53,7 @@ export class SubscriptionTable {
     server,
     uri,
   }: Pick<NewSubscription, 'subscriber' | 'server' | 'uri'>): Subscription | undefined {
-    return this.target(server, uri)?.of(subscriber);
+    return this.target(server, uri)?.subscriptionOf(subscriber);
   }
 
   target(server: string, uri: string): SubscriptionTarget | undefined {

@@ -32,7 +32,7 @@ export class SubscriptionTarget {
     return this.bySubscriber ? this.bySubscriber.size : Number(this.single !== undefined);
   }
 
-  of(subscriber: string): Subscription | undefined {
+  subscriptionOf(subscriber: string): Subscription | undefined {
     if (this.bySubscriber) return this.bySubscriber.get(subscriber);
     return this.single?.subscriber === subscriber ? this.single : undefined;
   }

@@ -5,8 +5,8 @@ import { UpdateRouting } from './update-routing.js';
 
 type Route = Generator<Subscription, number, undefined>;
 
-/** Visits all subscriptions of a route; returns how many subscribers it reached. */
-function all(route: Route, visit: (subscription: Subscription) => void): number {
+/** Visits all subscriptions of a route. Returns the number of subscribers that get the update. */
+function visitAll(route: Route, visit: (subscription: Subscription) => void): number {
   let next = route.next();
   for (; !next.done; next = route.next()) visit(next.value);
   return next.value;
@@ -29,7 +29,7 @@ describe('UpdateRouting', () => {
   const subscribe = (subscriber: string, uri: string): string =>
     table.add({ subscriber, principal: undefined, server: 'files', uri }, 1).subscription.id;
   const update = (uri: string, text = uri): number =>
-    all(routing.route('files', uri, text), ({ subscriber }) => delivered.push(`${subscriber} ${text}`));
+    visitAll(routing.route('files', uri, text), ({ subscriber }) => delivered.push(`${subscriber} ${text}`));
 
   it('routes an update to exactly its subscribers', () => {
     subscribe('anna', 'file:///a');
@@ -57,11 +57,13 @@ describe('UpdateRouting', () => {
     for (const uri of ['file:///a', '*']) subscribe('anna', uri);
     subscribe('ben', 'file:///a');
     for (const only of ['anna', 'cleo'])
-      all(routing.route('files', 'file:///a', 'x', only), ({ subscriber }) => delivered.push(subscriber));
+      visitAll(routing.route('files', 'file:///a', 'x', only), ({ subscriber }) =>
+        delivered.push(subscriber),
+      );
     expect(delivered).toEqual(['anna']);
   });
 
-  it('leaves out a subscriber that is removed before its turn', () => {
+  it('leaves out a subscriber that is removed during the delivery', () => {
     for (const name of ['anna', 'ben', 'cleo']) subscribe(name, 'file:///a');
     const route = routing.route('files', 'file:///a', 'x');
     expect(route.next().value).toMatchObject({ subscriber: 'anna' });

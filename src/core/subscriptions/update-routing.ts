@@ -93,6 +93,6 @@ export class UpdateRouting<U> {
 
 function subscriptionsOf(target: SubscriptionTarget, only: string | undefined): Iterable<Subscription> {
   if (only === undefined) return target;
-  const subscription = target.of(only);
+  const subscription = target.subscriptionOf(only);
   return subscription ? [subscription] : [];
 }

@@ -36,7 +36,7 @@ describe('UpstreamReconciler', () => {
       expect(harness.upstream.sent).toEqual([]);
     });
 
-    it('skips a URI that is not wanted any more when its turn comes', async () => {
+    it('skips a queued URI that is not wanted any more', async () => {
       harness.want('a', 'b', 'c');
       await harness.unsubscribe('c');
       await harness.upstream.answer('+a');
@@ -159,7 +159,7 @@ describe('UpstreamReconciler', () => {
   describe('when its link is closed', () => {
     const LOST = 'the connection was lost';
 
-    it('fails clients that wait, forgets the actual state and ignores late answers', async () => {
+    it('fails clients that wait, deletes the actual state and ignores late responses', async () => {
       await harness.hold('a');
       await harness.subscribe('anna', 'b');
       harness.reconciler.close(LOST);
@@ -178,7 +178,7 @@ describe('UpstreamReconciler', () => {
       expect(harness.leftovers).toBe(0);
     });
 
-    it('sends nothing more, and starts no timer for answers that still arrive', async () => {
+    it('sends nothing more, and starts no timer for late responses', async () => {
       harness.want('a', 'b', 'c');
       harness.reconciler.close(LOST);
       harness.wanted.delete('a');

@@ -153,7 +153,7 @@ describe('UpstreamReconciler', () => {
       expect(harness.upstream.sent).toEqual([]);
     });
 
-    it('keeps a URI that is wanted again at the end of the linger, though no event said so', async () => {
+    it('keeps a URI that is wanted again at the end of the linger, even if it was not marked dirty', async () => {
       await harness.hold('a');
       await harness.unsubscribe();
       harness.wanted.add('a');
@@ -169,7 +169,7 @@ describe('UpstreamReconciler', () => {
       expect(harness.timers.size).toBe(1);
     });
 
-    it('starts the linger anew when a client came and left meanwhile', async () => {
+    it('starts the linger again when a client subscribed and left meanwhile', async () => {
       await harness.hold('a', 'b', 'c');
       for (const uri of ['a', 'b', 'c']) await harness.unsubscribe(uri);
       await harness.timers.elapse();
@@ -188,7 +188,7 @@ describe('UpstreamReconciler', () => {
       expect(harness.timers.size).toBe(0);
     });
 
-    it('sends nothing when a row is removed and another row wants the URI', async () => {
+    it('sends nothing when a row is removed and the URI is still wanted', async () => {
       harness.wanted.add('a');
       harness.reconciler.rowRemoved('a');
       await harness.subscribe('anna');
@@ -232,7 +232,7 @@ describe('UpstreamReconciler', () => {
       expect(harness.leftovers).toBe(0);
     });
 
-    it('releases exactly the URIs that are not harness.wanted, of many that are marked dirty', async () => {
+    it('unsubscribes exactly the URIs that are not wanted when a pattern is removed', async () => {
       await harness.hold('a1', 'a2', 'a3', 'b');
       for (const uri of ['a1', 'a3', 'b']) harness.wanted.delete(uri);
       harness.reconciler.patternRemoved((uri) => uri.startsWith('a'));

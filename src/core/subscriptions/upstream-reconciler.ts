@@ -72,8 +72,8 @@ export class UpstreamReconciler {
   }
 
   /**
-   * Resolves when the server holds the URI, or when no subscription wants the URI any more. Clients that wait
-   * for the same URI share one request and its outcome.
+   * Resolves when the server holds the URI, or when the URI is not wanted any more. Clients that wait for the same URI
+   * share one request and its outcome.
    */
   async confirm(uri: string): Promise<void> {
     if (this.isClosed) throw serverUnavailable(this.server, 'the connection was lost');

@@ -19,7 +19,7 @@ describe('Backoff', () => {
     expect(backoff.next()).toBe(500);
   });
 
-  it('returns a delay between half and all of the longest after any number of retries', () => {
+  it('returns a delay between half of the longest and the longest after any number of retries', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 3000 }),

@@ -45,7 +45,7 @@ describe('RetryTimer', () => {
     expect(delay()).toBe(5000);
   });
 
-  it('keeps the planned attempt and its delay after the success of something else', () => {
+  it('keeps the planned attempt and its delay when another operation succeeds', () => {
     delay();
     retry.plan();
     retry.succeeded();

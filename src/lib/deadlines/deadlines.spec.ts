@@ -34,27 +34,27 @@ afterEach(() => void jest.useRealTimers());
 
 describe('Deadlines', () => {
   it('expires each item at its deadline with one timer', () => {
-    const waits = new ExpiringItems();
+    const expiring = new ExpiringItems();
     for (const [name, ms] of [
       ['c', 300],
       ['a', 100],
       ['b', 200],
     ] as const)
-      waits.add(name, ms);
+      expiring.add(name, ms);
     expect(jest.getTimerCount()).toBe(1);
     jest.advanceTimersByTime(1000);
-    expect(waits.expired.map(([name]) => name)).toEqual(['a', 'b', 'c']);
+    expect(expiring.expired.map(([name]) => name)).toEqual(['a', 'b', 'c']);
     expect(jest.getTimerCount()).toBe(0);
   });
 
   it('never expires an item early, nor more than 2 ms late', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 1, maxLength: 30 }), (delays) => {
-        const waits = new ExpiringItems();
-        delays.forEach((ms, n) => waits.add(String(n), ms));
+        const expiring = new ExpiringItems();
+        delays.forEach((ms, n) => expiring.add(String(n), ms));
         jest.advanceTimersByTime(600);
-        expect(waits.expired).toHaveLength(delays.length);
-        for (const [name, at] of waits.expired) {
+        expect(expiring.expired).toHaveLength(delays.length);
+        for (const [name, at] of expiring.expired) {
           expect(at).toBeGreaterThanOrEqual(delays[Number(name)]!);
           expect(at).toBeLessThanOrEqual(delays[Number(name)]! + 2);
         }
@@ -63,57 +63,57 @@ describe('Deadlines', () => {
   });
 
   it('does not expire an item that was removed', () => {
-    const waits = new ExpiringItems();
-    waits.items.delete(waits.add('a', 100));
+    const expiring = new ExpiringItems();
+    expiring.items.delete(expiring.add('a', 100));
     jest.advanceTimersByTime(1000);
-    expect(waits.expired).toEqual([]);
+    expect(expiring.expired).toEqual([]);
   });
 
   it('expires an item at its extended deadline', () => {
-    const waits = new ExpiringItems();
-    const item = waits.add('a', 100);
+    const expiring = new ExpiringItems();
+    const item = expiring.add('a', 100);
     item.deadline += 400;
     jest.advanceTimersByTime(400);
-    expect(waits.expired).toEqual([]);
+    expect(expiring.expired).toEqual([]);
     jest.advanceTimersByTime(200);
-    expect(waits.expired).toHaveLength(1);
+    expect(expiring.expired).toHaveLength(1);
   });
 
   it('expires an item again that extends its deadline when it expires', () => {
-    const waits = new ExpiringItems();
-    waits.onExpire = (item) => {
-      if (waits.expired.length < 3) item.deadline = performance.now() + 100;
-      else waits.items.delete(item);
+    const expiring = new ExpiringItems();
+    expiring.onExpire = (item) => {
+      if (expiring.expired.length < 3) item.deadline = performance.now() + 100;
+      else expiring.items.delete(item);
     };
-    waits.add('a', 100);
+    expiring.add('a', 100);
     jest.advanceTimersByTime(1000);
-    expect(waits.expired).toHaveLength(3);
+    expect(expiring.expired).toHaveLength(3);
     expect(jest.getTimerCount()).toBe(0);
   });
 
   it('watches an item that is added while another expires', () => {
-    const waits = new ExpiringItems();
-    waits.onExpire = (item) => {
-      waits.items.delete(item);
-      if (item.name === 'a') waits.add('b', 50);
+    const expiring = new ExpiringItems();
+    expiring.onExpire = (item) => {
+      expiring.items.delete(item);
+      if (item.name === 'a') expiring.add('b', 50);
     };
-    waits.add('a', 100);
+    expiring.add('a', 100);
     jest.advanceTimersByTime(1000);
-    expect(waits.expired.map(([name]) => name)).toEqual(['a', 'b']);
+    expect(expiring.expired.map(([name]) => name)).toEqual(['a', 'b']);
   });
 
   it('expires nothing after stop', () => {
-    const waits = new ExpiringItems();
-    waits.add('a', 100);
-    waits.deadlines.stop();
+    const expiring = new ExpiringItems();
+    expiring.add('a', 100);
+    expiring.deadlines.stop();
     expect(jest.getTimerCount()).toBe(0);
     jest.advanceTimersByTime(1000);
-    expect(waits.expired).toEqual([]);
+    expect(expiring.expired).toEqual([]);
   });
 
   it('needs no timer for an infinite deadline', () => {
-    const waits = new ExpiringItems();
-    waits.add('a', Infinity);
+    const expiring = new ExpiringItems();
+    expiring.add('a', Infinity);
     expect(jest.getTimerCount()).toBe(0);
   });
 });

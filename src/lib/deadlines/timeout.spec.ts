@@ -8,12 +8,12 @@ afterEach(() => void jest.useRealTimers());
 const never = new Promise<never>(() => {});
 
 describe('completesWithin', () => {
-  it('is true when the promise is fulfilled in time, and leaves no timer behind', async () => {
+  it('resolves to true when the promise is fulfilled in time, and leaves no timer behind', async () => {
     expect(await completesWithin(Promise.resolve('x'), 1000)).toBe(true);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('is false when the time is over, and not earlier', async () => {
+  it('resolves to false when the time is over, and not earlier', async () => {
     const outcome = outcomeOf(completesWithin(never, 1000));
     await jest.advanceTimersByTimeAsync(999);
     expect(outcome).toEqual({});

@@ -6,9 +6,9 @@ interface Item {
   readonly id: number;
 }
 
-const added = (slots: IdTable<Item>): Item => {
-  const item = { id: slots.nextId() };
-  slots.add(item);
+const addItem = (table: IdTable<Item>): Item => {
+  const item = { id: table.nextId() };
+  table.add(item);
   return item;
 };
 
@@ -19,7 +19,7 @@ describe('IdTable', () => {
     const steps = fc.array(fc.integer({ min: -3, max: 200 }), { maxLength: 600 });
     fc.assert(
       fc.property(first, steps, (lastId, moves) => {
-        const slots = new IdTable<Item>(lastId);
+        const table = new IdTable<Item>(lastId);
         const model = new Map<number, Item>();
         const given = [lastId];
         const deleted: boolean[] = [];
@@ -27,26 +27,26 @@ describe('IdTable', () => {
           const ids = [...model.keys()];
           const id = move < 0 ? undefined : ids[move % (2 * ids.length + 1)];
           if (id === undefined) {
-            const item = added(slots);
+            const item = addItem(table);
             given.push(item.id);
             model.set(item.id, item);
           } else {
             model.delete(id);
-            deleted.push(slots.delete(id), !slots.delete(id));
+            deleted.push(table.delete(id), !table.delete(id));
           }
         }
         expect(given).toEqual([...new Set(given)].toSorted((a, b) => a - b));
         expect(deleted).not.toContain(false);
-        expect(slots.size).toBe(model.size);
-        for (const [id, item] of model) expect(slots.get(id)).toBe(item);
-        expect(new Set(slots)).toEqual(new Set(model.values()));
+        expect(table.size).toBe(model.size);
+        for (const [id, item] of model) expect(table.get(id)).toBe(item);
+        expect(new Set(table)).toEqual(new Set(model.values()));
       }),
     );
   });
 
   it('finds nothing by a value that is not one of its ids', () => {
-    const slots = new IdTable<Item>();
-    const { id } = added(slots);
+    const table = new IdTable<Item>();
+    const { id } = addItem(table);
     const hostile = JSON.parse('{"valueOf":1,"toString":1}') as unknown;
     for (const other of [
       id + 64,
@@ -60,19 +60,19 @@ describe('IdTable', () => {
       hostile,
       Symbol('id'),
     ])
-      expect(slots.get(other)).toBeUndefined();
+      expect(table.get(other)).toBeUndefined();
   });
 
   it('does not visit items deleted during an iteration, even if the table grows meanwhile', () => {
     const visits = [0, 500].map((more) => {
-      const slots = new IdTable<Item>();
-      const items = new Set(Array.from({ length: 20 }, () => added(slots)));
+      const table = new IdTable<Item>();
+      const items = new Set(Array.from({ length: 20 }, () => addItem(table)));
       const visited: Item[] = [];
-      for (const item of slots) {
+      for (const item of table) {
         if (!items.has(item)) continue;
         visited.push(item);
-        for (const { id } of items) slots.delete(id);
-        for (let i = 0; i < more; i++) added(slots);
+        for (const { id } of items) table.delete(id);
+        for (let i = 0; i < more; i++) addItem(table);
       }
       return visited.length;
     });

@@ -52,7 +52,7 @@ const scalarText = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => JSON.stringify(number)),
 );
 
-/** Few keys, in several spellings, so that many stand twice. */
+/** Few keys, in several spellings, so that many are repeated. */
 const keyText = fc.oneof(
   fc.constantFrom('"a"', '"\\u0061"', '"__proto__"', '""', '"a\\"b"', '"\\\\"', '"constructor"'),
   stringText,

@@ -6,7 +6,7 @@ interface Value {
   readonly key: string;
 }
 
-// Few letters, so that keys share beginnings, extend one another and are each other's equals.
+// Few letters, so that many keys are equal, share a prefix, or extend one another.
 const keys = fc.string({ unit: fc.constantFrom('a', 'b', '/', '\ud83d', '\ude00'), maxLength: 6 });
 
 function treeOf(...all: string[]): PrefixTree<Value> {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { flushPromises } from '../../../test/kit/promises.js';
 import { DebouncedTask } from './debounced-task.js';
 
-/** Runs of a task that the spec ends, with the times of their starts. */
+/** The runs of a task, with the times of their starts. */
 class Runs {
   readonly starts: number[] = [];
   active = 0;
@@ -13,14 +13,14 @@ class Runs {
   readonly task = new DebouncedTask(() => this.run(), { debounceMs: 100, minIntervalMs: 1000 });
 
   /** Duration of a run; without it, the spec ends the run. */
-  constructor(private readonly takesMs?: number) {}
+  constructor(private readonly durationMs?: number) {}
 
   private async run(): Promise<void> {
     this.starts.push(Math.round(performance.now() - this.start));
     this.maxActive = Math.max(this.maxActive, ++this.active);
     await new Promise<void>((resolve) => {
       this.end = resolve;
-      if (this.takesMs !== undefined) setTimeout(resolve, this.takesMs);
+      if (this.durationMs !== undefined) setTimeout(resolve, this.durationMs);
     });
     this.active--;
   }
@@ -31,7 +31,7 @@ class Runs {
   }
 }
 
-async function pass(ms: number): Promise<void> {
+async function advance(ms: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(ms);
 }
 
@@ -49,23 +49,23 @@ describe('DebouncedTask', () => {
     const runs = new Runs(0);
     for (let n = 0; n < 50; n++) runs.task.schedule();
     expect(runs.starts).toEqual([]);
-    await pass(5000);
+    await advance(5000);
     expect(runs.starts).toEqual([100]);
   });
 
   it('keeps the minimum interval between scheduled runs', async () => {
     const runs = new Runs(0);
     runs.task.runNow();
-    await pass(200);
+    await advance(200);
     runs.task.schedule();
-    await pass(5000);
+    await advance(5000);
     expect(runs.starts).toEqual([0, 1000]);
   });
 
   it('runs right after the active run on runNow', async () => {
     const runs = new Runs();
     runs.task.runNow();
-    await pass(300);
+    await advance(300);
     runs.task.runNow();
     expect(runs.starts).toEqual([0]);
     await runs.finish();
@@ -75,23 +75,23 @@ describe('DebouncedTask', () => {
   it('runs once more after requests during a run, one interval after its start', async () => {
     const runs = new Runs();
     runs.task.runNow();
-    await pass(100);
+    await advance(100);
     for (let n = 0; n < 5; n++) runs.task.schedule();
     await runs.finish();
-    await pass(899);
+    await advance(899);
     expect(runs.starts).toEqual([0]);
-    await pass(1);
+    await advance(1);
     expect(runs.starts).toEqual([0, 1000]);
   });
 
   it('runs at the earlier of two requested times, once', async () => {
     const runs = new Runs(0);
     runs.task.schedule(5000);
-    await pass(200);
+    await advance(200);
     runs.task.schedule();
-    await pass(100);
+    await advance(100);
     expect(runs.starts).toEqual([300]);
-    await pass(10_000);
+    await advance(10_000);
     expect(runs.starts).toEqual([300]);
   });
 
@@ -103,7 +103,7 @@ describe('DebouncedTask', () => {
     await runs.finish();
     runs.task.runNow();
     runs.task.schedule();
-    await pass(5000);
+    await advance(5000);
     expect(runs.starts).toEqual([0]);
     expect(jest.getTimerCount()).toBe(0);
   });
@@ -111,21 +111,21 @@ describe('DebouncedTask', () => {
   it('runs one at a time, at the minimum interval and after the last request, in any sequence of requests', async () => {
     const sequences = fc.record({
       gaps: fc.array(fc.nat(400), { minLength: 1, maxLength: 40 }),
-      takesMs: fc.nat(1500),
+      durationMs: fc.nat(1500),
     });
     await fc.assert(
-      fc.asyncProperty(sequences, async ({ gaps, takesMs }) => {
-        const runs = new Runs(takesMs);
+      fc.asyncProperty(sequences, async ({ gaps, durationMs }) => {
+        const runs = new Runs(durationMs);
         let last = 0;
         for (const gap of gaps) {
-          await pass(gap);
+          await advance(gap);
           last += gap;
           runs.task.schedule();
         }
-        await pass(10_000);
-        const apart = runs.starts.slice(1).map((time, n) => time - runs.starts[n]!);
+        await advance(10_000);
+        const intervals = runs.starts.slice(1).map((time, n) => time - runs.starts[n]!);
         expect(runs.maxActive).toBe(1);
-        expect(Math.min(Infinity, ...apart)).toBeGreaterThanOrEqual(999);
+        expect(Math.min(Infinity, ...intervals)).toBeGreaterThanOrEqual(999);
         expect(runs.starts.at(-1)).toBeGreaterThanOrEqual(last);
         expect(runs.starts.length).toBeLessThanOrEqual(2 + last / 1000);
       }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { FairQueue, type QueueEntry } from './fair-queue.js';
 
-/** The same rules with plain arrays and linear scans. */
+/** The same behaviour with plain arrays and linear scans. */
 class NaiveQueue {
   private lanes: { key: string; items: number[] }[] = [];
 
@@ -64,7 +64,7 @@ class Pair {
   private readonly entries: QueueEntry<number>[] = [];
 
   /** The results of both queues for the step. */
-  take(step: Step): [unknown, unknown] {
+  apply(step: Step): [unknown, unknown] {
     if (step.do === 'shift') return [this.queue.shift(), this.naive.shift()];
     if (step.do === 'push') {
       const item = this.entries.length;
@@ -87,8 +87,8 @@ describe('FairQueue', () => {
       fc.property(steps, (taken) => {
         const pair = new Pair();
         for (const step of taken) {
-          const [answer, expected] = pair.take(step);
-          expect(answer).toBe(expected);
+          const [actual, expected] = pair.apply(step);
+          expect(actual).toBe(expected);
           expect(pair.queue.peek()).toBe(pair.naive.peek());
           expect(pair.queue.size).toBe(pair.naive.items.length);
           expect([...pair.queue]).toEqual(pair.naive.items);

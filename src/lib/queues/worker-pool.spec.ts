@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { WorkerPool } from './worker-pool.js';
 
-/** A pool whose work ends when the spec says so. */
+/** A pool in which the spec ends the processing of each item. */
 function poolOf(maxConcurrent: number) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
@@ -17,7 +17,7 @@ function poolOf(maxConcurrent: number) {
 }
 
 describe('WorkerPool', () => {
-  it('works on as many items as it has workers, in the order in which they were added', async () => {
+  it('processes as many items at once as it has workers, in the order in which they were added', async () => {
     const { pool, started, end } = poolOf(2);
     for (const item of ['a', 'b', 'c', 'd', 'c']) pool.add(item);
     expect([started, pool.size]).toEqual([['a', 'b'], 2]);

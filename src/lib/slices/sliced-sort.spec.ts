@@ -4,12 +4,12 @@ import { neverYield } from '../../../test/kit/resource-offers.js';
 import { slicedSort } from './sliced-sort.js';
 import type { Yield } from './slices.js';
 
-interface Card {
+interface Item {
   readonly key: number;
-  readonly place: number;
+  readonly position: number;
 }
-const byKey = (a: Card, b: Card): number => a.key - b.key;
-const cards = (keys: readonly number[]): Card[] => keys.map((key, place) => ({ key, place }));
+const byKey = (a: Item, b: Item): number => a.key - b.key;
+const itemsOf = (keys: readonly number[]): Item[] => keys.map((key, position) => ({ key, position }));
 
 /** Few distinct keys, so that many items are equal and an unstable sort shows. */
 const keys = fc
@@ -20,7 +20,7 @@ describe('slicedSort', () => {
   it('returns what toSorted returns, equal items in their order, however often it yields', async () => {
     await fc.assert(
       fc.asyncProperty(keys, fc.array(fc.boolean(), { minLength: 1 }), async (given, yields) => {
-        const items = cards(given);
+        const items = itemsOf(given);
         let call = 0;
         const yieldIfDue: Yield = () =>
           yields[call++ % yields.length] ? new Promise((resolve) => setImmediate(resolve)) : undefined;
@@ -31,12 +31,12 @@ describe('slicedSort', () => {
   });
 
   it.each([0, 1, 1023, 1024, 1025, 2048, 2049, 5000])('sorts %i items', async (length) => {
-    const items = cards(Array.from({ length }, (_, n) => (n * 7919) % 1000));
+    const items = itemsOf(Array.from({ length }, (_, n) => (n * 7919) % 1000));
     expect(await slicedSort(items, byKey, neverYield)).toEqual(items.toSorted(byKey));
   });
 
   it('does not change the given list', async () => {
-    const items = cards([3, 1, 2]);
+    const items = itemsOf([3, 1, 2]);
     const before = [...items];
     const sorted = await slicedSort(items, byKey, neverYield);
     expect(items).toEqual(before);
@@ -50,7 +50,7 @@ describe('slicedSort', () => {
       most = Math.max(most, comparisons);
       comparisons = 0;
     };
-    const items = cards(Array.from({ length: 20_000 }, (_, n) => (n * 7919) % 20_000));
+    const items = itemsOf(Array.from({ length: 20_000 }, (_, n) => (n * 7919) % 20_000));
     await slicedSort(
       items,
       (a, b) => {

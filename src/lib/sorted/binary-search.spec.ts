@@ -8,7 +8,7 @@ const keyOf = ({ key }: { readonly key: string }): string => key;
 const orEnd = (index: number, end: number): number => (index === -1 ? end : index);
 
 describe('partitionPoint', () => {
-  it('returns the first index of its range that is not before', () => {
+  it('returns the first index of its range at which isBefore is false', () => {
     fc.assert(
       fc.property(fc.nat(50), fc.nat(50), fc.nat(120), (low, length, boundary) => {
         const high = low + length;
@@ -18,13 +18,13 @@ describe('partitionPoint', () => {
     );
   });
 
-  it('asks about as many indexes as the logarithm of the length', () => {
-    let asked = 0;
+  it('calls isBefore at most log2(length) times', () => {
+    let calls = 0;
     partitionPoint(0, 1_000_000, (index) => {
-      asked++;
+      calls++;
       return index < 777_777;
     });
-    expect(asked).toBeLessThanOrEqual(20);
+    expect(calls).toBeLessThanOrEqual(20);
   });
 });
 

@@ -5,14 +5,14 @@ import { BoundedSortedList } from './bounded-sorted-list.js';
 describe('BoundedSortedList', () => {
   it('keeps the items with the smallest keys, sorted, and never more than its limit', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(fc.string()), fc.integer({ min: 1, max: 8 }), (keys, most) => {
-        const few = new BoundedSortedList<{ key: string }>(most, ({ key }) => key);
+      fc.property(fc.uniqueArray(fc.string()), fc.integer({ min: 1, max: 8 }), (keys, limit) => {
+        const list = new BoundedSortedList<{ key: string }>(limit, ({ key }) => key);
         for (const key of keys) {
-          few.add({ key });
-          expect(few.items.length).toBeLessThanOrEqual(most);
+          list.add({ key });
+          expect(list.items.length).toBeLessThanOrEqual(limit);
         }
         const sorted = keys.toSorted((a, b) => (a < b ? -1 : 1));
-        expect(few.items.map(({ key }) => key)).toEqual(sorted.slice(0, most));
+        expect(list.items.map(({ key }) => key)).toEqual(sorted.slice(0, limit));
       }),
     );
   });

@@ -6,7 +6,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const sorted = fc.array(fc.string({ minLength: 1, maxLength: 3 })).map((keys) => keys.toSorted(compare));
 
 describe('mergeRuns', () => {
-  it('gives the items of all runs after a key, in order', () => {
+  it('yields the items of all runs after a key, in order', () => {
     fc.assert(
       fc.property(fc.array(sorted), fc.string({ maxLength: 3 }), (given, after) => {
         const runs = given.map((items) => ({ items, keyOf: (item: string) => item }));
@@ -16,7 +16,7 @@ describe('mergeRuns', () => {
     );
   });
 
-  it('reads no further than it is asked to', () => {
+  it('reads only the items that the caller consumes', () => {
     let reads = 0;
     const items = Array.from({ length: 1000 }, (_, n) => String(n).padStart(4, '0'));
     const keyOf = (item: string): string => {

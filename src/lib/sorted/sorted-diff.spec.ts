@@ -8,7 +8,7 @@ const sorted = fc
   .map((keys) => keys.toSorted(compare));
 
 describe('diffSorted', () => {
-  it('yields the items that only one of two lists has, and a step for every other item', () => {
+  it('yields the items that are in only one list, and an empty difference for every other item', () => {
     fc.assert(
       fc.property(sorted, sorted, (old, now) => {
         const steps = [...diffSorted(old, now, (item) => item)];

@@ -11,7 +11,7 @@ function parse(chunks: readonly Buffer[], limit = 1_000_000) {
   return { events, isReadable, lastEventId: parser.lastEventId, retryMs: parser.retryMs };
 }
 
-const whole = (text: string, limit?: number) => parse([Buffer.from(text)], limit);
+const parseText = (text: string, limit?: number) => parse([Buffer.from(text)], limit);
 
 describe('SseParser', () => {
   it.each([
@@ -29,31 +29,31 @@ describe('SseParser', () => {
     ['longer than any field name: x\ndata: a\n\n', 'a'],
     ['data: añ€😀\n\n', 'añ€😀'],
   ])('parses the event of %j', (text, data) => {
-    expect(whole(text).events).toEqual([[data, 'message', '']]);
+    expect(parseText(text).events).toEqual([[data, 'message', '']]);
   });
 
   it('applies the type of an event to that event only', () => {
-    expect(whole('event: ping\ndata: a\n\ndata: b\n\n').events).toEqual([
+    expect(parseText('event: ping\ndata: a\n\ndata: b\n\n').events).toEqual([
       ['a', 'ping', ''],
       ['b', 'message', ''],
     ]);
   });
 
   it('keeps the last id, also of events without data', () => {
-    expect(whole('id: 1\ndata:\n\n')).toMatchObject({ events: [], lastEventId: '1' });
-    expect(whole('id: 1\ndata: a\n\ndata: b\n\n').events.map(([, , id]) => id)).toEqual(['1', '1']);
-    expect(whole('id: 1\ndata: a\n\nid\n\n').lastEventId).toBe('');
+    expect(parseText('id: 1\ndata:\n\n')).toMatchObject({ events: [], lastEventId: '1' });
+    expect(parseText('id: 1\ndata: a\n\ndata: b\n\n').events.map(([, , id]) => id)).toEqual(['1', '1']);
+    expect(parseText('id: 1\ndata: a\n\nid\n\n').lastEventId).toBe('');
   });
 
   it('ignores an incomplete event at the end', () => {
-    expect(whole('id: 1\ndata: a\n\nid: 2\ndata: b\n')).toMatchObject({
+    expect(parseText('id: 1\ndata: a\n\nid: 2\ndata: b\n')).toMatchObject({
       events: [['a', 'message', '1']],
       lastEventId: '1',
     });
   });
 
   it.each(['1\u00002', '1\u007F', 'x'.repeat(1025)])('ignores an id that cannot be a header value', (id) => {
-    expect(whole(`id: good\nid: ${id}\ndata: a\n\n`).lastEventId).toBe('good');
+    expect(parseText(`id: good\nid: ${id}\ndata: a\n\n`).lastEventId).toBe('good');
   });
 
   it.each([
@@ -63,7 +63,7 @@ describe('SseParser', () => {
     ['retry: -1\n\n', undefined],
     ['retry: 99999999999999999999\n\n', undefined],
   ])('parses the retry field of %j', (text, retryMs) => {
-    expect(whole(text).retryMs).toBe(retryMs);
+    expect(parseText(text).retryMs).toBe(retryMs);
   });
 
   it.each([
@@ -72,11 +72,11 @@ describe('SseParser', () => {
     `data: ${'1'.repeat(40)}`,
     `:${'c'.repeat(40)}`,
   ])('rejects %j with a limit of ten bytes', (text) => {
-    expect(whole(text, 10)).toMatchObject({ isReadable: false, events: [] });
+    expect(parseText(text, 10)).toMatchObject({ isReadable: false, events: [] });
   });
 
   it('does not limit the number of events', () => {
-    expect(whole('data: 1234567890\n\n'.repeat(1000), 10).events).toHaveLength(1000);
+    expect(parseText('data: 1234567890\n\n'.repeat(1000), 10).events).toHaveLength(1000);
   });
 
   it('parses the same events from any division into chunks', () => {
@@ -100,7 +100,7 @@ describe('SseParser', () => {
         const bytes = Buffer.from(text);
         const offsets = [0, ...at.filter((n) => n < bytes.length).toSorted((a, b) => a - b), bytes.length];
         const chunks = offsets.slice(1).map((end, i) => bytes.subarray(offsets[i], end));
-        expect(parse(chunks)).toEqual(whole(text));
+        expect(parse(chunks)).toEqual(parseText(text));
       }),
       { numRuns: 500 },
     );
@@ -108,7 +108,7 @@ describe('SseParser', () => {
 
   it('takes linear time for many lines and chunks', () => {
     const lines = 200_000;
-    expect(whole('\r\n'.repeat(lines)).isReadable).toBe(true);
+    expect(parseText('\r\n'.repeat(lines)).isReadable).toBe(true);
     const piece = Buffer.from('x'.repeat(64));
     const chunks = [Buffer.from('data: '), ...Array<Buffer>(lines).fill(piece), Buffer.from('\n\n')];
     expect(parse(chunks, 64 * lines).events[0]?.[0]).toHaveLength(64 * lines);

@@ -20,7 +20,7 @@ describe('parseQuery', () => {
     expect(shown(text)).toBe(words);
   });
 
-  it('has the bits of all parts', () => {
+  it('returns the bits of all parts as full coverage', () => {
     expect(parseQuery('old getUser', lastOnly).fullCoverage).toBe(0b111);
     expect(parseQuery('', lastOnly).fullCoverage).toBe(0);
   });

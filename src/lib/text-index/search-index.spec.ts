@@ -16,7 +16,7 @@ const items = Array.from({ length: COUNT }, (_, i): Item => {
   return { key, name: `log ${key % 100} of server${key}` };
 });
 
-function filled(): SearchIndex<Item> {
+function fullIndex(): SearchIndex<Item> {
   const index = new SearchIndex(SCHEMA, byKey);
   for (const item of items) index.add(item, { name: item.name });
   return index;
@@ -27,7 +27,7 @@ const keysOf = (index: SearchIndex<Item>, query: string, limit: number): number[
 
 describe('SearchIndex', () => {
   it('finds documents across several segments', () => {
-    const index = filled();
+    const index = fullIndex();
     expect(index.segments.length).toBeGreaterThan(2);
     expect(index.size).toBe(COUNT);
     expect(keysOf(index, 'log', 5)).toEqual([0, 1, 2, 3, 4]);
@@ -41,7 +41,7 @@ describe('SearchIndex', () => {
     ['nearly all', (key: number) => key % 1000 > 0],
     ['all', () => true],
   ])('after removal of %s ranks like an index that never had them', (_which, isRemoved) => {
-    const index = filled();
+    const index = fullIndex();
     for (const item of items) if (isRemoved(item.key)) index.remove(item);
     const left = items.filter(({ key }) => !isRemoved(key));
     const fresh = new SearchIndex(SCHEMA, byKey);
@@ -55,7 +55,7 @@ describe('SearchIndex', () => {
   });
 
   it('accepts removed documents again', () => {
-    const index = filled();
+    const index = fullIndex();
     for (const item of items) {
       index.remove(item);
       index.add(item, { name: item.name });

@@ -223,13 +223,13 @@ describe('matching', () => {
 
   it.each([
     ['all terms, the last as a prefix', 'app log', ['log', 'logs']],
-    ['no term but the last as a prefix', 'ap log', []],
+    ['no other term than the last as a prefix', 'ap log', []],
     ['terms in any order and field', 'user app', ['logs']],
     ['a whole, or all its parts', 'getUserProfile', ['flat', 'profile']],
     ['an incomplete whole', 'getUserPro', ['flat', 'profile']],
     ['no typos', 'porfile', []],
-    ['anything for a query without terms', ' ', ['flat', 'log', 'logs', 'profile']],
-  ])('finds items with %s', (_rule, query, keys) => {
+    ['every item by a query without terms', ' ', ['flat', 'log', 'logs', 'profile']],
+  ])('matches %s', (_rule, query, keys) => {
     expect(matched(items, query)).toEqual(keys);
   });
 });
@@ -252,8 +252,8 @@ const fields = fc.record({ name: text, title: text, description: text, uri: text
 /** Adds a document, or removes one that is in the index. */
 const steps = fc.array(fc.oneof(fields, fc.nat(100)), { maxLength: 60 });
 
-/** The index and its items after all steps. */
-function follow(taken: readonly (Fields | number)[]): { index: SearchIndex<Item>; live: Item[] } {
+/** Returns the index and its items after all steps. */
+function applySteps(taken: readonly (Fields | number)[]): { index: SearchIndex<Item>; live: Item[] } {
   const index = new SearchIndex(SCHEMA, byKey);
   let live: Item[] = [];
   for (const [number, step] of taken.entries()) {
@@ -273,7 +273,8 @@ function follow(taken: readonly (Fields | number)[]): { index: SearchIndex<Item>
   return { index, live };
 }
 
-function hasAll(item: Item, query: string): boolean {
+/** Whether an item matches all terms of the query, by a linear scan. */
+function matchesAll(item: Item, query: string): boolean {
   const words = [item.name, item.title, item.description, item.uri, item.mimeType].flatMap((each) =>
     termsOf(each ?? ''),
   );
@@ -292,8 +293,8 @@ describe('SearchIndex after changes', () => {
   it('matches the same items as a filter', () => {
     fc.assert(
       fc.property(steps, text, (taken, query) => {
-        const { index, live } = follow(taken);
-        const expected = live.filter((item) => hasAll(item, query));
+        const { index, live } = applySteps(taken);
+        const expected = live.filter((item) => matchesAll(item, query));
         expect(index.size).toBe(live.length);
         expect(new Set(matching([index], query))).toEqual(new Set(expected));
         expect([...matching([index], query)]).toHaveLength(expected.length);
@@ -304,7 +305,7 @@ describe('SearchIndex after changes', () => {
   it('ranks like an index built from the remaining items', () => {
     fc.assert(
       fc.property(steps, text, fc.nat(20), (taken, query, limit) => {
-        const { index, live } = follow(taken);
+        const { index, live } = applySteps(taken);
         const results = search([index], query, { limit });
         expect(results.length).toBeLessThanOrEqual(limit);
         expect(live).toEqual(expect.arrayContaining(results));

@@ -22,7 +22,7 @@ function segmentOf(prefix: string, rows: readonly { words: Record<string, number
   const items = rows.map(({ words }, index): Item => ({ key: `${prefix}${(index * 7) % 31}`, words }));
   for (const item of items) segment.add(item, new Map(Object.entries(item.words)));
   for (const [index, { isRemoved }] of rows.entries()) if (isRemoved) segment.remove(items[index]!);
-  return { segment, left: items.filter((_, index) => !rows[index]!.isRemoved) };
+  return { segment, remaining: items.filter((_, index) => !rows[index]!.isRemoved) };
 }
 
 /** The items that have the term, with its weights, as the segment has them. */
@@ -30,9 +30,9 @@ function entriesOf(segment: Segment<Item>, word: string): [Item | undefined, num
   const { from, to } = segment.terms.prefixRange(word);
   if (from === to) return [];
   const entries = new PostingList();
-  const number = segment.terms.idAt(from);
-  segment.read(number, entries);
-  expect(segment.documentCount(number, new PostingList())).toBe(entries.size);
+  const termId = segment.terms.idAt(from);
+  segment.read(termId, entries);
+  expect(segment.documentCount(termId, new PostingList())).toBe(entries.size);
   return Array.from({ length: entries.size }, (_, i) => [
     segment.itemAt(entries.documents[i]!),
     entries.weights[i]!,
@@ -43,38 +43,42 @@ const expected = (items: readonly Item[], word: string): [Item, number][] =>
   items.flatMap((item): [Item, number][] => (word in item.words ? [[item, item.words[word]!]] : []));
 
 describe('Segment', () => {
-  it.each(['open', 'sealed'])('keeps the items that were not removed, %s', (state) => {
+  it.each(['open', 'sealed'])('keeps the items that were not removed (%s segment)', (state) => {
     fc.assert(
       fc.property(documents, (rows) => {
-        const { segment, left } = segmentOf('a', rows);
+        const { segment, remaining } = segmentOf('a', rows);
         if (state === 'sealed') segment.seal();
-        expect([...segment.liveItems]).toEqual(left);
-        for (const word of WORDS) expect(entriesOf(segment, word)).toEqual(expected(left, word));
+        expect([...segment.liveItems]).toEqual(remaining);
+        for (const word of WORDS) expect(entriesOf(segment, word)).toEqual(expected(remaining, word));
       }),
     );
   });
 
-  it.each(['open', 'sealed'])('merges the items that were not removed into another segment, %s', (state) => {
-    fc.assert(
-      fc.property(documents, documents, (mine, theirs) => {
-        const target = segmentOf('a', mine);
-        const source = segmentOf('b', theirs);
-        if (state === 'sealed') source.segment.seal();
-        target.segment.mergeFrom(source.segment);
-        const left = [...target.left, ...source.left];
-        expect([...target.segment.liveItems]).toEqual(left);
-        for (const word of WORDS) expect(entriesOf(target.segment, word)).toEqual(expected(left, word));
-      }),
-    );
-  });
+  it.each(['open', 'sealed'])(
+    'merges the items that were not removed into another segment (%s source)',
+    (state) => {
+      fc.assert(
+        fc.property(documents, documents, (mine, theirs) => {
+          const target = segmentOf('a', mine);
+          const source = segmentOf('b', theirs);
+          if (state === 'sealed') source.segment.seal();
+          target.segment.mergeFrom(source.segment);
+          const remaining = [...target.remaining, ...source.remaining];
+          expect([...target.segment.liveItems]).toEqual(remaining);
+          for (const word of WORDS)
+            expect(entriesOf(target.segment, word)).toEqual(expected(remaining, word));
+        }),
+      );
+    },
+  );
 
-  it.each(['open', 'sealed'])('ranks documents by the order of their items, %s', (state) => {
+  it.each(['open', 'sealed'])('ranks documents by the order of their items (%s segment)', (state) => {
     const rows = Array.from({ length: 31 }, () => ({ words: {}, isRemoved: false }));
-    const { segment, left } = segmentOf('a', rows);
+    const { segment, remaining } = segmentOf('a', rows);
     if (state === 'sealed') segment.seal();
     const sorted: (Item | undefined)[] = [];
     for (const [index, rank] of segment.ranks.entries()) sorted[rank] = segment.itemAt(index);
-    expect(sorted).toEqual(left.toSorted(byKey));
+    expect(sorted).toEqual(remaining.toSorted(byKey));
   });
 
   it('accepts one document that exceeds the bounds', () => {

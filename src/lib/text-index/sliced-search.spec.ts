@@ -21,7 +21,7 @@ function indexOf(from: number, many: number): { index: SearchIndex<Doc>; docs: D
 }
 
 /** Fills open segments until they are sealed, and empties sealed ones until they are merged. */
-function disturber(index: SearchIndex<Doc>, docs: readonly Doc[]): () => void {
+function indexChanger(index: SearchIndex<Doc>, docs: readonly Doc[]): () => void {
   let round = 0;
   return () => {
     round++;
@@ -45,11 +45,11 @@ describe('slicedSearch', () => {
   it('finds every item that stays exactly once while others are added and removed', async () => {
     const { index, docs } = indexOf(0, MANY);
     const stayed = docs.filter((_doc, n) => n % 10 === 0);
-    const disturb = disturber(index, docs);
-    const found = await slicedSearch([index], 'report', EVERYTHING, () => Promise.resolve(disturb()));
+    const changeIndex = indexChanger(index, docs);
+    const found = await slicedSearch([index], 'report', EVERYTHING, () => Promise.resolve(changeIndex()));
     expect(new Set(found).size).toBe(found.length);
-    const names = new Set(found);
-    expect(stayed.filter((doc) => !names.has(doc))).toEqual([]);
+    const foundSet = new Set(found);
+    expect(stayed.filter((doc) => !foundSet.has(doc))).toEqual([]);
   });
 });
 
@@ -59,12 +59,12 @@ describe('matching', () => {
     (query) => {
       const { index, docs } = indexOf(0, MANY);
       const stayed = docs.filter((_doc, n) => n % 10 === 0);
-      const disturb = disturber(index, docs);
+      const changeIndex = indexChanger(index, docs);
       const found: Doc[] = [];
-      for (const doc of matching([index], query)) if (found.push(doc) % 1000 === 0) disturb();
+      for (const doc of matching([index], query)) if (found.push(doc) % 1000 === 0) changeIndex();
       expect(new Set(found).size).toBe(found.length);
-      const names = new Set(found);
-      expect(stayed.filter((doc) => !names.has(doc))).toEqual([]);
+      const foundSet = new Set(found);
+      expect(stayed.filter((doc) => !foundSet.has(doc))).toEqual([]);
     },
   );
 });

@@ -8,36 +8,36 @@ const word = fc.oneof(
 );
 
 /** A dictionary and its terms by id. */
-function vocabularyOf(words: readonly string[]): { vocabulary: TermDictionary; known: string[] } {
-  const vocabulary = new TermDictionary();
-  const known: string[] = [];
-  for (const each of words) known[vocabulary.intern(each)] = each;
-  return { vocabulary, known };
+function dictionaryOf(words: readonly string[]): { dictionary: TermDictionary; termsById: string[] } {
+  const dictionary = new TermDictionary();
+  const termsById: string[] = [];
+  for (const each of words) termsById[dictionary.intern(each)] = each;
+  return { dictionary, termsById };
 }
 
-function startingWith(vocabulary: TermDictionary, prefix: string): number[] {
-  const { from, to } = vocabulary.prefixRange(prefix);
-  return Array.from({ length: to - from }, (_, index) => vocabulary.idAt(from + index));
+function startingWith(dictionary: TermDictionary, prefix: string): number[] {
+  const { from, to } = dictionary.prefixRange(prefix);
+  return Array.from({ length: to - from }, (_, index) => dictionary.idAt(from + index));
 }
 
 const byCodePoints = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 describe('TermDictionary', () => {
   it('gives every term one id, in the order of adding', () => {
-    const { vocabulary } = vocabularyOf(['b', 'a', 'b', 'c']);
-    expect(['a', 'b', 'c', 'd'].map((each) => vocabulary.intern(each))).toEqual([1, 0, 2, 3]);
-    expect(vocabulary.size).toBe(4);
+    const { dictionary } = dictionaryOf(['b', 'a', 'b', 'c']);
+    expect(['a', 'b', 'c', 'd'].map((each) => dictionary.intern(each))).toEqual([1, 0, 2, 3]);
+    expect(dictionary.size).toBe(4);
   });
 
   it.each(['open', 'sealed'])('finds the same terms by prefix as a filter, %s', (state) => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 60 }), word, (words, prefix) => {
-        const { vocabulary, known } = vocabularyOf(words);
-        const numbers = state === 'sealed' ? [...vocabulary.seal()] : known.map((_, number) => number);
+        const { dictionary, termsById } = dictionaryOf(words);
+        const oldIds = state === 'sealed' ? [...dictionary.seal()] : termsById.map((_, id) => id);
         const expected = [...new Set(words)].filter((each) => each.startsWith(prefix)).toSorted(byCodePoints);
-        const found = startingWith(vocabulary, prefix);
-        expect(found.map((number) => known[numbers[number]!])).toEqual(expected);
-        expect(found.filter((number) => vocabulary.isTerm(number, prefix))).toEqual(
+        const found = startingWith(dictionary, prefix);
+        expect(found.map((id) => termsById[oldIds[id]!])).toEqual(expected);
+        expect(found.filter((id) => dictionary.isTerm(id, prefix))).toEqual(
           expected[0] === prefix ? [found[0]] : [],
         );
       }),
@@ -50,15 +50,15 @@ describe('TermDictionary', () => {
     ['in no order', (i: number) => 1_000 + ((i * 7919) % 5_003)],
   ])('sorts thousands of terms that are added %s', (_how, nth) => {
     const words = Array.from({ length: 5_000 }, (_, i) => `w${nth(i)}`);
-    const { vocabulary, known } = vocabularyOf(words);
-    expect(startingWith(vocabulary, 'w').map((number) => known[number])).toEqual(words.toSorted());
+    const { dictionary, termsById } = dictionaryOf(words);
+    expect(startingWith(dictionary, 'w').map((id) => termsById[id])).toEqual(words.toSorted());
   });
 
   it('interns terms of another dictionary', () => {
-    const from = vocabularyOf(['log', 'été', '报']).vocabulary;
-    const { vocabulary } = vocabularyOf(['log']);
-    expect([0, 1, 2].map((number) => vocabulary.internFrom(from, number))).toEqual([0, 1, 2]);
-    expect(vocabulary.isTerm(2, '报')).toBe(true);
+    const from = dictionaryOf(['log', 'été', '报']).dictionary;
+    const { dictionary } = dictionaryOf(['log']);
+    expect([0, 1, 2].map((id) => dictionary.internFrom(from, id))).toEqual([0, 1, 2]);
+    expect(dictionary.isTerm(2, '报')).toBe(true);
   });
 
   it.each([
@@ -73,8 +73,8 @@ describe('TermDictionary', () => {
     ['two letters too many', 'proffille', false],
     ['two other letters', 'pxofxle', false],
     ['two swapped that stand apart', 'plofire', false],
-  ])('compares a term with %s: %s', (_what, typed, isTypo) => {
-    const { vocabulary } = vocabularyOf(['profile', 'zebra', 'p']);
-    expect(vocabulary.fuzzyMatches(typed)).toEqual(isTypo ? [0] : []);
+  ])('finds a term by fuzzy matching with %s (%s): %s', (_what, typed, isMatch) => {
+    const { dictionary } = dictionaryOf(['profile', 'zebra', 'p']);
+    expect(dictionary.fuzzyMatches(typed)).toEqual(isMatch ? [0] : []);
   });
 });

@@ -19,7 +19,7 @@ describe('TopK', () => {
     );
   });
 
-  it('has the lowest accepted score', () => {
+  it('returns the lowest accepted score as minScore', () => {
     const best = new TopK(2, byName);
     expect(best.minScore).toBe(-Infinity);
     best.offer('a', 3);

@@ -39,8 +39,8 @@ const UNLIMITED_VALUES = 2 ** 29;
 const UNREACHABLE = 2 ** 30;
 
 /**
- * `mayBeEmpty` applies to expressions without an operator. An expression with an operator always matches the empty text
- * too, because all its variables may be undefined. Values may contain commas, because a list without `*` is joined by
+ * `mayBeEmpty` applies to `{name}` and `{+name}`. With any other operator, an expression also matches the empty text,
+ * because all its variables may be undefined. Values may contain commas, because a list without `*` is joined by
  * commas. With `*`, the names in a URI are keys that the client chooses, so any name matches.
  */
 export function matcherOf({ operator, variables }: Expression, mayBeEmpty: boolean): ExpressionMatcher {

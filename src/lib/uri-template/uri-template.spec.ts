@@ -168,12 +168,9 @@ describe('UriTemplate.match', () => {
     ['{/a*}{/b}', '/1/2/3', ['/1/2/3', '']],
     ['{a}aab{b}', '1aaab2', ['1a', '2']],
     ['{;a}{;a,b}', ';a=1;b=2', [';a=1', ';b=2']],
-  ])(
-    'of several matches of %s with %s returns the one whose first parts are longest',
-    (template, uri, parts) => {
-      expect(partsOf(template, uri)).toEqual(parts);
-    },
-  );
+  ])('returns the match with the longest first parts for %s and %s', (template, uri, parts) => {
+    expect(partsOf(template, uri)).toEqual(parts);
+  });
 
   it.each([
     ['{a:3}', 'abc', true],

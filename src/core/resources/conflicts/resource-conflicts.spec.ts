@@ -11,12 +11,12 @@ const changed = (before: ResourceDirectory, after: ResourceDirectory): string[] 
   [...after.changedServers(before)].toSorted();
 
 /** Long lists that conflict in templates and in URIs that equal resource forms of the other server. */
-const meeting = async (): Promise<ResourceOffer[]> => {
+const conflictingOffers = async (): Promise<ResourceOffer[]> => {
   const numbers = Array.from({ length: 1500 }, (_, n) => n);
   const templates = numbers.map((n) => `x:${n}/{y}`);
   const own = numbers.map((n) => `x:${n}`);
-  const like = own.map((uri) => resourceForm({ server: 'a', uri }));
-  return [await offerOf('a', own, templates), await offerOf('b', like, templates)];
+  const forms = own.map((uri) => resourceForm({ server: 'a', uri }));
+  return [await offerOf('a', own, templates), await offerOf('b', forms, templates)];
 };
 
 const templatesIn = (directory: ResourceDirectory): string[] =>
@@ -27,13 +27,13 @@ describe('ResourceDirectoryBuilder', () => {
     'builds long lists in steps and gives every resource a name, in style %s',
     async (style) => {
       const builder = new ResourceDirectoryBuilder(style);
-      const steps = (await meeting()).map((offer) => countSteps(builder.put(offer)));
+      const steps = (await conflictingOffers()).map((offer) => countSteps(builder.put(offer)));
       expect(steps[1]).toBeGreaterThan(5);
       const { directory } = builder;
       expect(new Set(seenIn(directory).map(({ uri }) => uri)).size).toBe(3000);
       expect(new Set(templatesIn(directory)).size).toBe(3000);
       expect(countSteps(builder.remove('a'))).toBeGreaterThan(5);
-      const alone = buildDirectory((await meeting()).slice(1), style);
+      const alone = buildDirectory((await conflictingOffers()).slice(1), style);
       expect(seenIn(builder.directory).map(({ uri }) => uri)).toEqual(seenIn(alone).map(({ uri }) => uri));
       expect(templatesIn(builder.directory)).toEqual(templatesIn(alone));
     },
