@@ -4,7 +4,7 @@ import { LOG_LEVELS, type LogLevel } from './config/log-settings.js';
 const REDACTED = '[redacted]';
 
 /** Contexts of Nest's own start-up messages, which are logged at debug level. */
-const FRAMEWORK = new Set([
+const FRAMEWORK_CONTEXTS = new Set([
   'InstanceLoader',
   'NestApplication',
   'NestFactory',
@@ -47,7 +47,7 @@ export class JsonLogger implements LoggerService {
 
   log(message: unknown, context?: string): void {
     // The bundler prefixes the names of some classes with an underscore.
-    const isFramework = context !== undefined && FRAMEWORK.has(context.replace(/^_/, ''));
+    const isFramework = context !== undefined && FRAMEWORK_CONTEXTS.has(context.replace(/^_/, ''));
     this.print(isFramework ? 'debug' : 'log', message, context);
   }
 
@@ -56,6 +56,7 @@ export class JsonLogger implements LoggerService {
   }
 
   error(message: unknown, ...details: unknown[]): void {
+    // Nest passes either the context, or the stack and the context.
     const [stack, context] = details.length > 1 ? details : [undefined, details[0]];
     this.print('error', message, context, stack);
   }
@@ -67,7 +68,8 @@ export class JsonLogger implements LoggerService {
   private print(level: LogLevel, message: unknown, context: unknown, stack?: unknown): void {
     if (LOG_LEVELS.indexOf(level) < this.threshold) return;
     const head = { time: new Date().toISOString(), level, context };
-    // Spread twice: these fields come first, and no field of the message replaces them.
+    // The first spread puts these fields at the start of the line; the second one restores them if the message has fields
+    // of the same names.
     const entry = { ...head, ...fieldsOf(message), ...(stack ? { stack } : {}), ...head };
     this.write(`${this.redact(toLine(entry))}\n`);
   }
@@ -90,13 +92,14 @@ const describe = (cause: unknown): string =>
 
 /** Serialises any value: members that JSON cannot express are left out, circular references are cut. */
 function toLine(entry: object): string {
-  const path: unknown[] = [];
+  /** The objects that contain the current value, outermost first. */
+  const ancestors: unknown[] = [];
   return JSON.stringify(entry, function (this: unknown, _key, value: unknown) {
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null) return value;
-    path.length = path.indexOf(this) + 1;
-    if (path.includes(value)) return '[circular]';
-    path.push(value);
+    ancestors.length = ancestors.indexOf(this) + 1;
+    if (ancestors.includes(value)) return '[circular]';
+    ancestors.push(value);
     return value;
   });
 }

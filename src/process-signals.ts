@@ -5,19 +5,19 @@ import { killAllProcessGroups } from './backends/stdio/process-group.js';
 export function exitOnSignals(
   app: INestApplication,
   logger: LoggerService,
-  afterwards: () => Promise<void>,
+  afterClose: () => Promise<void>,
 ): void {
-  let closing = false;
+  let isClosing = false;
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (closing) {
+    if (isClosing) {
       logger.warn({ message: 'second signal: exiting at once', signal });
       process.exit(1);
     }
-    closing = true;
+    isClosing = true;
     logger.log({ message: 'shutting down', signal });
     app
       .close()
-      .then(afterwards)
+      .then(afterClose)
       .then(
         () => process.exit(0),
         (error: unknown) => {

@@ -14,18 +14,18 @@ import { exitOnSignals } from './process-signals.js';
 import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
-/** A tool's own name may be long and is part of a path of the admin API. */
+/** Fastify's default is 100 characters. Paths of the admin API contain own names of tools, which may be longer. */
 const MAX_PARAMETER_LENGTH = 1024;
 
-/** Starts the gateway, which runs until a signal. Rejects when it cannot start. */
+/** Resolves when the gateway is listening; it runs until a signal. Rejects when it cannot start. */
 export async function serve({ config: path }: { readonly config: string }): Promise<void> {
   const load = (): GatehouseConfig => loadConfig({ path, env: process.env });
   const config = load();
   const logger = new JsonLogger(config.log.level, config.secrets);
-  const traces = await startTracing(process.env);
+  const { tracing, stopTracing } = await startTracing(process.env);
   const server = new GatewayServer();
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot(config, { path, load }, traces.tracing),
+    AppModule.forRoot(config, { path, load }, tracing),
     new FastifyAdapter({
       serverFactory: (fastify: RequestListener) => server.create(fastify),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
@@ -35,11 +35,11 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   const secrets = app.get(SecretRedactor);
   logger.addSecrets(secrets.current);
   secrets.onChange((all) => logger.addSecrets(all));
-  exitOnSignals(app, logger, () => traces.stop());
+  exitOnSignals(app, logger, stopTracing);
   await connectMcp(app);
-  server.open({ mcp: app.get(McpEndpoint), originGuard: app.get(OriginGuard) });
+  server.setRoutes({ mcp: app.get(McpEndpoint), originGuard: app.get(OriginGuard) });
   await app.listen(config.http.port, config.http.host);
-  // The parent process may have closed the pipe.
+  // Without a listener, a write to a pipe that the parent process has closed would end the gateway.
   process.stdout.on('error', () => {});
   process.stdout.write(`Gatehouse ${VERSION} listens on ${await app.getUrl()}/mcp\n`);
 }

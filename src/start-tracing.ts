@@ -1,17 +1,16 @@
 import { Tracing } from './mcp/tracing.js';
 import { VERSION } from './version.js';
 
-/** Tracing and the function that ends it. */
 interface StartedTracing {
   readonly tracing: Tracing;
   /** Exports the remaining spans. */
-  stop(): Promise<void>;
+  readonly stopTracing: () => Promise<void>;
 }
 
-/** Exports traces to OTEL_EXPORTER_OTLP_ENDPOINT. Without that variable, the OpenTelemetry SDK is not loaded. */
+/** Exports traces to the OTLP endpoint in the environment. Without one, the OpenTelemetry SDK is not loaded. */
 export async function startTracing(env: NodeJS.ProcessEnv): Promise<StartedTracing> {
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'];
-  if (!endpoint) return { tracing: Tracing.OFF, stop: async () => {} };
+  if (!endpoint) return { tracing: Tracing.OFF, stopTracing: async () => {} };
   const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] =
     await Promise.all([
       import('@opentelemetry/sdk-trace-node'),
@@ -28,6 +27,6 @@ export async function startTracing(env: NodeJS.ProcessEnv): Promise<StartedTraci
   provider.register();
   return {
     tracing: Tracing.using(provider.getTracer('gatehouse', VERSION)),
-    stop: () => provider.shutdown(),
+    stopTracing: () => provider.shutdown(),
   };
 }

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../src/config/load-config.js';
 import { ERROR_CODES } from '../src/core/errors.js';
 import { ID_MARK, SERVER_MARK } from '../src/core/catalog/public-text.js';
-import { LATEST, SUPPORTED_VERSIONS } from '../src/mcp/revisions/revision.js';
+import { LATEST_REVISION, SUPPORTED_VERSIONS } from '../src/mcp/revisions/revision.js';
 
 /*
  * Values that clients, operators and their scripts rely on. A failing test means that the contract changed: change the
@@ -65,7 +65,7 @@ describe('the protocol', () => {
       '2024-11-05',
       '2024-10-07',
     ]);
-    expect(LATEST.version).toBe('2025-11-25');
+    expect(LATEST_REVISION.version).toBe('2025-11-25');
   });
 
   it('has these _meta keys for the server and the id of a listed definition', () => {

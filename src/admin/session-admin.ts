@@ -42,6 +42,6 @@ export function sessionDto(session: Session): SessionDto {
     protocolVersion: revision.version,
     opened: new Date(openedAt).toISOString(),
     inFlight,
-    streams: streams.connected,
+    streams: streams.connectedCount,
   };
 }

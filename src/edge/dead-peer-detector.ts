@@ -4,7 +4,7 @@ import { readTcpTable, unacknowledgedIn } from './tcp-table.js';
 type EndPoints = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 const CHECK_INTERVAL_MS = 10_000;
-/** Retransmission intervals double from 0.2 s, or more with a long round trip: at least 25 s without an acknowledgement. */
+/** The first interval is at least 0.2 s and each next one is twice as long, so seven take at least 25 s. */
 const MAX_RETRANSMISSIONS = 7;
 
 /**
@@ -13,24 +13,24 @@ const MAX_RETRANSMISSIONS = 7;
  * hour. Node can neither set that limit nor report acknowledgements, so the detector reads the kernel's TCP table.
  */
 export class DeadPeerDetector {
-  private readonly open = new Set<Socket>();
+  private readonly sockets = new Set<Socket>();
   private isReading = false;
 
   constructor(private readonly read: () => AsyncIterable<string> = readTcpTable) {}
 
   watch(server: Server): void {
     server.on('connection', (socket) => {
-      this.open.add(socket);
-      socket.once('close', () => this.open.delete(socket));
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
     });
     server.once('listening', () => {
-      const timer = setInterval(() => void this.closeDead(), CHECK_INTERVAL_MS).unref();
+      const timer = setInterval(() => void this.closeDeadConnections(), CHECK_INTERVAL_MS).unref();
       server.once('close', () => clearInterval(timer));
     });
   }
 
-  private async closeDead(): Promise<void> {
-    if (this.isReading || this.open.size === 0) return;
+  private async closeDeadConnections(): Promise<void> {
+    if (this.isReading || this.sockets.size === 0) return;
     this.isReading = true;
     const lost = new Set<string>();
     for await (const lines of this.read())
@@ -38,10 +38,10 @@ export class DeadPeerDetector {
         if (connection.retransmissions >= MAX_RETRANSMISSIONS) lost.add(keyOf(connection));
     this.isReading = false;
     if (lost.size === 0) return;
-    for (const socket of this.open) if (lost.has(keyOf(socket))) socket.destroy();
+    for (const socket of this.sockets) if (lost.has(keyOf(socket))) socket.destroy();
   }
 }
 
-/** The kernel's table has link-local addresses without their zone. */
+/** The zone of a link-local address is removed, because the kernel's table does not contain it. */
 const keyOf = ({ localPort, remoteAddress, remotePort }: EndPoints): string =>
   `${localPort} ${remoteAddress?.split('%')[0]} ${remotePort}`;

@@ -104,7 +104,7 @@ describe('Drain', () => {
     await within('the drain', drain(0));
     expect(signal.aborted).toBe(true);
     expect((await answer).error).toBeDefined();
-    await until('the receiver is idle', () => edge.receiver.idle().then(() => true));
+    await until('the receiver is idle', () => edge.receiver.whenIdle().then(() => true));
     expect(warned).toHaveBeenCalledWith({ message: 'requests were cut off by the drain deadline' });
     warned.mockRestore();
   });

@@ -19,16 +19,16 @@ export class Drain implements BeforeApplicationShutdown {
   ) {}
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.endpoint.draining = true;
+    this.endpoint.isDraining = true;
     for (const recipient of this.sessions.recipients) recipient.endNotifications();
     let timer: NodeJS.Timeout | undefined;
     const deadline = new Promise<'late'>((resolve) => {
       timer = setTimeout(() => resolve('late'), this.settings.drainMs);
     });
-    const outcome = await Promise.race([this.receiver.idle(), deadline]);
+    const outcome = await Promise.race([this.receiver.whenIdle(), deadline]);
     clearTimeout(timer);
     if (outcome === 'late') this.logger.warn({ message: 'requests were cut off by the drain deadline' });
-    // Stored sessions stay as they are: the next process restores them.
+    // Stopped first, so that closing the sessions does not remove their records: the next process restores them.
     this.persistence.stop();
     this.sessions.close();
   }

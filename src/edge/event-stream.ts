@@ -6,7 +6,7 @@ import { KEEP_ALIVE, type EventFrame } from '../mcp/event-frame.js';
 import type { ReplayBuffer } from './replay-buffer.js';
 import { StreamConnection } from './stream-connection.js';
 
-/** For metrics: the outcome of notifications and the ends of connections. */
+/** Counts the outcomes of notifications and the ends of connections, for the metrics. */
 export interface StreamObserver {
   countNotification(kind: NotificationKind, outcome: NotificationOutcome): void;
   countStreamEnd(reason: StreamEnd): void;
@@ -14,8 +14,8 @@ export interface StreamObserver {
 
 const NO_OBSERVER: StreamObserver = { countNotification: () => {}, countStreamEnd: () => {} };
 
-/** Which queued events are dropped first when the queue is full. */
-type DropOrder = 'dropped first' | 'dropped last' | 'kept';
+/** The order in which queued events are dropped when the queue is full. */
+type DropOrder = 'first' | 'last' | 'never';
 
 interface QueuedEvent {
   readonly frame: EventFrame;
@@ -43,11 +43,11 @@ export class EventStream {
   private readonly queued = new Map<string, QueuedEvent>();
   private queuedBytes = 0;
   /** Events to replay before the queue is sent. The replay buffer bounds them, so they do not count as queued. */
-  private replayed = new Set<EventFrame>();
+  private toReplay = new Set<EventFrame>();
   /** Open connections. Each event is sent once, on the newest. */
   private readonly connections: StreamConnection[] = [];
-  private unkeyed = 0;
-  private ended = false;
+  private lastUnkeyed = 0;
+  private hasEnded = false;
 
   constructor(
     /** Empty for the standalone stream. */
@@ -61,50 +61,51 @@ export class EventStream {
     return this.connections.length > 0;
   }
 
-  /** True after `end`, when everything was sent, or when the client is disconnected and may request a replay. */
+  /** Whether the stream was ended and either all events were sent or no client is connected, which may request a replay. */
   get isDone(): boolean {
-    return this.ended && (this.isAllSent || !this.isConnected);
+    return this.hasEnded && (this.isAllSent || !this.isConnected);
   }
 
-  /** Sends further events on this response, whose head was sent. Older connections stay open without events. */
+  /** Sends further events on this response, whose headers were sent. Older connections stay open without events. */
   connect(response: ServerResponse, resumeAfter?: number): void {
     if (response.destroyed) return;
     this.connections.push(
       new StreamConnection(response, this.limits.stuckMs, {
         drained: () => this.flush(),
-        closed: (connection) => this.disconnected(connection),
+        closed: (connection) => this.onClose(connection),
       }),
     );
     if (this.connections.length > MAX_CONNECTIONS) this.connections.shift()?.end();
-    if (resumeAfter !== undefined) this.rewind(resumeAfter);
+    if (resumeAfter !== undefined) this.scheduleReplay(resumeAfter);
     this.flush();
   }
 
   send(frame: EventFrame, options: DeliverOptions = {}): void {
-    if (this.ended) return;
+    if (this.hasEnded) return;
     if (this.isWritable) {
       this.replayBuffer.append(frame);
       this.deliver(frame, options.kind);
     } else this.enqueue(frame, options);
   }
 
-  /** Removes matching events from the queue and the replay buffer. Events that were sent stay. */
+  /** Removes matching queued events, also from the replay buffer. Events that were sent stay there. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
-    for (const [key, { frame, options }] of this.queued) {
-      if (!isStale(options)) continue;
-      this.replayBuffer.withdraw(frame);
-      this.remove(key, 'dropped');
+    for (const [key, event] of this.queued) {
+      if (!isStale(event.options)) continue;
+      this.replayBuffer.withdraw(event.frame);
+      this.queued.delete(key);
+      this.countRemoved(event, 'dropped');
     }
   }
 
   keepAlive(): void {
-    if (this.ended) return;
+    if (this.hasEnded) return;
     for (const connection of this.connections) if (!connection.isBlocked) connection.write(KEEP_ALIVE);
   }
 
   /** Accepts no more events. Connections end when the queue is sent. */
   end(): void {
-    this.ended = true;
+    this.hasEnded = true;
     this.flush();
   }
 
@@ -113,7 +114,7 @@ export class EventStream {
   }
 
   private get isAllSent(): boolean {
-    return this.replayed.size === 0 && this.queued.size === 0;
+    return this.toReplay.size === 0 && this.queued.size === 0;
   }
 
   private get isWritable(): boolean {
@@ -122,67 +123,69 @@ export class EventStream {
 
   private enqueue(frame: EventFrame, options: DeliverOptions): void {
     const { coalesce, droppable = false } = options;
-    const key = coalesce ?? `#${this.unkeyed++}`;
-    const dropOrder = coalesce !== undefined ? 'dropped last' : droppable ? 'dropped first' : 'kept';
+    const key = coalesce ?? `#${++this.lastUnkeyed}`;
+    const dropOrder = coalesce !== undefined ? 'last' : droppable ? 'first' : 'never';
     const replaced = this.queued.get(key);
-    if (replaced) this.replayBuffer.withdraw(replaced.frame);
+    if (replaced) {
+      this.replayBuffer.withdraw(replaced.frame);
+      // Moves the entry to the end. A single entry is there already, and deleting it would cost a rehash of the map.
+      if (this.queued.size > 1) this.queued.delete(key);
+      this.countRemoved(replaced, 'coalesced');
+    }
     this.replayBuffer.append(frame);
-    this.remove(key, 'coalesced');
-    this.add(key, { frame, dropOrder, options });
-    while (this.isFull && (this.drop('dropped first') || this.drop('dropped last')));
+    this.queued.set(key, { frame, dropOrder, options });
+    this.queuedBytes += frame.size;
+    while (this.isFull && this.dropOldest());
   }
 
   private get isFull(): boolean {
     return this.queued.size > this.limits.queuedEvents || this.queuedBytes > MAX_QUEUED_BYTES;
   }
 
-  private drop(dropOrder: DropOrder): boolean {
+  /** Returns false when no queued event may be dropped. */
+  private dropOldest(): boolean {
+    return this.dropOldestOf('first') || this.dropOldestOf('last');
+  }
+
+  private dropOldestOf(dropOrder: DropOrder): boolean {
     for (const [key, event] of this.queued) {
       if (event.dropOrder !== dropOrder) continue;
-      this.remove(key, 'dropped');
+      this.queued.delete(key);
+      this.countRemoved(event, 'dropped');
       return true;
     }
     return false;
   }
 
-  private add(key: string, event: QueuedEvent): void {
-    this.queued.set(key, event);
-    this.queuedBytes += event.frame.size;
+  private countRemoved({ frame, options }: QueuedEvent, outcome: NotificationOutcome): void {
+    this.queuedBytes -= frame.size;
+    if (options.kind) this.observer.countNotification(options.kind, outcome);
   }
 
-  private remove(key: string, outcome?: NotificationOutcome): void {
-    const event = this.queued.get(key);
-    if (!event) return;
-    this.queuedBytes -= event.frame.size;
-    // A single entry that is replaced keeps its place, which saves the map a rehash.
-    if (outcome !== 'coalesced' || this.queued.size > 1) this.queued.delete(key);
-    const { kind } = event.options;
-    if (outcome && kind) this.observer.countNotification(kind, outcome);
-  }
-
-  /** Schedules the events after this sequence number for replay. */
-  private rewind(sequence: number): void {
-    // The buffer may have dropped events that an earlier replay had not sent yet.
-    const left = [...this.replayed].filter((frame) => frame.sequence > sequence);
-    const next = left[0] ?? this.queued.values().next().value?.frame;
+  /** Schedules the sent events after this sequence number for replay, before the unsent ones. */
+  private scheduleReplay(sequence: number): void {
+    // Taken from the earlier replay, because the replay buffer may have dropped these events meanwhile.
+    const unsent = [...this.toReplay].filter((frame) => frame.sequence > sequence);
+    const firstUnsent = unsent[0] ?? this.queued.values().next().value?.frame;
     const sent = this.replayBuffer
       .after(this.name, sequence)
-      .filter((frame) => !next || frame.sequence < next.sequence);
-    this.replayed = new Set([...sent, ...left]);
+      .filter((frame) => !firstUnsent || frame.sequence < firstUnsent.sequence);
+    this.toReplay = new Set([...sent, ...unsent]);
   }
 
   private flush(): void {
-    for (const frame of this.replayed) {
+    for (const frame of this.toReplay) {
       if (!this.isWritable) return;
-      this.replayed.delete(frame);
+      this.toReplay.delete(frame);
       this.deliver(frame, undefined);
     }
     for (const [key, { frame, options }] of this.queued) {
       if (!this.isWritable) return;
-      this.remove(key);
+      this.queued.delete(key);
+      this.queuedBytes -= frame.size;
       this.deliver(frame, options.kind);
     }
-    if (this.ended && this.isAllSent) for (const connection of this.connections) connection.end();
+    if (this.hasEnded && this.isAllSent) for (const connection of this.connections) connection.end();
   }
 
   private deliver(frame: EventFrame, kind: NotificationKind | undefined): void {
@@ -190,14 +193,14 @@ export class EventStream {
     if (kind) this.observer.countNotification(kind, 'delivered');
   }
 
-  private disconnected(connection: StreamConnection): void {
-    this.observer.countStreamEnd(this.endOf(connection));
+  private onClose(connection: StreamConnection): void {
+    this.observer.countStreamEnd(this.endReasonOf(connection));
     const index = this.connections.indexOf(connection);
     if (index !== -1) this.connections.splice(index, 1);
     this.flush();
   }
 
-  private endOf(connection: StreamConnection): StreamEnd {
+  private endReasonOf(connection: StreamConnection): StreamEnd {
     if (connection.isStuck) return 'stuck';
     if (!this.connections.includes(connection)) return 'replaced';
     return connection.isEnded ? 'finished' : 'left';

@@ -11,13 +11,13 @@ import { SharedJson } from '../lib/json-text/json-text.js';
 import { ReplayBuffer } from './replay-buffer.js';
 import { revisionOf, type Revision } from '../mcp/revisions/revision.js';
 import { EventStream } from './event-stream.js';
-import { Exchange, type ExchangeHost } from './exchange.js';
+import { Exchange, type ExchangeSession } from './exchange.js';
 
 /** A session with streams only. */
-class Host implements ExchangeHost {
+class SessionStub implements ExchangeSession {
   readonly log = new ReplayBuffer(100, 100_000);
   readonly opened: EventStream[] = [];
-  readonly closed: EventStream[] = [];
+  readonly ended: EventStream[] = [];
   readonly streams = {
     open: (): EventStream => {
       const stream = new EventStream(`s${this.opened.length}`, this.log, {
@@ -27,7 +27,7 @@ class Host implements ExchangeHost {
       this.opened.push(stream);
       return stream;
     },
-    close: (stream: EventStream): void => void this.closed.push(stream),
+    removeIfDone: (stream: EventStream): void => void this.ended.push(stream),
   };
 
   constructor(readonly revision: Revision) {}
@@ -35,7 +35,7 @@ class Host implements ExchangeHost {
 
 /** Both ends of a POST. */
 class Post {
-  readonly host: Host;
+  readonly session: SessionStub;
   readonly exchange: Exchange;
 
   private constructor(
@@ -44,8 +44,8 @@ class Post {
     readonly hangUp: () => void,
     { open = 1, isBatch = false, primes = false },
   ) {
-    this.host = new Host(revisionOf(primes ? '2025-11-25' : '2025-06-18')!);
-    this.exchange = new Exchange(response, this.host, open, isBatch);
+    this.session = new SessionStub(revisionOf(primes ? '2025-11-25' : '2025-06-18')!);
+    this.exchange = new Exchange(response, this.session, open, isBatch);
   }
 
   static async make(options: { open?: number; isBatch?: boolean; primes?: boolean } = {}): Promise<Post> {
@@ -97,7 +97,7 @@ describe('Exchange with a JSON answer', () => {
     const post = await Post.make({ primes: true });
     post.exchange.answer('{ "n":1.0 }');
     expect(await post.json()).toEqual({ type: 'application/json', body: '{ "n":1.0 }' });
-    expect(post.host.opened).toEqual([]);
+    expect(post.session.opened).toEqual([]);
     expect(post.exchange.isAnswered).toBe(true);
   });
 
@@ -161,7 +161,7 @@ describe('Exchange with a stream', () => {
     await events.untilEnded();
     expect(data(events)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
     expect(events.all.every(({ id }) => id?.endsWith('.s0'))).toBe(true);
-    expect(post.host.closed).toEqual(post.host.opened);
+    expect(post.session.ended).toEqual(post.session.opened);
   });
 
   it('begins with the opening events of the revision', async () => {
@@ -180,7 +180,7 @@ describe('Exchange with a stream', () => {
     post.exchange.send('{"n":2}');
     post.exchange.keepAlive();
     expect((await post.json()).body).toBe('{"n":1}');
-    expect(post.host.opened).toEqual([]);
+    expect(post.session.opened).toEqual([]);
   });
 
   it('begins with earlier answers of a batch and ends with the last one', async () => {
@@ -214,8 +214,8 @@ describe('Exchange after a lost connection', () => {
     post.exchange.send('{"n":1}');
     post.exchange.answer('{"n":2}');
     expect(post.response.headersSent).toBe(false);
-    expect(post.host.log.after('s0', 0)).toHaveLength(3);
-    expect(post.host.closed).toEqual(post.host.opened);
+    expect(post.session.log.after('s0', 0)).toHaveLength(3);
+    expect(post.session.ended).toEqual(post.session.opened);
   });
 
   it('keeps the remaining events for replay', async () => {
@@ -226,7 +226,7 @@ describe('Exchange after a lost connection', () => {
     const { id } = events.all[0]!;
     await post.lose();
     post.exchange.answer('{"n":2}');
-    const rest = post.host.log.after('s0', Number(id?.split('.')[0]));
+    const rest = post.session.log.after('s0', Number(id?.split('.')[0]));
     expect(rest.map(({ bytes }) => bytes.toString())).toEqual([expect.stringContaining('{"n":2}')]);
   });
 });

@@ -6,30 +6,30 @@ import type { DeliverOptions } from '../mcp/mcp-context.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { EventStream } from './event-stream.js';
 
-/** The session, as far as an exchange uses it. */
-export interface ExchangeHost {
+/** The part of a session that an exchange uses. */
+export interface ExchangeSession {
   readonly revision: Revision;
   readonly streams: {
     /** Opens a response stream, which the client can resume. */
     open(): EventStream;
-    close(stream: EventStream): void;
+    removeIfDone(stream: EventStream): void;
   };
 }
 
-const STREAM_HEAD = {
+const STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 };
 
 export function openEventStream(response: ServerResponse): void {
-  response.writeHead(200, STREAM_HEAD);
+  response.writeHead(200, STREAM_HEADERS);
   response.flushHeaders();
 }
 
 /**
- * The answer to one POST: JSON, or an event stream if another message precedes the result or the result takes long. The
- * stream outlives its connection.
+ * Responds to one POST: with JSON, or with an event stream if another message precedes the result or the result takes
+ * long. The stream outlives its connection.
  */
 export class Exchange {
   private readonly answers: string[] = [];
@@ -38,20 +38,25 @@ export class Exchange {
 
   constructor(
     private readonly response: ServerResponse,
-    private readonly host: ExchangeHost,
-    /** Number of messages that still need an answer. */
-    private unanswered: number,
-    private readonly isBatch: boolean,
+    private readonly session: ExchangeSession,
+    /** Number of messages without a response yet. */
+    private unanswered = 1,
+    private readonly isBatch = false,
   ) {}
+
+  /** `unanswered` is the number of messages in the batch that need a response. */
+  static ofBatch(response: ServerResponse, session: ExchangeSession, unanswered: number): Exchange {
+    return new Exchange(response, session, unanswered, true);
+  }
 
   get isAnswered(): boolean {
     return this.unanswered === 0;
   }
 
-  /** Sends a notification or request of the server before the result. */
+  /** Sends a notification or request to the client before the result. */
   send(message: string, options?: DeliverOptions): void {
-    if (this.unanswered === 0) return;
-    const stream = this.asStream();
+    if (this.isAnswered) return;
+    const stream = this.switchToStream();
     stream.send(eventFrame(message, stream.name), options);
   }
 
@@ -59,7 +64,7 @@ export class Exchange {
     this.unanswered--;
     if (this.stream) {
       this.stream.send(eventFrame(message, this.stream.name));
-      if (this.unanswered === 0) this.endStream(this.stream);
+      if (this.isAnswered) this.endStream(this.stream);
       return;
     }
     if (!this.isBatch) {
@@ -67,30 +72,30 @@ export class Exchange {
       return;
     }
     this.answers.push(message);
-    if (this.unanswered === 0) setImmediate(writeJson, this.response, `[${this.answers.join(',')}]`);
+    if (this.isAnswered) setImmediate(writeJson, this.response, `[${this.answers.join(',')}]`);
   }
 
-  /** A result that is shared with other clients: its bytes are written without a copy. */
+  /** Answers with a result that is shared with other clients; its bytes are written without a copy. */
   answerShared(id: RequestId, result: SharedJson): void {
     if (this.stream || this.isBatch) {
-      this.answer(this.host.revision.resultMessage(id, result));
+      this.answer(this.session.revision.resultMessage(id, result));
       return;
     }
     this.unanswered--;
-    setImmediate(writeShared, this.response, this.host.revision.resultHead(id), result.bytes);
+    setImmediate(writeShared, this.response, this.session.revision.resultHead(id), result.bytes);
   }
 
-  /** Turns a slow answer into a stream and writes a comment, so that proxies do not close the connection. */
+  /** Switches to a stream and writes a comment, so that proxies do not close the connection of a slow request. */
   keepAlive(): void {
-    if (this.unanswered > 0) this.asStream().keepAlive();
+    if (!this.isAnswered) this.switchToStream().keepAlive();
   }
 
-  /** Switches to a stream that begins with the answers so far. */
-  private asStream(): EventStream {
+  /** Returns the stream of the response; opens it with the answers so far, if it does not exist yet. */
+  private switchToStream(): EventStream {
     if (this.stream) return this.stream;
-    const stream = this.host.streams.open();
+    const stream = this.session.streams.open();
     this.stream = stream;
-    for (const frame of this.host.revision.openingFrames(stream.name)) stream.send(frame);
+    for (const frame of this.session.revision.openingFrames(stream.name)) stream.send(frame);
     for (const answer of this.answers) stream.send(eventFrame(answer, stream.name));
     if (!this.response.destroyed) {
       openEventStream(this.response);
@@ -101,11 +106,11 @@ export class Exchange {
 
   private endStream(stream: EventStream): void {
     stream.end();
-    this.host.streams.close(stream);
+    this.session.streams.removeIfDone(stream);
   }
 }
 
-// Answers are written in setImmediate, after everything that has arrived was processed (docs/decisions/0015).
+// Both run in setImmediate, after everything that has arrived was processed (docs/decisions/0015).
 
 function writeJson(response: ServerResponse, body: string): void {
   if (response.destroyed) return;

@@ -22,7 +22,7 @@ beforeEach(async () => {
   deadPeers.watch = watched;
   const gateway = new GatewayServer(deadPeers);
   server = gateway.create(answer('nest'));
-  gateway.open({ mcp: { handle: answer('mcp') }, originGuard: new OriginGuard(new HttpSettings()) });
+  gateway.setRoutes({ mcp: { handle: answer('mcp') }, originGuard: new OriginGuard(new HttpSettings()) });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ({ port } = server.address() as AddressInfo);

@@ -11,13 +11,13 @@ import type { McpEndpoint } from './mcp-endpoint.js';
 import type { OriginGuard } from './origin.guard.js';
 
 const MCP_PATH = '/mcp';
-/** A project id needs no escaping in a path; a path with an escape names no project. */
+/** Not decoded: a project id contains no character that is escaped in a path. */
 const PROJECT_PATH = /^\/projects\/([^/]+)\/mcp$/;
 /** Longer than the idle timeouts of common load balancers, so that they and not the gateway close idle connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/** TCP keep-alive finds a vanished peer while nothing is sent to it; `DeadPeerDetector` finds the others. */
+/** TCP keep-alive detects a vanished peer while nothing is sent to it; `DeadPeerDetector` detects the others. */
 const TCP_KEEP_ALIVE_DELAY_MS = 30_000;
-/** At shutdown, clients have this long to read what was written last. */
+/** Time for clients to read what was written last before shutdown closes their connections. */
 const CLOSE_TIMEOUT_MS = 500;
 
 interface GatewayRoutes {
@@ -34,8 +34,8 @@ export class GatewayServer {
 
   constructor(private readonly deadPeers = new DeadPeerDetector()) {}
 
-  /** Called before the server listens, once the application has been created. */
-  open(routes: GatewayRoutes): void {
+  /** Must be called before the server listens. Nest needs the server before it has created the handlers of the routes. */
+  setRoutes(routes: GatewayRoutes): void {
     this.routes = routes;
   }
 
@@ -48,7 +48,7 @@ export class GatewayServer {
     const server = createServer(options, (request, response) => this.route(request, response, fastify));
     this.deadPeers.watch(server);
     const close = server.close.bind(server);
-    // Node waits for all connections except idle ones; one with an incomplete request does not count as idle.
+    // Without the timeout, `close` would wait for a client that has sent only a part of its request.
     server.close = (done) => {
       setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
       return close(done);

@@ -4,11 +4,11 @@ import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage } from '../mcp/json-rpc.js';
 import { AuthenticationError } from './auth/auth-errors.js';
 
-/** Limits for reading and discarding the rest of the body of a refused request. */
+/** Limits for reading the rest of the body of a refused request, which is discarded. */
 const DISCARD_TIMEOUT_MS = 1000;
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
-/** Answers a failure of the exchange itself, outside any MCP method. */
+/** Responds with an error to an HTTP request that failed outside the handler of an MCP method. */
 export function writeError(
   request: IncomingMessage,
   response: ServerResponse,
@@ -21,13 +21,13 @@ export function writeError(
   }
   const { http, text } = JsonRpcError.from(error);
   const body = errorMessage(id, text);
-  // The unread rest of a body would be parsed as the next request.
-  const unread = request.complete ? {} : { connection: 'close' };
+  // The connection cannot be used again: the unread rest of the body would be parsed as the next request.
+  const connection = request.complete ? {} : { connection: 'close' };
   const challenge = error instanceof AuthenticationError ? error.headers : {};
   response.writeHead(http, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
-    ...unread,
+    ...connection,
     ...challenge,
   });
   if (request.complete) response.end(body);
@@ -35,18 +35,18 @@ export function writeError(
 }
 
 /**
- * Closing a connection while the client is still sending resets it, and the client may lose the answer. So the answer is
- * written at once, and the connection is closed after the rest of the request was read, within limits.
+ * Closing a connection while the client is still sending resets it, and the client may lose the response. So the response
+ * is written at once, and the connection is closed after the rest of the request was read, within limits.
  */
 function endAfterRequest(request: IncomingMessage, response: ServerResponse, body: string): void {
-  let left = MAX_DISCARDED_BYTES;
+  let remainingBytes = MAX_DISCARDED_BYTES;
   const end = (): void => void response.end();
   const timer = setTimeout(end, DISCARD_TIMEOUT_MS);
   response.once('close', () => clearTimeout(timer));
   response.write(body);
   request.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) end();
+    remainingBytes -= chunk.length;
+    if (remainingBytes < 0) end();
   });
   request.once('end', end);
 }

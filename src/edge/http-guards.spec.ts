@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CanActivate, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { describe, expect, it } from '@jest/globals';
-import { guarded, HttpGuards } from './http-guards.js';
+import { withGuards, HttpGuards } from './http-guards.js';
 
 const REQUEST = {} as IncomingMessage;
 const RESPONSE = {} as ServerResponse;
@@ -27,7 +27,7 @@ function handlerBehind(ofClass: () => Verdict, ofMethod: () => Verdict) {
     }
   }
   const moduleRef = { get: (type: Type) => new type() as unknown } as unknown as ModuleRef;
-  return { steps, handle: guarded(new Endpoint(), 'handle', moduleRef) };
+  return { steps, handle: withGuards(new Endpoint(), 'handle', moduleRef) };
 }
 
 describe('guarded', () => {

@@ -4,35 +4,35 @@ import { ModuleRef, Reflector } from '@nestjs/core';
 import { GatewayError } from '../core/errors.js';
 
 /**
- * The guards of a class or method of `McpEndpoint`, like `@UseGuards`. Nest would run them asynchronously, and the body of
- * the request would then be buffered before the handler can read it, which costs 13 µs a call (docs/decisions/0002).
+ * Declares the guards of a class or method of `McpEndpoint`, like `@UseGuards`. Nest would run them asynchronously, and
+ * Node would buffer the body before the handler reads it, which costs 13 µs a call (docs/decisions/0002).
  */
 export const HttpGuards = Reflector.createDecorator<readonly Type<CanActivate>[]>();
 
-/** As much of Nest's execution context as the guards of HTTP requests use. */
+/** The part of Nest's execution context that guards of HTTP requests use. */
 type HttpContext = Pick<ExecutionContext, 'switchToHttp'>;
 
 type Handler = (request: IncomingMessage, response: ServerResponse, project?: string) => unknown;
 
 /**
- * Returns the method behind the guards of its class and its own guards. The guards run synchronously unless one returns
- * a promise; a guard refuses by throwing, by returning false, or by a promise that does either.
+ * Returns a function that runs the guards of the class and of the method, and then the method. Guards run synchronously
+ * unless one returns a promise. A guard refuses a request by throwing or by returning false, or by a promise of either.
  */
-export function guarded(instance: object, method: string, moduleRef: ModuleRef): Handler {
+export function withGuards(instance: object, method: string, moduleRef: ModuleRef): Handler {
   const handler = Reflect.get(instance, method) as Handler;
-  const declared = [instance.constructor as Type, handler].flatMap(
+  const types = [instance.constructor as Type, handler].flatMap(
     (target) => new Reflector().get(HttpGuards, target) ?? [],
   );
-  const guards = declared.map((type) => moduleRef.get<CanActivate>(type, { strict: false }));
+  const guards = types.map((type) => moduleRef.get<CanActivate>(type, { strict: false }));
   return (request, response, project) => {
-    const passed = passGuards(guards, 0, contextOf(request, response));
-    if (passed === undefined) return handler.call(instance, request, response, project);
-    return passed.then(() => handler.call(instance, request, response, project));
+    const pending = runGuards(guards, 0, contextOf(request, response));
+    if (pending === undefined) return handler.call(instance, request, response, project);
+    return pending.then(() => handler.call(instance, request, response, project));
   };
 }
 
-/** Returns a promise only if a guard does. */
-function passGuards(
+/** Runs the guards from this index on. Returns a promise only if a guard does. */
+function runGuards(
   guards: readonly CanActivate[],
   from: number,
   context: ExecutionContext,
@@ -42,7 +42,7 @@ function passGuards(
     if (typeof result !== 'boolean')
       return Promise.resolve(result as Promise<boolean>).then((allows) => {
         requireAllowed(allows);
-        return passGuards(guards, index + 1, context);
+        return runGuards(guards, index + 1, context);
       });
     requireAllowed(result);
   }

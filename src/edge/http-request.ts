@@ -7,7 +7,7 @@ import type { AuthenticatedRequest } from './auth/authentication.guard.js';
 /** The Accept header of SDK clients; compared first because parsing media ranges is slow. */
 const USUAL_ACCEPT = 'application/json, text/event-stream';
 
-/** The client must accept all of the types, because the answer may have any of them. */
+/** The client must accept all of the types, because the response may have any of them. */
 export function requireAccept(request: IncomingMessage, ...types: readonly string[]): void {
   const accept = request.headers.accept ?? '';
   if (accept === USUAL_ACCEPT || types.every((type) => accepts(accept, type))) return;
@@ -29,51 +29,51 @@ function accepts(header: string, type: string): boolean {
     .split(',')
     .some((range) => {
       const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
-      return [type, group, '*/*'].includes(name) && !parameters.some(isRefusal);
+      return [type, group, '*/*'].includes(name) && !parameters.some(isZeroWeight);
     });
 }
 
 /** A weight of zero excludes the type (RFC 9110, 12.4.2). */
-const isRefusal = (parameter: string): boolean => /^q=0(\.0*)?$/.test(parameter);
+const isZeroWeight = (parameter: string): boolean => /^q=0(\.0*)?$/.test(parameter);
 
 /** The body as text. Stops reading at the limit, with or without a Content-Length. */
 export function readBody(request: IncomingMessage, limit: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    let isOver = false;
+    let hasStopped = false;
     const stop = (): void => {
-      isOver = true;
-      // The listener holds the body, and the request is referenced until it is answered.
+      hasStopped = true;
+      // Releases the body: the listener references it, and the request stays in memory until it is answered.
       request.off('data', onData);
     };
-    const tooLarge = (): void => {
+    const rejectTooLarge = (): void => {
       stop();
       reject(new GatewayError('payload-too-large', `The body is larger than ${limit} bytes`));
     };
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > limit) tooLarge();
+      if (size > limit) rejectTooLarge();
       else chunks.push(chunk);
     };
     if (Number(request.headers['content-length']) > limit) {
-      tooLarge();
+      rejectTooLarge();
       return;
     }
     request.on('data', onData);
     request.on('end', () => {
-      if (isOver) return;
+      if (hasStopped) return;
       stop();
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
-      // Processed after everything that has arrived was read (docs/decisions/0015).
+      // The body is processed after everything that has arrived was read (docs/decisions/0015).
       setImmediate(() => {
         if (isUtf8(bytes)) resolve(bytes.toString());
         else reject(new GatewayError('parse-error', 'The body is not valid UTF-8'));
       });
     });
-    // An aborted request emits 'close'; without a listener for 'error' it emits no error.
+    // A request that the client aborts emits 'close'. It emits 'error' only to an existing listener, so none is needed.
     request.on('close', () => {
-      if (!isOver) reject(new GatewayError('bad-request', 'The body ended early'));
+      if (!hasStopped) reject(new GatewayError('bad-request', 'The body ended early'));
     });
   });
 }

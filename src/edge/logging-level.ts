@@ -13,7 +13,7 @@ export const LOGGING_LEVELS = [
   'emergency',
 ] as const satisfies readonly LoggingLevel[];
 
-/** The level for messages of a call whose client set none. */
+/** The level that applies to a call whose client has set none. */
 const DEFAULT_LOGGING_LEVEL: LoggingLevel = 'info';
 
 export const isLoggingLevel = (value: unknown): value is LoggingLevel =>
@@ -21,8 +21,8 @@ export const isLoggingLevel = (value: unknown): value is LoggingLevel =>
 
 /** The most verbose of these levels and the default, which applies to clients that set no level. */
 export function mostVerbose(levels: Iterable<LoggingLevel>): LoggingLevel {
-  const wanted = new Set([DEFAULT_LOGGING_LEVEL, ...levels]);
-  return LOGGING_LEVELS.find((level) => wanted.has(level)) ?? DEFAULT_LOGGING_LEVEL;
+  const inUse = new Set([DEFAULT_LOGGING_LEVEL, ...levels]);
+  return LOGGING_LEVELS.find((level) => inUse.has(level)) ?? DEFAULT_LOGGING_LEVEL;
 }
 
 /** The level in the params of a `notifications/message`; undefined when it is not a valid one. */
@@ -33,5 +33,5 @@ export function loggingLevelIn(params: JsonText): LoggingLevel | undefined {
 
 export const isAtLeast = (
   level: LoggingLevel | undefined,
-  wanted: LoggingLevel = DEFAULT_LOGGING_LEVEL,
-): boolean => level !== undefined && LOGGING_LEVELS.indexOf(level) >= LOGGING_LEVELS.indexOf(wanted);
+  threshold: LoggingLevel = DEFAULT_LOGGING_LEVEL,
+): boolean => level !== undefined && LOGGING_LEVELS.indexOf(level) >= LOGGING_LEVELS.indexOf(threshold);

@@ -286,7 +286,7 @@ describe('McpEndpoint batches', () => {
 describe('McpEndpoint while draining', () => {
   it('refuses new requests, batches and streams, and accepts responses that requests in flight wait for', async () => {
     const session = await openForBatches();
-    edge.endpoint.draining = true;
+    edge.endpoint.isDraining = true;
     const listening = { accept: 'text/event-stream', 'mcp-session-id': session.id };
     const refused = [
       await session.post(PING),

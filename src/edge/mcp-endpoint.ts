@@ -9,7 +9,7 @@ import { SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { AuthenticationGuard, type AuthenticatedRequest } from './auth/authentication.guard.js';
 import { parseEventId } from '../mcp/event-frame.js';
 import { writeError } from './http-errors.js';
-import { guarded, HttpGuards } from './http-guards.js';
+import { withGuards, HttpGuards } from './http-guards.js';
 import {
   PROJECT_HEADERS,
   readBody,
@@ -26,20 +26,20 @@ import { sessionNotFound, Sessions } from './sessions.service.js';
 const ALLOW = 'GET, POST, DELETE, OPTIONS';
 const MAX_BATCH_LENGTH = 20;
 
-type Handler = ReturnType<typeof guarded>;
+type Handler = ReturnType<typeof withGuards>;
 
 /**
- * MCP's Streamable HTTP: one path, three verbs. The guards of each method run on the headers alone, before a byte of the
- * body is read. `MessageReceiver` processes the messages of the body.
+ * MCP's Streamable HTTP: POST, GET and DELETE on one path. The guards of each method run on the headers, before the body
+ * is read. `MessageReceiver` processes the messages of the body.
  */
 @Injectable()
 @HttpGuards([OriginGuard])
 export class McpEndpoint implements OnModuleInit {
-  /** No new requests are accepted; messages that running requests wait for are. */
-  draining = false;
+  /** While draining, requests are refused; notifications and responses are accepted, because running requests need them. */
+  isDraining = false;
 
   private handlers: Readonly<Record<string, Handler>> = {};
-  private otherMethods!: Handler;
+  private fallbackHandler!: Handler;
 
   constructor(
     private readonly moduleRef: ModuleRef,
@@ -49,19 +49,19 @@ export class McpEndpoint implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const guard = (method: keyof this & string): Handler => guarded(this, method, this.moduleRef);
+    const guard = (method: keyof this & string): Handler => withGuards(this, method, this.moduleRef);
     this.handlers = {
       POST: guard('post'),
       GET: guard('get'),
       DELETE: guard('delete'),
       OPTIONS: guard('options'),
     };
-    this.otherMethods = guard('refuseMethod');
+    this.fallbackHandler = guard('refuseMethod');
   }
 
   /** `project` is the project in the path, if any. */
   handle(request: IncomingMessage, response: ServerResponse, project?: string): void {
-    const handler = this.handlers[request.method ?? ''] ?? this.otherMethods;
+    const handler = this.handlers[request.method ?? ''] ?? this.fallbackHandler;
     const onError = (error: unknown): void => writeError(request, response, error);
     try {
       const handled = handler(request, response, project);
@@ -89,7 +89,7 @@ export class McpEndpoint implements OnModuleInit {
     try {
       await this.receive(message, request, response, source);
     } catch (error) {
-      writeError(request, response, error, isAnswerable(message) ? message.id : undefined);
+      writeError(request, response, error, needsResponse(message) ? message.id : undefined);
     }
   }
 
@@ -99,7 +99,7 @@ export class McpEndpoint implements OnModuleInit {
     const source = sourceOf(request, project);
     this.requireNotDraining(response);
     requireAccept(request, 'text/event-stream');
-    const session = this.openedSessionOf(request, source);
+    const session = this.sessionInProject(request, source);
     const lastEventId = request.headers['last-event-id'];
     if (lastEventId === undefined) {
       session.listen(response);
@@ -112,7 +112,7 @@ export class McpEndpoint implements OnModuleInit {
 
   @HttpGuards([AuthenticationGuard])
   delete(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
-    this.openedSessionOf(request, sourceOf(request, project)).close();
+    this.sessionInProject(request, sourceOf(request, project)).close();
     response.writeHead(200, { 'content-length': 0 });
     response.end();
   }
@@ -146,6 +146,7 @@ export class McpEndpoint implements OnModuleInit {
     if (message.kind === 'request') this.requireNotDraining(response);
     if (isInitialize(message)) {
       if (request.headers['mcp-session-id'] !== undefined) {
+        // Throws when the session has expired, so that the client initializes without it.
         this.sessionOf(request);
         throw new GatewayError('invalid-request', 'Invalid request: the session is initialised already');
       }
@@ -156,13 +157,13 @@ export class McpEndpoint implements OnModuleInit {
   }
 
   private requireNotDraining(response: ServerResponse): void {
-    if (!this.draining) return;
+    if (!this.isDraining) return;
     response.setHeader('connection', 'close');
     throw new GatewayError('draining', 'The gateway is shutting down: connect again');
   }
 
-  /** For requests on the session as a whole: they find it only under the project in which it was opened. */
-  private openedSessionOf(request: AuthenticatedRequest, { projects }: RequestSource): Session {
+  /** GET and DELETE concern the whole session, so they find it only under the project in which it was opened. */
+  private sessionInProject(request: AuthenticatedRequest, { projects }: RequestSource): Session {
     const session = this.sessionOf(request);
     if (projects.some((project) => project !== session.project)) throw sessionNotFound();
     return session;
@@ -187,11 +188,11 @@ function parseJson(body: string): unknown {
   }
 }
 
-const isAnswerable = (message: Inbound): message is Extract<Inbound, { kind: 'request' | 'invalid' }> =>
+const needsResponse = (message: Inbound): message is Extract<Inbound, { kind: 'request' | 'invalid' }> =>
   message.kind === 'request' || message.kind === 'invalid';
 
 function readBatch(parsed: readonly unknown[], body: string, session: Session): Inbound[] {
-  if (!session.revision.batches)
+  if (!session.revision.allowsBatches)
     throw new GatewayError(
       'invalid-request',
       `Invalid request: MCP ${session.revision.version} has no batches`,
@@ -204,7 +205,7 @@ function readBatch(parsed: readonly unknown[], body: string, session: Session): 
   return Array.from(elementsOf(body)).map(({ start, end }, index) => {
     const message = readMessage(parsed[index], body.slice(start, end));
     return isInitialize(message)
-      ? { kind: 'invalid', id: message.id, problem: 'initialize stands alone' }
+      ? { kind: 'invalid', id: message.id, problem: 'initialize must not be part of a batch' }
       : message;
   });
 }

@@ -128,7 +128,7 @@ describe('MessageReceiver requests', () => {
     await events.message('the progress', ({ method }) => method === 'notifications/progress');
     events.disconnect();
     end(7, { done: true });
-    await within('the end of the request', edge.receiver.idle());
+    await within('the end of the request', edge.receiver.whenIdle());
     const resumed = await session.listen(events.lastId);
     await resumed.untilEnded();
     expect(resumed.messages).toMatchObject([{ id: 7, result: { done: true } }]);
@@ -163,7 +163,7 @@ describe('MessageReceiver clients', () => {
     await begun(7);
     await session.end();
     expect((await answer).error).toBeDefined();
-    await within('the end of the request', edge.receiver.idle());
+    await within('the end of the request', edge.receiver.whenIdle());
   });
 
   it('get server requests on the stream of their request and answer with a POST', async () => {
@@ -234,13 +234,13 @@ describe('MessageReceiver notifications', () => {
 describe('MessageReceiver.idle', () => {
   it('resolves when no request is running', async () => {
     const { begun, end } = slowMethod();
-    await within('idleness', edge.receiver.idle());
+    await within('idleness', edge.receiver.whenIdle());
     const session = await RawSession.open(edge.url);
     const answer = session.request('slow', {}, 7);
     await begun(7);
     const idle = deferred();
     let isIdle = false;
-    void edge.receiver.idle().then(() => {
+    void edge.receiver.whenIdle().then(() => {
       isIdle = true;
       idle.resolve();
     });

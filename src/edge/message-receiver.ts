@@ -16,9 +16,9 @@ import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 type Request = Extract<Inbound, { kind: 'request' }>;
-type Message = Exclude<Inbound, { kind: 'invalid' }>;
+type OneWayMessage = Extract<Inbound, { kind: 'notification' | 'response' }>;
 
-/** Runs the messages of a POST: requests are dispatched and answered, notifications and responses only delivered. */
+/** Processes the messages of a POST. Requests are answered on the HTTP response; all other messages get no response. */
 @Injectable()
 export class MessageReceiver {
   private running = 0;
@@ -32,12 +32,17 @@ export class MessageReceiver {
     private readonly tracing: Tracing,
   ) {}
 
-  receive(message: Message, session: Session, response: ServerResponse, source: RequestSource): void {
+  receive(
+    message: Request | OneWayMessage,
+    session: Session,
+    response: ServerResponse,
+    source: RequestSource,
+  ): void {
     if (message.kind === 'request') {
-      void this.run(message, session, new Exchange(response, session, 1, false), source);
+      void this.run(message, session, new Exchange(response, session), source);
       return;
     }
-    this.deliver(message, session, source);
+    this.processOneWay(message, session, source);
     acknowledge(response);
   }
 
@@ -47,24 +52,24 @@ export class MessageReceiver {
     response: ServerResponse,
     source: RequestSource,
   ): void {
-    const answered = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid');
-    const exchange = new Exchange(response, session, answered.length, true);
+    const unanswered = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
+    const exchange = Exchange.ofBatch(response, session, unanswered);
     for (const message of messages) {
       if (message.kind === 'request') void this.run(message, session, exchange, source);
-      else if (message.kind === 'invalid') exchange.answer(invalidAnswer(message));
-      else this.deliver(message, session, source);
+      else if (message.kind === 'invalid') exchange.answer(invalidRequestMessage(message));
+      else this.processOneWay(message, session, source);
     }
-    if (answered.length === 0) acknowledge(response);
+    if (unanswered === 0) acknowledge(response);
   }
 
-  /** Creates the session; it can be used only after the answer that contains its key. */
+  /** Creates a session and adds it when the handler has accepted it. The client gets its key in a response header. */
   async initialize(message: Request, response: ServerResponse, source: RequestSource): Promise<void> {
     const session = this.sessions.create(source.principal);
-    const exchange = new Exchange(response, session, 1, false);
+    const exchange = new Exchange(response, session);
     const context = contextOf(message, session, exchange, source);
     try {
       this.sessions.requireCapacity();
-      const result = await this.dispatcher.request(context, message.params);
+      const result = await this.dispatcher.dispatchRequest(context, message.params);
       this.sessions.add(session);
       response.setHeader('mcp-session-id', session.key!);
       this.answerResult(context, exchange, result);
@@ -73,10 +78,10 @@ export class MessageReceiver {
     }
   }
 
-  /** Resolves when no request is running and all answers are written. */
-  async idle(): Promise<void> {
+  /** Resolves when no request is running and all responses are written. */
+  async whenIdle(): Promise<void> {
     if (this.running > 0) await this.idleWaiters.wait();
-    // Answers are written in setImmediate.
+    // Responses are written in setImmediate.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -88,7 +93,7 @@ export class MessageReceiver {
   ): Promise<void> {
     const context = contextOf(message, session, exchange, source);
     try {
-      session.begin(context);
+      session.beginRequest(context);
     } catch (error) {
       this.answerError(context, exchange, error);
       return;
@@ -101,23 +106,23 @@ export class MessageReceiver {
         source.headers,
       );
     try {
-      this.answerResult(context, exchange, await this.dispatcher.request(context, message.params));
+      this.answerResult(context, exchange, await this.dispatcher.dispatchRequest(context, message.params));
     } catch (error) {
       this.answerError(context, exchange, error);
     } finally {
-      session.finish(context);
+      session.finishRequest(context);
       if (--this.running === 0) this.idleWaiters.release();
     }
   }
 
-  private deliver(message: Exclude<Message, Request>, session: Session, source: RequestSource): void {
+  private processOneWay(message: OneWayMessage, session: Session, source: RequestSource): void {
     if (message.kind === 'response') {
       session.receiveResponse(message);
       return;
     }
     const context = contextOf(message, session, undefined, source);
-    this.dispatcher.notification(context, message.params).catch((error: unknown) => {
-      this.log.failed(context, context.revision.errorOf(error));
+    this.dispatcher.dispatchNotification(context, message.params).catch((error: unknown) => {
+      this.log.logFailure(context, context.revision.errorOf(error));
     });
   }
 
@@ -130,7 +135,7 @@ export class MessageReceiver {
 
   private answerError(context: RequestContext, exchange: Exchange, error: unknown): void {
     const failure = context.revision.errorOf(error);
-    this.log.failed(context, failure);
+    this.log.logFailure(context, failure);
     exchange.answer(errorMessage(context.requestId, failure.text));
     endSpan(context.span, { type: failure.kind, code: failure.code });
     this.recordMetrics(context, exchange, 'error');
@@ -143,7 +148,7 @@ export class MessageReceiver {
 }
 
 function contextOf(
-  message: Exclude<Message, { kind: 'response' }>,
+  message: Extract<Inbound, { kind: 'request' | 'notification' }>,
   session: Session,
   exchange: Exchange | undefined,
   source: RequestSource,
@@ -152,7 +157,7 @@ function contextOf(
   return new RequestContext(session, exchange, message.method, id, message.paramsText, source.projects);
 }
 
-/** The attributes of a request's span. The session key is a secret and not among them. */
+/** Describes a request for its span. The session key is left out, because it is a secret. */
 function tracedMethod({ id, method, params }: Request, session: Session): TracedMethod {
   const subject = params?.['name'] ?? params?.['uri'];
   return {
@@ -172,7 +177,7 @@ function acknowledge(response: ServerResponse): void {
   response.end();
 }
 
-function invalidAnswer({ id, problem }: Extract<Inbound, { kind: 'invalid' }>): string {
+function invalidRequestMessage({ id, problem }: Extract<Inbound, { kind: 'invalid' }>): string {
   const error = new GatewayError('invalid-request', `Invalid request: ${problem}`);
   return errorMessage(id, JsonRpcError.from(error).text);
 }

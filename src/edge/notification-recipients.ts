@@ -5,35 +5,35 @@ import type { Subscriber } from '../mcp/mcp-context.js';
 
 /** A subscriber as the edge manages it. */
 export interface NotificationRecipient extends Subscriber {
-  /** The project to which the recipient is limited. */
+  /** The project that limits the scope of the recipient. */
   readonly project: string | undefined;
   scope: Scope;
   /** Whether the client accepts notifications yet. */
   readonly isReady: boolean;
-  /** Absent while the client has not asked for log messages. */
+  /** Absent until the client sets a level; without one it gets no log messages of servers outside a call. */
   readonly logLevel: LoggingLevel | undefined;
-  /** Ends the stream of its notifications; requests in flight continue. */
+  /** Ends the standalone stream; requests in flight continue. */
   endNotifications(): void;
   close(): void;
 }
 
 @Injectable()
 export class NotificationRecipients {
-  private readonly open = new Set<NotificationRecipient>();
+  private readonly recipients = new Set<NotificationRecipient>();
 
   add(recipient: NotificationRecipient): void {
-    this.open.add(recipient);
-    recipient.onClose(() => this.open.delete(recipient));
+    this.recipients.add(recipient);
+    recipient.onClose(() => this.recipients.delete(recipient));
   }
 
   [Symbol.iterator](): Iterator<NotificationRecipient> {
-    return this.open.values();
+    return this.recipients.values();
   }
 
-  /** Evaluates the condition just before each delivery, because it may change while a fan-out runs. */
+  /** Evaluates the condition just before each delivery, because its outcome may change while a fan-out runs. */
   *matching(
     condition: (recipient: NotificationRecipient) => boolean,
   ): Generator<NotificationRecipient, void> {
-    for (const recipient of this.open) if (condition(recipient)) yield recipient;
+    for (const recipient of this.recipients) if (condition(recipient)) yield recipient;
   }
 }

@@ -6,13 +6,13 @@ import { GatewayError } from '../core/errors.js';
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
-/** Orchestrators call these by IP address, so any Host is allowed. Foreign web pages may read the answers. */
+/** Orchestrators call these by IP address, so any Host is allowed. The responses contain nothing confidential. */
 const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 
 /**
  * Refuses requests whose Host or Origin is not allowed (DNS rebinding), and lets pages of an allowed origin read the
- * answer. Nest runs it before the methods of `McpEndpoint`. `GatewayServer` runs `check` before every other request,
- * because Fastify reads the body before Nest's guards run and answers unknown paths without them.
+ * response (CORS). `@HttpGuards` runs it before the methods of `McpEndpoint`. `GatewayServer` calls `check` before every
+ * other request, because Fastify reads the body before Nest's guards run and answers unknown paths without them.
  */
 @Injectable()
 export class OriginGuard implements CanActivate {
@@ -34,13 +34,13 @@ export class OriginGuard implements CanActivate {
       throw forbidden('the Host header names no host of this gateway (see http.allowedHosts)');
     if (!this.allowed.allowsOrigin(origin))
       throw forbidden('requests of this Origin are not allowed (see http.allowedOrigins)');
-    if (origin !== undefined) allowReading(response, origin);
+    if (origin !== undefined) setCorsHeaders(response, origin);
   }
 }
 
 const forbidden = (reason: string): GatewayError => new GatewayError('forbidden', `Forbidden: ${reason}`);
 
-function allowReading(response: ServerResponse, origin: string): void {
+function setCorsHeaders(response: ServerResponse, origin: string): void {
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader(
     'access-control-expose-headers',
@@ -50,13 +50,13 @@ function allowReading(response: ServerResponse, origin: string): void {
 }
 
 /**
- * Hosts and origins that may reach the gateway; with empty lists, loopback only. Against DNS rebinding: a page whose
- * name resolves to the gateway still sends its own name in Host and Origin.
+ * Hosts and origins that may reach the gateway; with empty lists, loopback only. This prevents DNS rebinding: a page
+ * whose host name resolves to the gateway still sends that name in Host and Origin.
  */
 export class AllowedOrigins {
   private readonly hosts: ReadonlySet<string>;
   private readonly origins: ReadonlySet<string>;
-  /** The last allowed Host header. Most requests have the same. */
+  /** The last allowed Host header, cached because most requests have the same. */
   private lastHost: string | undefined;
 
   constructor(settings: {

@@ -20,7 +20,7 @@ afterEach(() => void jest.restoreAllMocks());
 
 const fail = (error: unknown): void => {
   const context = { method: 'tools/call', paramsText: '{"secret":1}' } as RequestContext;
-  new RequestLog().failed(context, JsonRpcError.from(error));
+  new RequestLog().logFailure(context, JsonRpcError.from(error));
 };
 
 describe('RequestLog', () => {

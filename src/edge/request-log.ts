@@ -3,8 +3,8 @@ import type { ErrorKind } from '../core/errors.js';
 import type { JsonRpcError } from '../mcp/json-rpc-error.js';
 import type { RequestContext } from './request-context.js';
 
-/** Failures that concern operators; all others are mistakes of the client or answers of the server. */
-const NOTEWORTHY = new Set<ErrorKind | 'remote'>([
+/** Failures that concern operators; all others are mistakes of the client or errors that a server sent. */
+const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
   'server-unavailable',
   'timeout',
   'overloaded',
@@ -16,7 +16,7 @@ const NOTEWORTHY = new Set<ErrorKind | 'remote'>([
 export class RequestLog {
   private readonly logger = new Logger('Request');
 
-  failed({ method }: RequestContext, error: JsonRpcError): void {
+  logFailure({ method }: RequestContext, error: JsonRpcError): void {
     const cause = error.cause as Error;
     const entry = {
       message: 'request failed',
@@ -26,7 +26,7 @@ export class RequestLog {
       reason: cause.message,
     };
     if (error.kind === 'internal') this.logger.error({ ...entry, cause: describe(cause.cause) });
-    else if (NOTEWORTHY.has(error.kind)) this.logger.warn({ ...entry, cause: describe(cause.cause) });
+    else if (WARNING_KINDS.has(error.kind)) this.logger.warn({ ...entry, cause: describe(cause.cause) });
     else this.logger.debug(entry);
   }
 }

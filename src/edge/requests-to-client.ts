@@ -12,12 +12,12 @@ interface PendingRequest {
   readonly onProgress: ClientRequestOptions['onProgress'];
 }
 
-/** The requests that servers send to one client. Their ids are assigned here and unique in the session of the client. */
+/** The requests that servers send to the client of one session. Each gets a new id, which is unique in the session. */
 export class RequestsToClient {
   private readonly pending = new Map<RequestId, PendingRequest>();
   private lastId = 0;
 
-  /** `write` writes a message to the stream that the request belongs to. */
+  /** `write` sends a message on the stream that the request belongs to. */
   send(
     method: string,
     params: JsonText | undefined,
@@ -37,8 +37,14 @@ export class RequestsToClient {
       const stopListening = (): void => signal.removeEventListener('abort', cancel);
       this.pending.set(id, {
         onProgress,
-        resolve: (result) => (stopListening(), resolve(result)),
-        reject: (error) => (stopListening(), reject(error)),
+        resolve: (result) => {
+          stopListening();
+          resolve(result);
+        },
+        reject: (error) => {
+          stopListening();
+          reject(error);
+        },
       });
       signal.addEventListener('abort', cancel, { once: true });
       write(requestMessage(id, method, paramsText));
@@ -84,6 +90,6 @@ export function supportsRequest(
   if (method !== 'elicitation/create' || elicitation === undefined) return false;
   const value: unknown = params?.toJSON();
   const mode = isJsonObject(value) && value['mode'] === 'url' ? 'url' : 'form';
-  // Clients of older revisions declare no modes, which means form.
+  // An empty object means form: revisions before 2025-11-25 have no modes.
   return elicitation[mode] !== undefined || (mode === 'form' && Object.keys(elicitation).length === 0);
 }

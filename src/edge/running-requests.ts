@@ -9,7 +9,7 @@ export interface RunningRequest {
   keepAlive(quietMs: number): void;
 }
 
-/** The requests of one session that are in flight, by the ids of its client. */
+/** The requests of one session that are in flight, by their ids, which the client assigns. */
 export class RunningRequests {
   private readonly byId = new Map<RequestId, RunningRequest>();
 

@@ -6,7 +6,7 @@ import { NO_AUTH } from '../config/auth-settings.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';
 import { ANONYMOUS } from '../mcp/principal.js';
-import { LATEST } from '../mcp/revisions/revision.js';
+import { LATEST_REVISION } from '../mcp/revisions/revision.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Authenticator } from './auth/authenticator.js';
@@ -46,7 +46,11 @@ describe('SessionPersistence', () => {
 
   function open(clientInfo: unknown = { name: 'c', version: '1' }): Session {
     const session = sessions.create(ANONYMOUS);
-    session.initialize({ revision: LATEST, capabilities: { roots: {} }, clientInfo: clientInfo as never });
+    session.initialize({
+      revision: LATEST_REVISION,
+      capabilities: { roots: {} },
+      clientInfo: clientInfo as never,
+    });
     session.bindProject('one', EVERYTHING);
     sessions.add(session);
     return session;

@@ -9,12 +9,13 @@ import { SessionRestorer } from './session-restorer.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** Maximum length of capabilities and client information as JSON. A session with more is not stored. */
+/** Maximum length of capabilities and client information as JSON. A session that exceeds it is not stored. */
 const MAX_PROFILE_LENGTH = 16_384;
 
 /** How long a subscribe request waits for the disk. */
 const WRITE_TIMEOUT_MS = 1000;
 
+/** A session with subscriptions, with the log level and the activity that were written last. */
 interface TrackedSession {
   readonly session: Session;
   logLevel: Session['logLevel'];
@@ -22,12 +23,12 @@ interface TrackedSession {
 }
 
 /**
- * Stores the sessions that have subscriptions for the next process. Clients of other sessions initialize again without
- * loss.
+ * Stores the sessions that have subscriptions, so that the next process can restore them. The client of any other session
+ * loses nothing when it has to initialize again.
  */
 @Injectable()
 export class SessionPersistence implements OnModuleInit {
-  private readonly stored = new Map<string, TrackedSession>();
+  private readonly tracked = new Map<string, TrackedSession>();
   private stopListening = (): void => {};
 
   constructor(
@@ -44,40 +45,40 @@ export class SessionPersistence implements OnModuleInit {
     this.subscribers.waitUntilPersisted = async () =>
       void (await completesWithin(this.records.flush(), WRITE_TIMEOUT_MS));
     this.stopListening = this.subscribers.onChange((subscription, _subscriber, isAdded) =>
-      isAdded ? this.subscribed(subscription) : this.unsubscribed(subscription),
+      isAdded ? this.onSubscribed(subscription) : this.onUnsubscribed(subscription),
     );
     this.sessions.onPrincipalChange((session) => {
-      if (this.stored.has(session.id)) this.store(session);
+      if (this.tracked.has(session.id)) this.store(session);
     });
-    this.sessions.onInterval(() => this.writeChanges());
+    this.sessions.onInterval(() => this.writeActivity());
     const failures = { type: 'counter', name: 'gatehouse_session_write_failures_total' } as const;
     this.metrics.expose({ ...failures, help: 'Failed writes of the session journal.' }, () => [
       [{}, this.records.failures],
     ]);
   }
 
-  /** Writes the last activity and stops: sessions that close afterwards stay stored. */
+  /** Writes the last activity and stops: sessions that close afterwards keep their records. */
   stop(): void {
     this.stopListening();
     this.stopListening = () => {};
-    for (const { session } of this.stored.values()) this.records.touch(session.id, seenAt(session));
-    this.stored.clear();
+    for (const { session } of this.tracked.values()) this.records.touch(session.id, lastActiveAt(session));
+    this.tracked.clear();
   }
 
-  private subscribed(subscription: Subscription): void {
+  private onSubscribed(subscription: Subscription): void {
     const { subscriber } = subscription;
     const session = this.sessions.find(subscriber);
-    if (session && !this.stored.has(subscriber)) this.store(session);
+    if (session && !this.tracked.has(subscriber)) this.store(session);
     this.records.addSubscription(subscriber, subscription);
   }
 
-  private unsubscribed({ subscriber, id }: Subscription): void {
-    if (!this.stored.has(subscriber)) return;
+  private onUnsubscribed({ subscriber, id }: Subscription): void {
+    if (!this.tracked.has(subscriber)) return;
     if (this.subscribers.table.countOfSubscriber(subscriber) > 0) {
       this.records.removeSubscription(subscriber, id);
       return;
     }
-    this.stored.delete(subscriber);
+    this.tracked.delete(subscriber);
     this.records.remove(subscriber);
   }
 
@@ -102,22 +103,22 @@ export class SessionPersistence implements OnModuleInit {
   }
 
   private track(session: Session): TrackedSession {
-    const kept = { session, logLevel: session.logLevel, seen: seenAt(session) };
-    this.stored.set(session.id, kept);
-    return kept;
+    const tracked = { session, logLevel: session.logLevel, seen: lastActiveAt(session) };
+    this.tracked.set(session.id, tracked);
+    return tracked;
   }
 
-  /** Called periodically, so that no request writes its activity to the disk. */
-  private writeChanges(): void {
-    for (const kept of this.stored.values()) {
-      const { session, logLevel } = kept;
+  /** Called periodically, so that requests need not write their activity to the disk. */
+  private writeActivity(): void {
+    for (const tracked of this.tracked.values()) {
+      const { session, logLevel } = tracked;
       if (session.logLevel !== logLevel) this.store(session);
-      else if (seenAt(session) - kept.seen >= this.sessions.activityWriteIntervalMs) {
-        kept.seen = seenAt(session);
-        this.records.touch(session.id, kept.seen);
+      else if (lastActiveAt(session) - tracked.seen >= this.sessions.activityWriteIntervalMs) {
+        tracked.seen = lastActiveAt(session);
+        this.records.touch(session.id, tracked.seen);
       }
     }
   }
 }
 
-const seenAt = (session: Session): number => Math.round(Date.now() - session.idleMs);
+const lastActiveAt = (session: Session): number => Math.round(Date.now() - session.idleMs);

@@ -24,11 +24,11 @@ export class SessionRestorer {
     private readonly logMessages: LogMessages,
   ) {}
 
-  /** Called before any link is opened, so that upstream subscriptions are made when the links come up. */
+  /** Called before any link is opened, so that upstream subscriptions are made when the links are opened. */
   async restoreAll(): Promise<Session[]> {
     const records = await this.records.load();
     const restored: Session[] = [];
-    // If the limit of sessions is lower now, the most recently active ones are restored.
+    // Most recently active first, because the limit of sessions may be lower than before.
     for (const record of records.toSorted((a, b) => b.seen - a.seen)) {
       const session = this.restore(record);
       if (session) restored.push(session);
@@ -43,9 +43,9 @@ export class SessionRestorer {
     return restored;
   }
 
-  /** Undefined when the session cannot be restored, or none of its subscriptions. */
+  /** Returns undefined when the session or all of its subscriptions cannot be restored. */
   private restore({ session: stored, seen, subscriptions }: SessionRecord): Session | undefined {
-    const session = this.sessionOf(stored, seen);
+    const session = this.createSession(stored, seen);
     if (!session) return undefined;
     const lost = subscriptions.filter((subscription) => !this.subscriptions.restore(session, subscription));
     if (lost.length === subscriptions.length) return undefined;
@@ -55,7 +55,7 @@ export class SessionRestorer {
     return session;
   }
 
-  private sessionOf(stored: StoredSession, seen: number): Session | undefined {
+  private createSession(stored: StoredSession, seen: number): Session | undefined {
     const principal = this.authenticator.restorePrincipal(stored.principal);
     const revision = revisionOf(stored.revision);
     if (!principal || !revision) return undefined;

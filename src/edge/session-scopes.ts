@@ -9,7 +9,7 @@ import { ListChanges } from './list-changes.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { Sessions } from './sessions.service.js';
 
-/** Updates the scopes of open sessions when projects or principals change, and closes sessions whose credentials ended. */
+/** Updates the scopes of open sessions when projects or principals change, and closes sessions whose credentials became invalid. */
 @Injectable()
 export class SessionScopes implements OnModuleInit {
   private readonly logger = new Logger('Sessions');
@@ -29,9 +29,9 @@ export class SessionScopes implements OnModuleInit {
       this.closeRevoked();
     });
     this.projects.onChange(() => {
-      for (const recipient of this.sessions.recipients) this.refresh(recipient);
+      for (const recipient of this.sessions.recipients) this.refreshScope(recipient);
     });
-    this.sessions.onPrincipalChange((session) => this.refresh(session));
+    this.sessions.onPrincipalChange((session) => this.refreshScope(session));
     this.sessions.onInterval(() => this.closeRevoked());
   }
 
@@ -53,7 +53,7 @@ export class SessionScopes implements OnModuleInit {
     }
   }
 
-  private refresh(recipient: NotificationRecipient): void {
+  private refreshScope(recipient: NotificationRecipient): void {
     const before = recipient.scope;
     recipient.scope = this.scopeOf(recipient);
     if (recipient.scope.key !== before.key) this.notifyListChanges(recipient, before);

@@ -40,13 +40,13 @@ describe('SessionStreams', () => {
 
   it('names streams uniquely and counts connected ones', async () => {
     expect([streams.open().name, streams.open().name]).toEqual(['1', '2']);
-    expect(streams.connected).toBe(0);
+    expect(streams.connectedCount).toBe(0);
     const line = await listening();
     const stream = streams.open();
     stream.connect(new FakeResponse().response);
-    expect(streams.connected).toBe(2);
+    expect(streams.connectedCount).toBe(2);
     await line.disconnect();
-    expect(streams.connected).toBe(1);
+    expect(streams.connectedCount).toBe(1);
   });
 
   it('removes ended streams after a slow reader has read them or is disconnected', () => {
@@ -57,7 +57,7 @@ describe('SessionStreams', () => {
     stream.send(frameOf('a', stream));
     stream.send(frameOf('b', stream));
     stream.end();
-    streams.close(stream);
+    streams.removeIfDone(stream);
     expect(open()).toBe(1);
     line.response.emit('drain');
     line.response.emit('drain');
@@ -89,7 +89,7 @@ describe('SessionStreams', () => {
     const { stream, resume } = await brokenAnswer('a');
     stream.send(frameOf('b', stream));
     stream.end();
-    streams.close(stream);
+    streams.removeIfDone(stream);
     expect(open()).toBe(0);
     const line = await listening(resume);
     expect(line.methods).toEqual(['b']);
@@ -100,7 +100,7 @@ describe('SessionStreams', () => {
     const { stream, resume } = await brokenAnswer('a');
     for (const said of ['b', 'c']) stream.send(frameOf(said, stream));
     stream.end();
-    streams.close(stream);
+    streams.removeIfDone(stream);
     const line = new FakeResponse();
     const written = jest.spyOn(line.response, 'write').mockReturnValue(false);
     streams.listen(line.response, resume);

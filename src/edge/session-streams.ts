@@ -26,67 +26,71 @@ export class SessionStreams {
   private readonly responses = new Map<string, EventStream>();
   private lastName = 0;
   /** Sequence numbers up to this one belong to other sessions or to the previous process. */
-  private readonly createdAfter = latestSequence();
-  private keptAliveAt = performance.now();
+  private readonly sequenceAtCreation = latestSequence();
+  private lastKeepAliveAt = performance.now();
 
   constructor(
     private readonly limits: SessionStreamLimits,
     private readonly observer?: StreamObserver,
   ) {
     this.replayBuffer = new ReplayBuffer(limits.replayEvents, REPLAY_BYTES);
-    this.standalone = this.streamOf('');
+    this.standalone = this.createStream('');
   }
 
   /** Number of streams with an open connection. */
-  get connected(): number {
+  get connectedCount(): number {
     return [this.standalone, ...this.responses.values()].filter((stream) => stream.isConnected).length;
   }
 
   /** Opens a response stream. */
   open(): EventStream {
     const name = (++this.lastName).toString(36);
-    const stream = this.streamOf(name);
+    const stream = this.createStream(name);
     this.responses.set(name, stream);
     return stream;
   }
 
-  /** Removes a stream that is done. */
-  close(stream: EventStream): void {
+  removeIfDone(stream: EventStream): void {
     if (stream.isDone) this.responses.delete(stream.name);
   }
 
   /** Connects the response to the standalone stream, or to the stream to be resumed. */
   listen(response: ServerResponse, resume?: ResumePoint): void {
     openEventStream(response);
-    const isOwn = resume !== undefined && this.isOwnSequence(resume.sequence);
-    if (!resume?.stream) {
-      // A sequence number of the previous process: the client has received no event of this process.
-      this.standalone.connect(response, resume && (isOwn ? resume.sequence : 0));
+    if (!resume) {
+      this.standalone.connect(response);
       return;
     }
-    const stream = isOwn ? this.responses.get(resume.stream) : undefined;
-    if (stream) {
-      stream.connect(response, resume.sequence);
-      this.close(stream);
-      return;
-    }
-    // A stream of the previous process has ended; a stream of this process may have the same name.
-    const ended = this.streamOf(resume.stream);
-    ended.end();
-    ended.connect(response, isOwn ? resume.sequence : undefined);
+    const sequence = this.isOwnSequence(resume.sequence) ? resume.sequence : undefined;
+    // After an event of the previous process, the client has received no event of this process.
+    if (resume.stream === '') this.standalone.connect(response, sequence ?? 0);
+    else this.resumeResponse(response, resume.stream, sequence);
   }
 
   /** Called periodically: writes a comment to a quiet standalone stream and removes response streams that are done. */
   keepAlive(quietMs: number): void {
     const now = performance.now();
-    if (now - this.keptAliveAt >= quietMs) {
-      this.keptAliveAt = now;
+    if (now - this.lastKeepAliveAt >= quietMs) {
+      this.lastKeepAliveAt = now;
       this.standalone.keepAlive();
     }
-    for (const stream of this.responses.values()) this.close(stream);
+    for (const stream of this.responses.values()) this.removeIfDone(stream);
   }
 
-  private streamOf(name: string): EventStream {
+  /** `sequence` is undefined for a stream of the previous process. A stream of this process may have the same name. */
+  private resumeResponse(response: ServerResponse, name: string, sequence: number | undefined): void {
+    const stream = sequence === undefined ? undefined : this.responses.get(name);
+    if (stream) {
+      stream.connect(response, sequence);
+      this.removeIfDone(stream);
+      return;
+    }
+    const ended = this.createStream(name);
+    ended.end();
+    ended.connect(response, sequence);
+  }
+
+  private createStream(name: string): EventStream {
     const { streamQueue, streamStuckMs } = this.limits;
     return new EventStream(
       name,
@@ -96,8 +100,8 @@ export class SessionStreams {
     );
   }
 
-  /** Sequence numbers of the previous process may also lie ahead, if the clock was set back. */
+  /** Sequence numbers of the previous process may also be higher than those of this process, if the clock was set back. */
   private isOwnSequence(sequence: number): boolean {
-    return sequence > this.createdAfter && sequence <= latestSequence();
+    return sequence > this.sequenceAtCreation && sequence <= latestSequence();
   }
 }

@@ -6,7 +6,7 @@ import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from '../mcp/json-rpc.js';
 import { McpController, McpNotification, McpRequest } from '../mcp/mcp.decorators.js';
 import { requireString } from '../mcp/params.js';
-import { LATEST, revisionOf } from '../mcp/revisions/revision.js';
+import { LATEST_REVISION, revisionOf } from '../mcp/revisions/revision.js';
 import { Registry } from '../registry/registry.service.js';
 import { VERSION } from '../version.js';
 import { isLoggingLevel } from './logging-level.js';
@@ -24,7 +24,7 @@ export class SessionController {
 
   @McpRequest('initialize')
   initialize(params: Params | undefined, { session, project, scope }: RequestContext): InitializeResult {
-    const revision = revisionOf(requireString(params, 'protocolVersion')) ?? LATEST;
+    const revision = revisionOf(requireString(params, 'protocolVersion')) ?? LATEST_REVISION;
     const capabilities = params?.['capabilities'];
     if (!isJsonObject(capabilities))
       throw new GatewayError('invalid-params', 'capabilities must be an object');
@@ -68,7 +68,7 @@ export class SessionController {
 
   @McpNotification('notifications/cancelled')
   cancelled(params: Params | undefined, { session }: RequestContext): void {
-    session.cancel(params?.['requestId'] as RequestId);
+    session.cancelRequest(params?.['requestId'] as RequestId);
   }
 
   @McpNotification('notifications/progress')

@@ -12,12 +12,12 @@ import { Session, type PreviousSession } from './session.js';
 const LIMITS = { streamQueue: 10, streamStuckMs: 1000, replayEvents: 10, inFlightPerSession: 3 };
 
 function begin(session: Session, id: string | number) {
-  const exchange = new Exchange(new FakeResponse().response, session, 1, false);
+  const exchange = new Exchange(new FakeResponse().response, session);
   const context = new RequestContext(session, exchange, 'tools/call', id, undefined);
-  session.begin(context);
+  session.beginRequest(context);
   const finish = (): void => {
     exchange.answer('{}');
-    session.finish(context);
+    session.finishRequest(context);
   };
   return { context, exchange, finish };
 }
@@ -80,7 +80,7 @@ describe('Session requests', () => {
     const { context } = begin(session, 1);
     expect(() => begin(session, 1)).toThrow(expect.objectContaining({ kind: 'invalid-request' }));
     expect(session.inFlight).toBe(1);
-    session.cancel(1);
+    session.cancelRequest(1);
     expect(context.signal.aborted).toBe(true);
   });
 
@@ -105,10 +105,10 @@ describe('Session requests', () => {
   it('are cancelled one by one', () => {
     const session = new Session(LIMITS);
     const [first, second] = [begin(session, 1), begin(session, 2)];
-    session.cancel('1');
-    session.cancel(99);
+    session.cancelRequest('1');
+    session.cancelRequest(99);
     expect(first.context.signal.aborted).toBe(false);
-    session.cancel(1);
+    session.cancelRequest(1);
     expect(first.context.signal.aborted).toBe(true);
     expect(second.context.signal.aborted).toBe(false);
   });
@@ -253,7 +253,7 @@ describe('Session.close', () => {
     const session = new Session(LIMITS);
     const [standalone, answer] = [stuckLine(), stuckLine()];
     session.listen(standalone.response);
-    const exchange = new Exchange(answer.response, session, 1, false);
+    const exchange = new Exchange(answer.response, session);
     for (const n of [1, 2]) {
       session.deliver(eventFrame(`{"n":${n}}`), {});
       exchange.send(`{"n":${n}}`);
@@ -302,11 +302,11 @@ describe('Session streams', () => {
 
   it('of a batch get keep-alive comments until its last answer', () => {
     const session = new Session(LIMITS);
-    const exchange = new Exchange(new FakeResponse().response, session, 2, true);
+    const exchange = Exchange.ofBatch(new FakeResponse().response, session, 2);
     const contexts = [1, 2].map((id) => new RequestContext(session, exchange, 'x', id, undefined));
-    for (const context of contexts) session.begin(context);
+    for (const context of contexts) session.beginRequest(context);
     exchange.answer('{}');
-    session.finish(contexts[0]!);
+    session.finishRequest(contexts[0]!);
     jest.advanceTimersByTime(1000);
     session.keepAlive(1000);
     expect(streamsOf(session)).toBe(1);

@@ -12,12 +12,12 @@ import { NOTHING, type Scope } from '../core/scope.js';
 import { notificationMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { ClientRequestOptions, DeliverOptions } from '../mcp/mcp-context.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
-import { LATEST, type Revision } from '../mcp/revisions/revision.js';
+import { LATEST_REVISION, type Revision } from '../mcp/revisions/revision.js';
 import { notificationKind } from '../core/notification-kind.js';
 import { supportsRequest, RequestsToClient } from './requests-to-client.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { EventStream, StreamObserver } from './event-stream.js';
-import type { Exchange, ExchangeHost } from './exchange.js';
+import type { Exchange, ExchangeSession } from './exchange.js';
 import { isAtLeast, loggingLevelIn } from './logging-level.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { RunningRequests, type RunningRequest } from './running-requests.js';
@@ -44,20 +44,20 @@ export interface PreviousSession {
 
 export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 
-/** The state of one client from `initialize` to its end: scope, running requests and streams. */
-export class Session implements NotificationRecipient, ExchangeHost {
+/** The state of one client from `initialize` until it is closed: scope, running requests and streams. */
+export class Session implements NotificationRecipient, ExchangeSession {
   /**
    * The secret in Mcp-Session-Id, never logged or stored. For a restored session it is unknown until the client sends its
    * next request.
    */
   key: string | undefined;
-  /** Not a secret: gives no access to the session. */
+  /** SHA-256 of the key. Not a secret, because it gives no access to the session. */
   readonly id: string;
-  /** The project in which it was opened. */
+  /** The project in which the session was opened. */
   project: string | undefined;
   private currentScope: Scope = NOTHING;
   readonly openedAt: number;
-  private profile: ClientProfile = { revision: LATEST, capabilities: {}, clientInfo: undefined };
+  private profile: ClientProfile = { revision: LATEST_REVISION, capabilities: {}, clientInfo: undefined };
   readonly streams: SessionStreams;
   private readonly standalone: EventStream;
   private readonly requestsToClient = new RequestsToClient();
@@ -65,8 +65,8 @@ export class Session implements NotificationRecipient, ExchangeHost {
   private readonly closeListeners = new ListenerSet();
   private readonly scopeListeners = new ListenerSet();
   private lastActiveAt: number;
-  private closed = false;
-  /** The client has sent `notifications/initialized`. */
+  private isClosed = false;
+  /** Whether the client has sent `notifications/initialized`. */
   isReady = false;
   logLevel: LoggingLevel | undefined;
 
@@ -98,6 +98,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
     return this.profile.clientInfo;
   }
 
+  /** As a subscriber, the session owns the links that are not shared. */
   get session(): this {
     return this;
   }
@@ -107,15 +108,15 @@ export class Session implements NotificationRecipient, ExchangeHost {
     this.scope = scope;
   }
 
-  /** Limits notifications. Requests have a scope of their own. */
+  /** The servers whose notifications the client receives. The project guard computes the scope of each request. */
   get scope(): Scope {
     return this.currentScope;
   }
 
   set scope(scope: Scope) {
-    const changed = scope.key !== this.currentScope.key;
+    const hasChanged = scope.key !== this.currentScope.key;
     this.currentScope = scope;
-    if (!changed) return;
+    if (!hasChanged) return;
     this.withdraw(({ server }) => server !== undefined && !scope.allows(server));
     this.scopeListeners.emit();
   }
@@ -134,8 +135,8 @@ export class Session implements NotificationRecipient, ExchangeHost {
 
   /** Time since the last activity; 0 while a stream is open or a request is running. */
   get idleMs(): number {
-    const busy = this.requests.size > 0 || this.standalone.isConnected;
-    return busy ? 0 : performance.now() - this.lastActiveAt;
+    const isBusy = this.requests.size > 0 || this.standalone.isConnected;
+    return isBusy ? 0 : performance.now() - this.lastActiveAt;
   }
 
   isIdleFor(ms: number): boolean {
@@ -146,21 +147,21 @@ export class Session implements NotificationRecipient, ExchangeHost {
     return this.requests.size;
   }
 
-  begin(request: RunningRequest): void {
+  beginRequest(request: RunningRequest): void {
     this.requests.add(request);
   }
 
-  finish(request: RunningRequest): void {
+  finishRequest(request: RunningRequest): void {
     this.requests.delete(request);
     this.touch();
   }
 
-  cancel(requestId: RequestId): void {
+  cancelRequest(requestId: RequestId): void {
     this.requests.abort(requestId);
   }
 
   notify(method: string, params: JsonText | undefined): void {
-    if (!this.wants(method, params)) return;
+    if (!this.passesLogLevel(method, params)) return;
     const frame = eventFrame(notificationMessage(method, params?.text));
     this.deliver(frame, { droppable: true, kind: notificationKind(method) });
   }
@@ -175,7 +176,7 @@ export class Session implements NotificationRecipient, ExchangeHost {
   }
 
   notifyOn(exchange: Exchange, method: string, params: JsonText | undefined): void {
-    if (!this.wants(method, params)) return;
+    if (!this.passesLogLevel(method, params)) return;
     const options = { droppable: true, kind: notificationKind(method) };
     exchange.send(notificationMessage(method, params?.text), options);
   }
@@ -201,8 +202,8 @@ export class Session implements NotificationRecipient, ExchangeHost {
     return this.requestsToClient.send(method, params, options, write);
   }
 
-  receiveResponse(response: Extract<Inbound, { kind: 'response' }>): boolean {
-    return this.requestsToClient.receive(response);
+  receiveResponse(response: Extract<Inbound, { kind: 'response' }>): void {
+    this.requestsToClient.receive(response);
   }
 
   receiveProgress(token: unknown, params: string): void {
@@ -222,14 +223,14 @@ export class Session implements NotificationRecipient, ExchangeHost {
   }
 
   onClose(listener: () => void): () => void {
-    if (this.closed) listener();
+    if (this.isClosed) listener();
     return this.closeListeners.add(listener);
   }
 
   /** Idempotent. Requests in flight are cancelled, streams end. */
   close(): void {
-    if (this.closed) return;
-    this.closed = true;
+    if (this.isClosed) return;
+    this.isClosed = true;
     this.requests.abortAll();
     this.requestsToClient.close();
     this.closeListeners.emit();
@@ -240,7 +241,8 @@ export class Session implements NotificationRecipient, ExchangeHost {
     this.standalone.end();
   }
 
-  private wants(method: string, params: JsonText | undefined): boolean {
+  /** Whether the log level of the session lets the notification pass. */
+  private passesLogLevel(method: string, params: JsonText | undefined): boolean {
     return (
       method !== 'notifications/message' ||
       (params !== undefined && isAtLeast(loggingLevelIn(params), this.logLevel))

@@ -12,9 +12,9 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 const KEEP_ALIVE_INTERVAL_MS = 5000;
 /** Keep-alive comments for thousands of streams are written in slices. */
 const SESSIONS_PER_SLICE = 250;
-/** Maximum time without bytes on a stream. An answer that takes longer becomes a stream. */
+/** After this time without bytes, a stream gets a comment, and the response to a running request becomes a stream. */
 const QUIET_MS = 15_000;
-/** How often the last activity is stored within `sessionIdleMs`. */
+/** How often the last activity of a session is stored within `sessionIdleMs`. */
 const ACTIVITY_WRITES_PER_EXPIRY = 8;
 /** Key of the counter of open sessions. */
 const SESSIONS = 'sessions';
@@ -22,8 +22,8 @@ const SESSIONS = 'sessions';
 /** All open sessions: lookup, limit, expiry and keep-alive. */
 @Injectable()
 export class Sessions implements OnModuleInit {
-  private readonly sessions = new Map<string, Session>();
-  /** By key. A restored session is added with the first request of its client. */
+  private readonly byId = new Map<string, Session>();
+  /** Restored sessions are added with the first request of their client, which contains the key. */
   private readonly byKey = new Map<string, Session>();
   private readonly timers: NodeJS.Timeout[] = [];
   private nextSlice: NodeJS.Immediate | undefined;
@@ -43,41 +43,41 @@ export class Sessions implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    const sweepEvery = Math.min(30_000, this.limits.sessionIdleMs / 4);
+    const expiryIntervalMs = Math.min(30_000, this.limits.sessionIdleMs / 4);
     this.timers.push(
-      setInterval(() => this.closeExpired(), sweepEvery).unref(),
+      setInterval(() => this.closeExpired(), expiryIntervalMs).unref(),
       setInterval(() => this.runInterval(), KEEP_ALIVE_INTERVAL_MS).unref(),
     );
   }
 
   get size(): number {
-    return this.sessions.size;
+    return this.byId.size;
   }
 
   all(): Iterable<Session> {
-    return this.sessions.values();
+    return this.byId.values();
   }
 
-  /** The session cannot be used before it is added. */
+  /** Requests do not find the session before it is added. */
   create(principal: Principal): Session {
     return new Session(this.limits, principal, this.metrics);
   }
 
   add(session: Session): void {
     if (this.quotas.claim(this.quota)) throw this.limitReached();
-    this.sessions.set(session.id, session);
+    this.byId.set(session.id, session);
     if (session.key !== undefined) this.byKey.set(session.key, session);
     this.recipients.add(session);
     this.openListeners.emit(session);
     session.onClose(() => {
       this.quotas.release(this.quota);
-      this.sessions.delete(session.id);
+      this.byId.delete(session.id);
       if (session.key !== undefined) this.byKey.delete(session.key);
     });
   }
 
   find(id: string): Session | undefined {
-    return this.sessions.get(id);
+    return this.byId.get(id);
   }
 
   get activityWriteIntervalMs(): number {
@@ -100,11 +100,14 @@ export class Sessions implements OnModuleInit {
     if (!this.hasCapacity) throw this.limitReached();
   }
 
-  /** For any other principal than the one that opened it, a session does not exist. */
+  /**
+   * The session of a request, whose time of last activity and principal are updated. Throws when there is none, or when
+   * another principal opened it.
+   */
   get(key: string | undefined, principal: Principal): Session {
     if (key === undefined)
       throw new GatewayError('session-required', 'The Mcp-Session-Id header is required');
-    const session = this.byKey.get(key) ?? this.sessions.get(sessionIdOf(key));
+    const session = this.byKey.get(key) ?? this.byId.get(sessionIdOf(key));
     if (session?.principal.id !== principal.id) throw sessionNotFound();
     if (session.key === undefined) this.bindKey(session, key);
     if (session.principal !== principal) this.changePrincipal(session, principal);
@@ -120,7 +123,7 @@ export class Sessions implements OnModuleInit {
   close(): void {
     for (const timer of this.timers) clearInterval(timer);
     clearImmediate(this.nextSlice);
-    for (const session of this.sessions.values()) session.close();
+    for (const session of this.byId.values()) session.close();
   }
 
   private get hasCapacity(): boolean {
@@ -142,7 +145,7 @@ export class Sessions implements OnModuleInit {
   }
 
   private closeExpired(): void {
-    for (const session of this.sessions.values())
+    for (const session of this.byId.values())
       if (session.isIdleFor(this.limits.sessionIdleMs)) session.close();
   }
 
@@ -153,18 +156,18 @@ export class Sessions implements OnModuleInit {
 
   private runInterval(): void {
     this.intervalListeners.emit();
-    // The previous round may still be running.
-    if (!this.nextSlice) this.keepAliveSlice(this.sessions.values());
+    // Skipped while the slices of the previous interval are not finished.
+    if (!this.nextSlice) this.keepAliveSlice(this.byId.values());
   }
 
-  private keepAliveSlice(rest: Iterator<Session>): void {
+  private keepAliveSlice(remaining: Iterator<Session>): void {
     this.nextSlice = undefined;
     for (let left = SESSIONS_PER_SLICE; left > 0; left--) {
-      const next = rest.next();
+      const next = remaining.next();
       if (next.done) return;
       next.value.keepAlive(QUIET_MS);
     }
-    this.nextSlice = setImmediate(() => this.keepAliveSlice(rest));
+    this.nextSlice = setImmediate(() => this.keepAliveSlice(remaining));
   }
 }
 

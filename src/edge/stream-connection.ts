@@ -9,13 +9,14 @@ interface ConnectionListener {
   closed(connection: StreamConnection): void;
 }
 
-/** One connection of a stream. Destroys itself when the client reads nothing for too long, also after its stream ended. */
+/** One connection of a stream. It is destroyed when the client reads nothing for too long, also after the stream ended. */
 export class StreamConnection {
-  /** The rest of the last event. */
+  /** The part of the last event that is not written yet. */
   private unwritten: Buffer = NOTHING;
-  private ending = false;
+  private isEnding = false;
   /** Runs while the socket is full. */
   private stuckTimer: NodeJS.Timeout | undefined;
+  /** Whether the connection was destroyed because the client read nothing. */
   isStuck = false;
 
   constructor(
@@ -27,6 +28,7 @@ export class StreamConnection {
     response.once('close', () => this.closed());
   }
 
+  /** Whether the socket accepts no more bytes for now. */
   get isBlocked(): boolean {
     return this.stuckTimer !== undefined;
   }
@@ -41,9 +43,9 @@ export class StreamConnection {
     this.writeSlices();
   }
 
-  /** Idempotent. Ends when the last event is written. */
+  /** Idempotent. The response ends when the last event is written. */
   end(): void {
-    this.ending = true;
+    this.isEnding = true;
     if (this.unwritten.length === 0) this.finish();
   }
 
@@ -81,7 +83,7 @@ export class StreamConnection {
     this.clearStuckTimer();
     this.writeSlices();
     if (this.isBlocked) return;
-    if (this.ending) this.finish();
+    if (this.isEnding) this.finish();
     else this.listener.drained();
   }
 

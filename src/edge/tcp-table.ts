@@ -15,7 +15,7 @@ const FILES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 const LINE = /^ *\d+: \w+:(\w{4}) ([\dA-F]{8}|[\dA-F]{32}):(\w{4}) \w\w \w+:\w+ 01:\w+ (\w{8})/gm;
 
 /** The kernel returns at most one page per read. */
-const page = Buffer.allocUnsafeSlow(16_384);
+const buffer = Buffer.allocUnsafeSlow(16_384);
 
 /**
  * Reads the TCP connections of this network namespace from Linux, in chunks of whole lines; yields nothing on other
@@ -34,15 +34,15 @@ export async function* readTcpTable(files: readonly string[] = FILES): AsyncGene
 }
 
 async function* linesOf(table: FileHandle): AsyncGenerator<string, void> {
-  let held = 0;
+  let filled = 0;
   for (;;) {
-    const { bytesRead } = await table.read(page, held, page.length - held);
+    const { bytesRead } = await table.read(buffer, filled, buffer.length - filled);
     if (bytesRead === 0) return;
-    held += bytesRead;
-    const end = page.lastIndexOf('\n', held - 1) + 1;
-    yield page.toString('latin1', 0, end);
-    page.copyWithin(0, end, held);
-    held -= end;
+    filled += bytesRead;
+    const end = buffer.lastIndexOf('\n', filled - 1) + 1;
+    yield buffer.toString('latin1', 0, end);
+    buffer.copyWithin(0, end, filled);
+    filled -= end;
   }
 }
 

@@ -5,11 +5,12 @@ const RESOLUTION_MS = 20;
 const WINDOW_MS = 10_000;
 const NS_PER_MS = 1e6;
 
-/** The event loop's delay in the last complete window. */
+/** Measures the delay of the event loop in windows of ten seconds. */
 @Injectable()
 export class EventLoopDelay implements OnModuleInit, OnModuleDestroy {
   private readonly histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   private timer: NodeJS.Timeout | undefined;
+  /** The 99th percentile of the last complete window. */
   p99Ms = 0;
 
   onModuleInit(): void {
@@ -23,6 +24,7 @@ export class EventLoopDelay implements OnModuleInit, OnModuleDestroy {
   }
 
   private endWindow(): void {
+    // The histogram holds the intervals between samples, which include the resolution.
     this.p99Ms = Math.max(0, Math.round(this.histogram.percentile(99) / NS_PER_MS) - RESOLUTION_MS);
     this.histogram.reset();
   }

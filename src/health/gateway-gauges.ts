@@ -17,7 +17,7 @@ const STATES: readonly BackendStatus['state'][] = [
   'stopped',
 ];
 
-/** Gauges whose values are read from the gateway's state at every scrape. */
+/** Gauges, and one counter, whose values are read from the gateway's state at every scrape. */
 @Injectable()
 export class GatewayGauges implements OnModuleInit {
   constructor(
@@ -33,43 +33,43 @@ export class GatewayGauges implements OnModuleInit {
     const { metrics } = this;
     metrics.retainServers((server) => this.servers.current.has(server));
     if (this.settings.aliases) metrics.exposeAlias();
-    this.gauge('mcp_sessions_active', 'Open sessions.', () => this.sessions.size);
-    this.readBackends();
-    this.gauge(
+    this.exposeGauge('mcp_sessions_active', 'Open sessions.', () => this.sessions.size);
+    this.exposeServerMetrics();
+    this.exposeGauge(
       'gatehouse_config_last_reload_successful',
       'Whether the last reload of the configuration was accepted.',
       () => Number(this.reloader.lastOutcome.ok),
     );
-    this.gauge(
+    this.exposeGauge(
       'gatehouse_config_last_reload_success_timestamp_seconds',
       'Time of the last accepted reload of the configuration.',
       () => this.reloader.lastGoodAt.getTime() / 1000,
     );
   }
 
-  private readBackends(): void {
-    this.perServer('gauge', 'mcp_backend_up', 'Whether the server is ready.', (backend) =>
+  private exposeServerMetrics(): void {
+    this.exposePerServer('gauge', 'mcp_backend_up', 'Whether the server is ready.', (backend) =>
       Number(backend.status().state === 'ready'),
     );
-    this.perServer(
+    this.exposePerServer(
       'gauge',
       'mcp_backend_queue_depth',
       'Calls in the queue before the server.',
       (backend) => backend.status().waiting,
     );
-    this.perServer(
+    this.exposePerServer(
       'gauge',
       'mcp_backend_in_flight',
       'Calls that the server is working on.',
       (backend) => backend.status().inFlight,
     );
-    this.perServer(
+    this.exposePerServer(
       'gauge',
       'gatehouse_backend_queue_limit',
       'Maximum length of the queue before the server.',
       ({ config }) => config.queue,
     );
-    this.perServer(
+    this.exposePerServer(
       'counter',
       'gatehouse_backend_restarts_total',
       'Connections after the first one.',
@@ -82,15 +82,15 @@ export class GatewayGauges implements OnModuleInit {
         help: 'Connection state of the server: 1 for the current state, 0 for the others.',
         labelNames: ['server_id', 'state'],
       },
-      () => this.states(),
+      () => this.stateReadings(),
     );
   }
 
-  private gauge(name: string, help: string, read: () => number): void {
+  private exposeGauge(name: string, help: string, read: () => number): void {
     this.metrics.expose({ type: 'gauge', name, help }, () => [[{}, read()]]);
   }
 
-  private perServer(
+  private exposePerServer(
     type: 'counter' | 'gauge',
     name: string,
     help: string,
@@ -101,10 +101,10 @@ export class GatewayGauges implements OnModuleInit {
     );
   }
 
-  private *states(): Reading {
+  private *stateReadings(): Reading {
     for (const backend of this.backends.all()) {
       const { id, state } = backend.status();
-      for (const other of STATES) yield [{ server_id: id, state: other }, Number(other === state)];
+      for (const label of STATES) yield [{ server_id: id, state: label }, Number(label === state)];
     }
   }
 }

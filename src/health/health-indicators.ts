@@ -23,40 +23,40 @@ export class HealthIndicators {
 
   all(): (() => HealthIndicatorResult)[] {
     return [
-      ...Array.from(this.backends.all(), (backend) => () => this.server(backend.status())),
-      () => this.eventLoop(),
-      () => this.memory(),
-      () => this.config(),
+      ...Array.from(this.backends.all(), (backend) => () => this.checkServer(backend.status())),
+      () => this.checkEventLoop(),
+      () => this.checkMemory(),
+      () => this.checkConfig(),
     ];
   }
 
-  private server({ id, state, reason, since }: BackendStatus): HealthIndicatorResult {
+  private checkServer({ id, state, reason, since }: BackendStatus): HealthIndicatorResult {
     const check = this.indicator.check(`server:${id}`);
-    const facts = { state, since: new Date(since).toISOString() };
-    if (state === 'ready') return check.up(facts);
+    const details = { state, since: new Date(since).toISOString() };
+    if (state === 'ready') return check.up(details);
     return check.degraded({
-      ...facts,
+      ...details,
       ...(reason === undefined ? {} : { reason: this.secrets.redact(reason) }),
     });
   }
 
-  private eventLoop(): HealthIndicatorResult {
+  private checkEventLoop(): HealthIndicatorResult {
     const { p99Ms } = this.delay;
     const check = this.indicator.check('eventLoop');
     return p99Ms > MAX_DELAY_MS ? check.degraded({ p99Ms }) : check.up({ p99Ms });
   }
 
-  private memory(): HealthIndicatorResult {
+  private checkMemory(): HealthIndicatorResult {
     const { used_heap_size: heapUsedBytes, heap_size_limit: heapLimitBytes } = getHeapStatistics();
-    const facts = { rssBytes: process.memoryUsage.rss(), heapUsedBytes, heapLimitBytes };
+    const details = { rssBytes: process.memoryUsage.rss(), heapUsedBytes, heapLimitBytes };
     const check = this.indicator.check('memory');
-    return heapUsedBytes > heapLimitBytes * MAX_HEAP_SHARE ? check.degraded(facts) : check.up(facts);
+    return heapUsedBytes > heapLimitBytes * MAX_HEAP_SHARE ? check.degraded(details) : check.up(details);
   }
 
-  private config(): HealthIndicatorResult {
+  private checkConfig(): HealthIndicatorResult {
     const { ok, at, problem = '' } = this.reloader.lastOutcome;
-    const facts = { at: at.toISOString() };
+    const details = { at: at.toISOString() };
     const check = this.indicator.check('config');
-    return ok ? check.up(facts) : check.degraded({ ...facts, problem: this.secrets.redact(problem) });
+    return ok ? check.up(details) : check.degraded({ ...details, problem: this.secrets.redact(problem) });
   }
 }

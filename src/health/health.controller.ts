@@ -13,7 +13,7 @@ import { OperatorGuard } from './operator.guard.js';
 import { RequiredServers } from './required-servers.js';
 import { StartupProgress } from './startup-progress.js';
 
-/** By default, terminus loads @nestjs/swagger for its decorator where it is installed. */
+/** `swaggerDocumentation` is off because terminus would load @nestjs/swagger for it. */
 const CHECK_OPTIONS = { noCache: true, swaggerDocumentation: false };
 
 /** The probes of an orchestrator are public and name no server; `/health` with its details is for operators. */
@@ -29,12 +29,11 @@ export class HealthController {
     private readonly indicators: HealthIndicators,
   ) {}
 
-  /** All indicators. */
   @Get()
   @UseGuards(OperatorGuard)
   @HealthCheck(CHECK_OPTIONS)
   details(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.accepting(), ...this.indicators.all()]);
+    return this.health.check([() => this.checkAccepting(), ...this.indicators.all()]);
   }
 
   /** The process runs and its event loop is not blocked. Not a terminus check, which would fail while draining. */
@@ -45,41 +44,45 @@ export class HealthController {
   }
 
   /**
-   * The gateway accepts requests. A server that is down does not count: all replicas see the same server, and removing all
-   * of them would turn a partial failure into an outage.
+   * The gateway accepts requests. A server that is down does not make it unready: all replicas use the same server, and
+   * taking all of them out of service would turn a partial failure into an outage.
    */
   @Get('ready')
   @HealthCheck(CHECK_OPTIONS)
   ready(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.accepting(), () => this.requiredServers(), () => this.servers()]);
+    return this.health.check([
+      () => this.checkAccepting(),
+      () => this.checkRequiredServers(),
+      () => this.checkServers(),
+    ]);
   }
 
   /** Every server has finished its first sync or failed, so lists are as complete as possible. */
   @Get('startup')
   @HealthCheck(CHECK_OPTIONS)
   startup(): Promise<HealthCheckResult> {
-    return this.health.check([() => this.started()]);
+    return this.health.check([() => this.checkStartup()]);
   }
 
-  private accepting(): HealthIndicatorResult {
+  private checkAccepting(): HealthIndicatorResult {
     const check = this.indicator.check('accepting');
-    return this.endpoint.draining ? check.down('shutting down') : check.up();
+    return this.endpoint.isDraining ? check.down('shutting down') : check.up();
   }
 
-  private requiredServers(): HealthIndicatorResult {
+  private checkRequiredServers(): HealthIndicatorResult {
     const check = this.indicator.check('requiredServers');
-    return this.required.wereConnected
+    return this.required.allWereConnected
       ? check.up()
-      : check.down('not every required server was connected yet');
+      : check.down('not every required server has been connected yet');
   }
 
-  private servers(): HealthIndicatorResult {
+  private checkServers(): HealthIndicatorResult {
     const check = this.indicator.check('servers');
     const allReady = [...this.backends.all()].every((backend) => backend.status().state === 'ready');
     return allReady ? check.up() : check.degraded();
   }
 
-  private started(): HealthIndicatorResult {
+  private checkStartup(): HealthIndicatorResult {
     const check = this.indicator.check('startup');
     return this.startupProgress.isComplete
       ? check.up()

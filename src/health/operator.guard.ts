@@ -11,7 +11,7 @@ interface Reply {
   header(name: string, value: string): unknown;
 }
 
-/** Admits only operators. */
+/** Refuses requests that `OperatorAccess` does not allow. */
 @Injectable()
 export class OperatorGuard implements CanActivate {
   constructor(private readonly access: OperatorAccess) {}

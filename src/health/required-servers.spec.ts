@@ -31,7 +31,7 @@ class Servers {
 
 describe('RequiredServers', () => {
   it('is satisfied without configured servers', () => {
-    expect(new Servers().require().wereConnected).toBe(true);
+    expect(new Servers().require().allWereConnected).toBe(true);
   });
 
   it('is satisfied after each server was connected once', () => {
@@ -39,9 +39,9 @@ describe('RequiredServers', () => {
     const required = servers.require('a', 'b');
     servers.becomes('a', 'retrying');
     servers.becomes('b', 'ready');
-    expect(required.wereConnected).toBe(false);
+    expect(required.allWereConnected).toBe(false);
     servers.becomes('a', 'ready');
-    expect(required.wereConnected).toBe(true);
+    expect(required.allWereConnected).toBe(true);
   });
 
   it('stays satisfied when a server is lost later', () => {
@@ -49,13 +49,13 @@ describe('RequiredServers', () => {
     const required = servers.require('a');
     servers.becomes('a', 'ready');
     servers.becomes('a', 'crash-loop');
-    expect(required.wereConnected).toBe(true);
+    expect(required.allWereConnected).toBe(true);
   });
 
   it('does not wait for disabled servers', () => {
     const servers = new Servers();
     const required = servers.require('a');
     servers.current.set('a', { enabled: false });
-    expect(required.wereConnected).toBe(true);
+    expect(required.allWereConnected).toBe(true);
   });
 });

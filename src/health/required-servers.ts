@@ -3,9 +3,10 @@ import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { ReadinessSettings } from '../config/readiness-settings.js';
 
-/** The servers of `readiness.requireServers`. The gateway is ready after each was connected once, also if it is lost later. */
+/** The servers of `readiness.requireServers`. The gateway is ready once each has been connected; a later loss does not count. */
 @Injectable()
 export class RequiredServers implements OnModuleInit {
+  /** Servers that have not been connected yet. */
   private readonly missing: Set<string>;
 
   constructor(
@@ -22,8 +23,8 @@ export class RequiredServers implements OnModuleInit {
     });
   }
 
-  /** Disabled servers do not count. */
-  get wereConnected(): boolean {
+  /** Disabled servers are not required. */
+  get allWereConnected(): boolean {
     return ![...this.missing].some((id) => this.servers.current.get(id)?.enabled);
   }
 }

@@ -10,7 +10,7 @@ export class StartupProgress implements OnApplicationBootstrap {
 
   constructor(private readonly backends: Backends) {}
 
-  /** The backends of the imported module have been started before. */
+  /** Nest has called the same hook of `Backends` before, which creates them. */
   onApplicationBootstrap(): void {
     void this.waitForServers();
   }

@@ -1,8 +1,8 @@
 import { onOneLine } from '../lib/json-text/json-text.js';
 
 /**
- * Starts at the current time, so that ids of this process are above those of the previous one, with which clients may
- * reconnect. Only more than a hundred events per millisecond on average could reach the ids of the next process.
+ * Starts at the current time, so that event ids of this process are above those of the previous process, with which
+ * clients may reconnect. This holds up to an average of a hundred events per millisecond.
  */
 let lastSequence = Date.now() * 100;
 
@@ -11,19 +11,20 @@ export const latestSequence = (): number => lastSequence;
 /** One server-sent event, encoded once and written to any number of streams. */
 export interface EventFrame {
   readonly sequence: number;
-  /** The name of its stream; empty for standalone streams. */
+  /** The name of the response stream that the event belongs to; empty for standalone streams. */
   readonly stream: string;
   /** Approximate number of bytes. */
   readonly size: number;
   readonly bytes: Buffer;
 }
 
-/** The frame that was encoded last: in a fan-out, all streams take the same one. */
-let encoded = { sequence: 0, bytes: Buffer.alloc(0) };
+/** The frame that was encoded last. In a fan-out, one frame is written to many streams in a row. */
+let lastEncoded = { sequence: 0, bytes: Buffer.alloc(0) };
 
 /**
- * Composed when the first stream sends it: most events for a stuck reader are replaced before that. Sessions keep frames
- * for replay, so a frame holds its text, and no Buffer, which takes twice the memory and retains the pool it is part of.
+ * The text is composed when the first stream writes the frame: while a client reads nothing, most events are replaced
+ * before that. The frame stores text and no Buffer, because replay buffers hold many frames, and a Buffer takes twice the
+ * memory and retains the pool that it is a part of.
  */
 class LazyFrame implements EventFrame {
   readonly sequence = ++lastSequence;
@@ -38,9 +39,9 @@ class LazyFrame implements EventFrame {
 
   get bytes(): Buffer {
     this.text ??= this.compose();
-    if (encoded.sequence !== this.sequence)
-      encoded = { sequence: this.sequence, bytes: Buffer.from(this.text) };
-    return encoded.bytes;
+    if (lastEncoded.sequence !== this.sequence)
+      lastEncoded = { sequence: this.sequence, bytes: Buffer.from(this.text) };
+    return lastEncoded.bytes;
   }
 
   private compose(): string {
@@ -67,11 +68,11 @@ export const primingFrame = (stream: string): EventFrame => new LazyFrame(stream
 const eventId = (sequence: number, stream: string): string =>
   stream ? `${sequence}.${stream}` : `${sequence}`;
 
-/** Undefined when it is not an id of this gateway. */
+/** Undefined when the text is not an event id of a gateway. */
 export function parseEventId(id: string): { sequence: number; stream: string } | undefined {
   const match = /^(\d{1,15})(?:\.([a-z0-9]{1,16}))?$/.exec(id);
   return match ? { sequence: Number(match[1]), stream: match[2] ?? '' } : undefined;
 }
 
-/** A comment that keeps proxies from closing a quiet stream. */
+/** A comment (SSE) that keeps proxies from closing a quiet stream. */
 export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');

@@ -2,10 +2,10 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { EventFrame } from './event-frame.js';
 import type { DeliverOptions, Subscriber } from './mcp-context.js';
 
-/** Bounds of one slice. The second one limits the writes to sockets that Node makes after the slice. */
 const SLICE_MS = 8;
+/** Also bounds the writes to sockets that Node makes after the slice. */
 const MAX_SLICE_DELIVERIES = 512;
-/** With this many waiting notifications, the fan-out stops yielding to the event loop until fewer wait. */
+/** While this many notifications wait, the fan-out does not yield to the event loop. */
 const MAX_WAITING = 10_000;
 
 /** An encoded notification, with the options of its delivery. */
@@ -17,7 +17,7 @@ export type Recipient = Pick<Subscriber, 'deliver'>;
 
 /** One notification for any number of recipients. */
 export interface OutgoingNotification {
-  /** A later notification with the same key replaces this one while it waits. Without a key, none does. */
+  /** A later notification with the same key replaces this one while it waits. Without a key, it is never replaced. */
   readonly key?: string;
   /** Called when the delivery starts. The iterator is read before each delivery, so it can skip closed recipients. */
   recipients(): Iterator<Recipient>;
@@ -42,7 +42,7 @@ export class FanOut {
   private readonly logger = new Logger('FanOut');
   private readonly waiting = new Map<unknown, OutgoingNotification>();
   private current: Delivery | undefined;
-  /** The encoded notification of the current delivery; a new one in each slice. */
+  /** The encoded notification of the current delivery; encoded again in each slice. */
   private event: NotificationEvent | undefined;
 
   /** Returns false when the notification replaces a waiting one with the same key. */
@@ -62,12 +62,16 @@ export class FanOut {
     const startedAt = performance.now();
     let deliveries = 0;
     this.event = undefined;
-    while ((this.current ??= this.next())) {
-      if (!this.deliverNext(this.current)) this.current = this.event = undefined;
-      const isOver =
+    while ((this.current ??= this.takeNext())) {
+      if (!this.deliverNext(this.current)) {
+        this.current = undefined;
+        this.event = undefined;
+      }
+      // The clock is read after every 32nd delivery only.
+      const isSliceOver =
         ++deliveries >= MAX_SLICE_DELIVERIES ||
-        ((deliveries & 31) === 0 && performance.now() - startedAt > SLICE_MS);
-      if (isOver && this.current && this.waiting.size < MAX_WAITING) {
+        (deliveries % 32 === 0 && performance.now() - startedAt > SLICE_MS);
+      if (isSliceOver && this.current && this.waiting.size < MAX_WAITING) {
         setImmediate(this.runSlice);
         return;
       }
@@ -89,7 +93,7 @@ export class FanOut {
     }
   }
 
-  private next(): Delivery | undefined {
+  private takeNext(): Delivery | undefined {
     for (const [key, notification] of this.waiting) {
       this.waiting.delete(key);
       return deliveryOf(notification);

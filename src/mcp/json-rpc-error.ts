@@ -15,13 +15,14 @@ export class JsonRpcError extends Error {
     super(text, options);
   }
 
-  /** Any other exception becomes an internal error, whose cause is not sent. */
+  /** An exception that is none of the gateway's own becomes an internal error, whose cause is not sent. */
   static from(exception: unknown, era: Era = '2025'): JsonRpcError {
     if (exception instanceof JsonRpcError) return exception;
     if (exception instanceof RemoteError)
       return new JsonRpcError('remote', 200, exception.code, exception.text, { cause: exception });
     if (exception instanceof GatewayError) return JsonRpcError.of(exception, era);
     const options = { cause: exception };
+    // Nest throws an RpcException when a guard returns false.
     if (exception instanceof RpcException)
       return JsonRpcError.of(new GatewayError('forbidden', 'Not allowed', undefined, options), era);
     return JsonRpcError.of(new GatewayError('internal', 'Internal error', undefined, options), era);

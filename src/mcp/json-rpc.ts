@@ -33,7 +33,7 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value));
 }
 
-/** Whether a transport may pass the value on; `readMessage` validates the rest. */
+/** The only check that a transport makes; `readMessage` validates the rest. */
 export const isMessage = (value: unknown): value is JSONRPCMessage =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 
@@ -44,15 +44,15 @@ export const isResponseTo = (message: JSONRPCMessage, requestId: RequestId | und
 export function readMessage(message: unknown, text: string): Inbound {
   if (!isJsonObject(message)) return invalid(undefined, 'a message must be an object');
   const { id, method, params } = message;
-  const knownId = isRequestId(id) ? id : undefined;
-  if (message['jsonrpc'] !== '2.0') return invalid(knownId, 'jsonrpc must be "2.0"');
+  const validId = isRequestId(id) ? id : undefined;
+  if (message['jsonrpc'] !== '2.0') return invalid(validId, 'jsonrpc must be "2.0"');
   if (method === undefined) return readResponse(message, text);
-  if (typeof method !== 'string') return invalid(knownId, 'method must be a string');
-  if (params !== undefined && !isJsonObject(params)) return invalid(knownId, 'params must be an object');
+  if (typeof method !== 'string') return invalid(validId, 'method must be a string');
+  if (params !== undefined && !isJsonObject(params)) return invalid(validId, 'params must be an object');
   const paramsText = params && memberText(text, 'params');
   if (id === undefined) return { kind: 'notification', method, params, paramsText };
-  if (knownId === undefined) return invalid(undefined, 'id must be a string or an integer');
-  return { kind: 'request', id: knownId, method, params, paramsText };
+  if (validId === undefined) return invalid(undefined, 'id must be a string or an integer');
+  return { kind: 'request', id: validId, method, params, paramsText };
 }
 
 function readResponse(message: Record<string, unknown>, text: string): Inbound {
@@ -87,10 +87,10 @@ const textOf = (value: unknown): string => (value instanceof JsonText ? value.te
 export const resultMessage = (id: RequestId, result: unknown): string =>
   `${resultHead(id)}${textOf(result ?? {})}}`;
 
-/** The message up to its result; one brace follows the result. */
+/** The text of the message up to its result. The result and one closing brace complete it. */
 export const resultHead = (id: RequestId): string => `{"jsonrpc":"2.0","id":${idText(id)},"result":`;
 
-/** An unknown id is left out. */
+/** `error` is the JSON text of the error object. Without an id, the message has no `id` member. */
 export const errorMessage = (id: RequestId | undefined, error: string): string =>
   id === undefined
     ? `{"jsonrpc":"2.0","error":${error}}`

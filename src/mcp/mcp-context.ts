@@ -29,17 +29,17 @@ export interface Channel {
 
 /** How an event may be treated while its stream is slow or closed. */
 export interface DeliverOptions {
-  /** Of several queued events with one key, only the latest is kept. */
+  /** Of several queued events with the same key, only the latest is kept. */
   readonly coalesce?: string;
-  /** May be dropped when the queue is full. */
+  /** Whether the event may be dropped when the queue is full. */
   readonly droppable?: boolean;
   /** The kind under which metrics count a notification; absent for requests and responses. */
   readonly kind?: NotificationKind;
-  /** The server it came from, so that it can be withdrawn when the client loses access to that server. */
+  /** The server that sent the event, so that the event can be withdrawn when the client loses access to that server. */
   readonly server?: string;
 }
 
-/** A 2025 session, as owner of links that are not shared (`isolation: session`). Its id never leaves the process. */
+/** A session as the owner of links that are not shared (`isolation: session`). Its id is not sent to clients or servers. */
 export interface ClientSession extends Channel {
   readonly id: string;
   readonly capabilities: ClientCapabilities;
@@ -47,16 +47,16 @@ export interface ClientSession extends Channel {
   onClose(listener: () => void): () => void;
 }
 
-/** A recipient of notifications: a 2025 session. */
+/** A recipient of notifications: a session. */
 export interface Subscriber {
   readonly id: string;
   readonly principal: Principal;
   readonly clientInfo?: Implementation | undefined;
-  /** The owner of the links over which its subscriptions are made, where links are not shared. */
+  /** The owner of the links that are not shared, over which subscriptions are made for this subscriber. */
   readonly session?: ClientSession | undefined;
-  /** The servers whose notifications it may receive. */
+  /** The servers whose notifications the subscriber may receive. */
   readonly scope: Scope;
-  /** Sends an event that is encoded once for all recipients. It is queued, within bounds, while no stream is open. */
+  /** Sends an event. While no stream is open, the event is queued, within bounds. */
   deliver(frame: EventFrame, options: DeliverOptions): void;
   /** Removes queued events that the recipient may no longer receive. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void;
@@ -68,7 +68,7 @@ export interface Subscriber {
 
 /** The client request that a call to a server is made for. */
 export interface Caller extends Channel {
-  /** Callers with one key share one place in the fair queue of a server. */
+  /** Callers with the same key share one place in the fair queue of a server. */
   readonly key: string;
   readonly principal: Principal;
   readonly capabilities: ClientCapabilities;
@@ -82,7 +82,7 @@ export interface Caller extends Channel {
   readonly span?: Span | undefined;
 }
 
-/** One MCP message in the guards and handlers of its method. */
+/** One MCP message, as guards and handlers of its method receive it. */
 export interface McpContext extends Caller {
   readonly method: string;
   /** Absent for a notification. */

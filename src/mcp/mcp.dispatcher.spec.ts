@@ -23,7 +23,7 @@ import type { McpContext } from './mcp-context.js';
 import { connectMcp, McpModule } from './mcp.module.js';
 import { Tracing } from './tracing.js';
 import { ANONYMOUS } from './principal.js';
-import { LATEST } from './revisions/revision.js';
+import { LATEST_REVISION } from './revisions/revision.js';
 
 const SECRET = 'postgres://admin:hunter2@db';
 
@@ -198,7 +198,7 @@ function contextOf(method: string, requestId?: number): McpContext {
     capabilities: {},
     logLevel: undefined,
     signal: new AbortController().signal,
-    revision: { ...LATEST, methods: { has: (name) => name !== 'test/later' } },
+    revision: { ...LATEST_REVISION, methods: { has: (name) => name !== 'test/later' } },
     principal: ANONYMOUS,
     namedProjects: [],
     project: undefined,
@@ -233,8 +233,10 @@ describe('McpDispatcher', () => {
 
   afterAll(() => app.close());
 
-  const request = (method: string, params?: Params) => dispatcher.request(contextOf(method, 1), params);
-  const notify = (method: string, params?: Params) => dispatcher.notification(contextOf(method), params);
+  const request = (method: string, params?: Params) =>
+    dispatcher.dispatchRequest(contextOf(method, 1), params);
+  const notify = (method: string, params?: Params) =>
+    dispatcher.dispatchNotification(contextOf(method), params);
 
   it('passes params and context of a request to the handler of an injected controller', async () => {
     await expect(request('test/echo', { a: 1 })).resolves.toEqual({ params: { a: 1 }, requestId: 1 });
@@ -284,7 +286,7 @@ describe('McpDispatcher', () => {
       const careless = await build();
       careless.connectMicroservice({ strategy: careless.get(McpDispatcher) }, { inheritAppConfig: false });
       await careless.startAllMicroservices();
-      const answer = careless.get(McpDispatcher).request(contextOf('test/barred', 1), undefined);
+      const answer = careless.get(McpDispatcher).dispatchRequest(contextOf('test/barred', 1), undefined);
       await expect(answer).resolves.toBe('reached');
       expect(careless.get(CallLog).lines).toEqual(['barred']);
       await careless.close();

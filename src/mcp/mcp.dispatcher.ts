@@ -34,7 +34,7 @@ export class McpDispatcher extends Server implements CustomTransportStrategy {
   }
 
   /** Runs guards, handler and filter of one request method. Rejects only with a JsonRpcError. */
-  async request(context: McpContext, params: Params | undefined): Promise<unknown> {
+  async dispatchRequest(context: McpContext, params: Params | undefined): Promise<unknown> {
     const { method, revision } = context;
     const handler = revision.methods.has(method) ? this.messageHandlers.get(method) : undefined;
     if (!handler || handler.isEventHandler)
@@ -44,7 +44,7 @@ export class McpDispatcher extends Server implements CustomTransportStrategy {
   }
 
   /** A notification without a handler is ignored, as JSON-RPC requires. */
-  async notification(context: McpContext, params: Params | undefined): Promise<void> {
+  async dispatchNotification(context: McpContext, params: Params | undefined): Promise<void> {
     const handler = this.messageHandlers.get(context.method);
     if (!handler?.isEventHandler) return;
     const result: unknown = await handler(params, context);

@@ -6,7 +6,7 @@ import {
   requireUri,
   withOwnValue,
   progressTokenOf,
-  progressUnder,
+  progressWithToken,
   withProgressToken,
 } from './params.js';
 
@@ -194,9 +194,9 @@ describe('withProgressToken', () => {
   });
 });
 
-describe('progressUnder', () => {
+describe('progressWithToken', () => {
   it('sets the token of a progress notification', () => {
-    expect(progressUnder('"a"', '{ "progressToken":7, "progress": 1.0 }')).toBe(
+    expect(progressWithToken('{ "progressToken":7, "progress": 1.0 }', '"a"')).toBe(
       '{ "progressToken":"a", "progress": 1.0 }',
     );
   });

@@ -22,20 +22,20 @@ export function requireUri(params: Params | undefined): string {
  */
 export function withOwnValue(params: string | undefined, key: string, own: string): string {
   const text = params ?? '{}';
-  const folded = fold(key);
+  const folded = foldKey(key);
   const members = membersOf(text);
   for (const member of members) {
-    if (member.key !== key && fold(member.key) === folded)
+    if (member.key !== key && foldKey(member.key) === folded)
       throw new GatewayError('invalid-params', `${JSON.stringify(member.key)} is too similar to ${key}`);
   }
   return mapMember(text, key, () => JSON.stringify(own), members);
 }
 
 /**
- * Keys that lenient parsers treat as equal: ignores case, including special cases (long s, Kelvin sign, Turkish i),
- * marks, invisible characters, hyphens and underscores, and everything after a NUL.
+ * Returns the same text for keys that a lenient parser may treat as equal. Ignores case with its special cases (long s,
+ * Kelvin sign, Turkish i), marks, invisible characters, hyphens, underscores, and everything after a NUL.
  */
-function fold(key: string): string {
+function foldKey(key: string): string {
   // Fast path for nearly every key.
   if (/^[a-zA-Z0-9]*$/.test(key)) return key.toLowerCase();
   return key
@@ -46,8 +46,8 @@ function fold(key: string): string {
 }
 
 /**
- * The progress token in the params of a request, as it was written. Every `_meta` member is searched, not only the last
- * one as JSON.parse does: a server may read the first, and its token could be that of another client's call.
+ * The JSON text of the progress token in the params of a request. Duplicate `_meta` members are all searched, although
+ * JSON.parse takes the last: a server may take the first, whose token could be that of another client's call.
  */
 export function progressTokenOf(params: string | undefined): string | undefined {
   // The key may be written with escapes.
@@ -67,5 +67,5 @@ export const withProgressToken = (params: string, token: string): string =>
   );
 
 /** The params of a progress notification with another token. */
-export const progressUnder = (token: string, params: string): string =>
+export const progressWithToken = (params: string, token: string): string =>
   mapMember(params, 'progressToken', () => token);

@@ -2,11 +2,11 @@
 export interface Principal {
   /** Stable over token refreshes: the id of a key, or issuer and subject of a token. */
   readonly id: string;
-  /** The projects that it may use, or all servers. */
+  /** The ids of the projects that the principal may use, or `*` for all servers. */
   readonly grants: ReadonlySet<string> | '*';
 }
 
-/** Every client, where no authentication is configured. */
+/** The principal of all clients while no authentication is configured. */
 export const ANONYMOUS: Principal = { id: 'anonymous', grants: '*' };
 
 export const ALL_PROJECTS = '*';

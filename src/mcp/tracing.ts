@@ -26,7 +26,7 @@ export interface TracedMethod {
   readonly attributes?: Attributes;
 }
 
-/** Spans by the semantic conventions of OpenTelemetry for MCP. Without a tracer it makes none. */
+/** Creates spans by the semantic conventions of OpenTelemetry for MCP; without a tracer, none. */
 export class Tracing {
   readonly isOn: boolean;
 
@@ -40,15 +40,15 @@ export class Tracing {
     return new Tracing(tracer);
   }
 
-  /** For a client's request. The parent is in its `_meta`, else in the HTTP headers. */
+  /** Starts the span of a client's request. Its parent is read from `_meta`, else from the HTTP headers. */
   startServerSpan(traced: TracedMethod, params: Params | undefined, headers: Headers): Span | undefined {
     if (!this.tracer) return undefined;
-    const parent = propagation.extract(ROOT_CONTEXT, carrierIn(params?.['_meta']) ?? headers);
+    const parent = propagation.extract(ROOT_CONTEXT, traceContextIn(params?.['_meta']) ?? headers);
     const options = { kind: SpanKind.SERVER, attributes: attributesOf(traced) };
     return this.tracer.startSpan(spanName(traced), options, parent);
   }
 
-  /** For a request to a server, below the span of the client's request. */
+  /** Starts the span of a request to a server; the parent is the span of the client's request. */
   startClientSpan(traced: TracedMethod, parent: Span | undefined): Span | undefined {
     if (!this.tracer || !parent) return undefined;
     const options = { kind: SpanKind.CLIENT, attributes: attributesOf(traced) };
@@ -63,12 +63,12 @@ export function withTraceContext(span: Span | undefined, params: string | undefi
   propagation.inject(trace.setSpan(ROOT_CONTEXT, span), carrier);
   const text = params ?? '{}';
   const meta = memberText(text, '_meta');
-  const own = TRACE_KEYS.reduce(
+  const nextMeta = TRACE_KEYS.reduce(
     (object, key) =>
       carrier[key] === undefined ? object : withMember(object, key, JSON.stringify(carrier[key])),
     meta?.startsWith('{') ? meta : '{}',
   );
-  return meta === undefined ? withMember(text, '_meta', own) : mapMember(text, '_meta', () => own);
+  return meta === undefined ? withMember(text, '_meta', nextMeta) : mapMember(text, '_meta', () => nextMeta);
 }
 
 export function endSpan(
@@ -84,7 +84,7 @@ export function endSpan(
   span.end();
 }
 
-function carrierIn(meta: unknown): Carrier | undefined {
+function traceContextIn(meta: unknown): Carrier | undefined {
   if (!isJsonObject(meta) || typeof meta['traceparent'] !== 'string') return undefined;
   return Object.fromEntries(
     TRACE_KEYS.flatMap((key) => (typeof meta[key] === 'string' ? [[key, meta[key]]] : [])),
@@ -95,13 +95,12 @@ const spanName = ({ method, name }: TracedMethod): string =>
   name !== undefined && method !== 'resources/read' ? `${method} ${name}` : method;
 
 function attributesOf({ method, name, attributes }: TracedMethod): Attributes {
-  const subject: Attributes =
-    name === undefined
-      ? {}
-      : method === 'tools/call'
-        ? { 'gen_ai.tool.name': name, 'gen_ai.operation.name': 'execute_tool' }
-        : method === 'prompts/get'
-          ? { 'gen_ai.prompt.name': name }
-          : { 'mcp.resource.uri': name };
-  return { 'mcp.method.name': method, ...subject, ...attributes };
+  return { 'mcp.method.name': method, ...nameAttributes(method, name), ...attributes };
+}
+
+function nameAttributes(method: string, name: string | undefined): Attributes {
+  if (name === undefined) return {};
+  if (method === 'tools/call') return { 'gen_ai.tool.name': name, 'gen_ai.operation.name': 'execute_tool' };
+  if (method === 'prompts/get') return { 'gen_ai.prompt.name': name };
+  return { 'mcp.resource.uri': name };
 }

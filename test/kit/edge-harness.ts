@@ -91,7 +91,7 @@ export class EdgeHarness {
     this.endpoint = module.get(McpEndpoint);
     this.endpoint.onModuleInit();
     const gateway = new GatewayServer();
-    gateway.open({ mcp: this.endpoint, originGuard: module.get(OriginGuard) });
+    gateway.setRoutes({ mcp: this.endpoint, originGuard: module.get(OriginGuard) });
     this.server = gateway.create((_request, response) => response.writeHead(404).end('not MCP'));
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');
@@ -118,6 +118,6 @@ export class EdgeHarness {
       }
     };
     const handles = (method: string): boolean => this.handlers.has(method);
-    return { request: handle, notification: handle, handles } as unknown as McpDispatcher;
+    return { dispatchRequest: handle, dispatchNotification: handle, handles } as unknown as McpDispatcher;
   }
 }

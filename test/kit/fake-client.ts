@@ -14,7 +14,7 @@ import type {
 import { ANONYMOUS, type Principal } from '../../src/mcp/principal.js';
 import type { Message } from './events.js';
 import { JsonText } from '../../src/lib/json-text/json-text.js';
-import { LATEST } from '../../src/mcp/revisions/revision.js';
+import { LATEST_REVISION } from '../../src/mcp/revisions/revision.js';
 
 /** A request to the client that the spec answers. */
 export interface PendingClientRequest {
@@ -70,7 +70,7 @@ export class FakeClient implements ClientSession {
 export class FakeCaller extends FakeClient implements Caller {
   readonly key: string;
   readonly principal = ANONYMOUS;
-  readonly revision = LATEST;
+  readonly revision = LATEST_REVISION;
   readonly logLevel = undefined;
   private readonly abortController = new AbortController();
 

@@ -1,7 +1,7 @@
 import type { Link, LinkRequest, ServerFacts, ServerNotification } from '../../src/backends/link/link.js';
 import { TransportError } from '../../src/backends/link/transport.js';
 import { JsonText } from '../../src/lib/json-text/json-text.js';
-import { LATEST } from '../../src/mcp/revisions/revision.js';
+import { LATEST_REVISION } from '../../src/mcp/revisions/revision.js';
 
 /** A request that waits for the spec to answer it. */
 export interface PendingRequest extends LinkRequest {
@@ -36,7 +36,7 @@ export class FakeLink implements Link {
     facts: Partial<ServerFacts> = {},
   ) {
     const serverInfo = { name: 'fake', version: '1' };
-    this.facts = { protocolVersion: LATEST.version, capabilities: {}, serverInfo, ...facts };
+    this.facts = { protocolVersion: LATEST_REVISION.version, capabilities: {}, serverInfo, ...facts };
     this.closed = new Promise((resolve) => (this.announceClosed = resolve));
   }
 

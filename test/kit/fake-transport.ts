@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { JsonRpcLink, type LinkOptions } from '../../src/backends/link/json-rpc-link.js';
 import type { LinkTransport, MessageExtra, StreamState } from '../../src/backends/link/transport.js';
-import { LATEST } from '../../src/mcp/revisions/revision.js';
+import { LATEST_REVISION } from '../../src/mcp/revisions/revision.js';
 
 /** A message that the link under test has sent. */
 export interface Sent {
@@ -23,7 +23,7 @@ export interface TransportScript {
 }
 
 export const FACTS = {
-  protocolVersion: LATEST.version,
+  protocolVersion: LATEST_REVISION.version,
   capabilities: { tools: {}, prompts: {}, logging: {} },
   serverInfo: { name: 'scripted', version: '1' },
 };

@@ -1,6 +1,6 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
-import { LATEST, revisionOf } from '../../mcp/revisions/revision.js';
+import { LATEST_REVISION, revisionOf } from '../../mcp/revisions/revision.js';
 import type { LinkRequest, ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
 
@@ -21,7 +21,7 @@ export async function initializeServer(
   const result = await request({
     method: 'initialize',
     timeoutMs: connectTimeoutMs,
-    params: JSON.stringify({ protocolVersion: LATEST.version, capabilities, clientInfo }),
+    params: JSON.stringify({ protocolVersion: LATEST_REVISION.version, capabilities, clientInfo }),
   });
   const facts = result.value as Partial<ServerFacts>;
   if (!revisionOf(facts.protocolVersion))

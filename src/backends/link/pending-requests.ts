@@ -6,7 +6,7 @@ import { JsonText } from '../../lib/json-text/json-text.js';
 import { Waiters } from '../../lib/listeners/waiters.js';
 import type { Inbound } from '../../mcp/json-rpc.js';
 import type { Caller } from '../../mcp/mcp-context.js';
-import { progressTokenOf, progressUnder } from '../../mcp/params.js';
+import { progressTokenOf, progressWithToken } from '../../mcp/params.js';
 import { brokenError, cancelledError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
 
@@ -122,7 +122,7 @@ export class PendingRequests {
     this.extendDeadline(pending);
     const { clientToken, request } = pending;
     if (clientToken === undefined) return;
-    request.caller?.notify('notifications/progress', new JsonText(progressUnder(clientToken, params)));
+    request.caller?.notify('notifications/progress', new JsonText(progressWithToken(params, clientToken)));
   }
 
   /** Restarts the timeout of these calls, up to the maximum. */

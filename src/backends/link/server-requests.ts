@@ -3,7 +3,7 @@ import { codesFor, GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import { errorMessage, notificationMessage, resultMessage } from '../../mcp/json-rpc.js';
 import type { Caller, Channel } from '../../mcp/mcp-context.js';
-import { progressTokenOf, progressUnder } from '../../mcp/params.js';
+import { progressTokenOf, progressWithToken } from '../../mcp/params.js';
 
 /** Requests that a server may send to the client whose call it is executing. */
 const FORWARDED_METHODS = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
@@ -112,7 +112,7 @@ export class ServerRequests {
   }
 
   private sendProgress(params: JsonText, token: string): void {
-    this.send(notificationMessage('notifications/progress', progressUnder(token, params.text)));
+    this.send(notificationMessage('notifications/progress', progressWithToken(params.text, token)));
   }
 }
 

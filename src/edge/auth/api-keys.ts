@@ -10,12 +10,12 @@ interface ApiKey {
   readonly principal: Principal;
 }
 
-const SCHEME = 'sha256:';
+const HASH_PREFIX = 'sha256:';
 const INDEX_LENGTH = 32;
 
 /**
- * API keys, stored as SHA-256. The first half of a digest is the index, and the whole digest is compared in constant
- * time. The time of the lookup reveals nothing, because a client cannot choose the digest of a guess.
+ * API keys, of which only the SHA-256 is stored. A key is looked up by the first half of its digest, and the whole digest
+ * is compared in constant time. The time of the lookup reveals nothing, because a client cannot choose a digest.
  */
 export class ApiKeys {
   private byIndex: ReadonlyMap<string, ApiKey> = new Map();
@@ -28,7 +28,7 @@ export class ApiKeys {
     this.replace(keys);
   }
 
-  /** A removed key is refused from now on. An unchanged key keeps its principal. */
+  /** A removed key is refused from now on. A key with unchanged settings keeps its principal object. */
   replace(configs: readonly ApiKeyConfig[]): void {
     const before = new Map([...this.byIndex.values()].map((key) => [JSON.stringify(key.config), key]));
     const keys = configs.map((config) => before.get(JSON.stringify(config)) ?? keyOf(config));
@@ -44,22 +44,22 @@ export class ApiKeys {
     return key.principal;
   }
 
-  /** Whether the key of the principal would be accepted again. */
+  /** Whether the key of the principal is still accepted. */
   isCurrent(principal: Principal): boolean {
     const key = this.byPrincipal.get(principal);
     return key !== undefined && !this.isExpired(key);
   }
 
-  /** A digest of the settings of the key; any change of them makes it another key. */
-  termsOf(principal: Principal): string | undefined {
+  /** Stored with a session, which is not restored after a change of the settings of its key. */
+  settingsDigestOf(principal: Principal): string | undefined {
     const key = this.byPrincipal.get(principal);
-    return key && termsOf(key.config);
+    return key && settingsDigestOf(key.config);
   }
 
   /** The principal of the previous process, if its key has the same settings and has not expired. */
-  restorePrincipal(id: string, terms: string): Principal | undefined {
+  restorePrincipal(id: string, settingsDigest: string): Principal | undefined {
     for (const key of this.byPrincipal.values())
-      if (key.principal.id === id && termsOf(key.config) === terms && !this.isExpired(key))
+      if (key.principal.id === id && settingsDigestOf(key.config) === settingsDigest && !this.isExpired(key))
         return key.principal;
     return undefined;
   }
@@ -71,11 +71,11 @@ export class ApiKeys {
 
 const indexOf = (digest: string): string => digest.slice(0, INDEX_LENGTH);
 
-const termsOf = (config: ApiKeyConfig): string => hash('sha256', JSON.stringify(config), 'hex');
+const settingsDigestOf = (config: ApiKeyConfig): string => hash('sha256', JSON.stringify(config), 'hex');
 
 const keyOf = (config: ApiKeyConfig): ApiKey => ({
   config,
-  digest: Buffer.from(config.hash.slice(SCHEME.length), 'hex'),
+  digest: Buffer.from(config.hash.slice(HASH_PREFIX.length), 'hex'),
   expiresAt: config.expires === undefined ? Infinity : Date.parse(config.expires),
   principal: { id: `key:${config.id}`, grants: grantsOf(config.projects) },
 });

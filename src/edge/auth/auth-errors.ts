@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
 
-/** The request has no valid credentials. `headers` tell the client how to get them. */
+/** The request has no valid credentials. `headers` describe how a client gets them. */
 export class AuthenticationError extends GatewayError {
   readonly headers: { readonly 'www-authenticate': string };
 
@@ -20,7 +20,7 @@ export type TokenErrorKind = 'invalid' | 'expired' | 'insufficient-scope' | 'unv
 
 /** Why a token is refused. The message is for the log and contains no part of the token; the client gets the kind. */
 export class TokenError extends Error {
-  override readonly name = 'Refusal';
+  override readonly name = 'TokenError';
 
   constructor(
     readonly kind: TokenErrorKind,

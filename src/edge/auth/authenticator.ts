@@ -11,14 +11,14 @@ import { readBearerToken } from './bearer-token.js';
 import { challenge } from './challenge.js';
 import { JwtVerifier } from './jwt-verifier.js';
 
-/** Enough digits to correlate log lines of one token without revealing the digest. */
+/** Enough hex digits to correlate the log lines of one token without logging its whole digest. */
 const LOGGED_DIGEST_LENGTH = 12;
 
-/** Determines the principal of a request from its Authorization header; no other part of the request matters. */
+/** Determines the principal of a request from its Authorization header. */
 export class Authenticator {
   private readonly logger = new Logger('Auth');
-  private readonly keys: ApiKeys;
-  private tokens: JwtVerifier | undefined;
+  private readonly apiKeys: ApiKeys;
+  private jwtVerifier: JwtVerifier | undefined;
   private required = false;
 
   constructor(
@@ -26,7 +26,7 @@ export class Authenticator {
     private readonly now: () => number = Date.now,
     private readonly onFailure: (reason: AuthFailure) => void = () => {},
   ) {
-    this.keys = new ApiKeys([], now);
+    this.apiKeys = new ApiKeys([], now);
     this.replace(settings);
   }
 
@@ -43,14 +43,14 @@ export class Authenticator {
   replace(settings: AuthSettings): void {
     this.settings = settings;
     this.required = settings.isConfigured;
-    this.keys.replace(settings.apiKeys ?? []);
-    if (JSON.stringify(settings.jwt) !== JSON.stringify(this.tokens?.settings))
-      this.tokens = settings.jwt && new JwtVerifier(settings.jwt, this.now);
+    this.apiKeys.replace(settings.apiKeys ?? []);
+    if (JSON.stringify(settings.jwt) !== JSON.stringify(this.jwtVerifier?.settings))
+      this.jwtVerifier = settings.jwt && new JwtVerifier(settings.jwt, this.now);
   }
 
-  /** Fetches the issuer's keys before the first token comes. Never rejects. */
+  /** Fetches the issuer's keys before the first token arrives. Never rejects. */
   async prepare(): Promise<void> {
-    await this.tokens?.prepare();
+    await this.jwtVerifier?.prepare();
   }
 
   /** Returns a promise only for a token that is not cached. Throws or rejects with an AuthenticationError. */
@@ -59,21 +59,21 @@ export class Authenticator {
     const token = this.tokenIn(headers.authorization);
     const digest = hash('sha256', token, 'hex');
     try {
-      const principal = this.keys.find(digest) ?? this.tokens?.cached(digest);
+      const principal = this.apiKeys.find(digest) ?? this.jwtVerifier?.cached(digest);
       if (principal) return principal;
-      if (!this.tokens || !isJwt(token)) throw new TokenError('invalid', 'no such key');
+      if (!this.jwtVerifier || !isJwt(token)) throw new TokenError('invalid', 'no such key');
     } catch (error) {
-      throw this.reject(error, digest);
+      throw this.recordRefusal(error, digest);
     }
-    return this.tokens.verify(token, digest).catch((error: unknown) => {
-      throw this.reject(error, digest);
+    return this.jwtVerifier.verify(token, digest).catch((error: unknown) => {
+      throw this.recordRefusal(error, digest);
     });
   }
 
-  /** Whether the credentials of the principal would be accepted again. For streams, which outlive their request. */
+  /** Whether the credentials of the principal are still accepted. Checked for streams, which outlive their request. */
   isCurrent(principal: Principal): boolean {
     if (!this.isRequired) return principal === ANONYMOUS;
-    return this.keys.isCurrent(principal) || this.tokens?.isCurrent(principal) === true;
+    return this.apiKeys.isCurrent(principal) || this.jwtVerifier?.isCurrent(principal) === true;
   }
 
   /** The principal as it is stored for the next process. Undefined when its credentials are no longer valid. */
@@ -82,18 +82,20 @@ export class Authenticator {
     const { id } = principal;
     const grants = principal.grants === '*' ? '*' : [...principal.grants];
     if (!this.isRequired) return { id, grants, terms: '' };
-    const terms = this.keys.termsOf(principal);
+    const terms = this.apiKeys.settingsDigestOf(principal);
     if (terms !== undefined) return { id, grants, terms };
-    const until = this.tokens?.expiryOf(principal);
-    return this.tokens && until !== undefined ? { id, grants, terms: this.tokens.terms, until } : undefined;
+    const until = this.jwtVerifier?.expiryOf(principal);
+    return this.jwtVerifier && until !== undefined
+      ? { id, grants, terms: this.jwtVerifier.settingsDigest, until }
+      : undefined;
   }
 
   /** The principal of the previous process, if its credentials would be accepted under the current settings. */
   restorePrincipal({ id, grants, terms, until }: StoredPrincipal): Principal | undefined {
     if (!this.isRequired) return id === ANONYMOUS.id && terms === '' ? ANONYMOUS : undefined;
-    if (until === undefined) return this.keys.restorePrincipal(id, terms);
-    if (terms !== this.tokens?.terms) return undefined;
-    return this.tokens.restorePrincipal({ id, grants: grants === '*' ? '*' : new Set(grants) }, until);
+    if (until === undefined) return this.apiKeys.restorePrincipal(id, terms);
+    if (terms !== this.jwtVerifier?.settingsDigest) return undefined;
+    return this.jwtVerifier.restorePrincipal({ id, grants: grants === '*' ? '*' : new Set(grants) }, until);
   }
 
   private tokenIn(authorization: string | undefined): string {
@@ -111,16 +113,16 @@ export class Authenticator {
       case 'malformed': {
         this.onFailure('malformed');
         const description = 'The Authorization header must be Bearer and one token';
-        const fault = { error: 'invalid_request', description } as const;
-        throw new AuthenticationError('bad-request', description, challenge(this.jwt, fault));
+        const bearerError = { error: 'invalid_request', description } as const;
+        throw new AuthenticationError('bad-request', description, challenge(this.jwt, bearerError));
       }
-      default:
-        throw this.reject(new TokenError('invalid', 'the token is too long'));
+      default: // too-long
+        throw this.recordRefusal(new TokenError('invalid', 'the token is too long'));
     }
   }
 
-  /** Logs the reason; the client gets only its kind. */
-  private reject(error: unknown, digest?: string): unknown {
+  /** Counts and logs the reason. Returns the error for the client, which contains only the kind of the reason. */
+  private recordRefusal(error: unknown, digest?: string): unknown {
     if (!(error instanceof TokenError)) return error;
     this.onFailure(error.kind);
     this.logger.warn({
@@ -133,7 +135,7 @@ export class Authenticator {
   }
 }
 
-/** Three parts, and the first begins like a JSON object in base64. */
+/** Three parts, of which the first begins with `{"` in base64. */
 const isJwt = (token: string): boolean => token.startsWith('ey') && token.split('.').length === 3;
 
 const DESCRIPTIONS: Record<TokenErrorKind, string> = {
@@ -143,10 +145,10 @@ const DESCRIPTIONS: Record<TokenErrorKind, string> = {
   unverifiable: 'Tokens cannot be verified right now, try again later',
 };
 
-function authenticationErrorFor(refusal: TokenError, jwt: JwtSettings | undefined): AuthenticationError {
-  const { kind } = refusal;
+function authenticationErrorFor(cause: TokenError, jwt: JwtSettings | undefined): AuthenticationError {
+  const { kind } = cause;
   const description = DESCRIPTIONS[kind];
-  const options = { cause: refusal };
+  const options = { cause };
   if (kind === 'insufficient-scope')
     return new AuthenticationError(
       'insufficient-scope',
@@ -154,12 +156,13 @@ function authenticationErrorFor(refusal: TokenError, jwt: JwtSettings | undefine
       challenge(jwt, { error: 'insufficient_scope', description }),
       options,
     );
-  // A client discards a token that is called invalid.
-  const fault = kind === 'unverifiable' ? undefined : ({ error: 'invalid_token', description } as const);
+  // Without an error code, because `invalid_token` would make the client discard a token that may be valid.
+  const bearerError =
+    kind === 'unverifiable' ? undefined : ({ error: 'invalid_token', description } as const);
   return new AuthenticationError(
     'unauthorized',
     `Unauthorized: ${description}`,
-    challenge(jwt, fault),
+    challenge(jwt, bearerError),
     options,
   );
 }

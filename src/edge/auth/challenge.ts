@@ -8,9 +8,9 @@ export interface BearerError {
 }
 
 /** The value of WWW-Authenticate. A request without a token gets no error code (RFC 6750, 3.1). */
-export function challenge(jwt: JwtSettings | undefined, fault?: BearerError): string {
+export function challenge(jwt: JwtSettings | undefined, bearerError?: BearerError): string {
   const params = jwt ? [['resource_metadata', metadataUrl(jwt)]] : [['realm', 'gatehouse']];
   if (jwt && jwt.scopes.length > 0) params.push(['scope', jwt.scopes.join(' ')]);
-  if (fault) params.push(['error', fault.error], ['error_description', fault.description]);
+  if (bearerError) params.push(['error', bearerError.error], ['error_description', bearerError.description]);
   return `Bearer ${params.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
 }

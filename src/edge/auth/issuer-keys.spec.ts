@@ -109,7 +109,7 @@ describe('IssuerKeys', () => {
     // One attempt at both metadata URLs, then none within the minimum interval.
     expect(issuer.asked).toHaveLength(asked + 2);
     expect(log.map((line) => JSON.parse(line) as unknown)).toEqual([
-      expect.objectContaining({ level: 'warn', issuer: issuer.url, keysAtHand: true }),
+      expect.objectContaining({ level: 'warn', issuer: issuer.url, hasKeys: true }),
     ]);
     clock.forward(DAY);
     expect(await statusOf(authenticator)).toBe(401);

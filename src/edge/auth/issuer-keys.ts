@@ -9,20 +9,20 @@ import { TokenError } from './auth-errors.js';
 export const MAX_AGE_MS = 600_000;
 /** While the issuer is unreachable, keys are used for at most this long. */
 const MAX_STALE_MS = 86_400_000;
-/** Between fetches for tokens with unknown keys, and after failed fetches. */
+/** Minimum time between fetches for tokens with unknown keys, and after a failed fetch. */
 const MIN_REFETCH_INTERVAL_MS = 10_000;
-/** After failed fetches while there are no keys, and every token is refused. */
+/** Minimum time after a failed fetch while there are no keys and every token is refused. */
 const MIN_FIRST_FETCH_INTERVAL_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
 /**
- * The public keys of the issuer, cached. While the issuer is unreachable, the cached keys are used; a token with an
- * unknown key causes a fetch, as after a key rotation, at a limited rate.
+ * The public keys of the issuer, cached. While the issuer is unreachable, the cached keys are used. A token with an
+ * unknown key causes a fetch at a limited rate, because the issuer may have rotated its keys.
  */
 export class IssuerKeys {
   private readonly logger = new Logger('Auth');
   private keys: JWTVerifyGetKey | undefined;
-  private text = '';
+  private keySetText = '';
   private fetchedAt = -Infinity;
   private failedAt = -Infinity;
   private refetchedAt = -Infinity;
@@ -68,7 +68,7 @@ export class IssuerKeys {
   /** Concurrent callers share one fetch. */
   private fetch(): Promise<void> {
     this.fetching ??= this.load()
-      .catch((error: unknown) => this.failed(error as Error))
+      .catch((error: unknown) => this.onFailure(error as Error))
       .finally(() => (this.fetching = undefined));
     return this.fetching;
   }
@@ -79,21 +79,21 @@ export class IssuerKeys {
     const set = await fetchJson(jwksUri ?? (await discoverJwksUri(issuer, signal)), signal);
     const keys = createLocalJWKSet(set as JSONWebKeySet);
     this.fetchedAt = this.now();
-    const text = JSON.stringify(set);
-    if (text === this.text) return;
+    const keySetText = JSON.stringify(set);
+    if (keySetText === this.keySetText) return;
     this.keys = keys;
-    this.text = text;
+    this.keySetText = keySetText;
     this.onChange();
   }
 
-  private failed(error: Error): void {
+  private onFailure(error: Error): void {
     this.failedAt = this.now();
     const { issuer } = this.settings;
     this.logger.warn({
       message: 'the keys of the token issuer cannot be fetched',
       issuer,
       reason: error.message || error.name,
-      keysAtHand: this.keys !== undefined,
+      hasKeys: this.keys !== undefined,
     });
   }
 }

@@ -25,9 +25,9 @@ export function metadataUrls(issuer: string): string[] {
 
 /** The metadata must name the same issuer (RFC 8414, 3.3). */
 function jwksUriIn(metadata: unknown, issuer: string): string {
-  const { issuer: named, jwks_uri: uri } = (metadata ?? {}) as Record<string, unknown>;
-  if (named !== issuer) throw new Error(`the metadata are not those of ${issuer}`);
+  const { issuer: metadataIssuer, jwks_uri: uri } = (metadata ?? {}) as Record<string, unknown>;
+  if (metadataIssuer !== issuer) throw new Error(`the metadata name another issuer than ${issuer}`);
   if (typeof uri !== 'string' || !isSecureUrl(uri))
-    throw new Error(`the metadata of ${issuer} name no jwks_uri that could be trusted`);
+    throw new Error(`the metadata of ${issuer} contain no jwks_uri with a secure URL`);
   return uri;
 }

@@ -39,10 +39,10 @@ export class JwtVerifier {
     if (!hasScopes(claims, this.settings.scopes))
       throw new TokenError('insufficient-scope', `the token of ${sub} lacks a scope`);
     const principal = { id: `${iss}|${sub}`, grants: grantsIn(claims, this.settings) };
-    const end = (exp! + CLOCK_TOLERANCE_S) * 1000;
-    this.expiries.set(principal, end);
-    // Not longer than the keys are cached, so that a token whose key was removed is noticed.
-    this.verified.add(digest, { principal, until: Math.min(end, this.now() + MAX_AGE_MS) });
+    const expiresAt = (exp! + CLOCK_TOLERANCE_S) * 1000;
+    this.expiries.set(principal, expiresAt);
+    // Verified again after at most MAX_AGE_MS, so that a token is refused after the issuer has removed its key.
+    this.verified.add(digest, { principal, validUntil: Math.min(expiresAt, this.now() + MAX_AGE_MS) });
     return principal;
   }
 
@@ -51,8 +51,8 @@ export class JwtVerifier {
     return this.now() < (this.expiries.get(principal) ?? -Infinity);
   }
 
-  /** A digest of the settings under which tokens are accepted. */
-  get terms(): string {
+  /** Stored with a session, which is not restored after a change of these settings. */
+  get settingsDigest(): string {
     return hash('sha256', JSON.stringify(this.settings), 'hex');
   }
 
@@ -62,9 +62,9 @@ export class JwtVerifier {
   }
 
   /** Accepts a principal of the previous process until its token expires. */
-  restorePrincipal(principal: Principal, end: number): Principal | undefined {
-    if (this.now() >= end) return undefined;
-    this.expiries.set(principal, end);
+  restorePrincipal(principal: Principal, expiresAt: number): Principal | undefined {
+    if (this.now() >= expiresAt) return undefined;
+    this.expiries.set(principal, expiresAt);
     return principal;
   }
 

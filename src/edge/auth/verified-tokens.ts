@@ -4,7 +4,7 @@ const MAX_TOKENS = 10_000;
 
 interface VerifiedToken {
   readonly principal: Principal;
-  readonly until: number;
+  readonly validUntil: number;
 }
 
 /** An LRU cache of verified tokens by their SHA-256. */
@@ -21,7 +21,7 @@ export class VerifiedTokens {
     const token = this.tokens.get(digest);
     if (!token) return undefined;
     this.tokens.delete(digest);
-    if (now >= token.until) return undefined;
+    if (now >= token.validUntil) return undefined;
     this.tokens.set(digest, token);
     return token.principal;
   }

@@ -19,15 +19,15 @@ const METHODS: ReadonlySet<string> = new Set([
   'logging/setLevel',
 ]);
 
-interface Differences {
+interface RevisionDifferences {
   readonly version: string;
-  readonly batches?: boolean;
+  readonly allowsBatches?: boolean;
   readonly primesStreams?: boolean;
 }
 
-const legacyRevision = ({ version, batches = false, primesStreams = false }: Differences) => ({
+const legacyRevision = ({ version, allowsBatches = false, primesStreams = false }: RevisionDifferences) => ({
   version,
-  batches,
+  allowsBatches,
   methods: METHODS,
   resultHead,
   resultMessage,
@@ -39,7 +39,7 @@ const legacyRevision = ({ version, batches = false, primesStreams = false }: Dif
 export const LEGACY_REVISIONS = [
   legacyRevision({ version: '2025-11-25', primesStreams: true }),
   legacyRevision({ version: '2025-06-18' }),
-  legacyRevision({ version: '2025-03-26', batches: true }),
+  legacyRevision({ version: '2025-03-26', allowsBatches: true }),
   legacyRevision({ version: '2024-11-05' }),
   legacyRevision({ version: '2024-10-07' }),
 ] as const;

@@ -1,11 +1,11 @@
 import { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
-import { LATEST, revisionOf, SUPPORTED_VERSIONS } from './revision.js';
+import { LATEST_REVISION, revisionOf, SUPPORTED_VERSIONS } from './revision.js';
 
 describe('supported revisions', () => {
   it('are those of the SDK of the 2025 era', () => {
     expect([...SUPPORTED_VERSIONS].toSorted()).toEqual([...SUPPORTED_PROTOCOL_VERSIONS].toSorted());
-    expect(LATEST.version).toBe(LATEST_PROTOCOL_VERSION);
+    expect(LATEST_REVISION.version).toBe(LATEST_PROTOCOL_VERSION);
   });
 
   it('are found by their version', () => {
@@ -13,7 +13,9 @@ describe('supported revisions', () => {
   });
 
   it('have batches only in 2025-03-26', () => {
-    expect(SUPPORTED_VERSIONS.filter((version) => revisionOf(version)?.batches)).toEqual(['2025-03-26']);
+    expect(SUPPORTED_VERSIONS.filter((version) => revisionOf(version)?.allowsBatches)).toEqual([
+      '2025-03-26',
+    ]);
   });
 
   it('begin a stream with an empty event only in 2025-11-25', () => {

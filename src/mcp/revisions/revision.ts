@@ -7,11 +7,11 @@ import { LEGACY_REVISIONS } from './legacy.js';
 export interface Revision {
   readonly version: string;
   /** Whether a POST may hold several messages, as an array. */
-  readonly batches: boolean;
+  readonly allowsBatches: boolean;
   /** A request of any other method is answered with "method not found". */
   readonly methods: Pick<ReadonlySet<string>, 'has'>;
   resultMessage(id: RequestId, result: unknown): string;
-  /** What precedes the text of a result in its message; one brace follows it. */
+  /** The text of a result message up to its result. The result and one closing brace complete it. */
   resultHead(id: RequestId): string;
   /** The error with the code and HTTP status that it has in this revision. */
   errorOf(exception: unknown): JsonRpcError;
@@ -22,7 +22,7 @@ export interface Revision {
 /** Newest first. */
 const REVISIONS: readonly Revision[] = LEGACY_REVISIONS;
 
-export const [LATEST]: readonly [Revision, ...Revision[]] = LEGACY_REVISIONS;
+export const [LATEST_REVISION]: readonly [Revision, ...Revision[]] = LEGACY_REVISIONS;
 
 export const revisionOf = (version: unknown): Revision | undefined =>
   REVISIONS.find((revision) => revision.version === version);
