@@ -15,14 +15,14 @@ describe('JsonLogger', () => {
   });
 
   it('writes one line of JSON per entry', () => {
-    loggerAt('log').log('two\nlines\u2028', 'Room');
+    loggerAt('log').log('two\nlines\u2028', 'Backends');
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/^[^\n]*\n$/);
     expect(entries()).toEqual([
       {
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         level: 'log',
-        context: 'Room',
+        context: 'Backends',
         message: 'two\nlines\u2028',
       },
     ]);
@@ -57,24 +57,26 @@ describe('JsonLogger', () => {
     ['nothing as text', undefined, { message: 'undefined' }],
     ['null as text', null, { message: 'null' }],
   ])('writes %s', (_what, message, expected) => {
-    loggerAt('log').warn(message, 'Room');
-    expect(entries()).toEqual([{ time: expect.any(String), level: 'warn', context: 'Room', ...expected }]);
+    loggerAt('log').warn(message, 'Backends');
+    expect(entries()).toEqual([
+      { time: expect.any(String), level: 'warn', context: 'Backends', ...expected },
+    ]);
   });
 
   it('writes an Error with its stack', () => {
     const error = new Error('lost');
-    loggerAt('log').error(error, 'Room');
-    expect(entries()).toMatchObject([{ message: 'lost', stack: error.stack, context: 'Room' }]);
+    loggerAt('log').error(error, 'Backends');
+    expect(entries()).toMatchObject([{ message: 'lost', stack: error.stack, context: 'Backends' }]);
   });
 
   it('writes the cause of an Error', () => {
-    loggerAt('log').error(new Error('lost', { cause: new Error('the wire was cut') }), 'Room');
-    expect(entries()).toMatchObject([{ cause: expect.stringContaining('the wire was cut') }]);
+    loggerAt('log').error(new Error('lost', { cause: new Error('connection reset') }), 'Backends');
+    expect(entries()).toMatchObject([{ cause: expect.stringContaining('connection reset') }]);
   });
 
   it('does not let a field of a message replace time, level or context', () => {
-    loggerAt('log').warn({ message: 'a', time: 'never', level: 'debug', context: 'Elsewhere' }, 'Room');
-    expect(entries()).toMatchObject([{ level: 'warn', context: 'Room', message: 'a' }]);
+    loggerAt('log').warn({ message: 'a', time: 'never', level: 'debug', context: 'Elsewhere' }, 'Backends');
+    expect(entries()).toMatchObject([{ level: 'warn', context: 'Backends', message: 'a' }]);
     expect(entries()).not.toMatchObject([{ time: 'never' }]);
   });
 
@@ -82,7 +84,7 @@ describe('JsonLogger', () => {
     const circle: Record<string, unknown> = { message: 'a', big: 1n };
     circle['self'] = circle;
     circle['twice'] = [circle['big'], { also: circle['big'] }];
-    loggerAt('log').warn(circle, 'Room');
+    loggerAt('log').warn(circle, 'Backends');
     expect(entries()).toMatchObject([
       { big: '1', self: { self: '[circular]' }, twice: ['1', { also: '1' }] },
     ]);
@@ -98,12 +100,12 @@ describe('JsonLogger', () => {
   it('reads a single detail of an error as its context and the first of two as its stack', () => {
     const logger = loggerAt('log');
     logger.error('a');
-    logger.error('a', 'Room');
-    logger.error('a', 'Error: a\n  at b', 'Room');
+    logger.error('a', 'Backends');
+    logger.error('a', 'Error: a\n  at b', 'Backends');
     expect(entries().map(({ stack, context }) => ({ stack, context }))).toEqual([
       { stack: undefined, context: undefined },
-      { stack: undefined, context: 'Room' },
-      { stack: 'Error: a\n  at b', context: 'Room' },
+      { stack: undefined, context: 'Backends' },
+      { stack: 'Error: a\n  at b', context: 'Backends' },
     ]);
   });
 
@@ -112,14 +114,14 @@ describe('JsonLogger', () => {
     afterEach(() => Logger.overrideLogger(false));
 
     it.each(['debug', 'verbose', 'log', 'warn', 'error'] as const)('names the context of %s', (level) => {
-      new Logger('Room')[level]({ message: 'x', server: 'fs' });
-      expect(entries()).toMatchObject([{ context: 'Room', message: 'x', server: 'fs' }]);
+      new Logger('Backends')[level]({ message: 'x', server: 'fs' });
+      expect(entries()).toMatchObject([{ context: 'Backends', message: 'x', server: 'fs' }]);
       expect(entries()[0]).not.toHaveProperty('stack');
     });
 
     it('keeps the stack of an error', () => {
-      new Logger('Room').error('x', 'Error: x\n  at y');
-      expect(entries()).toMatchObject([{ context: 'Room', message: 'x', stack: 'Error: x\n  at y' }]);
+      new Logger('Backends').error('x', 'Error: x\n  at y');
+      expect(entries()).toMatchObject([{ context: 'Backends', message: 'x', stack: 'Error: x\n  at y' }]);
     });
   });
 
@@ -137,7 +139,7 @@ describe('JsonLogger', () => {
     });
 
     it.each(['a"b\\c"d', 'line\nbreak', '$& $1 .*', 'ümläut\u0000'])(
-      'are found however JSON writes them: %j',
+      'are redacted in their escaped form: %j',
       (secret) => {
         loggerAt('log', [secret]).log(`<${secret}>`);
         expect(entries()).toMatchObject([{ message: '<[redacted]>' }]);
@@ -145,7 +147,7 @@ describe('JsonLogger', () => {
     );
 
     it.each([[['secret', 'secret-and-more']], [['secret-and-more', 'secret']]])(
-      'are taken out whole where one begins like another: %j',
+      'are redacted completely where one is a prefix of another: %j',
       (secrets) => {
         loggerAt('log', secrets).log('<secret-and-more> <secret>');
         expect(entries()).toMatchObject([{ message: '<[redacted]> <[redacted]>' }]);

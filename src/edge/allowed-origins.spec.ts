@@ -85,11 +85,11 @@ describe('AllowedOrigins.allowsHost', () => {
     const part = fc.stringMatching(/^[a-z0-9.-]{1,20}$/);
     fc.assert(
       fc.property(fc.constantFrom('localhost', '127.0.0.1', '[::1]'), part, (name, rest) => {
-        const gate = allowing();
-        expect(gate.allowsHost(`${name}${rest}`)).toBe(false);
-        expect(gate.allowsHost(`${rest}${name}`)).toBe(false);
-        expect(gate.allowsOrigin(`http://${name}${rest}`)).toBe(false);
-        expect(gate.allowsOrigin(`http://${rest}${name}`)).toBe(false);
+        const origins = allowing();
+        expect(origins.allowsHost(`${name}${rest}`)).toBe(false);
+        expect(origins.allowsHost(`${rest}${name}`)).toBe(false);
+        expect(origins.allowsOrigin(`http://${name}${rest}`)).toBe(false);
+        expect(origins.allowsOrigin(`http://${rest}${name}`)).toBe(false);
       }),
     );
   });
@@ -143,8 +143,8 @@ describe('AllowedOrigins.allowsOrigin', () => {
     ['https://evil.app.example.com', false],
     ['https://app.example.com.evil.test', false],
   ])('with allowedOrigins https://app.example.com answers for %j: %s', (origin, expected) => {
-    const gate = allowing({ allowedOrigins: ['https://app.example.com'] });
-    expect(gate.allowsOrigin(origin)).toBe(expected);
-    expect(gate.allowsOrigin('http://localhost:1')).toBe(true);
+    const origins = allowing({ allowedOrigins: ['https://app.example.com'] });
+    expect(origins.allowsOrigin(origin)).toBe(expected);
+    expect(origins.allowsOrigin('http://localhost:1')).toBe(true);
   });
 });

@@ -6,10 +6,10 @@ import { flushPromises } from '../../test/kit/promises.js';
 import { deferred, within } from '../../test/kit/until.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
 
-const EVERY_MS = 10_000;
+const CHECK_INTERVAL_MS = 10_000;
 
-async function* piecesOf(...pieces: readonly (string | Promise<string>)[]): AsyncGenerator<string, void> {
-  yield* pieces;
+async function* chunksOf(...chunks: readonly (string | Promise<string>)[]): AsyncGenerator<string, void> {
+  yield* chunks;
 }
 
 const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
@@ -27,7 +27,7 @@ describe('DeadPeerDetector', () => {
       doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'setTimeout', 'clearTimeout'],
     });
     onCleanup(() => jest.useRealTimers());
-    read = jest.fn(() => piecesOf());
+    read = jest.fn(() => chunksOf());
     server = createServer();
     new DeadPeerDetector(read).watch(server);
     server.listen(0, '127.0.0.1');
@@ -35,8 +35,8 @@ describe('DeadPeerDetector', () => {
     onCleanup(() => server.close());
   });
 
-  /** The server's socket of the connection. */
-  async function join(): Promise<Socket> {
+  /** Returns the server's socket of a new connection. */
+  async function connectClient(): Promise<Socket> {
     const accepted = once(server, 'connection');
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
     onCleanup(() => client.destroy());
@@ -46,18 +46,18 @@ describe('DeadPeerDetector', () => {
   }
 
   it('closes only connections with too many retransmissions', async () => {
-    const [lost, slow, well] = [await join(), await join(), await join()];
-    read.mockReturnValue(piecesOf(lineOf(slow, 6), lineOf(lost, 7)));
+    const [lost, slow, healthy] = [await connectClient(), await connectClient(), await connectClient()];
+    read.mockReturnValue(chunksOf(lineOf(slow, 6), lineOf(lost, 7)));
     const closed = once(lost, 'close');
-    jest.advanceTimersByTime(EVERY_MS);
+    jest.advanceTimersByTime(CHECK_INTERVAL_MS);
     await within('the end of the connection', closed);
-    expect([lost, slow, well].map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
+    expect([lost, slow, healthy].map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
   });
 
   it('closes nothing where the system has no table', async () => {
-    const socket = await join();
-    for (let look = 0; look < 3; look++) {
-      jest.advanceTimersByTime(EVERY_MS);
+    const socket = await connectClient();
+    for (let check = 0; check < 3; check++) {
+      jest.advanceTimersByTime(CHECK_INTERVAL_MS);
       await flushPromises();
     }
     expect(read).toHaveBeenCalledTimes(3);
@@ -67,19 +67,19 @@ describe('DeadPeerDetector', () => {
   it('reads the table only with open connections, and once at a time', async () => {
     jest.advanceTimersByTime(60_000);
     expect(read).not.toHaveBeenCalled();
-    await join();
+    await connectClient();
     const table = deferred<string>();
-    read.mockReturnValueOnce(piecesOf(table.promise));
+    read.mockReturnValueOnce(chunksOf(table.promise));
     jest.advanceTimersByTime(60_000);
     expect(read).toHaveBeenCalledTimes(1);
     table.resolve('');
     await flushPromises();
-    jest.advanceTimersByTime(EVERY_MS);
+    jest.advanceTimersByTime(CHECK_INTERVAL_MS);
     expect(read).toHaveBeenCalledTimes(2);
   });
 
   it('stops when the server is closed', async () => {
-    const socket = await join();
+    const socket = await connectClient();
     const closed = once(server, 'close');
     server.close();
     socket.destroy();

@@ -30,16 +30,16 @@ function drain(drainMs: number): Promise<void> {
 /** A request in flight, with a function that ends it. */
 async function inFlight(session: RawSession) {
   const end = deferred<object>();
-  const begun = deferred<CancelSignal>();
+  const started = deferred<CancelSignal>();
   edge.handlers.set('slow', (_params, { signal }) => {
-    begun.resolve(signal);
+    started.resolve(signal);
     return Promise.race([
       end.promise,
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut off')))),
     ]);
   });
   const answer = session.request('slow', {}, 7);
-  const signal = await within('the request', begun.promise);
+  const signal = await within('the request', started.promise);
   return { answer, signal, end: end.resolve };
 }
 
@@ -70,7 +70,7 @@ describe('Drain', () => {
     expect(edge.sessions.size).toBe(0);
   });
 
-  it('ends standalone streams first, and later deliveries do no harm', async () => {
+  it('ends standalone streams first and ignores later notifications', async () => {
     const session = await RawSession.open(edge.url);
     const events = await session.listen();
     const { end } = await inFlight(session);
@@ -89,9 +89,9 @@ describe('Drain', () => {
     );
     const session = await RawSession.open(edge.url, { capabilities: { roots: {} } });
     const events = await session.stream('ask', {}, 7);
-    const question = await events.message('the question', ({ method }) => method === 'roots/list');
+    const serverRequest = await events.message('the server request', ({ method }) => method === 'roots/list');
     const draining = drain(60_000);
-    await session.reply(question.id, { roots: [] });
+    await session.reply(serverRequest.id, { roots: [] });
     await events.untilEnded();
     expect(events.messages.at(-1)).toMatchObject({ id: 7, result: { roots: [] } });
     await within('the drain', draining);

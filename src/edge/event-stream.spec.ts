@@ -14,20 +14,20 @@ import { openEventStream } from './exchange.js';
 const LIMIT = 8;
 /** Above the high-water mark of a response. */
 const LARGE = 'x'.repeat(100_000);
-/** Above the socket buffers of the kernel. */
-const FLOOD = 200;
+/** Enough large events to fill the socket buffers of the kernel. */
+const MAX_EVENTS_TO_BLOCK = 200;
 
-const MAY_GO: DeliverOptions = { droppable: true, kind: 'message' };
+const DROPPABLE: DeliverOptions = { droppable: true, kind: 'message' };
 
 const frameOf = (n: number, filling = ''): EventFrame => eventFrame(JSON.stringify({ n, filling }));
-/** Stuck timeout for tests that are not about it. */
-const PATIENT = 60_000;
-const IMPATIENT = 100;
-const streamOf = (
-  log = new ReplayBuffer(100, 1_000_000),
-  stuckMs = PATIENT,
+/** A stuck timeout that no test reaches. */
+const LONG_STUCK_MS = 60_000;
+const SHORT_STUCK_MS = 100;
+const createStream = (
+  buffer = new ReplayBuffer(100, 1_000_000),
+  stuckMs = LONG_STUCK_MS,
   observer?: StreamObserver,
-): EventStream => new EventStream('', log, { queuedEvents: LIMIT, stuckMs }, observer);
+): EventStream => new EventStream('', buffer, { queuedEvents: LIMIT, stuckMs }, observer);
 
 /** Both ends of a real connection. */
 class Reader {
@@ -72,7 +72,7 @@ class Reader {
   }
 
   async reads(last: number): Promise<number[]> {
-    await until(`event ${last} has come`, () => this.numbers.at(-1) === last);
+    await until(`event ${last} has arrived`, () => this.numbers.at(-1) === last);
     return this.numbers;
   }
 }
@@ -81,14 +81,14 @@ class Reader {
 async function stuckReader(stuckMs?: number) {
   const reader = await Reader.open();
   const outcomes: NotificationOutcome[] = [];
-  const stream = streamOf(undefined, stuckMs, {
+  const stream = createStream(undefined, stuckMs, {
     countNotification: (_kind, outcome) => outcomes.push(outcome),
     countStreamEnd: () => {},
   });
   stream.connect(reader.response);
   reader.socket.pause();
   let next = 0;
-  while (!reader.response.writableNeedDrain && next < FLOOD) {
+  while (!reader.response.writableNeedDrain && next < MAX_EVENTS_TO_BLOCK) {
     stream.send(frameOf(next++, LARGE));
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -97,16 +97,16 @@ async function stuckReader(stuckMs?: number) {
 }
 
 describe('EventStream', () => {
-  it('sends events as they come', async () => {
+  it('sends events in order', async () => {
     const reader = await Reader.open();
-    const stream = streamOf();
+    const stream = createStream();
     stream.connect(reader.response);
     for (const n of [1, 2, 3]) stream.send(frameOf(n));
     expect(await reader.reads(3)).toEqual([1, 2, 3]);
   });
 
   it('sends queued events first when a client connects', async () => {
-    const stream = streamOf();
+    const stream = createStream();
     stream.send(frameOf(1));
     stream.send(frameOf(2));
     const reader = await Reader.open();
@@ -117,7 +117,7 @@ describe('EventStream', () => {
 
   it('sends on the newest connection and keeps older ones open', async () => {
     const [first, second] = [await Reader.open(), await Reader.open()];
-    const stream = streamOf();
+    const stream = createStream();
     stream.connect(first.response);
     stream.send(frameOf(1));
     stream.connect(second.response);
@@ -125,28 +125,28 @@ describe('EventStream', () => {
     expect(await second.reads(2)).toEqual([2]);
     expect(first.numbers).toEqual([1]);
     second.socket.destroy();
-    await until('the second response is gone', () => second.response.destroyed);
+    await until('the second response is destroyed', () => second.response.destroyed);
     stream.send(frameOf(3));
     expect(await first.reads(3)).toEqual([1, 3]);
     expect(stream.isConnected).toBe(true);
   });
 
   it('ends the oldest connection above the limit', async () => {
-    const stream = streamOf();
+    const stream = createStream();
     const readers: Reader[] = [];
     for (let i = 0; i < 5; i++) readers.push(await Reader.open());
     for (const { response } of readers) stream.connect(response);
-    await until('the oldest is over', () => readers[0]!.response.writableFinished);
+    await until('the oldest has ended', () => readers[0]!.response.writableFinished);
     expect(readers.slice(1).some(({ response }) => response.writableEnded)).toBe(false);
     stream.end();
-    await until('all are over', () => readers.every(({ response }) => response.writableFinished));
+    await until('all have ended', () => readers.every(({ response }) => response.writableFinished));
   });
 
   it('ignores a response that is already destroyed', async () => {
     const reader = await Reader.open();
     reader.socket.destroy();
-    await until('the response is gone', () => reader.response.destroyed);
-    const stream = streamOf();
+    await until('the response is destroyed', () => reader.response.destroyed);
+    const stream = createStream();
     stream.connect(reader.response);
     expect(stream.isConnected).toBe(false);
     stream.send(frameOf(1));
@@ -160,21 +160,21 @@ describe('EventStream', () => {
     const observer = {
       countNotification: (_: string, outcome: NotificationOutcome) => outcomes.push(outcome),
     };
-    const stream = streamOf(undefined, PATIENT, { ...observer, countStreamEnd: () => {} });
-    for (const n of [1, 2, 3]) stream.send(frameOf(n), { ...MAY_GO, server: n === 2 ? 'db' : 'git' });
+    const stream = createStream(undefined, LONG_STUCK_MS, { ...observer, countStreamEnd: () => {} });
+    for (const n of [1, 2, 3]) stream.send(frameOf(n), { ...DROPPABLE, server: n === 2 ? 'db' : 'git' });
     stream.withdraw(({ server }) => server === 'db');
     expect(outcomes).toEqual(['dropped']);
     for (const resumeAfter of [undefined, 0]) {
       const reader = await Reader.open();
       stream.connect(reader.response, resumeAfter);
-      await until('the others come', () => reader.numbers.length === 2);
+      await until('the other events have arrived', () => reader.numbers.length === 2);
       expect(reader.numbers).toEqual([1, 3]);
     }
   });
 
-  it('queues events after its connection is lost', async () => {
+  it('queues events while no client is connected', async () => {
     const reader = await Reader.open();
-    const stream = streamOf();
+    const stream = createStream();
     stream.connect(reader.response);
     reader.socket.destroy();
     await until('the stream is not connected', () => !stream.isConnected);
@@ -185,7 +185,7 @@ describe('EventStream', () => {
   });
 
   it('writes keep-alive comments only to open connections', async () => {
-    const stream = streamOf();
+    const stream = createStream();
     stream.keepAlive();
     const reader = await Reader.open();
     stream.connect(reader.response);
@@ -196,13 +196,13 @@ describe('EventStream', () => {
   });
 
   it('sends its queue before it ends the connection', async () => {
-    const stream = streamOf();
+    const stream = createStream();
     stream.send(frameOf(1));
     stream.end();
     const reader = await Reader.open();
     stream.connect(reader.response);
     expect(await reader.reads(1)).toEqual([1]);
-    await until('the response is over', () => reader.response.writableFinished);
+    await until('the response has ended', () => reader.response.writableFinished);
     expect(stream.isDone).toBe(true);
   });
 
@@ -210,32 +210,32 @@ describe('EventStream', () => {
     const reader = await Reader.open();
     const errors: Error[] = [];
     reader.response.on('error', (error) => errors.push(error));
-    const stream = streamOf();
+    const stream = createStream();
     stream.connect(reader.response);
     stream.send(frameOf(1));
     stream.end();
     stream.send(frameOf(2));
     stream.keepAlive();
-    await until('the response is over', () => reader.response.writableFinished);
+    await until('the response has ended', () => reader.response.writableFinished);
     expect(await reader.reads(1)).toEqual([1]);
     expect(errors).toEqual([]);
   });
 
   it('is done after its end without a connection', () => {
-    const log = new ReplayBuffer(10, 1000);
-    const stream = streamOf(log);
+    const buffer = new ReplayBuffer(10, 1000);
+    const stream = createStream(buffer);
     stream.send(frameOf(1));
     expect(stream.isDone).toBe(false);
     stream.end();
     expect(stream.isDone).toBe(true);
-    expect(log.after('', 0)).toHaveLength(1);
+    expect(buffer.after('', 0)).toHaveLength(1);
   });
 });
 
 describe('EventStream with a slow reader', () => {
   it('drops the oldest droppable events of a full queue and counts them', async () => {
     const { reader, stream, next, dropped } = await stuckReader();
-    for (let n = next; n < next + 1000; n++) stream.send(frameOf(n), MAY_GO);
+    for (let n = next; n < next + 1000; n++) stream.send(frameOf(n), DROPPABLE);
     expect(dropped()).toBe(1000 - LIMIT);
     reader.socket.resume();
     const last = next + 999;
@@ -244,7 +244,7 @@ describe('EventStream with a slow reader', () => {
     expect(numbers).toHaveLength(next + LIMIT);
   });
 
-  it('coalesces queued events with one key', async () => {
+  it('coalesces queued events with the same key', async () => {
     const { reader, stream, next, dropped } = await stuckReader();
     for (let n = next; n < next + 1000; n++)
       stream.send(frameOf(n), { coalesce: n % 2 ? 'odd' : 'even', kind: 'resources/updated' });
@@ -268,21 +268,21 @@ describe('EventStream with a slow reader', () => {
 
   it('queues at most one megabyte of droppable events', async () => {
     const { stream, next, dropped } = await stuckReader();
-    for (let n = 0; n < 100; n++) stream.send(frameOf(next + n, LARGE.repeat(2)), MAY_GO);
+    for (let n = 0; n < 100; n++) stream.send(frameOf(next + n, LARGE.repeat(2)), DROPPABLE);
     expect(dropped()).toBe(100 - 5);
   });
 
   it('destroys the connection when nothing is read for too long', async () => {
-    const { reader, stream } = await stuckReader(IMPATIENT);
+    const { reader, stream } = await stuckReader(SHORT_STUCK_MS);
     await until('the stream is not connected', () => !stream.isConnected);
     expect(reader.response.destroyed).toBe(true);
   });
 
   it.each([
-    ['nothing waits', 0],
-    ['something waits', 3],
+    ['no event is queued', 0],
+    ['events are queued', 3],
   ])('destroys the connection after the end of the stream when %s', async (_when, waiting) => {
-    const { reader, stream, next } = await stuckReader(IMPATIENT);
+    const { reader, stream, next } = await stuckReader(SHORT_STUCK_MS);
     for (let n = 0; n < waiting; n++) stream.send(frameOf(next + n));
     stream.end();
     await until('the stream is not connected', () => !stream.isConnected);
@@ -291,9 +291,9 @@ describe('EventStream with a slow reader', () => {
   });
 
   it('destroys a stuck connection that was replaced', async () => {
-    const { reader, stream } = await stuckReader(IMPATIENT);
+    const { reader, stream } = await stuckReader(SHORT_STUCK_MS);
     for (let i = 0; i < 4; i++) stream.connect((await Reader.open()).response);
-    await until('the response is gone', () => reader.response.destroyed);
+    await until('the response is destroyed', () => reader.response.destroyed);
     expect(stream.isConnected).toBe(true);
   });
 
@@ -303,13 +303,13 @@ describe('EventStream with a slow reader', () => {
     stream.end();
     reader.socket.resume();
     expect(await reader.reads(next + 2)).toHaveLength(next + 3);
-    await until('the response is over', () => reader.response.writableFinished);
+    await until('the response has ended', () => reader.response.writableFinished);
   });
 
   it('does not delay other streams', async () => {
     const { stream: stuck, next } = await stuckReader();
     const reader = await Reader.open();
-    const other = streamOf();
+    const other = createStream();
     other.connect(reader.response);
     for (let n = next; n < next + 300; n++) {
       const frame = frameOf(n);

@@ -61,7 +61,7 @@ export class EventStream {
     return this.connections.length > 0;
   }
 
-  /** Whether the stream was ended and either all events were sent or no client is connected, which may request a replay. */
+  /** Whether the stream was ended and no connection still has to be served. A later client gets the events by replay. */
   get isDone(): boolean {
     return this.hasEnded && (this.isAllSent || !this.isConnected);
   }

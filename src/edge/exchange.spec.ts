@@ -15,12 +15,12 @@ import { Exchange, type ExchangeSession } from './exchange.js';
 
 /** A session with streams only. */
 class SessionStub implements ExchangeSession {
-  readonly log = new ReplayBuffer(100, 100_000);
+  readonly buffer = new ReplayBuffer(100, 100_000);
   readonly opened: EventStream[] = [];
   readonly ended: EventStream[] = [];
   readonly streams = {
     open: (): EventStream => {
-      const stream = new EventStream(`s${this.opened.length}`, this.log, {
+      const stream = new EventStream(`s${this.opened.length}`, this.buffer, {
         queuedEvents: 100,
         stuckMs: 1000,
       });
@@ -41,14 +41,16 @@ class Post {
   private constructor(
     readonly response: ServerResponse,
     private readonly answer: Promise<IncomingMessage>,
-    readonly hangUp: () => void,
-    { open = 1, isBatch = false, primes = false },
+    readonly disconnect: () => void,
+    { unanswered = 1, isBatch = false, primes = false },
   ) {
     this.session = new SessionStub(revisionOf(primes ? '2025-11-25' : '2025-06-18')!);
-    this.exchange = new Exchange(response, this.session, open, isBatch);
+    this.exchange = new Exchange(response, this.session, unanswered, isBatch);
   }
 
-  static async make(options: { open?: number; isBatch?: boolean; primes?: boolean } = {}): Promise<Post> {
+  static async make(
+    options: { unanswered?: number; isBatch?: boolean; primes?: boolean } = {},
+  ): Promise<Post> {
     const server = createServer((_request, response) => server.emit('posted', response));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -69,9 +71,9 @@ class Post {
     return new Post(response, answer, () => outgoing.destroy(), options);
   }
 
-  /** Closes the connection and waits until the server noticed. */
-  async lose(): Promise<void> {
-    this.hangUp();
+  /** Closes the connection and waits until the server has noticed it. */
+  async loseConnection(): Promise<void> {
+    this.disconnect();
     await until('the server has noticed', () => this.response.destroyed);
   }
 
@@ -92,7 +94,7 @@ const PAGE = new SharedJson('{ "tools":["ä"] }');
 
 const data = (events: Events): string[] => events.all.map((event) => event.data);
 
-describe('Exchange with a JSON answer', () => {
+describe('Exchange with a JSON response', () => {
   it('writes the message unchanged', async () => {
     const post = await Post.make({ primes: true });
     post.exchange.answer('{ "n":1.0 }');
@@ -102,7 +104,7 @@ describe('Exchange with a JSON answer', () => {
   });
 
   it('answers a batch after its last request, in the order of the answers', async () => {
-    const post = await Post.make({ open: 2, isBatch: true });
+    const post = await Post.make({ unanswered: 2, isBatch: true });
     post.exchange.answer('{"id":2}');
     expect(post.response.headersSent).toBe(false);
     expect(post.exchange.isAnswered).toBe(false);
@@ -116,15 +118,15 @@ describe('Exchange with a JSON answer', () => {
     expect((await post.json()).body).toBe('[{"id":2}]');
   });
 
-  it('writes nothing when the client is gone', async () => {
+  it('writes nothing when the client is disconnected', async () => {
     const post = await Post.make();
-    await post.lose();
+    await post.loseConnection();
     post.exchange.answer('{}');
     await flushPromises();
     expect(post.response.headersSent).toBe(false);
   });
 
-  it('writes nothing when the client is gone at the time of writing', async () => {
+  it('writes nothing when the client disconnects before the write', async () => {
     for (const answer of [(on: Exchange) => on.answer('{}'), (on: Exchange) => on.answerShared(1, PAGE)]) {
       const post = await Post.make();
       answer(post.exchange);
@@ -144,7 +146,7 @@ describe('Exchange with a JSON answer', () => {
   });
 
   it('writes a shared result in a batch', async () => {
-    const post = await Post.make({ open: 2, isBatch: true });
+    const post = await Post.make({ unanswered: 2, isBatch: true });
     post.exchange.answerShared(1, PAGE);
     post.exchange.answer('{"id":2}');
     expect((await post.json()).body).toBe(`[{"jsonrpc":"2.0","id":1,"result":${PAGE.text}},{"id":2}]`);
@@ -184,7 +186,7 @@ describe('Exchange with a stream', () => {
   });
 
   it('begins with earlier answers of a batch and ends with the last one', async () => {
-    const post = await Post.make({ open: 3, isBatch: true });
+    const post = await Post.make({ unanswered: 3, isBatch: true });
     post.exchange.answer('{"id":1}');
     post.exchange.send('{"progress":1}');
     post.exchange.answer('{"id":2}');
@@ -197,7 +199,7 @@ describe('Exchange with a stream', () => {
 });
 
 describe('Exchange.keepAlive', () => {
-  it('turns the answer into a stream', async () => {
+  it('switches to a stream', async () => {
     const post = await Post.make();
     post.exchange.keepAlive();
     post.exchange.answer('{"n":1}');
@@ -210,11 +212,11 @@ describe('Exchange.keepAlive', () => {
 describe('Exchange after a lost connection', () => {
   it('keeps all events for replay when it had no stream yet', async () => {
     const post = await Post.make({ primes: true });
-    await post.lose();
+    await post.loseConnection();
     post.exchange.send('{"n":1}');
     post.exchange.answer('{"n":2}');
     expect(post.response.headersSent).toBe(false);
-    expect(post.session.log.after('s0', 0)).toHaveLength(3);
+    expect(post.session.buffer.after('s0', 0)).toHaveLength(3);
     expect(post.session.ended).toEqual(post.session.opened);
   });
 
@@ -224,9 +226,9 @@ describe('Exchange after a lost connection', () => {
     const events = await post.events();
     await until('the first event has come', () => events.all.length === 1);
     const { id } = events.all[0]!;
-    await post.lose();
+    await post.loseConnection();
     post.exchange.answer('{"n":2}');
-    const rest = post.session.log.after('s0', Number(id?.split('.')[0]));
+    const rest = post.session.buffer.after('s0', Number(id?.split('.')[0]));
     expect(rest.map(({ bytes }) => bytes.toString())).toEqual([expect.stringContaining('{"n":2}')]);
   });
 });

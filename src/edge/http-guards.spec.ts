@@ -13,10 +13,16 @@ type Verdict = ReturnType<CanActivate['canActivate']>;
 function handlerBehind(ofClass: () => Verdict, ofMethod: () => Verdict) {
   const steps: string[] = [];
   class ClassGuard {
-    canActivate = (): Verdict => (steps.push('class'), ofClass());
+    canActivate(): Verdict {
+      steps.push('class');
+      return ofClass();
+    }
   }
   class MethodGuard {
-    canActivate = (): Verdict => (steps.push('method'), ofMethod());
+    canActivate(): Verdict {
+      steps.push('method');
+      return ofMethod();
+    }
   }
   @HttpGuards([ClassGuard])
   class Endpoint {
@@ -30,7 +36,7 @@ function handlerBehind(ofClass: () => Verdict, ofMethod: () => Verdict) {
   return { steps, handle: withGuards(new Endpoint(), 'handle', moduleRef) };
 }
 
-describe('guarded', () => {
+describe('withGuards', () => {
   it('runs the guards of the class before those of the method, and both synchronously', () => {
     const { steps, handle } = handlerBehind(
       () => true,

@@ -13,12 +13,13 @@ const LIMIT = 1000;
 
 interface Reading {
   readonly request: IncomingMessage;
-  readonly outcome: Outcome<string>;
   /** The outcome of reading the body. */
+  readonly outcome: Outcome<string>;
+  /** Resolves when the client was answered. */
   readonly done: Promise<void>;
-  /** The answer to the client. */
+  /** The kind of the error. */
   kind(): string | undefined;
-  /** The connection after the refusal. */
+  /** Whether data was still read when the request was refused. */
   stillReads(): boolean;
 }
 
@@ -118,10 +119,10 @@ describe('readBody', () => {
   });
 
   it.each([
-    ['a byte that is none', Buffer.from([0x22, 0xff, 0x22])],
-    ['half a character', Buffer.from('"😀"').subarray(0, 3)],
+    ['an invalid byte', Buffer.from([0x22, 0xff, 0x22])],
+    ['an incomplete character', Buffer.from('"😀"').subarray(0, 3)],
     ['a surrogate', Buffer.from([0xed, 0xa0, 0x80])],
-    ['a longer form than needed', Buffer.from([0xc0, 0xaf])],
+    ['an overlong encoding', Buffer.from([0xc0, 0xaf])],
   ])('refuses %s as invalid UTF-8', async (_what, body) => {
     const { reading } = await wire.send(sized(body), body);
     await within('the refusal', reading.done);
@@ -146,13 +147,13 @@ describe('readBody limit', () => {
     expect(chunked.reading.outcome.value).toHaveLength(size);
   });
 
-  it('applies to Content-Length before a byte is read', async () => {
+  it('applies to Content-Length before the body is read', async () => {
     const { reading } = await wire.send(head(`Content-Length: ${LIMIT + 1}`));
     await within('the refusal', reading.done);
     expect(reading.kind()).toBe('payload-too-large');
   });
 
-  it('stops reading at the first byte above it', async () => {
+  it('ends the reading at the first byte above it', async () => {
     const { reading } = await wire.send(CHUNKED, chunk('x'.repeat(LIMIT)), chunk('x'));
     await within('the refusal', reading.done);
     expect(reading.kind()).toBe('payload-too-large');

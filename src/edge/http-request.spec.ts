@@ -73,7 +73,7 @@ describe('sourceOf', () => {
     ['nothing', {}, undefined, []],
     ['the path', {}, 'a', ['a']],
     ['the header', { 'x-gatehouse-project': 'a' }, undefined, ['a']],
-    ['the header of the other name', { 'x-mcpr-project': 'b' }, undefined, ['b']],
+    ['the alternative header', { 'x-mcpr-project': 'b' }, undefined, ['b']],
     ['path and both headers', { 'x-gatehouse-project': 'b', 'x-mcpr-project': 'c' }, 'a', ['a', 'b', 'c']],
     ['no similar header', { 'x-project': 'a', 'gatehouse-project': 'a' }, undefined, []],
   ])('reads projects from %s', (_what, headers, path, projects) => {

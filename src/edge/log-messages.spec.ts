@@ -15,10 +15,10 @@ class Harness {
   readonly sessions = new Sessions(new Limits());
   /** The levels set at servers, in order. */
   readonly levels: string[] = [];
-  private say: (server: string, notification: ServerNotification) => void = () => {};
+  private emit: (server: string, notification: ServerNotification) => void = () => {};
   private readonly backends = {
     setLogLevel: (level: string) => this.levels.push(level),
-    onNotification: (listener: typeof this.say) => (this.say = listener),
+    onNotification: (listener: typeof this.emit) => (this.emit = listener),
   };
   readonly messages = new LogMessages(
     this.sessions.recipients,
@@ -43,7 +43,7 @@ class Harness {
   /** A server sends a log message that belongs to no call. */
   log(level: unknown, method = 'notifications/message'): void {
     const paramsText = level === undefined ? undefined : JSON.stringify({ level, data: 1 });
-    this.say('db', { method, params: {}, paramsText, channel: undefined, ambiguous: false });
+    this.emit('db', { method, params: {}, paramsText, channel: undefined, ambiguous: false });
   }
 }
 
@@ -57,10 +57,10 @@ describe('LogMessages', () => {
 
   it('sends nothing to clients without a level or without the server in scope', () => {
     const harness = new Harness();
-    const silent = harness.open();
-    const elsewhere = harness.open('debug', { key: 'git', allows: (server) => server === 'git' });
+    const withoutLevel = harness.open();
+    const outOfScope = harness.open('debug', { key: 'git', allows: (server) => server === 'git' });
     harness.log('emergency');
-    expect([...silent.frames, ...elsewhere.frames]).toEqual([]);
+    expect([...withoutLevel.frames, ...outOfScope.frames]).toEqual([]);
   });
 
   it('encodes one event for all recipients', () => {
@@ -98,7 +98,7 @@ describe('LogMessages.setLevel', () => {
     expect(harness.levels).toEqual(['info', 'debug', 'debug']);
   });
 
-  it('lowers the level of servers when the most verbose client leaves, but not below the default', () => {
+  it('lowers the level of servers when the session of the most verbose client closes, but not below the default', () => {
     const harness = new Harness();
     harness.open('error');
     const { session } = harness.open('debug');
@@ -113,7 +113,7 @@ describe('LogMessages.setLevel', () => {
     expect(harness.levels).toEqual(['debug', 'info']);
   });
 
-  it('updates servers once when a client leaves that set several levels', () => {
+  it('updates servers once when the session of a client with several levels closes', () => {
     const harness = new Harness();
     const { session } = harness.open('debug');
     for (const level of ['info', 'debug'] as const) harness.messages.setLevel(session, level);

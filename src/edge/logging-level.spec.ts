@@ -23,8 +23,8 @@ describe('logging levels', () => {
 
   it('pass messages at or above the level of the client', () => {
     for (const [index, level] of LOGGING_LEVELS.entries())
-      for (const [wantedIndex, wanted] of LOGGING_LEVELS.entries())
-        expect(isAtLeast(level, wanted)).toBe(index >= wantedIndex);
+      for (const [thresholdIndex, threshold] of LOGGING_LEVELS.entries())
+        expect(isAtLeast(level, threshold)).toBe(index >= thresholdIndex);
   });
 
   it('default to info', () => {
@@ -49,12 +49,12 @@ describe('logging levels', () => {
     [['error'], 'info'],
     [['info', 'emergency'], 'info'],
     [['error', 'debug', 'alert'], 'debug'],
-  ])('%j are covered by %s', (wanted, expected) => {
-    expect(mostVerbose(wanted)).toBe(expected);
+  ])('of clients %j give servers the level %s', (clientLevels, expected) => {
+    expect(mostVerbose(clientLevels)).toBe(expected);
   });
 
-  it('of many clients are covered', () => {
-    const wanted = Array.from({ length: 300_000 }, (): LoggingLevel => 'error');
-    expect(mostVerbose([...wanted, 'debug'])).toBe('debug');
+  it('of very many clients give servers the most verbose one', () => {
+    const clientLevels = Array.from({ length: 300_000 }, (): LoggingLevel => 'error');
+    expect(mostVerbose([...clientLevels, 'debug'])).toBe('debug');
   });
 });

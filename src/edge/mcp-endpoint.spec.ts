@@ -58,7 +58,7 @@ describe('McpEndpoint', () => {
   });
 
   it.each<[string, RawRequest['headers'], string | object, number, number]>([
-    ['no Accept of both types', { accept: 'application/json' }, PING, 406, -32000],
+    ['an Accept header without both types', { accept: 'application/json' }, PING, 406, -32000],
     ['another content type', { 'content-type': 'text/plain' }, PING, 415, -32000],
     ['a body that is too large', {}, { ...PING, params: { x: 'x'.repeat(1000) } }, 413, -32000],
     ['no JSON', {}, '{', 400, -32700],
@@ -201,9 +201,9 @@ describe('McpEndpoint with a session', () => {
   });
 
   it.each<[string, RawRequest['headers'], number]>([
-    ['without its Accept', { accept: 'application/json' }, 406],
-    ['with an id to resume from that is none', { 'last-event-id': 'x' }, 400],
-    ['with an unknown id to resume from', { 'last-event-id': '1.zz' }, 200],
+    ['that does not accept event streams', { accept: 'application/json' }, 406],
+    ['with an invalid Last-Event-ID', { 'last-event-id': 'x' }, 400],
+    ['with an unknown Last-Event-ID', { 'last-event-id': '1.zz' }, 200],
   ])('answers GET %s with its status', async (_what, headers, status) => {
     const session = await RawSession.open(edge.url);
     const base = { accept: 'text/event-stream', 'mcp-session-id': session.id };
@@ -212,7 +212,7 @@ describe('McpEndpoint with a session', () => {
 
   it.each<[string, RawRequest['headers'], number]>([
     ['without a session', {}, 400],
-    ['with an unknown one', { 'mcp-session-id': 'unknown' }, 404],
+    ['with an unknown session', { 'mcp-session-id': 'unknown' }, 404],
   ])('refuses GET and DELETE %s', async (_what, headers, status) => {
     const accepting = { accept: BOTH_TYPES, ...headers };
     expect((await exchange(edge.url, { headers: accepting })).status).toBe(status);

@@ -35,7 +35,7 @@ type Handler = ReturnType<typeof withGuards>;
 @Injectable()
 @HttpGuards([OriginGuard])
 export class McpEndpoint implements OnModuleInit {
-  /** While draining, requests are refused; notifications and responses are accepted, because running requests need them. */
+  /** While draining, only notifications and responses are accepted, because running requests may need them. */
   isDraining = false;
 
   private handlers: Readonly<Record<string, Handler>> = {};

@@ -28,9 +28,9 @@ function slowMethod() {
       context.signal.addEventListener('abort', () => reject(new GatewayError('cancelled', 'cancelled')));
     });
   });
-  const begun = (id: unknown): Promise<RequestContext> =>
-    until(`request ${String(id)} has come`, () => contexts.get(id));
-  return { begun, end: (id: unknown, result: object) => ends.get(id)?.(result) };
+  const started = (id: unknown): Promise<RequestContext> =>
+    until(`request ${String(id)} has arrived`, () => contexts.get(id));
+  return { started, end: (id: unknown, result: object) => ends.get(id)?.(result) };
 }
 
 const methodsOn = (events: Events): unknown[] => events.messages.map(({ method }) => method);
@@ -77,10 +77,10 @@ describe('MessageReceiver requests', () => {
   });
 
   it('with the id of a running request are refused, and the first is answered', async () => {
-    const { begun, end } = slowMethod();
+    const { started, end } = slowMethod();
     const session = await RawSession.open(edge.url);
     const first = session.request('slow', {}, 7);
-    await begun(7);
+    await started(7);
     expect((await session.request('ping', {}, 7)).error?.code).toBe(-32600);
     end(7, { n: 1 });
     expect((await first).result).toEqual({ n: 1 });
@@ -97,10 +97,10 @@ describe('MessageReceiver requests', () => {
   });
 
   it('continue after a lost connection, and the client can resume the stream', async () => {
-    const { begun, end } = slowMethod();
+    const { started, end } = slowMethod();
     const session = await RawSession.open(edge.url);
     const broken = session.stream('slow', {}, 7);
-    const context = await begun(7);
+    const context = await started(7);
     context.notify('notifications/progress', progress(1));
     const events = await broken;
     await events.message('the progress', ({ method }) => method === 'notifications/progress');
@@ -120,10 +120,10 @@ describe('MessageReceiver requests', () => {
   });
 
   it('that end while the client is disconnected are replayed', async () => {
-    const { begun, end } = slowMethod();
+    const { started, end } = slowMethod();
     const session = await RawSession.open(edge.url);
     const broken = session.stream('slow', {}, 7);
-    (await begun(7)).notify('notifications/progress', progress(1));
+    (await started(7)).notify('notifications/progress', progress(1));
     const events = await broken;
     await events.message('the progress', ({ method }) => method === 'notifications/progress');
     events.disconnect();
@@ -137,50 +137,50 @@ describe('MessageReceiver requests', () => {
 
 describe('MessageReceiver clients', () => {
   it('can cancel their requests', async () => {
-    const { begun } = slowMethod();
+    const { started } = slowMethod();
     const session = await RawSession.open(edge.url);
     const answer = session.request('slow', {}, 7);
-    const context = await begun(7);
+    const context = await started(7);
     await session.notify('notifications/cancelled', { requestId: 7 });
     expect((await answer).error?.code).toBe(-31099);
     expect(context.signal.aborted).toBe(true);
   });
 
   it('cannot cancel requests of another client', async () => {
-    const { begun, end } = slowMethod();
+    const { started, end } = slowMethod();
     const [mine, other] = [await RawSession.open(edge.url), await RawSession.open(edge.url)];
     const answer = mine.request('slow', {}, 7);
-    await begun(7);
+    await started(7);
     await other.notify('notifications/cancelled', { requestId: 7 });
     end(7, { n: 1 });
     expect((await answer).result).toEqual({ n: 1 });
   });
 
   it('that close their session cancel its requests', async () => {
-    const { begun } = slowMethod();
+    const { started } = slowMethod();
     const session = await RawSession.open(edge.url);
     const answer = session.request('slow', {}, 7);
-    await begun(7);
+    await started(7);
     await session.end();
     expect((await answer).error).toBeDefined();
     await within('the end of the request', edge.receiver.whenIdle());
   });
 
-  it('get server requests on the stream of their request and answer with a POST', async () => {
+  it('get server requests on the stream of their request and respond with a POST', async () => {
     edge.handlers.set('ask', async (_params, context) => {
       const answer = await context.sendRequest('roots/list', JsonText.of({ _meta: { progressToken: 'b' } }), {
         signal: context.signal,
-        onProgress: (params) => context.notify('notifications/told', params),
+        onProgress: (params) => context.notify('notifications/forwarded', params),
       });
       return { answer };
     });
     const session = await RawSession.open(edge.url, { capabilities: { roots: {} } });
     const events = await session.stream('ask', {}, 7);
-    const question = await events.message('the question', ({ method }) => method === 'roots/list');
-    const { progressToken } = question.params!['_meta'] as { progressToken: number };
+    const serverRequest = await events.message('the server request', ({ method }) => method === 'roots/list');
+    const { progressToken } = serverRequest.params!['_meta'] as { progressToken: number };
     await session.notify('notifications/progress', { progressToken, progress: 1 });
-    await events.message('the progress', ({ method }) => method === 'notifications/told');
-    expect((await session.reply(question.id, { roots: [] })).status).toBe(202);
+    await events.message('the progress', ({ method }) => method === 'notifications/forwarded');
+    expect((await session.reply(serverRequest.id, { roots: [] })).status).toBe(202);
     await events.untilEnded();
     expect(events.messages.at(-1)).toMatchObject({ id: 7, result: { answer: { roots: [] } } });
   });
@@ -231,13 +231,13 @@ describe('MessageReceiver notifications', () => {
   });
 });
 
-describe('MessageReceiver.idle', () => {
+describe('MessageReceiver.whenIdle', () => {
   it('resolves when no request is running', async () => {
-    const { begun, end } = slowMethod();
+    const { started, end } = slowMethod();
     await within('idleness', edge.receiver.whenIdle());
     const session = await RawSession.open(edge.url);
     const answer = session.request('slow', {}, 7);
-    await begun(7);
+    await started(7);
     const idle = deferred();
     let isIdle = false;
     void edge.receiver.whenIdle().then(() => {

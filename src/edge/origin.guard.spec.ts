@@ -18,10 +18,10 @@ beforeEach(async () => {
   url = new URL(edge.url);
 });
 
-const ask = (path: string, asked: RawRequest = {}): Promise<RawResponse> =>
-  exchange(new URL(path, url).href, asked);
+const send = (path: string, options: RawRequest = {}): Promise<RawResponse> =>
+  exchange(new URL(path, url).href, options);
 
-/** Sends exactly these bytes and returns the first line of the answer. */
+/** Sends exactly these bytes and returns the first line of the response. */
 async function statusLineOf(raw: string): Promise<string | undefined> {
   const socket = connect(Number(url.port), '127.0.0.1');
   onCleanup(() => socket.destroy());
@@ -34,7 +34,7 @@ describe('OriginGuard', () => {
   it.each(['/mcp', '/', '/admin/v1/servers', '/health', '/metrics'])(
     'refuses a foreign Host on %s',
     async (path) => {
-      const response = await ask(path, { headers: { host: 'evil.test' } });
+      const response = await send(path, { headers: { host: 'evil.test' } });
       expect(response.status).toBe(403);
       const body = JSON.parse(response.text) as { id?: unknown; error: { code: number } };
       expect(body.error.code).toBe(-32000);
@@ -45,9 +45,9 @@ describe('OriginGuard', () => {
   it.each(['/health/live', '/health/ready', '/health/startup'])(
     'accepts any Host on %s, but no foreign Origin',
     async (path) => {
-      expect((await ask(path, { headers: { host: '10.1.2.3:3000' } })).status).toBe(NOT_MCP);
+      expect((await send(path, { headers: { host: '10.1.2.3:3000' } })).status).toBe(NOT_MCP);
       const foreign = { host: '10.1.2.3:3000', origin: 'http://evil.test' };
-      expect((await ask(path, { headers: foreign })).status).toBe(403);
+      expect((await send(path, { headers: foreign })).status).toBe(403);
     },
   );
 
@@ -60,21 +60,21 @@ describe('OriginGuard', () => {
     'refuses the Origin %s on every path with an allowed Host',
     async (origin) => {
       for (const path of ['/mcp', '/', '/health/live'])
-        expect((await ask(path, { headers: { origin } })).status).toBe(403);
-      const preflight = await ask('/mcp', { method: 'OPTIONS', headers: { origin } });
+        expect((await send(path, { headers: { origin } })).status).toBe(403);
+      const preflight = await send('/mcp', { method: 'OPTIONS', headers: { origin } });
       expect(preflight.status).toBe(403);
       expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
     },
   );
 
   it.each(['https://app.example.com', 'http://localhost:5173'])(
-    'lets pages of %s read the answers',
+    'lets pages of %s read the responses',
     async (origin) => {
       for (const [path, method, status] of [
         ['/mcp', 'OPTIONS', 204],
         ['/', 'GET', NOT_MCP],
       ] as const) {
-        const response = await ask(path, { method, headers: { origin, host: 'gw.example.com' } });
+        const response = await send(path, { method, headers: { origin, host: 'gw.example.com' } });
         expect(response.status).toBe(status);
         expect(response.headers['access-control-allow-origin']).toBe(origin);
         expect(response.headers['access-control-expose-headers']).toContain('mcp-session-id');
@@ -84,11 +84,13 @@ describe('OriginGuard', () => {
   );
 
   it('adds no CORS headers for a request without an Origin', async () => {
-    expect((await ask('/mcp', { method: 'OPTIONS' })).headers['access-control-allow-origin']).toBeUndefined();
+    expect(
+      (await send('/mcp', { method: 'OPTIONS' })).headers['access-control-allow-origin'],
+    ).toBeUndefined();
   });
 
   it('closes the connection of a refused request whose body was not read', async () => {
-    const { status, headers } = await ask('/mcp', {
+    const { status, headers } = await send('/mcp', {
       method: 'POST',
       headers: { host: 'evil.test', 'transfer-encoding': 'chunked' },
       body: 'x'.repeat(100_000),

@@ -14,7 +14,7 @@ const sequences = (frames: readonly EventFrame[]): number[] => frames.map(({ seq
 
 describe('ReplayBuffer', () => {
   it('returns the events of one stream after a sequence number, oldest first', () => {
-    const log = new ReplayBuffer(10, 1000);
+    const buffer = new ReplayBuffer(10, 1000);
     for (const [stream, sequence] of [
       ['', 1],
       ['a', 2],
@@ -22,18 +22,18 @@ describe('ReplayBuffer', () => {
       ['a', 4],
       ['', 5],
     ] as const)
-      log.append(frame(sequence, 10, stream));
-    expect(sequences(log.after('', 1))).toEqual([3, 5]);
-    expect(sequences(log.after('a', 0))).toEqual([2, 4]);
-    expect(log.after('', 5)).toEqual([]);
-    expect(log.after('b', 0)).toEqual([]);
+      buffer.append(frame(sequence, 10, stream));
+    expect(sequences(buffer.after('', 1))).toEqual([3, 5]);
+    expect(sequences(buffer.after('a', 0))).toEqual([2, 4]);
+    expect(buffer.after('', 5)).toEqual([]);
+    expect(buffer.after('b', 0)).toEqual([]);
   });
 
   it('keeps references to frames', () => {
-    const log = new ReplayBuffer(10, 1000);
+    const buffer = new ReplayBuffer(10, 1000);
     const kept = frame(1);
-    log.append(kept);
-    expect(log.after('', 0)[0]).toBe(kept);
+    buffer.append(kept);
+    expect(buffer.after('', 0)[0]).toBe(kept);
   });
 
   it('keeps the last events within its limits of events and bytes', () => {
@@ -43,9 +43,9 @@ describe('ReplayBuffer', () => {
         fc.nat(100),
         fc.array(fc.nat(40), { maxLength: 40 }),
         (maxEvents, maxBytes, sizes) => {
-          const log = new ReplayBuffer(maxEvents, maxBytes);
-          sizes.forEach((size, index) => log.append(frame(index + 1, size)));
-          const kept = log.after('', 0);
+          const buffer = new ReplayBuffer(maxEvents, maxBytes);
+          sizes.forEach((size, index) => buffer.append(frame(index + 1, size)));
+          const kept = buffer.after('', 0);
           const bytes = kept.reduce((sum, { bytes: { length } }) => sum + length, 0);
           expect(kept.length).toBeLessThanOrEqual(maxEvents);
           expect(bytes).toBeLessThanOrEqual(maxBytes);
@@ -57,18 +57,18 @@ describe('ReplayBuffer', () => {
   });
 
   it('frees the bytes of a withdrawn event', () => {
-    const log = new ReplayBuffer(10, 25);
+    const buffer = new ReplayBuffer(10, 25);
     const [first, second] = [frame(1), frame(2)];
-    for (const one of [first, second]) log.append(one);
-    log.withdraw(second);
-    log.withdraw(second);
-    log.append(frame(3));
-    expect(sequences(log.after('', 0))).toEqual([1, 3]);
+    for (const one of [first, second]) buffer.append(one);
+    buffer.withdraw(second);
+    buffer.withdraw(second);
+    buffer.append(frame(3));
+    expect(sequences(buffer.after('', 0))).toEqual([1, 3]);
   });
 
   it('keeps nothing with a limit of zero', () => {
-    const log = new ReplayBuffer(0, 1000);
-    log.append(frame(1));
-    expect(log.after('', 0)).toEqual([]);
+    const buffer = new ReplayBuffer(0, 1000);
+    buffer.append(frame(1));
+    expect(buffer.after('', 0)).toEqual([]);
   });
 });

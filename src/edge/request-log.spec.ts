@@ -26,12 +26,12 @@ const fail = (error: unknown): void => {
 describe('RequestLog', () => {
   const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
 
-  it.each(kinds)('as %s is one line, as loud as an operator needs it', (kind) => {
-    fail(new GatewayError(kind, 'words'));
+  it.each(kinds)('logs a failure of the kind %s in one line, at its level', (kind) => {
+    fail(new GatewayError(kind, 'text'));
     const warned = ['server-unavailable', 'timeout', 'overloaded', 'limit-exceeded'];
     const expected: Level = kind === 'internal' ? 'error' : warned.includes(kind) ? 'warn' : 'debug';
     expect(entries).toHaveLength(1);
-    expect(entries[0]).toMatchObject([expected, { method: 'tools/call', kind, reason: 'words' }]);
+    expect(entries[0]).toMatchObject([expected, { method: 'tools/call', kind, reason: 'text' }]);
   });
 
   it("logs the server's own error at debug level", () => {
@@ -46,7 +46,7 @@ describe('RequestLog', () => {
   });
 
   it('logs a thrown value that is not an Error', () => {
-    fail('just words');
+    fail('text');
     expect(entries).toMatchObject([['error', { cause: undefined }]]);
   });
 

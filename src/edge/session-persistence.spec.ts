@@ -59,17 +59,17 @@ describe('SessionPersistence', () => {
   const subscribe = (session: Session, uri = 'x://a') =>
     subscribers.add(session, { server: 'docs', uri }).subscription;
 
-  const kept = (): SessionRecord[] => [...records.stored];
+  const stored = (): SessionRecord[] => [...records.stored];
 
   it('stores nothing of a session without subscriptions', () => {
     open();
-    expect(kept()).toEqual([]);
+    expect(stored()).toEqual([]);
   });
 
   it('stores what is needed to restore the session', () => {
     const session = open();
     const { id, since } = subscribe(session);
-    expect(kept()).toEqual([
+    expect(stored()).toEqual([
       {
         session: {
           id: session.id,
@@ -84,7 +84,7 @@ describe('SessionPersistence', () => {
         subscriptions: [{ id, server: 'docs', uri: 'x://a', since }],
       },
     ]);
-    expect(JSON.stringify(kept())).not.toContain(session.key);
+    expect(JSON.stringify(stored())).not.toContain(session.key);
   });
 
   it('removes the record with the last subscription and with the session', () => {
@@ -92,11 +92,11 @@ describe('SessionPersistence', () => {
     const rows = [subscribe(one), subscribe(one, 'x://b')];
     subscribe(two);
     subscribers.remove(rows[0]!.id);
-    expect(kept().map(({ subscriptions }) => subscriptions.length)).toEqual([1, 1]);
+    expect(stored().map(({ subscriptions }) => subscriptions.length)).toEqual([1, 1]);
     two.close();
-    expect(kept().map(({ session }) => session.id)).toEqual([one.id]);
+    expect(stored().map(({ session }) => session.id)).toEqual([one.id]);
     subscribers.remove(rows[1]!.id);
-    expect(kept()).toEqual([]);
+    expect(stored()).toEqual([]);
   });
 
   it('keeps the record with the last activity at shutdown', () => {
@@ -107,21 +107,21 @@ describe('SessionPersistence', () => {
     jest.advanceTimersByTime(1000);
     persistence.stop();
     session.close();
-    expect(kept()).toMatchObject([{ seen: Date.now() - 1000, subscriptions: [{ uri: 'x://a' }] }]);
+    expect(stored()).toMatchObject([{ seen: Date.now() - 1000, subscriptions: [{ uri: 'x://a' }] }]);
   });
 
   it('writes the last activity periodically and not with every request', () => {
     const session = open();
     subscribe(session);
-    const saw = jest.spyOn(records, 'touch');
+    const touched = jest.spyOn(records, 'touch');
     const end = Date.now() + IDLE_MS / 2;
     while (Date.now() < end) {
       jest.advanceTimersByTime(1000);
       session.touch();
     }
-    expect(saw.mock.calls.length).toBeGreaterThanOrEqual(3);
-    expect(saw.mock.calls.length).toBeLessThanOrEqual(4);
-    expect(end - kept()[0]!.seen).toBeLessThanOrEqual(IDLE_MS / 8 + 5000);
+    expect(touched.mock.calls.length).toBeGreaterThanOrEqual(3);
+    expect(touched.mock.calls.length).toBeLessThanOrEqual(4);
+    expect(end - stored()[0]!.seen).toBeLessThanOrEqual(IDLE_MS / 8 + 5000);
   });
 
   it('stores a changed log level', () => {
@@ -129,24 +129,24 @@ describe('SessionPersistence', () => {
     subscribe(session);
     session.logLevel = 'error';
     jest.advanceTimersByTime(5000);
-    expect(kept()[0]!.session.logLevel).toBe('error');
+    expect(stored()[0]!.session.logLevel).toBe('error');
   });
 
-  it('delays the answer until the record is written, unless the disk hangs', async () => {
+  it('waits until the record is written, but not longer than a second', async () => {
     subscribe(open());
     await subscribers.waitUntilPersisted();
     jest.spyOn(records, 'flush').mockReturnValue(new Promise(() => {}));
-    const told = outcomeOf(subscribers.waitUntilPersisted().then(() => true));
+    const outcome = outcomeOf(subscribers.waitUntilPersisted().then(() => true));
     await jest.advanceTimersByTimeAsync(999);
-    expect(told.value).toBeUndefined();
+    expect(outcome.value).toBeUndefined();
     await jest.advanceTimersByTimeAsync(1);
-    expect(told.value).toBe(true);
+    expect(outcome.value).toBe(true);
   });
 
   it('stores nothing of a client with an oversized profile', () => {
     const session = open({ name: 'x'.repeat(20_000) });
     subscribe(session);
-    expect(kept()).toEqual([]);
+    expect(stored()).toEqual([]);
     session.close();
   });
 });

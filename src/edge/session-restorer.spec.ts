@@ -29,7 +29,7 @@ describe('SessionRestorer', () => {
     lost = [];
   });
 
-  async function revive(limits: Partial<Limits> = {}): Promise<string[]> {
+  async function restoreAll(limits: Partial<Limits> = {}): Promise<string[]> {
     sessions = new Sessions(Object.assign(new Limits(), limits));
     const restorer = new SessionRestorer(
       records,
@@ -44,16 +44,16 @@ describe('SessionRestorer', () => {
     return (await restorer.restoreAll()).map(({ id }) => id);
   }
 
-  function keep(id: string, more: Partial<StoredSession> = {}, agoMs = 0): void {
+  function store(id: string, more: Partial<StoredSession> = {}, agoMs = 0): void {
     records.put(storedSession(id, { ...STORED_ANONYMOUS, ...more }), Date.now() - agoMs);
     for (const n of [1, 2]) records.addSubscription(id, storedSubscription(`${id}${n}`));
   }
-  const kept = (): string[] => [...records.stored].map(({ session }) => session.id);
+  const storedIds = (): string[] => [...records.stored].map(({ session }) => session.id);
 
   it('restores all properties of a session', async () => {
     const clientInfo = { name: 'c', version: '1' };
-    keep('a', { project: 'one', revision: '2025-03-26', clientInfo, logLevel: 'error', opened: 7 });
-    expect(await revive()).toEqual(['a']);
+    store('a', { project: 'one', revision: '2025-03-26', clientInfo, logLevel: 'error', opened: 7 });
+    expect(await restoreAll()).toEqual(['a']);
     expect(sessions.find('a')).toMatchObject({
       project: 'one',
       revision: { version: '2025-03-26' },
@@ -68,33 +68,33 @@ describe('SessionRestorer', () => {
   });
 
   it('logs nothing without records', async () => {
-    expect(await revive()).toEqual([]);
+    expect(await restoreAll()).toEqual([]);
     expect(lines).toEqual([]);
   });
 
   it.each<[string, Partial<StoredSession>, number]>([
     ['of another principal', { principal: { id: 'key:ci', grants: '*', terms: '' } }, 0],
-    ['of a revision that is not spoken any more', { revision: '2024-01-01' }, 0],
-    ['whose time is over', {}, 3_600_000],
+    ['of an unsupported revision', { revision: '2024-01-01' }, 0],
+    ['that have expired', {}, 3_600_000],
   ])('drops sessions %s', async (_which, more, agoMs) => {
-    keep('a', more, agoMs);
-    expect(await revive()).toEqual([]);
-    expect([kept(), sessions.size]).toEqual([[], 0]);
+    store('a', more, agoMs);
+    expect(await restoreAll()).toEqual([]);
+    expect([storedIds(), sessions.size]).toEqual([[], 0]);
   });
 
   it('drops subscriptions that are no longer allowed, and sessions without any left', async () => {
-    keep('a');
-    keep('b');
+    store('a');
+    store('b');
     lost = ['x://a1', 'x://b1', 'x://b2'];
-    expect(await revive()).toEqual(['a']);
+    expect(await restoreAll()).toEqual(['a']);
     expect([...records.stored]).toMatchObject([{ session: { id: 'a' }, subscriptions: [{ id: 'a2' }] }]);
   });
 
   it('restores the most recently active sessions up to the limit', async () => {
-    keep('long ago', {}, 3000);
-    keep('now');
-    keep('a while ago', {}, 2000);
-    expect(await revive({ sessions: 2 })).toEqual(['now', 'a while ago']);
-    expect(kept()).toEqual(['now', 'a while ago']);
+    store('long ago', {}, 3000);
+    store('now');
+    store('a while ago', {}, 2000);
+    expect(await restoreAll({ sessions: 2 })).toEqual(['now', 'a while ago']);
+    expect(storedIds()).toEqual(['now', 'a while ago']);
   });
 });

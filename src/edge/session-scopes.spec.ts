@@ -31,13 +31,13 @@ class Harness {
   readonly projects: Projects;
   readonly authenticator: Authenticator;
   readonly clock = new Clock();
-  private tend = (): void => {};
+  private runInterval = (): void => {};
 
   constructor(private content: object) {
     this.live = liveConfig({ mcpServers, ...content });
     this.projects = new Projects(this.live, new MemoryDecisionStore());
     this.authenticator = new Authenticator(this.live.current.auth, this.clock.now);
-    this.sessions.onInterval = (listener) => (this.tend = listener);
+    this.sessions.onInterval = (listener) => (this.runInterval = listener);
     const registry = new Registry(new Naming());
     for (const [rank, id] of ['git', 'db'].entries()) {
       const listing = { ...EMPTY_LISTING, tools: [{ name: 't', text: '{"name":"t"}' }] };
@@ -60,23 +60,23 @@ class Harness {
     this.live.replace(configOf({ mcpServers, ...this.content }));
   }
 
-  pass(): void {
-    this.tend();
+  passInterval(): void {
+    this.runInterval();
   }
 
   /** A session of a ready client, and the kinds of lists it was notified of. */
-  open(principal: Principal, project?: string): { session: Session; told: (string | undefined)[] } {
+  open(principal: Principal, project?: string): { session: Session; notified: (string | undefined)[] } {
     const session = this.sessions.create(principal);
     session.bindProject(project, this.projects.scope(principal, project));
     session.isReady = true;
-    const told: (string | undefined)[] = [];
-    session.deliver = (_frame, { coalesce }) => told.push(coalesce);
+    const notified: (string | undefined)[] = [];
+    session.deliver = (_frame, { coalesce }) => notified.push(coalesce);
     this.sessions.add(session);
-    return { session, told };
+    return { session, notified };
   }
 
-  async holder(of: string): Promise<Principal> {
-    return this.authenticator.authenticate({ authorization: `Bearer ${of}` });
+  async principalOf(token: string): Promise<Principal> {
+    return this.authenticator.authenticate({ authorization: `Bearer ${token}` });
   }
 
   isOpen(session: Session): boolean {
@@ -95,61 +95,61 @@ beforeEach(() => void recordLog());
 describe('SessionScopes scope', () => {
   it('follows the project, and the client is notified of changed lists', () => {
     const harness = new Harness(projectsOf(['git']));
-    const { session, told } = harness.open(ANONYMOUS, 'a');
+    const { session, notified } = harness.open(ANONYMOUS, 'a');
     harness.reload(projectsOf(['git', 'db']));
     expect(session.scope.allows('db')).toBe(true);
-    expect(told).toEqual([TOOLS, PROMPTS]);
+    expect(notified).toEqual([TOOLS, PROMPTS]);
     harness.reload(projectsOf(['db']));
     expect(session.scope.allows('git')).toBe(false);
-    expect(told).toEqual([TOOLS, PROMPTS, TOOLS]);
+    expect(notified).toEqual([TOOLS, PROMPTS, TOOLS]);
   });
 
   it('stays without a notification when another project changes', () => {
     const harness = new Harness(projectsOf(['git']));
-    const { session, told } = harness.open(ANONYMOUS, 'a');
+    const { session, notified } = harness.open(ANONYMOUS, 'a');
     const everything = harness.open(ANONYMOUS);
     const before = session.scope.key;
     harness.reload(projectsOf(['git'], ['git']));
     expect(session.scope.key).toBe(before);
-    expect([told, everything.told]).toEqual([[], []]);
+    expect([notified, everything.notified]).toEqual([[], []]);
   });
 
   it('changes without a notification when the added server lists nothing', () => {
     const harness = new Harness(projectsOf(['git']));
-    const { session, told } = harness.open(ANONYMOUS, 'a');
+    const { session, notified } = harness.open(ANONYMOUS, 'a');
     harness.reload(projectsOf(['git', 'bare']));
     expect(session.scope.allows('bare')).toBe(true);
-    expect(told).toEqual([]);
+    expect(notified).toEqual([]);
   });
 
   it('is empty while the project does not exist', () => {
     const harness = new Harness(projectsOf(['git']));
-    const { session, told } = harness.open(ANONYMOUS, 'a');
+    const { session, notified } = harness.open(ANONYMOUS, 'a');
     harness.reload({ projects: {} });
     expect(['git', 'db', 'bare'].filter((id) => session.scope.allows(id))).toEqual([]);
-    expect(told).toEqual([TOOLS]);
+    expect(notified).toEqual([TOOLS]);
     harness.reload(projectsOf(['git']));
     expect(session.scope.allows('git')).toBe(true);
-    expect(told).toEqual([TOOLS, TOOLS]);
+    expect(notified).toEqual([TOOLS, TOOLS]);
   });
 
   it('is the union of the granted projects for a session without a project', async () => {
     const harness = new Harness({ ...projectsOf(['git']), auth: { apiKeys: [key('k')] } });
-    const { session, told } = harness.open(await harness.holder('k'));
+    const { session, notified } = harness.open(await harness.principalOf('k'));
     expect(session.scope.allows('db')).toBe(false);
     harness.reload(projectsOf(['git', 'db']));
     expect(session.scope.allows('db')).toBe(true);
-    expect(told).toEqual([TOOLS, PROMPTS]);
+    expect(notified).toEqual([TOOLS, PROMPTS]);
   });
 
   it('narrows at once with a token of fewer grants', () => {
     const harness = new Harness(projectsOf(['git']));
-    const { session, told } = harness.open(granted('a', 'b'));
+    const { session, notified } = harness.open(granted('a', 'b'));
     harness.sessions.get(session.key, granted('a'));
     expect(session.scope.allows('db')).toBe(false);
-    expect(told).toEqual([TOOLS, PROMPTS]);
+    expect(notified).toEqual([TOOLS, PROMPTS]);
     harness.sessions.get(session.key, granted('a'));
-    expect(told).toHaveLength(2);
+    expect(notified).toHaveLength(2);
   });
 
   it('is empty when the new token does not grant the project', () => {
@@ -160,57 +160,57 @@ describe('SessionScopes scope', () => {
   });
 });
 
-describe('SessionScopes credentials', () => {
+describe('SessionScopes', () => {
   const auth = { apiKeys: [key('k'), key('other')] };
 
-  it('close only the sessions of a removed key', async () => {
+  it('closes only the sessions of a removed key', async () => {
     const harness = new Harness({ ...projectsOf(['git']), auth });
     const [one, other] = [
-      harness.open(await harness.holder('k')),
-      harness.open(await harness.holder('other')),
+      harness.open(await harness.principalOf('k')),
+      harness.open(await harness.principalOf('other')),
     ];
     harness.reload({ auth: { apiKeys: [key('other')] } });
     expect([one, other].map(({ session }) => harness.isOpen(session))).toEqual([false, true]);
-    await expect(harness.holder('k')).rejects.toMatchObject({ kind: 'unauthorized' });
+    await expect(harness.principalOf('k')).rejects.toMatchObject({ kind: 'unauthorized' });
   });
 
   it.each([
     ['grants', { projects: ['b'] }],
-    ['end', { expires: '2999-01-01' }],
+    ['expiry', { expires: '2999-01-01' }],
     ['secret', { hash: hashOf('another') }],
-  ])('close a session when its key gets another %s', async (_what, change) => {
+  ])('closes a session when its key gets another %s', async (_what, change) => {
     const harness = new Harness({ ...projectsOf(['git']), auth });
-    const { session } = harness.open(await harness.holder('k'));
+    const { session } = harness.open(await harness.principalOf('k'));
     harness.reload({ auth: { apiKeys: [key('k', change)] } });
     expect(harness.isOpen(session)).toBe(false);
   });
 
-  it('keep a session open when other settings change', async () => {
+  it('keeps a session open when other settings change', async () => {
     const harness = new Harness({ ...projectsOf(['git']), auth });
-    const { session } = harness.open(await harness.holder('k'));
+    const { session } = harness.open(await harness.principalOf('k'));
     harness.reload({ limits: { pageSize: 7 }, auth: { apiKeys: [key('other'), key('k'), key('new')] } });
-    harness.pass();
+    harness.passInterval();
     expect(harness.isOpen(session)).toBe(true);
   });
 
-  it('close anonymous sessions when authentication is configured, and others when it is removed', async () => {
+  it('closes anonymous sessions when authentication is configured, and others when it is removed', async () => {
     const harness = new Harness(projectsOf(['git']));
     const anonymous = harness.open(ANONYMOUS);
     harness.reload({ auth });
     expect(harness.isOpen(anonymous.session)).toBe(false);
-    const known = harness.open(await harness.holder('k'));
+    const known = harness.open(await harness.principalOf('k'));
     harness.reload({ auth: undefined });
     expect(harness.isOpen(known.session)).toBe(false);
   });
 
-  it('close a session within seconds after its key expires', async () => {
+  it('closes a session within seconds after its key expires', async () => {
     const apiKeys = [key('k', { expires: new Date(Date.now() + 60_000).toISOString() })];
     const harness = new Harness({ ...projectsOf(['git']), auth: { apiKeys } });
-    const { session } = harness.open(await harness.holder('k'));
-    harness.pass();
+    const { session } = harness.open(await harness.principalOf('k'));
+    harness.passInterval();
     expect(harness.isOpen(session)).toBe(true);
     harness.clock.forward(60_000);
-    harness.pass();
+    harness.passInterval();
     expect(harness.isOpen(session)).toBe(false);
   });
 });

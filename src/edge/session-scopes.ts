@@ -9,7 +9,7 @@ import { ListChanges } from './list-changes.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { Sessions } from './sessions.service.js';
 
-/** Updates the scopes of open sessions when projects or principals change, and closes sessions whose credentials became invalid. */
+/** Updates the scopes of sessions after changes of projects and principals. Closes sessions with invalid credentials. */
 @Injectable()
 export class SessionScopes implements OnModuleInit {
   private readonly logger = new Logger('Sessions');

@@ -18,51 +18,51 @@ describe('SessionStreams', () => {
     streams = new SessionStreams({ streamQueue: 10, streamStuckMs: 1000, replayEvents: 10 });
   });
 
-  const open = (): number => (Reflect.get(streams, 'responses') as Map<string, unknown>).size;
+  const responseCount = (): number => (Reflect.get(streams, 'responses') as Map<string, unknown>).size;
 
   async function listening(resume?: ResumePoint): Promise<FakeResponse> {
-    const line = new FakeResponse();
-    streams.listen(line.response, resume);
+    const connection = new FakeResponse();
+    streams.listen(connection.response, resume);
     await flushPromises();
-    return line;
+    return connection;
   }
 
-  /** A response stream whose client lost its connection after some events. */
-  async function brokenAnswer(said: string): Promise<{ stream: EventStream; resume: ResumePoint }> {
+  /** A response stream whose client has lost its connection after one event. */
+  async function disconnectedStream(method: string): Promise<{ stream: EventStream; resume: ResumePoint }> {
     const stream = streams.open();
-    const line = new FakeResponse();
-    stream.connect(line.response);
-    const frame = frameOf(said, stream);
+    const connection = new FakeResponse();
+    stream.connect(connection.response);
+    const frame = frameOf(method, stream);
     stream.send(frame);
-    await line.disconnect();
+    await connection.disconnect();
     return { stream, resume: { stream: stream.name, sequence: frame.sequence } };
   }
 
   it('names streams uniquely and counts connected ones', async () => {
     expect([streams.open().name, streams.open().name]).toEqual(['1', '2']);
     expect(streams.connectedCount).toBe(0);
-    const line = await listening();
+    const connection = await listening();
     const stream = streams.open();
     stream.connect(new FakeResponse().response);
     expect(streams.connectedCount).toBe(2);
-    await line.disconnect();
+    await connection.disconnect();
     expect(streams.connectedCount).toBe(1);
   });
 
   it('removes ended streams after a slow reader has read them or is disconnected', () => {
     const stream = streams.open();
-    const line = new FakeResponse();
-    line.response.write = () => false;
-    stream.connect(line.response);
+    const connection = new FakeResponse();
+    connection.response.write = () => false;
+    stream.connect(connection.response);
     stream.send(frameOf('a', stream));
     stream.send(frameOf('b', stream));
     stream.end();
     streams.removeIfDone(stream);
-    expect(open()).toBe(1);
-    line.response.emit('drain');
-    line.response.emit('drain');
+    expect(responseCount()).toBe(1);
+    connection.response.emit('drain');
+    connection.response.emit('drain');
     streams.keepAlive(1000);
-    expect(open()).toBe(0);
+    expect(responseCount()).toBe(0);
   });
 
   it('writes keep-alive comments at the given interval only', async () => {
@@ -76,42 +76,42 @@ describe('SessionStreams', () => {
     expect(String(written.mock.calls[0]![0])).toBe(': keep-alive\n\n');
   });
 
-  it('resumes only the stream that broke off', async () => {
-    const { stream, resume } = await brokenAnswer('a');
+  it('resumes only the stream of the last event', async () => {
+    const { stream, resume } = await disconnectedStream('a');
     stream.send(frameOf('b', stream));
     streams.standalone.send(frameOf('standalone'));
-    const line = await listening(resume);
-    expect(line.methods).toEqual(['b']);
-    expect(line.response.writableEnded).toBe(false);
+    const connection = await listening(resume);
+    expect(connection.methods).toEqual(['b']);
+    expect(connection.response.writableEnded).toBe(false);
   });
 
   it('replays an ended stream and ends it', async () => {
-    const { stream, resume } = await brokenAnswer('a');
+    const { stream, resume } = await disconnectedStream('a');
     stream.send(frameOf('b', stream));
     stream.end();
     streams.removeIfDone(stream);
-    expect(open()).toBe(0);
-    const line = await listening(resume);
-    expect(line.methods).toEqual(['b']);
-    expect(line.response.writableEnded).toBe(true);
+    expect(responseCount()).toBe(0);
+    const connection = await listening(resume);
+    expect(connection.methods).toEqual(['b']);
+    expect(connection.response.writableEnded).toBe(true);
   });
 
   it('replays nothing to a destroyed response', async () => {
-    const { stream, resume } = await brokenAnswer('a');
-    for (const said of ['b', 'c']) stream.send(frameOf(said, stream));
+    const { stream, resume } = await disconnectedStream('a');
+    for (const method of ['b', 'c']) stream.send(frameOf(method, stream));
     stream.end();
     streams.removeIfDone(stream);
-    const line = new FakeResponse();
-    const written = jest.spyOn(line.response, 'write').mockReturnValue(false);
-    streams.listen(line.response, resume);
+    const connection = new FakeResponse();
+    const written = jest.spyOn(connection.response, 'write').mockReturnValue(false);
+    streams.listen(connection.response, resume);
     expect(written).toHaveBeenCalledTimes(1);
     jest.advanceTimersByTime(1000);
-    expect(line.response.destroyed).toBe(true);
+    expect(connection.response.destroyed).toBe(true);
   });
 
   it.each([
     ['of the previous process', 17],
-    ['that there was not yet', 999_999_999_999_999],
+    ['above the latest one', 999_999_999_999_999],
   ])('replays everything for an id %s', async (_which, sequence) => {
     const first = await listening();
     streams.standalone.send(frameOf('a'));
@@ -124,8 +124,8 @@ describe('SessionStreams', () => {
   it('replays nothing of a response stream of the previous process', async () => {
     const stream = streams.open();
     stream.send(frameOf('of now', stream));
-    const line = await listening({ stream: stream.name, sequence: 17 });
-    expect(line.messages).toEqual([]);
-    expect(line.response.writableEnded).toBe(true);
+    const connection = await listening({ stream: stream.name, sequence: 17 });
+    expect(connection.messages).toEqual([]);
+    expect(connection.response.writableEnded).toBe(true);
   });
 });

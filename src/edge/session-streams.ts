@@ -100,7 +100,7 @@ export class SessionStreams {
     );
   }
 
-  /** Sequence numbers of the previous process may also be higher than those of this process, if the clock was set back. */
+  /** Sequence numbers of the previous process may be above the latest one of this process, if the clock was set back. */
   private isOwnSequence(sequence: number): boolean {
     return sequence > this.sequenceAtCreation && sequence <= latestSequence();
   }

@@ -17,7 +17,7 @@ import { Sessions } from './sessions.service.js';
 class Harness {
   readonly registry = new Registry(new Naming());
   readonly levels: string[] = [];
-  readonly told: [client: ClientSession, method: string][] = [];
+  readonly notified: [client: ClientSession, method: string][] = [];
   readonly session: Session;
   readonly controller: SessionController;
 
@@ -25,7 +25,7 @@ class Harness {
     const sessions = new Sessions(new Limits());
     const backends = {
       setLogLevel: (level: string) => this.levels.push(level),
-      notifySessionLinks: (client: ClientSession, method: string) => this.told.push([client, method]),
+      notifySessionLinks: (client: ClientSession, method: string) => this.notified.push([client, method]),
     } as unknown as Backends;
     this.session = sessions.create(ANONYMOUS);
     sessions.add(this.session);
@@ -42,8 +42,8 @@ class Harness {
   }
 
   initialize(params: Record<string, unknown> = {}) {
-    const whole = { protocolVersion: '2025-11-25', capabilities: {}, ...params };
-    return this.controller.initialize(whole, this.context());
+    const allParams = { protocolVersion: '2025-11-25', capabilities: {}, ...params };
+    return this.controller.initialize(allParams, this.context());
   }
 
   list(id: string, rank: number, instructions?: string): void {
@@ -65,9 +65,9 @@ describe('SessionController.initialize', () => {
     ['2026-07-28', '2025-11-25'],
     ['1999-01-01', '2025-11-25'],
     ['', '2025-11-25'],
-  ])('negotiates %j to %s', (asked, expected) => {
+  ])('negotiates %j to %s', (requested, expected) => {
     const harness = new Harness();
-    expect(harness.initialize({ protocolVersion: asked }).protocolVersion).toBe(expected);
+    expect(harness.initialize({ protocolVersion: requested }).protocolVersion).toBe(expected);
     expect(harness.session.revision.version).toBe(expected);
   });
 
@@ -143,7 +143,7 @@ describe('SessionController', () => {
   it('forwards changed roots to servers with a link of this session', () => {
     const harness = new Harness();
     harness.controller.rootsChanged(undefined, harness.context());
-    expect(harness.told).toEqual([[harness.session, 'notifications/roots/list_changed']]);
+    expect(harness.notified).toEqual([[harness.session, 'notifications/roots/list_changed']]);
   });
 
   it.each([[undefined], [{}], [{ requestId: {} }], [{ requestId: null }], [{ requestId: 'unknown' }]])(

@@ -12,34 +12,35 @@ import { Session, type PreviousSession } from './session.js';
 const LIMITS = { streamQueue: 10, streamStuckMs: 1000, replayEvents: 10, inFlightPerSession: 3 };
 
 function begin(session: Session, id: string | number) {
-  const exchange = new Exchange(new FakeResponse().response, session);
+  const answer = new FakeResponse();
+  const exchange = new Exchange(answer.response, session);
   const context = new RequestContext(session, exchange, 'tools/call', id, undefined);
   session.beginRequest(context);
   const finish = (): void => {
     exchange.answer('{}');
     session.finishRequest(context);
   };
-  return { context, exchange, finish };
+  return { answer, context, exchange, finish };
 }
 
 async function listening(session: Session): Promise<FakeResponse> {
-  const line = new FakeResponse();
-  session.listen(line.response);
+  const connection = new FakeResponse();
+  session.listen(connection.response);
   await flushPromises();
-  return line;
+  return connection;
 }
 
-/** A connection whose reader reads nothing. */
-function stuckLine(): FakeResponse {
-  const line = new FakeResponse();
-  line.response.write = () => false;
-  return line;
+/** A connection whose client reads nothing. */
+function stuckConnection(): FakeResponse {
+  const connection = new FakeResponse();
+  connection.response.write = () => false;
+  return connection;
 }
 
 const streamsOf = (session: Session): number =>
   (Reflect.get(session.streams, 'responses') as Map<string, unknown>).size;
 
-const past = (): PreviousSession => ({ id: 'abc', openedAt: 5, seenAt: Date.now() - 1000 });
+const previousSession = (): PreviousSession => ({ id: 'abc', openedAt: 5, seenAt: Date.now() - 1000 });
 
 const message = (level: string): JsonText => JsonText.of({ level, data: 'x' });
 
@@ -84,7 +85,7 @@ describe('Session requests', () => {
     expect(context.signal.aborted).toBe(true);
   });
 
-  it('may reuse the id of an ended request, and tell 1 from "1"', () => {
+  it('may reuse the id of an ended request, and 1 differs from "1"', () => {
     const session = new Session(LIMITS);
     begin(session, 1).finish();
     begin(session, 1);
@@ -138,10 +139,10 @@ describe('Session idle time', () => {
 
   it('counts from the end of the last stream', async () => {
     const session = new Session(LIMITS);
-    const line = await listening(session);
+    const connection = await listening(session);
     jest.advanceTimersByTime(5000);
     expect(session.isIdleFor(1000)).toBe(false);
-    await line.disconnect();
+    await connection.disconnect();
     expect(session.isIdleFor(1000)).toBe(false);
     jest.advanceTimersByTime(1000);
     expect(session.isIdleFor(1000)).toBe(true);
@@ -152,13 +153,13 @@ describe('Session notifications', () => {
   it('are queued without a stream and sent once', async () => {
     const session = new Session(LIMITS);
     session.notify('notifications/x', JsonText.of({ n: 1 }));
-    const line = await listening(session);
-    expect(line.messages).toEqual([{ jsonrpc: '2.0', method: 'notifications/x', params: { n: 1 } }]);
+    const connection = await listening(session);
+    expect(connection.messages).toEqual([{ jsonrpc: '2.0', method: 'notifications/x', params: { n: 1 } }]);
   });
 
   it('of log messages below the level of the client are not sent on any stream', async () => {
     const session = new Session(LIMITS);
-    const line = await listening(session);
+    const connection = await listening(session);
     const { exchange } = begin(session, 1);
     const sent: string[] = [];
     exchange.send = (text) => sent.push(text);
@@ -172,7 +173,7 @@ describe('Session notifications', () => {
     }
     await flushPromises();
     const levels = ['info', 'error', 'debug', 'info', 'error', 'error'];
-    expect(line.messages.map(({ params }) => (params as { level: string }).level)).toEqual(levels);
+    expect(connection.messages.map(({ params }) => (params as { level: string }).level)).toEqual(levels);
     expect(sent).toHaveLength(levels.length);
   });
 });
@@ -197,7 +198,7 @@ describe('Session server requests', () => {
   it('are sent on the standalone stream or on the stream of their request', async () => {
     const session = new Session(LIMITS);
     session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
-    const line = await listening(session);
+    const connection = await listening(session);
     const { signal } = new AbortController();
     const outcome = outcomeOf(session.sendRequest('roots/list', undefined, { signal }));
     const { context, exchange } = begin(session, 1);
@@ -205,7 +206,7 @@ describe('Session server requests', () => {
     exchange.send = (text) => sent.push(text);
     outcomeOf(context.sendRequest('roots/list', undefined, { signal }));
     await flushPromises();
-    expect(line.methods).toEqual(['roots/list']);
+    expect(connection.methods).toEqual(['roots/list']);
     expect(sent).toHaveLength(1);
     session.receiveResponse({
       kind: 'response',
@@ -223,35 +224,35 @@ describe('Session.close', () => {
   it('cancels requests, rejects server requests, ends the stream and calls listeners, once', async () => {
     const session = new Session(LIMITS);
     session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
-    const line = await listening(session);
+    const connection = await listening(session);
     const { context } = begin(session, 1);
-    const question = outcomeOf(
+    const serverRequest = outcomeOf(
       session.sendRequest('roots/list', undefined, { signal: new AbortController().signal }),
     );
-    let told = 0;
-    let neverTold = 0;
-    session.onClose(() => told++);
-    session.onClose(() => neverTold++)();
+    let calls = 0;
+    let removedCalls = 0;
+    session.onClose(() => calls++);
+    session.onClose(() => removedCalls++)();
     session.close();
     session.close();
     await flushPromises();
     expect(context.signal.aborted).toBe(true);
-    expect(question.error).toMatchObject({ kind: 'cancelled' });
-    expect([told, neverTold]).toEqual([1, 0]);
-    expect(line.response.writableEnded).toBe(true);
+    expect(serverRequest.error).toMatchObject({ kind: 'cancelled' });
+    expect([calls, removedCalls]).toEqual([1, 0]);
+    expect(connection.response.writableEnded).toBe(true);
   });
 
   it('calls later listeners at once', () => {
     const session = new Session(LIMITS);
     session.close();
-    let told = 0;
-    session.onClose(() => told++);
-    expect(told).toBe(1);
+    let calls = 0;
+    session.onClose(() => calls++);
+    expect(calls).toBe(1);
   });
 
   it('still destroys stuck connections', () => {
     const session = new Session(LIMITS);
-    const [standalone, answer] = [stuckLine(), stuckLine()];
+    const [standalone, answer] = [stuckConnection(), stuckConnection()];
     session.listen(standalone.response);
     const exchange = new Exchange(answer.response, session);
     for (const n of [1, 2]) {
@@ -260,11 +261,11 @@ describe('Session.close', () => {
     }
     session.close();
     exchange.answer('{}');
-    const gone = (): boolean[] => [standalone, answer].map(({ response }) => response.destroyed);
+    const destroyed = (): boolean[] => [standalone, answer].map(({ response }) => response.destroyed);
     jest.advanceTimersByTime(999);
-    expect(gone()).toEqual([false, false]);
+    expect(destroyed()).toEqual([false, false]);
     jest.advanceTimersByTime(1);
-    expect(gone()).toEqual([true, true]);
+    expect(destroyed()).toEqual([true, true]);
   });
 
   it('ignores later deliveries', () => {
@@ -277,18 +278,18 @@ describe('Session.close', () => {
 describe('Session streams', () => {
   it('are removed when their request is answered, with or without a connection', async () => {
     const session = new Session(LIMITS);
-    const there = begin(session, 1);
-    there.exchange.send('{"n":1}');
-    const gone = begin(session, 2);
-    gone.exchange.send('{"n":1}');
-    await new FakeResponse().disconnect();
+    const connected = begin(session, 1);
+    connected.exchange.send('{"n":1}');
+    const disconnected = begin(session, 2);
+    disconnected.exchange.send('{"n":1}');
+    await disconnected.answer.disconnect();
     expect(streamsOf(session)).toBe(2);
-    there.finish();
-    gone.finish();
+    connected.finish();
+    disconnected.finish();
     expect(streamsOf(session)).toBe(0);
   });
 
-  it('get keep-alive comments, and a slow answer becomes a stream', () => {
+  it('get keep-alive comments, and a slow response becomes a stream', () => {
     const session = new Session(LIMITS);
     const { exchange } = begin(session, 1);
     jest.advanceTimersByTime(999);
@@ -300,7 +301,7 @@ describe('Session streams', () => {
     expect(exchange.isAnswered).toBe(false);
   });
 
-  it('of a batch get keep-alive comments until its last answer', () => {
+  it('of a batch get keep-alive comments until its last response', () => {
     const session = new Session(LIMITS);
     const exchange = Exchange.ofBatch(new FakeResponse().response, session, 2);
     const contexts = [1, 2].map((id) => new RequestContext(session, exchange, 'x', id, undefined));
@@ -314,8 +315,8 @@ describe('Session streams', () => {
 });
 
 describe('Session of the previous process', () => {
-  it('has its former id and age, and no key', () => {
-    const session = new Session(LIMITS, undefined, undefined, past());
+  it('has its stored id and age, and no key', () => {
+    const session = new Session(LIMITS, undefined, undefined, previousSession());
     expect(session).toMatchObject({ id: 'abc', openedAt: 5, key: undefined });
     expect(session.isIdleFor(1000)).toBe(true);
     expect(session.isIdleFor(1100)).toBe(false);

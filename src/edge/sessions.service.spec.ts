@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { MemoryQuotas } from '../state/memory-quotas.js';
@@ -18,7 +18,7 @@ const open = (sessions: Sessions): Session => {
   return session;
 };
 
-const past = (key: string): PreviousSession => ({
+const previousSession = (key: string): PreviousSession => ({
   id: sessionIdOf(key),
   openedAt: 1,
   seenAt: Date.now() - 1000,
@@ -78,7 +78,7 @@ describe('Sessions', () => {
     ['is closed, also twice', (_, session) => [1, 2].forEach(() => session.close())],
     ['expires', () => jest.advanceTimersByTime(120_000)],
     ['is closed with all others', (sessions) => sessions.close()],
-  ])('releases the place of a session that %s', (_how, end) => {
+  ])('releases the quota of a session that %s', (_how, end) => {
     const quotas = new MemoryQuotas();
     const sessions = sessionsWithin({ sessions: 2, sessionIdleMs: 60_000 }, quotas);
     const session = open(sessions);
@@ -87,7 +87,7 @@ describe('Sessions', () => {
     expect([quotas.count('sessions'), sessions.size]).toEqual([0, 0]);
   });
 
-  it('claims no place for a session that is refused, not added or closed before', () => {
+  it('claims no quota for a session that is refused, not added or closed before', () => {
     const quotas = new MemoryQuotas();
     const sessions = sessionsWithin({ sessions: 1 }, quotas);
     const closed = sessions.create(ANONYMOUS);
@@ -119,22 +119,22 @@ describe('Sessions', () => {
 
   it('sends keep-alive comments periodically', () => {
     const sessions = sessionsWithin();
-    const tended = jest.spyOn(open(sessions), 'keepAlive');
+    const keepAliveCalls = jest.spyOn(open(sessions), 'keepAlive');
     jest.advanceTimersByTime(60_000);
-    expect(tended).toHaveBeenCalledTimes(12);
-    expect(tended).toHaveBeenLastCalledWith(15_000);
+    expect(keepAliveCalls).toHaveBeenCalledTimes(12);
+    expect(keepAliveCalls).toHaveBeenLastCalledWith(15_000);
   });
 
   it('sends keep-alive comments in slices', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const sessions = sessionsWithin();
-    let tended = 0;
-    for (let n = 0; n < 600; n++) open(sessions).keepAlive = () => tended++;
+    let keepAliveCalls = 0;
+    for (let n = 0; n < 600; n++) open(sessions).keepAlive = () => keepAliveCalls++;
     jest.advanceTimersByTime(5000);
-    const seen = [tended];
-    for (let turn = 0; turn < 4; turn++) {
-      await nextTurn();
-      seen.push(tended);
+    const seen = [keepAliveCalls];
+    for (let n = 0; n < 4; n++) {
+      await nextIteration();
+      seen.push(keepAliveCalls);
     }
     expect(seen).toEqual([250, 500, 600, 600, 600]);
   });
@@ -142,13 +142,13 @@ describe('Sessions', () => {
   it('runs one round of keep-alive comments at a time, and none after close', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const sessions = sessionsWithin();
-    let tended = 0;
-    for (let n = 0; n < 600; n++) open(sessions).keepAlive = () => tended++;
+    let keepAliveCalls = 0;
+    for (let n = 0; n < 600; n++) open(sessions).keepAlive = () => keepAliveCalls++;
     jest.advanceTimersByTime(10_000);
-    expect(tended).toBe(250);
+    expect(keepAliveCalls).toBe(250);
     sessions.close();
-    await nextTurn();
-    expect(tended).toBe(250);
+    await nextIteration();
+    expect(keepAliveCalls).toBe(250);
   });
 
   it('closes all sessions and timers', () => {
@@ -164,7 +164,7 @@ describe('Sessions', () => {
   describe('of the previous process', () => {
     it('are found by the key of their client only', () => {
       const sessions = sessionsWithin();
-      const session = sessions.restore(ANONYMOUS, past('key'))!;
+      const session = sessions.restore(ANONYMOUS, previousSession('key'))!;
       expect(() => sessions.get('key', ANONYMOUS)).toThrow('Session not found');
       sessions.add(session);
       expect(() => sessions.get(session.id, ANONYMOUS)).toThrow('Session not found');
@@ -178,23 +178,25 @@ describe('Sessions', () => {
 
     it('are not restored after their idle time', () => {
       // The last activity may be an eighth of the idle time later than what is stored.
-      expect(sessionsWithin({ sessionIdleMs: 800 }).restore(ANONYMOUS, past('key'))).toBeUndefined();
-      expect(sessionsWithin({ sessionIdleMs: 900 }).restore(ANONYMOUS, past('key'))).toBeDefined();
+      expect(
+        sessionsWithin({ sessionIdleMs: 800 }).restore(ANONYMOUS, previousSession('key')),
+      ).toBeUndefined();
+      expect(sessionsWithin({ sessionIdleMs: 900 }).restore(ANONYMOUS, previousSession('key'))).toBeDefined();
     });
 
     it('expire without a request of their client', () => {
       const sessions = sessionsWithin({ sessionIdleMs: 60_000 });
-      sessions.add(sessions.restore(ANONYMOUS, past('key'))!);
+      sessions.add(sessions.restore(ANONYMOUS, previousSession('key'))!);
       jest.advanceTimersByTime(45_000);
       expect(sessions.size).toBe(1);
       jest.advanceTimersByTime(30_000);
       expect(sessions.size).toBe(0);
     });
 
-    it('claim a place when they are added, and release it when they are closed', () => {
+    it('claim quota when they are added, and release it when they are closed', () => {
       const quotas = new MemoryQuotas();
       const sessions = sessionsWithin({}, quotas);
-      const session = sessions.restore(ANONYMOUS, past('key'))!;
+      const session = sessions.restore(ANONYMOUS, previousSession('key'))!;
       expect(quotas.count('sessions')).toBe(0);
       sessions.add(session);
       expect(quotas.count('sessions')).toBe(1);
@@ -205,7 +207,7 @@ describe('Sessions', () => {
     it('are not restored above the limit', () => {
       const sessions = sessionsWithin({ sessions: 1 });
       open(sessions);
-      expect(sessions.restore(ANONYMOUS, past('key'))).toBeUndefined();
+      expect(sessions.restore(ANONYMOUS, previousSession('key'))).toBeUndefined();
     });
   });
 });

@@ -28,7 +28,7 @@ class SlowResponse extends EventEmitter {
   }
 
   /** Reads everything just before the stuck timeout. */
-  takes(): void {
+  readAll(): void {
     jest.advanceTimersByTime(STUCK_MS - 1);
     this.emit(this.writableEnded ? 'close' : 'drain');
   }
@@ -40,14 +40,14 @@ afterEach(() => void jest.useRealTimers());
 describe('StreamConnection', () => {
   let response: SlowResponse;
   let connection: StreamConnection;
-  let heard: string[];
+  let events: string[];
 
   beforeEach(() => {
-    heard = [];
+    events = [];
     response = new SlowResponse();
     connection = new StreamConnection(response as unknown as ServerResponse, STUCK_MS, {
-      drained: () => heard.push('drained'),
-      closed: () => heard.push('closed'),
+      drained: () => events.push('drained'),
+      closed: () => events.push('closed'),
     });
   });
 
@@ -55,13 +55,13 @@ describe('StreamConnection', () => {
     connection.write(LARGE);
     const written = [response.text.length];
     while (connection.isBlocked) {
-      expect(heard).toEqual([]);
-      response.takes();
+      expect(events).toEqual([]);
+      response.readAll();
       written.push(response.text.length);
     }
     expect(written).toEqual([65_536, 131_072, 160_000, 160_000]);
     expect(response.text).toBe(LARGE.toString());
-    expect(heard).toEqual(['drained']);
+    expect(events).toEqual(['drained']);
   });
 
   it('ends after a slow reader has read the last event', () => {
@@ -70,24 +70,24 @@ describe('StreamConnection', () => {
     const ended: boolean[] = [];
     for (let n = 0; n < 4; n++) {
       ended.push(connection.isEnded);
-      response.takes();
+      response.readAll();
     }
     expect(ended).toEqual([false, false, false, true]);
     expect(response.text).toBe(LARGE.toString());
-    expect(heard).toEqual(['closed']);
+    expect(events).toEqual(['closed']);
     expect(jest.getTimerCount()).toBe(0);
   });
 
   it.each(['is open', 'ends'])('that %s is destroyed when nothing is read', (state) => {
     connection.write(LARGE);
     if (state === 'ends') connection.end();
-    response.takes();
+    response.readAll();
     jest.advanceTimersByTime(STUCK_MS - 1);
     expect(response.destroyed).toBe(false);
     jest.advanceTimersByTime(1);
     expect(response.destroyed).toBe(true);
     expect(connection.isStuck).toBe(true);
-    expect(heard).toEqual(['closed']);
+    expect(events).toEqual(['closed']);
   });
 
   it('is destroyed when the end is not read', () => {

@@ -9,7 +9,7 @@ interface ConnectionListener {
   closed(connection: StreamConnection): void;
 }
 
-/** One connection of a stream. It is destroyed when the client reads nothing for too long, also after the stream ended. */
+/** One connection of a stream. Destroyed when the client reads nothing for too long, also after the stream ended. */
 export class StreamConnection {
   /** The part of the last event that is not written yet. */
   private unwritten: Buffer = NOTHING;

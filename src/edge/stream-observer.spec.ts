@@ -45,15 +45,15 @@ class Connection extends EventEmitter {
 }
 
 class Observed implements StreamObserver {
-  readonly heard: string[] = [];
+  readonly counted: string[] = [];
   readonly stream = new EventStream('', new ReplayBuffer(100, 1_000_000), LIMITS, this);
 
   countNotification(kind: string, outcome: string): void {
-    this.heard.push(`${kind} ${outcome}`);
+    this.counted.push(`${kind} ${outcome}`);
   }
 
   countStreamEnd(reason: string): void {
-    this.heard.push(reason);
+    this.counted.push(reason);
   }
 
   connect(connection = new Connection()): Connection {
@@ -69,11 +69,11 @@ describe('StreamObserver', () => {
   it('counts delivered notifications, and no responses', () => {
     const observed = new Observed();
     observed.stream.send(frame(), { droppable: true, kind: 'message' });
-    expect(observed.heard).toEqual([]);
+    expect(observed.counted).toEqual([]);
     observed.connect();
     observed.stream.send(frame(), { droppable: true, kind: 'progress' });
     observed.stream.send(frame());
-    expect(observed.heard).toEqual(['message delivered', 'progress delivered']);
+    expect(observed.counted).toEqual(['message delivered', 'progress delivered']);
   });
 
   it('counts coalesced notifications', () => {
@@ -81,7 +81,7 @@ describe('StreamObserver', () => {
     for (let i = 0; i < 3; i++)
       observed.stream.send(frame(), { coalesce: 'tools', kind: 'tools/list_changed' });
     observed.connect();
-    expect(observed.heard).toEqual([
+    expect(observed.counted).toEqual([
       'tools/list_changed coalesced',
       'tools/list_changed coalesced',
       'tools/list_changed delivered',
@@ -91,7 +91,7 @@ describe('StreamObserver', () => {
   it('counts dropped notifications', () => {
     const observed = new Observed();
     for (let i = 0; i < LIMIT + 2; i++) observed.stream.send(frame(), { droppable: true, kind: 'message' });
-    expect(observed.heard).toEqual(['message dropped', 'message dropped']);
+    expect(observed.counted).toEqual(['message dropped', 'message dropped']);
   });
 
   it('gets the reason why a connection ended', () => {
@@ -102,7 +102,7 @@ describe('StreamObserver', () => {
     jest.advanceTimersByTime(STUCK_MS);
     observed.connect();
     observed.stream.end();
-    expect(observed.heard).toEqual(['left', 'stuck', 'finished']);
+    expect(observed.counted).toEqual(['left', 'stuck', 'finished']);
   });
 
   it('gets one reason per connection, also for a stuck reader at the end of the stream', () => {
@@ -110,16 +110,16 @@ describe('StreamObserver', () => {
     observed.connect(new Connection(false));
     for (let i = 0; i < 2; i++) observed.stream.send(frame());
     observed.stream.end();
-    expect(observed.heard).toEqual([]);
+    expect(observed.counted).toEqual([]);
     jest.advanceTimersByTime(STUCK_MS);
-    expect(observed.heard).toEqual(['stuck']);
+    expect(observed.counted).toEqual(['stuck']);
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('gets the replacement of the oldest connection', () => {
+  it('gets the reason of a replaced connection', () => {
     const observed = new Observed();
     const connections = Array.from({ length: 5 }, () => observed.connect());
-    expect(observed.heard).toEqual(['replaced']);
+    expect(observed.counted).toEqual(['replaced']);
     observed.stream.send(frame());
     expect(connections.map(({ written }) => written)).toEqual([0, 0, 0, 0, 1]);
   });

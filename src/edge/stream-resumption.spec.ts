@@ -8,8 +8,8 @@ import { ReplayBuffer } from './replay-buffer.js';
 import { EventStream } from './event-stream.js';
 
 const LIMIT = 8;
-const streamOf = (log: ReplayBuffer): EventStream =>
-  new EventStream('', log, { queuedEvents: LIMIT, stuckMs: 60_000 });
+const createStream = (buffer: ReplayBuffer): EventStream =>
+  new EventStream('', buffer, { queuedEvents: LIMIT, stuckMs: 60_000 });
 
 /** A response in memory that blocks and breaks on command. */
 class FakeResponse extends EventEmitter {
@@ -28,17 +28,17 @@ class FakeResponse extends EventEmitter {
 }
 
 type Step =
-  | { act: 'send'; options: DeliverOptions }
-  | { act: 'block' | 'drain' }
+  | { action: 'send'; options: DeliverOptions }
+  | { action: 'block' | 'drain' }
   /** The connection breaks, the given number of last events is lost, and the client resumes. */
-  | { act: 'resume'; lost: number };
+  | { action: 'resume'; lost: number };
 
 describe('EventStream replay', () => {
   it.each([
     ['many', 2 * LIMIT, 1],
     ['large', LIMIT - 2, 300_000],
   ])('includes new events for a slow reader, however %s the replayed events are', (_what, sent, size) => {
-    const stream = streamOf(new ReplayBuffer(100, 2_000_000));
+    const stream = createStream(new ReplayBuffer(100, 2_000_000));
     const frames = Array.from({ length: sent }, () => eventFrame('x'.repeat(size)));
     const [first, second] = [new FakeResponse(), new FakeResponse()];
     stream.connect(first as unknown as ServerResponse);
@@ -56,7 +56,7 @@ describe('EventStream replay', () => {
   });
 
   it('continues after a second reconnect with events that the buffer has dropped', () => {
-    const stream = streamOf(new ReplayBuffer(4, 1_000_000));
+    const stream = createStream(new ReplayBuffer(4, 1_000_000));
     const frames = Array.from({ length: 8 }, () => eventFrame('{}'));
     const [first, second, third] = [new FakeResponse(), new FakeResponse(), new FakeResponse()];
     stream.connect(first as unknown as ServerResponse);
@@ -73,18 +73,18 @@ describe('EventStream replay', () => {
   const steps: fc.Arbitrary<Step[]> = fc.array(
     fc.oneof(
       fc.record({
-        act: fc.constant('send' as const),
+        action: fc.constant('send' as const),
         options: fc.constantFrom<DeliverOptions>({}, {}, { droppable: true }, { coalesce: 'a' }),
       }),
-      fc.record({ act: fc.constantFrom('block' as const, 'drain' as const) }),
-      fc.record({ act: fc.constant('resume' as const), lost: fc.nat(5) }),
+      fc.record({ action: fc.constantFrom('block' as const, 'drain' as const) }),
+      fc.record({ action: fc.constant('resume' as const), lost: fc.nat(5) }),
     ),
     { maxLength: 60 },
   );
 
   /** Runs the steps and ends with a connection that reads everything. */
-  function run(program: readonly Step[], log: ReplayBuffer) {
-    const stream = streamOf(log);
+  function run(program: readonly Step[], buffer: ReplayBuffer) {
+    const stream = createStream(buffer);
     const received: number[] = [];
     const kept: number[] = [];
     const lost: number[] = [];
@@ -101,14 +101,14 @@ describe('EventStream replay', () => {
     };
     stream.connect(response as unknown as ServerResponse);
     for (const step of program) {
-      if (step.act === 'send') {
+      if (step.action === 'send') {
         const frame = eventFrame('{}');
         if (!step.options.droppable && !step.options.coalesce) kept.push(frame.sequence);
         stream.send(frame, step.options);
-      } else if (step.act === 'resume') reconnect(step.lost);
+      } else if (step.action === 'resume') reconnect(step.lost);
       else {
-        response.blocks = step.act === 'block';
-        if (step.act === 'drain') response.emit('drain');
+        response.blocks = step.action === 'block';
+        if (step.action === 'drain') response.emit('drain');
       }
     }
     reconnect(0);
@@ -119,7 +119,7 @@ describe('EventStream replay', () => {
   it('sends every event that may not be dropped, once and in order', () => {
     fc.assert(
       fc.property(steps, (program) => {
-        const first: Step = { act: 'send', options: {} };
+        const first: Step = { action: 'send', options: {} };
         const { received, kept } = run([first, ...program], new ReplayBuffer(1000, 1_000_000));
         expect(received).toEqual(received.toSorted((a, b) => a - b));
         expect(new Set(received).size).toBe(received.length);

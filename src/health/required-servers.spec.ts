@@ -24,7 +24,7 @@ class Servers {
     return required;
   }
 
-  becomes(id: string, state: string): void {
+  setState(id: string, state: string): void {
     this.emit({ id, status: () => ({ state }) } as unknown as Backend);
   }
 }
@@ -37,18 +37,18 @@ describe('RequiredServers', () => {
   it('is satisfied after each server was connected once', () => {
     const servers = new Servers();
     const required = servers.require('a', 'b');
-    servers.becomes('a', 'retrying');
-    servers.becomes('b', 'ready');
+    servers.setState('a', 'retrying');
+    servers.setState('b', 'ready');
     expect(required.allWereConnected).toBe(false);
-    servers.becomes('a', 'ready');
+    servers.setState('a', 'ready');
     expect(required.allWereConnected).toBe(true);
   });
 
   it('stays satisfied when a server is lost later', () => {
     const servers = new Servers();
     const required = servers.require('a');
-    servers.becomes('a', 'ready');
-    servers.becomes('a', 'crash-loop');
+    servers.setState('a', 'ready');
+    servers.setState('a', 'crash-loop');
     expect(required.allWereConnected).toBe(true);
   });
 

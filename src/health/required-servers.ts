@@ -3,7 +3,7 @@ import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { ReadinessSettings } from '../config/readiness-settings.js';
 
-/** The servers of `readiness.requireServers`. The gateway is ready once each has been connected; a later loss does not count. */
+/** The servers of `readiness.requireServers`, each of which must be connected once before the gateway is ready. */
 @Injectable()
 export class RequiredServers implements OnModuleInit {
   /** Servers that have not been connected yet. */

@@ -5,7 +5,7 @@ import { StartupProgress } from './startup-progress.js';
 
 const startupOf = (...servers: Promise<void>[]): StartupProgress => {
   const startup = new StartupProgress({
-    all: () => servers.map((settled) => ({ whenSynced: () => settled })),
+    all: () => servers.map((synced) => ({ whenSynced: () => synced })),
   } as unknown as Backends);
   startup.onApplicationBootstrap();
   return startup;

@@ -17,7 +17,7 @@ const idOf = (bytes: Buffer): string =>
     .find((line) => line.startsWith('id: '))!
     .slice(4);
 
-function madeOf(source: object): { frame: EventFrame; source: WeakRef<object> } {
+function frameOf(source: object): { frame: EventFrame; source: WeakRef<object> } {
   return { frame: lazyEventFrame(2, () => JSON.stringify(source)), source: new WeakRef(source) };
 }
 
@@ -53,11 +53,11 @@ describe('EventFrame', () => {
 
   it('is composed once', () => {
     let times = 0;
-    const late = lazyEventFrame(2, () => `{"times":${++times}}`);
+    const lazy = lazyEventFrame(2, () => `{"times":${++times}}`);
     expect(times).toBe(0);
-    const first = late.bytes.toString();
+    const first = lazy.bytes.toString();
     expect(eventFrame('{}').bytes.toString()).not.toBe(first);
-    expect(late.bytes.toString()).toBe(first);
+    expect(lazy.bytes.toString()).toBe(first);
     expect(times).toBe(1);
   });
 
@@ -67,7 +67,7 @@ describe('EventFrame', () => {
   });
 
   it('releases its message after it was composed', async () => {
-    const frames = [madeOf({}), madeOf({})];
+    const frames = [frameOf({}), frameOf({})];
     frames[0]!.frame.bytes.toString();
     // A WeakRef keeps its target until the end of the current task.
     await new Promise(setImmediate);
@@ -92,7 +92,7 @@ describe('EventFrame', () => {
     expect(new Set(sequences).size).toBe(4);
   });
 
-  it('can be parsed from its id', () => {
+  it('has an id that parseEventId reads', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z0-9]{0,16}$/), (stream) => {
         const { bytes, sequence } = eventFrame('{}', stream);
@@ -117,7 +117,7 @@ describe('EventFrame', () => {
     '9'.repeat(16),
     `1.${'a'.repeat(17)}`,
     '1.__proto__',
-  ])('is not parsed from %j', (id) => {
+  ])('is not identified by %j', (id) => {
     expect(parseEventId(id)).toBeUndefined();
   });
 });

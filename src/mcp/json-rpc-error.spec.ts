@@ -71,12 +71,12 @@ describe('JsonRpcError.from', () => {
   it.each(Object.keys(ERROR_CODES) as ErrorKind[])(
     'gives %s its code and status, and keeps the message',
     (kind) => {
-      const cause = new GatewayError(kind, 'Words for the client', { code: 'Word' });
+      const cause = new GatewayError(kind, 'Message for the client', { code: 'Word' });
       const error = JsonRpcError.from(cause);
       expect(error).toMatchObject({ kind, cause, ...codesFor(kind, '2025') });
       expect(JSON.parse(error.text)).toEqual({
         code: ERROR_CODES[kind].code,
-        message: 'Words for the client',
+        message: 'Message for the client',
         data: { code: 'Word' },
       });
     },
@@ -111,7 +111,7 @@ describe('JsonRpcError.from', () => {
     expect(JsonRpcError.from(error)).toBe(error);
   });
 
-  it('answers a denying guard without details', () => {
+  it('maps a refusal of a guard to forbidden, without details', () => {
     const error = JsonRpcError.from(new RpcException(SECRET));
     expect(error).toMatchObject({ kind: 'forbidden', code: -32000 });
     expect(error.text).toBe('{"code":-32000,"message":"Not allowed"}');

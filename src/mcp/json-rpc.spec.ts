@@ -195,7 +195,7 @@ describe('a written message', () => {
         const plain = JSON.parse(text) as unknown;
         expect(read(requestMessage(given, method, text))).toEqual({
           kind: 'request',
-          // JSON knows no -0.
+          // JSON has no -0.
           id: typeof given === 'number' ? given + 0 : given,
           method,
           params: plain,

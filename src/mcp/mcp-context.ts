@@ -39,7 +39,7 @@ export interface DeliverOptions {
   readonly server?: string;
 }
 
-/** A session as the owner of links that are not shared (`isolation: session`). Its id is not sent to clients or servers. */
+/** A session as the owner of links that are not shared (`isolation: session`). Its id is sent to no client or server. */
 export interface ClientSession extends Channel {
   readonly id: string;
   readonly capabilities: ClientCapabilities;

@@ -27,7 +27,7 @@ import { LATEST_REVISION } from './revisions/revision.js';
 
 const SECRET = 'postgres://admin:hunter2@db';
 
-/** What ran, in order. */
+/** Records the guards and handlers that ran, in order. */
 @Injectable()
 class CallLog {
   readonly lines: string[] = [];
@@ -83,7 +83,7 @@ const FAILURES: Record<string, () => unknown> = {
     throw new RpcException(SECRET);
   },
   string: () => {
-    // oxlint-disable-next-line no-throw-literal, typescript/only-throw-error -- what a careless library may do
+    // oxlint-disable-next-line no-throw-literal, typescript/only-throw-error -- as a library may do
     throw SECRET;
   },
   nothing: () => Promise.reject(),
@@ -283,13 +283,18 @@ describe('McpDispatcher', () => {
     });
 
     it('of APP_GUARD would be skipped without inheritAppConfig, which connectMcp sets', async () => {
-      const careless = await build();
-      careless.connectMicroservice({ strategy: careless.get(McpDispatcher) }, { inheritAppConfig: false });
-      await careless.startAllMicroservices();
-      const answer = careless.get(McpDispatcher).dispatchRequest(contextOf('test/barred', 1), undefined);
-      await expect(answer).resolves.toBe('reached');
-      expect(careless.get(CallLog).lines).toEqual(['barred']);
-      await careless.close();
+      const withoutInheritance = await build();
+      withoutInheritance.connectMicroservice(
+        { strategy: withoutInheritance.get(McpDispatcher) },
+        { inheritAppConfig: false },
+      );
+      await withoutInheritance.startAllMicroservices();
+      const result = withoutInheritance
+        .get(McpDispatcher)
+        .dispatchRequest(contextOf('test/barred', 1), undefined);
+      await expect(result).resolves.toBe('reached');
+      expect(withoutInheritance.get(CallLog).lines).toEqual(['barred']);
+      await withoutInheritance.close();
     });
   });
 
@@ -329,7 +334,7 @@ describe('McpDispatcher', () => {
       '{"a":1}',
       'test/elsewhere',
       'notifications/test',
-    ])('%j has no handler for requests', async (method) => {
+    ])('without a handler for requests is refused: %j', async (method) => {
       const error = await failureOf(request(method));
       expect(JSON.parse(error.text)).toEqual({ code: -32601, message: `Method not found: ${method}` });
       expect(calls.lines).toEqual([]);

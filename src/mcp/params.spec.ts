@@ -85,15 +85,15 @@ describe('withOwnValue', () => {
     ['the long s', 'uris', 'uriſ'],
     ['the Kelvin sign', 'k', 'K'],
     ['a dotless i, which in capitals is an I', 'uri', 'urı'],
-    ['a dotted I, which some take for an i', 'uri', 'urİ'],
+    ['a dotted I, which some parsers treat as an i', 'uri', 'urİ'],
     ['a capital in a key of two words', 'requestId', 'requestid'],
-    ['an underscore, which some parsers pass over', 'requestId', 'request_id'],
-    ['a hyphen, which some parsers pass over', 'name', 'na-me'],
+    ['an underscore, which some parsers ignore', 'requestId', 'request_id'],
+    ['a hyphen, which some parsers ignore', 'name', 'na-me'],
     ['an accent', 'name', 'námé'],
     ['an invisible character', 'name', 'na\u200bme'],
     ['something after a NUL, where some parsers stop', 'name', 'name\\u0000x'],
-  ])('refuses a similar key with %s', (_what, key, alike) => {
-    for (const params of [`{"${key}":"a","${alike}":"b"}`, `{"${alike}":"b","${key}":"a"}`])
+  ])('refuses a similar key with %s', (_what, key, similar) => {
+    for (const params of [`{"${key}":"a","${similar}":"b"}`, `{"${similar}":"b","${key}":"a"}`])
       expect(() => withOwnValue(params, key, 'own')).toThrow(refused(`is too similar to ${key}$`));
   });
 

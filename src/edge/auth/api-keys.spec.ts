@@ -86,12 +86,12 @@ describe('ApiKeys', () => {
 
     it('refuses a removed key', () => {
       const keys = open([ci.config, other.config]);
-      const [gone, stays] = [keys.of(ci.key)!, keys.of(other.key)!];
+      const [removed, unchanged] = [keys.of(ci.key)!, keys.of(other.key)!];
       keys.replace([other.config]);
       expect(keys.of(ci.key)).toBeUndefined();
-      expect(keys.isCurrent(gone)).toBe(false);
-      expect(keys.of(other.key)).toBe(stays);
-      expect(keys.isCurrent(stays)).toBe(true);
+      expect(keys.isCurrent(removed)).toBe(false);
+      expect(keys.of(other.key)).toBe(unchanged);
+      expect(keys.isCurrent(unchanged)).toBe(true);
     });
 
     it('refuses every key when none is left', () => {

@@ -145,18 +145,20 @@ describe('Authenticator.replace', () => {
     expect((await verdictOn(authenticator, `Bearer ${key}`)).status).toBe(401);
     expect(authenticator.isCurrent(principal!)).toBe(false);
   });
+});
 
+describe('Authenticator.restorePrincipal', () => {
   it('restores a principal of the previous process if its key is unchanged', () => {
     const earlier = withKeys(CI).authenticate({ authorization: `Bearer ${key}` });
     const stored = withKeys(CI).storedForm(earlier as Principal);
     // Another authenticator has other principal objects.
     expect(stored).toBeUndefined();
     const first = withKeys(CI);
-    const described = first.storedForm(first.authenticate({ authorization: `Bearer ${key}` }) as Principal)!;
-    expect(described).toMatchObject({ id: 'key:ci', grants: ['payments'] });
-    expect(JSON.stringify(described)).not.toContain(CI.hash);
+    const record = first.storedForm(first.authenticate({ authorization: `Bearer ${key}` }) as Principal)!;
+    expect(record).toMatchObject({ id: 'key:ci', grants: ['payments'] });
+    expect(JSON.stringify(record)).not.toContain(CI.hash);
     const later = withKeys(CI);
-    expect(later.restorePrincipal(described)).toBe(later.authenticate({ authorization: `Bearer ${key}` }));
+    expect(later.restorePrincipal(record)).toBe(later.authenticate({ authorization: `Bearer ${key}` }));
     for (const other of [
       withKeys(),
       withKeys({ ...CI, id: 'other' }),
@@ -165,12 +167,12 @@ describe('Authenticator.replace', () => {
       withKeys({ ...CI, expires: '2020-01-01' }),
       new Authenticator(NO_AUTH),
     ])
-      expect(other.restorePrincipal(described)).toBeUndefined();
+      expect(other.restorePrincipal(record)).toBeUndefined();
   });
 
   it('restores the anonymous principal only without authentication', () => {
-    const described = new Authenticator(NO_AUTH).storedForm(ANONYMOUS)!;
-    expect(new Authenticator(NO_AUTH).restorePrincipal(described)).toBe(ANONYMOUS);
-    expect(withKeys(CI).restorePrincipal(described)).toBeUndefined();
+    const record = new Authenticator(NO_AUTH).storedForm(ANONYMOUS)!;
+    expect(new Authenticator(NO_AUTH).restorePrincipal(record)).toBe(ANONYMOUS);
+    expect(withKeys(CI).restorePrincipal(record)).toBeUndefined();
   });
 });

@@ -8,8 +8,8 @@ import { metadataUrl, protectedResource } from './protected-resource.js';
 const settings = (audience: string, more = {}) =>
   authSettings({ jwt: { issuer: 'https://id.example.com', audience, ...more } }).jwt!;
 
-/** As the SDK's client parses it. */
-const asRead = (value: string) =>
+/** Parses the header like the SDK's client. */
+const parsed = (value: string) =>
   extractWWWAuthenticateParams(new Response(null, { status: 401, headers: { 'www-authenticate': value } }));
 
 describe('challenge', () => {
@@ -17,14 +17,14 @@ describe('challenge', () => {
   const resourceMetadataUrl = new URL('https://mcp.example.com/.well-known/oauth-protected-resource/mcp');
 
   it.each<[string, BearerError | undefined]>([
-    ['nothing about a token that was not there', undefined],
-    ['what is wrong with a token', { error: 'invalid_token', description: 'The token has expired' }],
-    ['which scopes it takes', { error: 'insufficient_scope', description: 'The token lacks a scope' }],
-  ])('names the resource metadata, and %s', (_what, fault) => {
-    expect(asRead(challenge(jwt, fault))).toEqual({
+    ['no error without a token', undefined],
+    ['the error of an invalid token', { error: 'invalid_token', description: 'The token has expired' }],
+    ['the error of a missing scope', { error: 'insufficient_scope', description: 'The token lacks a scope' }],
+  ])('names the resource metadata, and %s', (_what, bearerError) => {
+    expect(parsed(challenge(jwt, bearerError))).toEqual({
       resourceMetadataUrl,
       scope: 'mcp:use mcp:admin',
-      error: fault?.error,
+      error: bearerError?.error,
     });
   });
 

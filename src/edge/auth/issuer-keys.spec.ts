@@ -49,7 +49,7 @@ describe('IssuerKeys', () => {
     expect(issuer.jwksFetches).toBe(1);
   });
 
-  it('can be fetched before the first token', async () => {
+  it('fetches before the first token on prepare', async () => {
     const authenticator = open();
     await authenticator.prepare();
     const asked = issuer.asked.length;
@@ -118,7 +118,7 @@ describe('IssuerKeys', () => {
     expect(await statusOf(authenticator)).toBe(200);
   });
 
-  it('calls no token invalid while there are no keys', async () => {
+  it('sends no error code while there are no keys', async () => {
     issuer.isDown = true;
     const authenticator = open();
     const verdict = await verdictOn(authenticator, `Bearer ${await fresh()}`);
@@ -223,17 +223,32 @@ describe('issuer metadata', () => {
   });
 
   it.each<[string, (own: string) => object, string | undefined, number]>([
-    ['of OpenID Connect', (own) => ({ issuer: own, jwks_uri: `${issuer.url}/jwks` }), 'openid', 200],
-    ['of OAuth', (own) => ({ issuer: own, jwks_uri: `${issuer.url}/jwks` }), 'oauth', 200],
-    ['of another issuer', () => ({ issuer: issuer.url, jwks_uri: `${issuer.url}/jwks` }), undefined, 401],
-    ['without keys', (own) => ({ issuer: own }), undefined, 401],
     [
-      'with keys on an open road',
+      'of OpenID Connect are accepted',
+      (own) => ({ issuer: own, jwks_uri: `${issuer.url}/jwks` }),
+      'openid',
+      200,
+    ],
+    ['of OAuth are accepted', (own) => ({ issuer: own, jwks_uri: `${issuer.url}/jwks` }), 'oauth', 200],
+    [
+      'of another issuer are refused',
+      () => ({ issuer: issuer.url, jwks_uri: `${issuer.url}/jwks` }),
+      undefined,
+      401,
+    ],
+    ['without a jwks_uri are refused', (own) => ({ issuer: own }), undefined, 401],
+    [
+      'with an insecure jwks_uri are refused',
       (own) => ({ issuer: own, jwks_uri: 'http://id.example.com/jwks' }),
       undefined,
       401,
     ],
-    ['with keys in a file', (own) => ({ issuer: own, jwks_uri: 'file:///etc/passwd' }), undefined, 401],
+    [
+      'with a jwks_uri of a file are refused',
+      (own) => ({ issuer: own, jwks_uri: 'file:///etc/passwd' }),
+      undefined,
+      401,
+    ],
   ])('%s', async (_what, metadata, place, status) => {
     const { url } = await serve((request, response) => {
       const isThere = request.url?.includes(place ?? 'well-known');

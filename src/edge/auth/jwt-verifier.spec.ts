@@ -8,7 +8,7 @@ import { OidcIssuer, type ForgedToken } from '../../../test/kit/oidc-issuer.js';
 import { Authenticator } from './authenticator.js';
 
 const AUDIENCE = 'https://mcp.example.com/mcp';
-const SKEW_S = 60;
+const CLOCK_TOLERANCE_S = 60;
 
 let issuer: OidcIssuer;
 let clock: Clock;
@@ -29,9 +29,9 @@ function open(jwt: object = {}): Authenticator {
   );
 }
 
-/** The claims of a valid token, changed by `wrong`. */
-async function forged(wrong: ForgedToken['claims'] = {}, other: Omit<ForgedToken, 'claims'> = {}) {
-  return issuer.forge({ claims: { aud: AUDIENCE, exp: seconds() + 300, ...wrong }, ...other });
+/** A token with the claims of a valid one, except for `changes`. */
+async function forged(changes: ForgedToken['claims'] = {}, other: Omit<ForgedToken, 'claims'> = {}) {
+  return issuer.forge({ claims: { aud: AUDIENCE, exp: seconds() + 300, ...changes }, ...other });
 }
 
 const seconds = (): number => Math.floor(clock.now() / 1000);
@@ -63,16 +63,16 @@ describe('JwtVerifier with a real issuer', () => {
   it('restores a principal of the previous process until its token expires, under the same settings', async () => {
     const earlier = open();
     const principal = await earlier.authenticate({ authorization: `Bearer ${await issuer.token(AUDIENCE)}` });
-    const described = earlier.storedForm(principal)!;
+    const record = earlier.storedForm(principal)!;
     const later = open();
-    const recalled = later.restorePrincipal(described)!;
-    expect(recalled).toEqual(principal);
-    expect(later.isCurrent(recalled)).toBe(true);
-    expect(open({ projects: ['more'] }).restorePrincipal(described)).toBeUndefined();
-    expect(new Authenticator(authSettings({ apiKeys: [] })).restorePrincipal(described)).toBeUndefined();
-    clock.forward(described.until! - clock.now());
-    expect(later.isCurrent(recalled)).toBe(false);
-    expect(open().restorePrincipal(described)).toBeUndefined();
+    const restored = later.restorePrincipal(record)!;
+    expect(restored).toEqual(principal);
+    expect(later.isCurrent(restored)).toBe(true);
+    expect(open({ projects: ['more'] }).restorePrincipal(record)).toBeUndefined();
+    expect(new Authenticator(authSettings({ apiKeys: [] })).restorePrincipal(record)).toBeUndefined();
+    clock.forward(record.until! - clock.now());
+    expect(later.isCurrent(restored)).toBe(false);
+    expect(open().restorePrincipal(record)).toBeUndefined();
     expect(earlier.storedForm(principal)).toBeUndefined();
   });
 
@@ -135,11 +135,11 @@ describe('JwtVerifier with a real issuer', () => {
   });
 });
 
-describe('a token signed with the key of the issuer,', () => {
+describe('a token signed with the key of the issuer', () => {
   it.each<[string, () => ForgedToken['claims'], number]>([
-    ['everything right', () => ({}), 200],
+    ['valid claims', () => ({}), 200],
     ['one audience among several', () => ({ aud: ['https://a.example.com', AUDIENCE] }), 200],
-    ['an audience that only begins like ours', () => ({ aud: `${AUDIENCE}/other` }), 401],
+    ['an audience that only begins like the configured one', () => ({ aud: `${AUDIENCE}/other` }), 401],
     ['an audience in other case', () => ({ aud: AUDIENCE.toUpperCase() }), 401],
     ['no audience', () => ({ aud: undefined }), 401],
     ['an empty audience', () => ({ aud: [] }), 401],
@@ -148,15 +148,15 @@ describe('a token signed with the key of the issuer,', () => {
     ['no issuer', () => ({ iss: undefined }), 401],
     ['no subject', () => ({ sub: undefined }), 401],
     ['an empty subject', () => ({ sub: '' }), 401],
-    ['a subject that is no text', () => ({ sub: 5 as never }), 401],
-    ['no end', () => ({ exp: undefined }), 401],
-    ['an end that is no number', () => ({ exp: '9999999999' as never }), 401],
-    ['an end within the skew', () => ({ exp: seconds() - SKEW_S + 5 }), 200],
-    ['an end beyond the skew', () => ({ exp: seconds() - SKEW_S }), 401],
-    ['a beginning within the skew', () => ({ nbf: seconds() + SKEW_S - 5 }), 200],
-    ['a beginning beyond the skew', () => ({ nbf: seconds() + SKEW_S + 5 }), 401],
-  ])('with %s: %#', async (_what, wrong, status) => {
-    expect((await verdictOn(open(), `Bearer ${await forged(wrong())}`)).status).toBe(status);
+    ['a subject that is not a string', () => ({ sub: 5 as never }), 401],
+    ['no expiry', () => ({ exp: undefined }), 401],
+    ['an expiry that is not a number', () => ({ exp: '9999999999' as never }), 401],
+    ['an expiry within the clock tolerance', () => ({ exp: seconds() - CLOCK_TOLERANCE_S + 5 }), 200],
+    ['an expiry beyond the clock tolerance', () => ({ exp: seconds() - CLOCK_TOLERANCE_S }), 401],
+    ['a start within the clock tolerance', () => ({ nbf: seconds() + CLOCK_TOLERANCE_S - 5 }), 200],
+    ['a start beyond the clock tolerance', () => ({ nbf: seconds() + CLOCK_TOLERANCE_S + 5 }), 401],
+  ])('with %s is accepted or refused: %#', async (_what, changes, status) => {
+    expect((await verdictOn(open(), `Bearer ${await forged(changes())}`)).status).toBe(status);
   });
 
   it('with a claim of all projects gets them only if the configuration allows it', async () => {
@@ -170,7 +170,7 @@ describe('a token signed with the key of the issuer,', () => {
     expect((await verdictOn(authenticator, `Bearer ${await forged()}`)).status).toBe(401);
   });
 
-  it('changed afterwards is refused', async () => {
+  it('that was changed afterwards is refused', async () => {
     const [header, payload, signature] = (await forged()).split('.') as [string, string, string];
     const signed = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
     const changed = Buffer.from(JSON.stringify({ ...signed, sub: 'admin' })).toString('base64url');

@@ -19,11 +19,11 @@ import { Authenticator } from './authenticator.js';
 const PATHS = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 
 @Module({})
-class Numbers {}
+class TestMetricsModule {}
 
 /** One registry per application, because the global one accepts each name once. */
-const numbers = (): DynamicModule => ({
-  module: Numbers,
+const testMetrics = (): DynamicModule => ({
+  module: TestMetricsModule,
   global: true,
   providers: [{ provide: Metrics, useFactory: () => new Metrics(new Registry()) }],
   exports: [Metrics],
@@ -31,9 +31,13 @@ const numbers = (): DynamicModule => ({
 
 async function start(config: object): Promise<{ app: NestFastifyApplication; log: string[] }> {
   const text = JSON.stringify({ stateDir: tempDir(), ...config });
-  const whole = readConfig({ text, source: 'g.json', env: {} });
+  const settings = readConfig({ text, source: 'g.json', env: {} });
   const module = await Test.createTestingModule({
-    imports: [ConfigModule.forRoot(whole, { path: 'g.json', load: () => whole }), numbers(), AuthModule],
+    imports: [
+      ConfigModule.forRoot(settings, { path: 'g.json', load: () => settings }),
+      testMetrics(),
+      AuthModule,
+    ],
   }).compile();
   const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
   onCleanup(() => app.close());
@@ -66,7 +70,7 @@ describe('ProtectedResourceController', () => {
         scopes_supported: ['mcp:use'],
       },
     });
-    await until('the keys were asked for', () => log.some((line) => line.includes('cannot be fetched')));
+    await until('the keys were requested', () => log.some((line) => line.includes('cannot be fetched')));
   });
 
   it.each(PATHS)('answers 404 without an issuer: %s', async (path) => {
@@ -74,7 +78,7 @@ describe('ProtectedResourceController', () => {
     expect((await get(app, path)).status).toBe(404);
   });
 
-  it('follows the configuration', async () => {
+  it('answers by the current configuration', async () => {
     const { app } = await start({});
     expect((await get(app, PATHS[0]!)).status).toBe(404);
     const jwt = { issuer: await issuer(), audience: 'api://a', resource: 'https://mcp.example.com' };
@@ -90,13 +94,9 @@ describe('ProtectedResourceController', () => {
 
 describe('OpenAccessWarning', () => {
   it.each([
-    [
-      'says so when nothing authenticates them',
-      { http: { host: '0.0.0.0', allowRemoteWithoutAuth: true } },
-      1,
-    ],
-    ['has nothing to say with keys', { http: { host: '0.0.0.0' }, auth: { apiKeys: [] } }, 0],
-    ['is not one on loopback', {}, 0],
+    ['is logged without authentication', { http: { host: '0.0.0.0', allowRemoteWithoutAuth: true } }, 1],
+    ['is not logged with API keys', { http: { host: '0.0.0.0' }, auth: { apiKeys: [] } }, 0],
+    ['is not logged on loopback', {}, 0],
   ])('%s', async (_what, config, times) => {
     const { log } = await start(config);
     expect(log.filter((line) => line.includes('remote clients can call every tool'))).toHaveLength(times);

@@ -14,9 +14,9 @@ describe('grantsIn', () => {
     ['an empty list', [], []],
     ['a number', 5, []],
     ['a mapping', { a: true }, []],
-    ['a list with strangers', ['a', 5, null, ['b'], ''], ['a']],
-    ['everything, which only the config can grant', ['*', 'a'], ['a']],
-    ['everything as text', '*', []],
+    ['a list with other types', ['a', 5, null, ['b'], ''], ['a']],
+    ['"*" in a list, which only the configuration can grant', ['*', 'a'], ['a']],
+    ['"*" as text', '*', []],
   ])('reads %s', (_what, projects, expected) => {
     expect(grantsIn({ projects }, settings())).toEqual(new Set(expected));
   });
