@@ -50,7 +50,7 @@ export class SessionPersistence implements OnModuleInit {
     this.sessions.onPrincipalChange((session) => {
       if (this.tracked.has(session.id)) this.store(session);
     });
-    this.sessions.onInterval(() => this.writeActivity());
+    this.sessions.onInterval(() => this.writeChanges());
     const failures = { type: 'counter', name: 'gatehouse_session_write_failures_total' } as const;
     this.metrics.expose({ ...failures, help: 'Failed writes of the session journal.' }, () => [
       [{}, this.records.failures],
@@ -108,8 +108,8 @@ export class SessionPersistence implements OnModuleInit {
     return tracked;
   }
 
-  /** Called periodically, so that requests need not write their activity to the disk. */
-  private writeActivity(): void {
+  /** Writes changed log levels and activity. Called periodically, so that requests need not write them to the disk. */
+  private writeChanges(): void {
     for (const tracked of this.tracked.values()) {
       const { session, logLevel } = tracked;
       if (session.logLevel !== logLevel) this.store(session);

@@ -85,6 +85,7 @@ export class SessionStreams {
       this.removeIfDone(stream);
       return;
     }
+    // The stream has ended: the rest of its events is in the replay buffer.
     const ended = this.createStream(name);
     ended.end();
     ended.connect(response, sequence);

@@ -10,7 +10,7 @@ export class StartupProgress implements OnApplicationBootstrap {
 
   constructor(private readonly backends: Backends) {}
 
-  /** Nest has called the same hook of `Backends` before, which creates them. */
+  /** Nest calls this after the same hook of `Backends`, which creates the backends. */
   onApplicationBootstrap(): void {
     void this.waitForServers();
   }

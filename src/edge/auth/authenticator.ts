@@ -55,7 +55,7 @@ export class Authenticator {
 
   /** Returns a promise only for a token that is not cached. Throws or rejects with an AuthenticationError. */
   authenticate(headers: { readonly authorization?: string | undefined }): Principal | Promise<Principal> {
-    if (!this.required) return ANONYMOUS;
+    if (!this.isRequired) return ANONYMOUS;
     const token = this.tokenIn(headers.authorization);
     const digest = hash('sha256', token, 'hex');
     try {
