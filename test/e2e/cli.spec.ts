@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient, VIEWER_TOKEN } from '../kit/admin-client.js';
 import { launch, type Run } from '../kit/command-line.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
+import { MAIN, NODE } from '../kit/program.js';
 import { RawSession } from '../kit/raw-session.js';
 import { everythingOverStdio } from '../kit/real-servers.js';
 import { tempDir } from '../kit/temp-dir.js';
@@ -166,7 +167,7 @@ describe('command line as an MCP client', () => {
   it('shows progress and escapes contents on a terminal only', async () => {
     const env = { GATEHOUSE_URL: gateway.urlOf('/') };
     const onTerminal = (...args: string[]): PseudoTerminal =>
-      PseudoTerminal.run([process.execPath, 'dist/main.js', ...args], { columns: 80, rows: 24 }, env);
+      PseudoTerminal.run([NODE, MAIN, ...args], { columns: 80, rows: 24 }, env);
     const [calling, reading, piped] = [
       onTerminal('tools', 'call', 'files__index'),
       onTerminal('resources', 'read', APP_LOG),

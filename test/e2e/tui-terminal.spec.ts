@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN } from '../kit/admin-client.js';
 import { launchGateway } from '../kit/gateway.js';
 import { descendantsOf } from '../kit/processes.js';
+import { MAIN, NODE } from '../kit/program.js';
 import { TuiGateway } from '../kit/tui-on-gateway.js';
 import { expectDocumented, LARGE, SMALL } from '../kit/tui-screens.js';
 import { PseudoTerminal } from '../kit/pseudo-terminal.js';
@@ -106,7 +107,7 @@ describe('terminal UI', () => {
 
   it('fails to start without a gateway', async () => {
     const terminal = PseudoTerminal.run(
-      [process.execPath, 'dist/main.js', 'tui', '--url', 'http://127.0.0.1:9', '--token', ADMIN_TOKEN],
+      [NODE, MAIN, 'tui', '--url', 'http://127.0.0.1:9', '--token', ADMIN_TOKEN],
       SMALL,
     );
     expect(await within('the program to end', terminal.exited)).toMatchObject({ code: 3 });

@@ -1,4 +1,5 @@
 import { execFile, type ChildProcess } from 'node:child_process';
+import { MAIN, NODE } from './program.js';
 
 export interface Run {
   readonly code: number;
@@ -21,8 +22,8 @@ export function launch(args: readonly string[], env: NodeJS.ProcessEnv = {}, inp
   let child!: ChildProcess;
   const done = new Promise<Run>((resolve) => {
     child = execFile(
-      process.execPath,
-      ['dist/main.js', ...args],
+      NODE,
+      [MAIN, ...args],
       { env: { PATH, HOME, ...env }, timeout: TIMEOUT_MS },
       (error, stdout, stderr) =>
         resolve({

@@ -4,15 +4,13 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { jest } from '@jest/globals';
 import { exitOf, killAfterTest, type Exit } from './processes.js';
+import { MAIN, NODE } from './program.js';
 import { RawSession, type ListMember } from './raw-session.js';
 import { tempDir } from './temp-dir.js';
 import { until, within } from './until.js';
 
 /** On a busy machine a process takes seconds to start. */
 jest.setTimeout(30_000);
-
-/** The built server; jest builds it before the first test. */
-const MAIN = 'dist/main.js';
 
 export interface LogEntry {
   readonly level: string;
@@ -123,7 +121,7 @@ function includesAll(
 export function launchGateway(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
-  [command, ...first]: readonly [string, ...string[]] = [process.execPath],
+  [command, ...first]: readonly [string, ...string[]] = [NODE],
 ): Gateway {
   const { PATH, HOME } = process.env;
   const child = spawn(command, [...first, MAIN, ...args], {

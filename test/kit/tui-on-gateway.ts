@@ -4,6 +4,7 @@ import { launchGateway, writeConfig, type Gateway } from './gateway.js';
 import { everythingOverStdio, memory } from './real-servers.js';
 import { tempDir } from './temp-dir.js';
 import { filesServer } from './tui-files-server.js';
+import { MAIN, NODE } from './program.js';
 import { PseudoTerminal, type TerminalSize } from './pseudo-terminal.js';
 import { until } from './until.js';
 
@@ -67,14 +68,10 @@ export const runTuiOn = (
   options: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
 ): PseudoTerminal =>
-  PseudoTerminal.run(
-    [process.execPath, 'dist/main.js', 'tui', '--url', gateway.urlOf('/'), ...options],
-    size,
-    {
-      GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
-      ...env,
-    },
-  );
+  PseudoTerminal.run([NODE, MAIN, 'tui', '--url', gateway.urlOf('/'), ...options], size, {
+    GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,
+    ...env,
+  });
 
 async function started(config: string, env?: NodeJS.ProcessEnv): Promise<Gateway> {
   const gateway = launchGateway(['--config', config], env);
