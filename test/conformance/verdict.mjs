@@ -16,7 +16,7 @@ function isWeaker(result, direct) {
   const verdict = verdictOf(result);
   if (verdict !== 'passed') return verdict === 'failed' && verdictOf(direct) === 'passed';
   const found = idsWith(result, 'SUCCESS', 'INFO');
-  return [...idsWith(direct, 'SUCCESS')].some((id) => !found.has(id));
+  return [...idsWith(direct ?? { checks: [] }, 'SUCCESS')].some((id) => !found.has(id));
 }
 
 /** Counts the scenarios of a lane by verdict. A lane through the gateway is compared with the direct lane of the same role. */
