@@ -7,6 +7,9 @@ const result = (...statuses: Check['status'][]): Result => ({
   output: 'output of the suite',
 });
 
+/** A lane of one scenario. */
+const lane = (found: Result | undefined): Map<string, Result> => new Map(found ? [['one', found]] : []);
+
 describe('verdictOf', () => {
   it.each<[Result | undefined, string]>([
     [result('SUCCESS'), 'passed'],
@@ -24,8 +27,7 @@ describe('verdictOf', () => {
 });
 
 describe('judge', () => {
-  const of = (found: Result | undefined) => new Map(found ? [['one', found]] : []);
-  const direct = of(result('SUCCESS', 'SUCCESS'));
+  const direct = lane(result('SUCCESS', 'SUCCESS'));
 
   it.each<[string, Result | undefined, boolean, boolean]>([
     ['succeeds in every check', result('SUCCESS', 'SUCCESS'), true, true],
@@ -36,14 +38,14 @@ describe('judge', () => {
     ['did not run', undefined, false, false],
     ['does not apply', result('INFO', 'INFO'), false, true],
   ])('compares a scenario that %s with the direct lane', (_case, found, ifRequired, ifReported) => {
-    const required = judge({ required: ['one'], reported: [] }, of(found), direct);
-    const reported = judge({ required: [], reported: ['one'] }, of(found), direct);
+    const required = judge({ required: ['one'], reported: [] }, lane(found), direct);
+    const reported = judge({ required: [], reported: ['one'] }, lane(found), direct);
     expect(required).toMatchObject(ifRequired ? { passed: ['one'], failed: [] } : { failed: ['one'] });
     expect(reported.failed).toEqual(ifReported ? [] : ['one']);
   });
 
   it('accepts a reported scenario that fails in the direct lane too', () => {
-    const failing = of(result('FAILURE'));
+    const failing = lane(result('FAILURE'));
     expect(judge({ required: [], reported: ['one'] }, failing, failing).failed).toEqual([]);
   });
 });
