@@ -116,8 +116,13 @@ function writeJson(response: ServerResponse, body: string): void {
   if (response.destroyed) return;
   const length = Buffer.byteLength(body);
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
+  // `end(body)` would pass an empty second chunk to the socket, which then needs a writev instead of a plain write.
+  const { socket } = response;
+  socket?.cork();
   // For ASCII, latin1 gives the same bytes and is faster.
-  response.end(body, length === body.length ? 'latin1' : 'utf8');
+  response.write(body, length === body.length ? 'latin1' : 'utf8');
+  socket?.uncork();
+  response.end();
 }
 
 function writeShared(response: ServerResponse, head: string, bytes: Buffer): void {
