@@ -6,13 +6,14 @@ import { openTargets } from './harness/targets.mjs';
 import { calls } from './suites/calls.mjs';
 import { catalog } from './suites/catalog.mjs';
 import { fanout } from './suites/fanout.mjs';
+import { hostile } from './suites/hostile.mjs';
 import { links } from './suites/links.mjs';
 import { lists } from './suites/lists.mjs';
 import { resources } from './suites/resources.mjs';
 import { search } from './suites/search.mjs';
 import { templates } from './suites/templates.mjs';
 
-const SUITES = { calls, catalog, lists, links, resources, search, templates, fanout };
+const SUITES = { calls, catalog, lists, links, resources, search, templates, fanout, hostile };
 const TIMEOUT_MS = 1_800_000;
 const BUSY = 0.2;
 

@@ -1,0 +1,113 @@
+// Hostile clients in a process of their own: runs every attack in turn, a few at once, until it is told to stop.
+import { connect } from 'node:net';
+import { HttpPeer, message } from './http-peer.mjs';
+import { shapes } from './hostile-shapes.mjs';
+
+const AT_ONCE = 4;
+const PAUSE_MS = 50;
+const UNREAD_MS = 2000;
+const ATTACK_TIMEOUT_MS = 10_000;
+const CLIENT_BYTES = 4_000_000;
+
+const state = { isRunning: false, counts: {}, runs: [] };
+
+const bodies = Object.values(shapes).map((shape) => shape(CLIENT_BYTES));
+const ignore = () => undefined;
+
+/** Leaves the response unread for a while. */
+const leaveUnread = (response, request) =>
+  new Promise((resolve) => {
+    response.pause();
+    setTimeout(() => resolve(request.destroy()), UNREAD_MS);
+  });
+
+function attacksOn({ url, key, server, tools }) {
+  const stranger = new HttpPeer(url);
+  const peer = new HttpPeer(url, key);
+  const timeoutMs = ATTACK_TIMEOUT_MS;
+  const withSession = (attack) => async () => {
+    const headers = await peer.initialize({ roots: {}, sampling: {}, elicitation: {} });
+    try {
+      return await attack(headers);
+    } finally {
+      await peer.send({ method: 'DELETE', headers, timeoutMs });
+    }
+  };
+  const call = (name, extra) =>
+    withSession((headers) =>
+      peer.send({ headers, body: message('tools/call', { name, arguments: {} }), timeoutMs, ...extra }),
+    );
+  return [
+    ...bodies.flatMap((body) => [
+      () => stranger.send({ path: '/nothing', body, timeoutMs }),
+      () => stranger.send({ method: 'PUT', path: '/admin/v1/servers/x', body, timeoutMs }),
+      () => peer.send({ body, timeoutMs }),
+      withSession((headers) =>
+        peer.send({
+          headers,
+          body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${body}}`,
+          timeoutMs,
+        }),
+      ),
+    ]),
+    () => peer.initialize({ experimental: { x: { y: 'x'.repeat(3_000_000) } } }),
+    () => peer.initialize({}, { name: 'x'.repeat(3_000_000), version: '1' }),
+    ...tools.flatMap((tool) => [
+      call(`${server}__${tool}`),
+      call(`${server}__${tool}`, { onResponse: leaveUnread }),
+    ]),
+    withSession((headers) => peer.send({ method: 'GET', headers, timeoutMs, onResponse: leaveUnread })),
+    withSession((headers) =>
+      Promise.allSettled(
+        Array.from({ length: 200 }, () =>
+          peer.send({ headers, body: message('tools/call', { name: `${server}__hang` }), timeoutMs: 1000 }),
+        ),
+      ),
+    ),
+    // Sessions that are never closed.
+    () => Promise.allSettled(Array.from({ length: 50 }, () => peer.initialize())),
+    () => unfinishedRequest(url),
+  ];
+}
+
+/** A request whose body does not end. */
+function unfinishedRequest(url) {
+  const { hostname, port, host, pathname } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    socket.write(`POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-length: 1000\r\n\r\n{`);
+    socket.on('error', ignore);
+    setTimeout(() => resolve(socket.destroy()), UNREAD_MS);
+  });
+}
+
+async function run(attacks, offset) {
+  for (let i = offset; state.isRunning; i++) {
+    const outcome = await Promise.resolve()
+      .then(attacks[i % attacks.length])
+      .then(
+        (response) => (response?.status ? `HTTP ${response.status}` : 'done'),
+        () => 'failed',
+      );
+    state.counts[outcome] = (state.counts[outcome] ?? 0) + 1;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+}
+
+const jobs = {
+  start(options) {
+    state.isRunning = true;
+    const attacks = attacksOn(options);
+    const step = Math.floor(attacks.length / AT_ONCE);
+    state.runs = Array.from({ length: AT_ONCE }, (_, number) => run(attacks, number * step));
+    return { attacks: attacks.length };
+  },
+  async stop() {
+    state.isRunning = false;
+    await Promise.all(state.runs);
+    return state.counts;
+  },
+};
+
+process.on('message', async ({ job, ...options }) => process.send(await jobs[job](options)));
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { writeConfig } from '../harness/config-file.mjs';
+import { startServer, startWorker } from '../harness/processes.mjs';
+import { HttpPeer, message } from '../harness/http-peer.mjs';
+
+const MINUTES = Number(process.env['HOSTILE_MINUTES'] ?? 10);
+const CLIENTS = 100;
+const QUIET_SECONDS = 15;
+const RECOVERY_SECONDS = 60;
+const MB = 1_048_576;
+const SESSION_IDLE_MS = 20_000;
+const key = {
+  steady: 'gk-steady-0123456789abcdef0123456789abcdef',
+  hostile: 'gk-hostile-0123456789abcdef0123456789abcde',
+};
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Well-behaved clients of one server beside hostile clients and two hostile servers; the duration in minutes is HOSTILE_MINUTES. */
+export async function hostile() {
+  const backend = await startServer([here('../servers/lean-backend.mjs')]);
+  const bad = await startServer([here('../servers/hostile-server.mjs')]);
+  const gateway = await startGateway(backend.url, bad.url);
+  await untilCallable(gateway.url);
+  const steady = startWorker(here('../harness/steady-clients.mjs'));
+  const attackers = startWorker(here('../harness/hostile-clients.mjs'));
+  const tools = await hostileTools(gateway.url);
+
+  await steady({ job: 'open', url: gateway.url, key: key.steady, count: CLIENTS, tool: 'good__echo' });
+  await sleep(QUIET_SECONDS * 1000);
+  const quiet = await steady({ job: 'report' });
+  const before = await memoryOf(gateway);
+  await gateway.ask('stall');
+  await attackers({ job: 'start', url: gateway.url, key: key.hostile, server: 'bad', tools });
+  const stalls = [];
+  let peak = 0;
+  for (let second = 0; second < MINUTES * 60; second += 5) {
+    await sleep(5000);
+    stalls.push((await gateway.ask('stall')).own);
+    peak = Math.max(peak, rssOf(gateway));
+  }
+  const under = await steady({ job: 'report' });
+  const outcomes = await attackers({ job: 'stop' });
+  await sleep(RECOVERY_SECONDS * 1000);
+  const after = await memoryOf(gateway);
+  await steady({ job: 'close' });
+  await Promise.all([backend.stop(), bad.stop(), gateway.stop()]);
+
+  const longestStall = Math.max(...stalls);
+  console.log(`attacks: ${JSON.stringify(outcomes)}`);
+  console.log(`well-behaved requests: ${under.requests}, failed: ${under.failures.length}`);
+  for (const failure of new Set(under.failures.slice(0, 20))) console.log(`  ${failure}`);
+  console.log(
+    `p99 of well-behaved requests: ${quiet.p99.toFixed(1)} ms before, ${under.p99.toFixed(1)} ms under attack`,
+  );
+  console.log(
+    `RSS: ${(before.rss / MB).toFixed(0)} MB before, ${(peak / MB).toFixed(0)} MB at most, ${(after.rss / MB).toFixed(0)} MB after`,
+  );
+  console.log(`held: ${(before.held / MB).toFixed(1)} MB before, ${(after.held / MB).toFixed(1)} MB after\n`);
+  return [
+    { what: 'ms of the longest stall of the event loop', is: longestStall, ceiling: 50 },
+    { what: 'well-behaved requests that failed', is: under.failures.length, ceiling: 0 },
+    { what: 'memory held afterwards : before', is: after.held / before.held, ceiling: 1.25 },
+    { what: 'RSS afterwards : before', is: after.rss / before.rss, ceiling: 1.5 },
+  ];
+}
+
+function startGateway(good, bad) {
+  const apiKeys = Object.entries(key).map(([id, secret]) => ({
+    id,
+    hash: `sha256:${hash('sha256', secret, 'hex')}`,
+    projects: ['*'],
+  }));
+  const config = writeConfig({
+    auth: { apiKeys },
+    limits: { sessionIdleMs: SESSION_IDLE_MS },
+    mcpServers: {
+      good: { url: good },
+      bad: { url: bad, timeoutMs: 5000 },
+      flood: { command: process.execPath, args: [here('../servers/hostile-stdio.mjs')], timeoutMs: 5000 },
+    },
+  });
+  const gauge = ['--expose-gc', '--import', here('../harness/stall-gauge.mjs')];
+  return startServer([...gauge, here('../../dist/main.js'), '--config', config], {
+    GATEHOUSE__HTTP__PORT: '0',
+  });
+}
+
+async function listedTools(url) {
+  const peer = new HttpPeer(url, key.steady);
+  const headers = await peer.initialize();
+  const { body } = await peer.send({ headers, body: message('tools/list', {}) });
+  peer.close();
+  return JSON.parse(body).result.tools.map(({ name }) => name);
+}
+
+async function untilCallable(url) {
+  const giveUpAt = Date.now() + 15_000;
+  while (!(await listedTools(url)).includes('good__echo')) {
+    if (Date.now() > giveUpAt) throw new Error('good__echo was not listed in time');
+    await sleep(100);
+  }
+}
+
+const hostileTools = async (url) =>
+  (await listedTools(url)).flatMap((name) => (name.startsWith('bad__') ? [name.slice('bad__'.length)] : []));
+
+function rssOf({ pid }) {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  return Number(kilobytes) * 1024;
+}
+
+async function memoryOf(gateway) {
+  const { heapUsed, external } = await gateway.ask('memory');
+  return { held: heapUsed + external, rss: rssOf(gateway) };
+}
