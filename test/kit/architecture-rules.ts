@@ -42,7 +42,7 @@ const NEST_INTERNALS = /^@nestjs\/[^/]+\//;
 const SDK_MODULES = ['mcp', 'edge', 'backends', 'client'];
 /** Packages that the pure layers may import. */
 const PURE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  lib: ['node:crypto'],
+  lib: ['node:buffer', 'node:crypto'],
   core: ['node:crypto'],
 };
 const MEANINGLESS_NAME = /^(utils?|helpers?|common|shared|misc|types?|constants?|interfaces?|index)$/;

@@ -17,6 +17,11 @@ export class BoundedBuffer {
     return this.size;
   }
 
+  /** What was appended so far, in order. */
+  get pieces(): readonly Buffer[] {
+    return this.chunks;
+  }
+
   /** False when the limit is exceeded; the buffer is then empty. */
   append(chunk: Buffer): boolean {
     this.size += chunk.length;

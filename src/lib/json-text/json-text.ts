@@ -1,29 +1,73 @@
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  isKey,
+  keyOf,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  skipOpening,
+  skipSpace,
+  skipString,
+  skipValue,
+} from './json-skip.js';
+
+/** Texts up to this length are parsed as a whole, which takes two milliseconds at most. */
+export const MAX_EAGER_LENGTH = 32 * 1024;
+
 /**
  * A JSON value as text, parsed at most once. Forwarding the text keeps what parsing would lose: numbers too large for a
  * double, `1.0`, escapes and duplicate keys. All functions of this file expect text that JSON.parse accepts.
  */
 export class JsonText {
   #value: unknown;
+  #members: readonly Member[] | undefined;
 
-  /** `value` is the parsed text, if the caller has it. */
+  /** `value` and `members` are those of the text, if the caller has them. */
   constructor(
     readonly text: string,
     value?: unknown,
+    members?: readonly Member[],
   ) {
     this.#value = value;
+    this.#members = members;
   }
 
   static of(value: unknown): JsonText {
     return new JsonText(JSON.stringify(value));
   }
 
-  /** The parsed text. All callers share it, so it must not be changed. */
+  /**
+   * The parsed text. All callers share it, so it must not be changed. The members of a long object are parsed when they
+   * are read, so that reading one does not parse the others, which can take a second.
+   */
   get value(): unknown {
-    return (this.#value ??= JSON.parse(this.text));
+    return (this.#value ??= this.isLongObject ? lazyObject(this) : JSON.parse(this.text));
+  }
+
+  /** The members of an object. */
+  get members(): readonly Member[] {
+    return (this.#members ??= membersOf(this.text));
+  }
+
+  /** Whether the members are known without reading the text again. */
+  get isIndexed(): boolean {
+    return this.#members !== undefined;
+  }
+
+  /** The text of a member's value. Of repeated keys the last one counts, as in JSON.parse. */
+  memberText(key: string): string | undefined {
+    if (!this.isLongObject) return this.text.startsWith('{') ? memberText(this.text, key) : undefined;
+    const member = this.members.findLast((each) => each.key === key);
+    return member && this.text.slice(member.start, member.end);
   }
 
   toJSON(): unknown {
     return this.value;
+  }
+
+  private get isLongObject(): boolean {
+    return this.text.length > MAX_EAGER_LENGTH && this.text.startsWith('{');
   }
 }
 
@@ -37,7 +81,7 @@ export class SharedJson extends JsonText {
 }
 
 /** The position of one member in the text. */
-interface Member {
+export interface Member {
   readonly key: string;
   /** Start of the key. */
   readonly keyStart: number;
@@ -45,14 +89,6 @@ interface Member {
   readonly start: number;
   readonly end: number;
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 
 /** The members of the object that begins at `at`, in the order of the text, duplicates included. */
 export function membersOf(text: string, at = 0): Member[] {
@@ -154,71 +190,29 @@ function appendMember(text: string, key: string, value: string): string {
   return `${body}${separator}${JSON.stringify(key)}:${value}${text.slice(close)}`;
 }
 
-/** The index of the first token after the opening bracket. Throws for a value of another type. */
-function skipOpening(text: string, at: number, bracket: number): number {
-  const open = skipSpace(text, at);
-  if (text.charCodeAt(open) === bracket) return skipSpace(text, open + 1);
-  throw new TypeError(`Expected ${String.fromCharCode(bracket)} at ${open} of the JSON text`);
-}
-
-function skipSpace(text: string, from: number): number {
-  let i = from;
-  for (;;) {
-    const c = text.charCodeAt(i);
-    if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) return i;
-    i++;
-  }
-}
-
-/** Whether the JSON string at these positions, quotes included, is the key. Escapes make it longer than the key. */
-function isKey(text: string, from: number, end: number, key: string): boolean {
-  const length = end - from - 2;
-  if (length === key.length) return text.startsWith(key, from + 1);
-  return length > key.length && keyOf(text, from, end) === key;
-}
-
-function keyOf(text: string, from: number, end: number): string {
-  const key = text.slice(from + 1, end - 1);
-  return key.includes('\\') ? (JSON.parse(text.slice(from, end)) as string) : key;
-}
-
-function skipString(text: string, from: number): number {
-  let end = text.indexOf('"', from + 1);
-  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end + 1;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let slashes = 0;
-  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
-  return slashes % 2 === 1;
-}
-
-/** The index after the value at `from`. Counts brackets instead of recursing, so depth needs no stack. */
-function skipValue(text: string, from: number): number {
-  const first = text.charCodeAt(from);
-  if (first === QUOTE) return skipString(text, from);
-  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipScalar(text, from);
-  let depth = 0;
-  let i = from;
-  for (;;) {
-    const c = text.charCodeAt(i);
-    if (c === QUOTE) {
-      i = skipString(text, i);
-      continue;
-    }
-    if (c === OPEN_BRACE || c === OPEN_BRACKET) depth++;
-    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth--;
-    i++;
-    if (depth === 0) return i;
-  }
-}
-
-function skipScalar(text: string, from: number): number {
-  let i = from;
-  for (;;) {
-    const c = text.charCodeAt(i);
-    if (c === COMMA || c === CLOSE_BRACE || c === CLOSE_BRACKET || c <= 0x20 || Number.isNaN(c)) return i;
-    i++;
-  }
+/** An object whose members are parsed when they are read. It cannot be changed. */
+function lazyObject(json: JsonText): object {
+  const values = new Map<string, unknown>();
+  const read = (key: string | symbol): unknown => {
+    if (typeof key === 'symbol' || values.has(key)) return values.get(String(key));
+    const text = json.memberText(key);
+    const value = text === undefined ? undefined : new JsonText(text).value;
+    values.set(key, value);
+    return value;
+  };
+  const handler: ProxyHandler<object> = {
+    get(target, key) {
+      const value = read(key);
+      return value === undefined ? (Reflect.get(target, key) as unknown) : value;
+    },
+    has: (_, key) => read(key) !== undefined,
+    set: () => false,
+    deleteProperty: () => false,
+    ownKeys: () => [...new Set(json.members.map(({ key }) => key))],
+    getOwnPropertyDescriptor(_, key) {
+      const value = read(key);
+      return value === undefined ? undefined : { value, enumerable: true, configurable: true };
+    },
+  };
+  return new Proxy({}, handler);
 }

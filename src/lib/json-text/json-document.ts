@@ -1,0 +1,173 @@
+import type { JsonOutline } from './json-scanner.js';
+import { OPEN_BRACE } from './json-skip.js';
+import { elementsOf, JsonText, memberText, type Member } from './json-text.js';
+
+/** The longest array whose elements can be taken as documents. */
+export const MAX_ELEMENTS = 1000;
+
+/**
+ * A JSON text from outside that was checked: it is valid and within its limits. A short text is parsed as a whole. Of a
+ * long one, only what is read is decoded and parsed.
+ */
+export abstract class JsonDocument {
+  /** The parsed text; members of a long object are parsed when they are read. Must not be changed. */
+  abstract readonly value: unknown;
+  abstract readonly kind: JsonOutline['kind'];
+  abstract readonly text: string;
+
+  /** The text of one member of an object; of the last one if the key is repeated, as in JSON.parse. */
+  abstract memberText(key: string): string | undefined;
+
+  /** The same, with the positions of its own members where they are known. */
+  abstract member(key: string): JsonText | undefined;
+
+  /** The elements of an array; undefined when it has more than `MAX_ELEMENTS`. */
+  elements(): readonly JsonDocument[] | undefined {
+    const texts = this.elementTexts(MAX_ELEMENTS);
+    return texts.length > MAX_ELEMENTS ? undefined : texts.map((text) => JsonDocument.of(text));
+  }
+
+  protected abstract elementTexts(limit: number): readonly string[];
+
+  /** Of a text that is known to be valid; `value` is the parsed text, if the caller has it. */
+  static of(text: string, value: unknown = new JsonText(text).value): JsonDocument {
+    return new TextDocument(text, value);
+  }
+
+  static scanned(bytes: Buffer, outline: JsonOutline): JsonDocument {
+    return outline.isComplete
+      ? new ScannedDocument(bytes, outline)
+      : JsonDocument.of(bytes.toString().trim());
+  }
+}
+
+class TextDocument extends JsonDocument {
+  constructor(
+    readonly text: string,
+    readonly value: unknown,
+  ) {
+    super();
+  }
+
+  get kind(): JsonOutline['kind'] {
+    const { value } = this;
+    if (typeof value !== 'object' || value === null) return 'scalar';
+    return Array.isArray(value) ? 'array' : 'object';
+  }
+
+  memberText(key: string): string | undefined {
+    return this.kind === 'object' ? memberText(this.text, key) : undefined;
+  }
+
+  member(key: string): JsonText | undefined {
+    const text = this.memberText(key);
+    return text === undefined ? undefined : new JsonText(text);
+  }
+
+  protected elementTexts(limit: number): readonly string[] {
+    const texts: string[] = [];
+    if (this.kind !== 'array') return texts;
+    for (const { start, end } of elementsOf(this.text))
+      if (texts.push(this.text.slice(start, end)) > limit) break;
+    return texts;
+  }
+}
+
+/** A long text: its bytes, and the positions of its outermost members. */
+class ScannedDocument extends JsonDocument {
+  readonly kind: JsonOutline['kind'];
+  /** By key: the index of its colon in the outline. The last of repeated keys counts. */
+  private readonly colons = new Map<string, number>();
+  private readonly read = new Map<string, JsonText>();
+  private parsed: unknown;
+
+  constructor(
+    private readonly bytes: Buffer,
+    private readonly outline: JsonOutline,
+  ) {
+    super();
+    this.kind = outline.kind;
+    if (this.kind !== 'object') return;
+    // The positions are those of `{`, then of a colon and a comma for each member, with `}` instead of the last comma.
+    for (let colon = 1; colon < outline.outer.length - 1; colon += 2)
+      this.colons.set(JSON.parse(this.between(colon - 1)) as string, colon);
+  }
+
+  get text(): string {
+    return this.bytes.toString().trim();
+  }
+
+  get value(): unknown {
+    return (this.parsed ??= this.kind === 'object' ? this.members() : new JsonText(this.text).value);
+  }
+
+  memberText(key: string): string | undefined {
+    const colon = this.colons.get(key);
+    return colon === undefined ? undefined : this.between(colon);
+  }
+
+  member(key: string): JsonText | undefined {
+    const colon = this.colons.get(key);
+    if (colon === undefined) return undefined;
+    const member = this.read.get(key) ?? this.indexed(colon) ?? new JsonText(this.between(colon));
+    this.read.set(key, member);
+    return member;
+  }
+
+  protected elementTexts(limit: number): readonly string[] {
+    if (this.kind !== 'array') return [];
+    const texts = this.outline.outer.slice(1, limit + 2).map((_, index) => this.between(index));
+    return texts.length === 1 && texts[0] === '' ? [] : texts;
+  }
+
+  /** An object whose members are decoded and parsed when they are read. */
+  private members(): object {
+    const members: object = {};
+    for (const key of this.colons.keys())
+      Object.defineProperty(members, key, { enumerable: true, get: () => this.member(key)!.value });
+    return members;
+  }
+
+  /** The text between one position of the outline and the next. */
+  private between(index: number): string {
+    const { outer } = this.outline;
+    return this.bytes.toString('utf8', outer[index]! + 1, outer[index + 1]).trim();
+  }
+
+  /** Undefined when the value is not an object, or the outline does not have all of its members. */
+  private indexed(colon: number): JsonText | undefined {
+    const { bytes } = this;
+    const { outer, inner } = this.outline;
+    const end = outer[colon + 1]!;
+    const positions = inner.filter((at) => at > outer[colon]! && at < end);
+    const last = positions.at(-1);
+    if (last === undefined || bytes[positions[0]!] !== OPEN_BRACE || !isSpace(bytes, last + 1, end))
+      return undefined;
+    // Decoded in parts, because positions in the text differ from those in the bytes.
+    const parts = positions.map((at, index) => bytes.toString('utf8', at, positions[index + 1] ?? at + 1));
+    return new JsonText(parts.join(''), undefined, membersIn(parts));
+  }
+}
+
+/** The parts begin with `{`, a colon or a comma; a colon follows the key, and the last part is `}`. */
+function membersIn(parts: readonly string[]): readonly Member[] {
+  const members: Member[] = [];
+  let offset = 0;
+  for (let index = 0; index + 2 < parts.length; index += 2) {
+    const [before, after] = [parts[index]!, parts[index + 1]!];
+    const keyStart = offset + leadLength(before);
+    const start = offset + before.length + leadLength(after);
+    offset += before.length + after.length;
+    const end = offset - (after.length - after.trimEnd().length);
+    members.push({ key: JSON.parse(before.slice(1)) as string, keyStart, start, end });
+  }
+  return members;
+}
+
+/** The separator and the white space after it. */
+const leadLength = (part: string): number => part.length - part.slice(1).trimStart().length;
+
+function isSpace(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at]! > 0x20) return false;
+  return true;
+}

@@ -1,0 +1,194 @@
+/**
+ * The grammar of JSON (RFC 8259) as a table: the next state by state and class of byte. The states of a value exist once
+ * for each kind of container, so that the end of a value leads to the right state without an action.
+ */
+
+/** What a value stands in. The key of a member counts as a value of its own kind. */
+export const TOP = 0;
+export const ARRAY = 1;
+export const OBJECT = 2;
+const KEY = 3;
+
+/** States of one kind. */
+const VALUE = 0;
+/** After an opening bracket: a value, a key or the closing bracket. */
+const FIRST = 1;
+/** After a value, or after a key. */
+const AFTER = 2;
+const STRING = 3;
+const ESCAPE = 4;
+/** Four states, one for each digit of `\u0000`. */
+const HEX = 5;
+const MINUS = 9;
+const ZERO = 10;
+const INTEGER = 11;
+const POINT = 12;
+const FRACTION = 13;
+const E = 14;
+const E_SIGN = 15;
+const EXPONENT = 16;
+/** Ten states, for the letters of `true`, `false` and `null` after the first. */
+const LITERALS = 17;
+const STATES_PER_KIND = 32;
+
+const state = (kind: number, part: number): number => kind * STATES_PER_KIND + part;
+
+export const START = state(TOP, VALUE);
+export const END = state(TOP, AFTER);
+export const FAILED = 4 * STATES_PER_KIND;
+/** Inside a value that is nested too deeply: only strings and brackets are recognised. */
+export const SKIP = FAILED + 1;
+const SKIP_STRING = FAILED + STRING;
+const SKIP_ESCAPE = FAILED + ESCAPE;
+
+/** Entries of the table from here on are actions. */
+export const FIRST_ACTION = 200;
+export const COMMA_IN_ARRAY = 200;
+export const COMMA_IN_OBJECT = 201;
+export const COLON = 202;
+export const OPEN_ARRAY = 203;
+export const OPEN_OBJECT = 204;
+export const CLOSE = 205;
+/** Closes a container without members. */
+export const CLOSE_EMPTY = 206;
+
+/** The states that follow actions. */
+export const NEXT_ELEMENT = state(ARRAY, VALUE);
+export const NEXT_KEY = state(KEY, VALUE);
+export const MEMBER_VALUE = state(OBJECT, VALUE);
+export const FIRST_ELEMENT = state(ARRAY, FIRST);
+export const FIRST_KEY = state(KEY, FIRST);
+export const afterValueIn = (kind: number): number => state(kind, AFTER);
+
+/** Whether the text may end in this state. At the top level a number ends with the text. */
+export const isEnd = (last: number): boolean =>
+  last === END || [ZERO, INTEGER, FRACTION, EXPONENT].includes(last);
+
+/** Whether the text goes on inside a string. */
+export const isInString = (last: number): boolean => (last & (STATES_PER_KIND - 1)) === STRING;
+
+/** Bytes of one string have one class. Bytes that are not listed are allowed in strings only. */
+const CLASS_BYTES = [
+  '\t\n\r',
+  ' ',
+  '"',
+  '\\',
+  ',',
+  ':',
+  '{',
+  '}',
+  '[',
+  ']',
+  '-',
+  '+',
+  '.',
+  '/',
+  '0',
+  '123456789',
+  'ABCDF',
+  'cd',
+  ...Array.from('Eabeflnrstu'),
+];
+const CONTROL = CLASS_BYTES.length;
+const OTHER = CONTROL + 1;
+const ALL_CLASSES = Array.from({ length: OTHER + 1 }, (_, index) => index);
+/** Rows of the table have 32 entries. */
+export const CLASS_BITS = 5;
+
+export const BYTE_CLASSES = new Uint8Array(256).fill(OTHER).fill(CONTROL, 0, 0x20);
+for (const [index, bytes] of CLASS_BYTES.entries())
+  for (const byte of Buffer.from(bytes)) BYTE_CLASSES[byte] = index;
+
+/** 1 for bytes that stand for themselves in a string. */
+export const PLAIN_BYTES = new Uint8Array(256).fill(1).fill(0, 0, 0x20);
+for (const byte of Buffer.from('"\\')) PLAIN_BYTES[byte] = 0;
+
+export const TRANSITIONS = new Uint8Array((SKIP_ESCAPE + 1) << CLASS_BITS).fill(FAILED);
+
+function on(from: number, bytes: string, to: number): void {
+  for (const byte of Buffer.from(bytes)) TRANSITIONS[(from << CLASS_BITS) | BYTE_CLASSES[byte]!] = to;
+}
+
+const WHITE_SPACE = ' \t\n\r';
+const HEX_DIGITS = '0123456789ABCDEFabcdef';
+const NON_ZERO = '123456789';
+const DIGITS = `0${NON_ZERO}`;
+
+function defineString(inside: number, escaped: number, after: number): void {
+  for (const any of ALL_CLASSES) TRANSITIONS[(inside << CLASS_BITS) | any] = inside;
+  on(inside, '\t\n\r\0', FAILED);
+  on(inside, '\\', escaped);
+  on(inside, '"', after);
+}
+
+function defineStrings(kind: number): void {
+  const inside = state(kind, STRING);
+  const escape = state(kind, ESCAPE);
+  defineString(inside, escape, state(kind, AFTER));
+  on(escape, '"\\/bfnrt', inside);
+  on(escape, 'u', state(kind, HEX));
+  for (let digit = 0; digit < 4; digit++)
+    on(state(kind, HEX + digit), HEX_DIGITS, digit < 3 ? state(kind, HEX + digit + 1) : inside);
+}
+
+function defineNumbers(kind: number): void {
+  const move = (part: number, bytes: string, to: number): void =>
+    on(state(kind, part), bytes, state(kind, to));
+  move(MINUS, '0', ZERO);
+  move(MINUS, NON_ZERO, INTEGER);
+  move(INTEGER, DIGITS, INTEGER);
+  for (const part of [ZERO, INTEGER]) move(part, '.', POINT);
+  for (const part of [POINT, FRACTION]) move(part, DIGITS, FRACTION);
+  for (const part of [ZERO, INTEGER, FRACTION]) move(part, 'eE', E);
+  move(E, '+-', E_SIGN);
+  for (const part of [E, E_SIGN, EXPONENT]) move(part, DIGITS, EXPONENT);
+  for (const part of [ZERO, INTEGER, FRACTION, EXPONENT]) defineEnd(kind, part);
+}
+
+/** What may follow a value. */
+function defineEnd(kind: number, part: number): void {
+  const from = state(kind, part);
+  on(from, WHITE_SPACE, state(kind, AFTER));
+  if (kind === ARRAY) on(from, ',', COMMA_IN_ARRAY);
+  if (kind === ARRAY) on(from, ']', CLOSE);
+  if (kind === OBJECT) on(from, ',', COMMA_IN_OBJECT);
+  if (kind === OBJECT) on(from, '}', CLOSE);
+  if (kind === KEY) on(from, ':', COLON);
+}
+
+function defineValue(kind: number, part: number): void {
+  const from = state(kind, part);
+  on(from, WHITE_SPACE, from);
+  on(from, '"', state(kind, STRING));
+  if (kind === KEY) return;
+  on(from, '{', OPEN_OBJECT);
+  on(from, '[', OPEN_ARRAY);
+  on(from, '-', state(kind, MINUS));
+  on(from, '0', state(kind, ZERO));
+  on(from, NON_ZERO, state(kind, INTEGER));
+  let letter = state(kind, LITERALS);
+  for (const word of ['true', 'false', 'null']) {
+    on(from, word[0]!, letter);
+    for (const next of word.slice(1, -1)) on(letter, next, ++letter);
+    on(letter++, word.at(-1)!, state(kind, AFTER));
+  }
+}
+
+for (const kind of [TOP, ARRAY, OBJECT, KEY]) {
+  defineValue(kind, VALUE);
+  defineStrings(kind);
+  defineNumbers(kind);
+  defineEnd(kind, AFTER);
+}
+defineValue(ARRAY, FIRST);
+on(FIRST_ELEMENT, ']', CLOSE_EMPTY);
+defineValue(KEY, FIRST);
+on(FIRST_KEY, '}', CLOSE_EMPTY);
+defineString(SKIP_STRING, SKIP_ESCAPE, SKIP);
+for (const any of ALL_CLASSES) {
+  TRANSITIONS[(SKIP << CLASS_BITS) | any] = SKIP;
+  TRANSITIONS[(SKIP_ESCAPE << CLASS_BITS) | any] = SKIP_STRING;
+}
+on(SKIP, '"', SKIP_STRING);
+on(SKIP, '{[', OPEN_ARRAY);
+on(SKIP, '}]', CLOSE);

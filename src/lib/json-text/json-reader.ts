@@ -1,0 +1,140 @@
+import { isUtf8 } from 'node:buffer';
+import { BoundedBuffer } from '../bounded-buffer/bounded-buffer.js';
+import { JsonDocument } from './json-document.js';
+import { JsonScanner, type JsonLimit, type JsonLimits } from './json-scanner.js';
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-skip.js';
+import { MAX_EAGER_LENGTH } from './json-text.js';
+
+/** Why a text is not read. */
+export class JsonProblem extends Error {
+  override readonly name = 'JsonProblem';
+
+  constructor(
+    readonly reason: 'syntax' | 'encoding' | JsonLimit,
+    message: string,
+    /** Where a limit is exceeded: the text, so that a short member such as an id can be read. */
+    readonly document?: JsonDocument | undefined,
+  ) {
+    super(message);
+  }
+}
+
+export interface JsonReaderOptions extends JsonLimits {
+  readonly maxBytes: number;
+  /** Refuses bytes that are not UTF-8; otherwise they are replaced, as decoders do. */
+  readonly isStrict?: boolean;
+}
+
+/**
+ * Reads JSON texts from outside, one after the other. A text is checked while it arrives and before anything is parsed, so
+ * that its size, depth or number of members cannot block the event loop.
+ */
+export class JsonReader {
+  private readonly buffer: BoundedBuffer;
+  private scanner: JsonScanner | undefined;
+
+  constructor(private readonly options: JsonReaderOptions) {
+    this.buffer = new BoundedBuffer(options.maxBytes);
+  }
+
+  /** Bytes of the current text. */
+  get length(): number {
+    return this.buffer.length;
+  }
+
+  /** Adds a piece, which is kept. False when the text exceeds `maxBytes`; the reader is then empty. */
+  append(piece: Buffer): boolean {
+    if (!this.buffer.append(piece)) {
+      this.scanner = undefined;
+      return false;
+    }
+    if (this.scanner) this.scanner.push(piece);
+    else if (this.buffer.length > MAX_EAGER_LENGTH) this.scanner = this.startScanner();
+    return true;
+  }
+
+  /** Ends the text: returns what was appended and empties the reader. */
+  take(): JsonDocument | JsonProblem {
+    const { scanner } = this;
+    this.scanner = undefined;
+    const bytes = this.buffer.take();
+    return scanner ? this.finish(scanner, bytes) : this.read(bytes);
+  }
+
+  /** Drops what was appended. */
+  clear(): void {
+    this.scanner = undefined;
+    this.buffer.take();
+  }
+
+  /** Reads a text that arrived in one piece. What was appended is not touched. */
+  read(bytes: Buffer, start = 0, end = bytes.length): JsonDocument | JsonProblem {
+    if (end - start > MAX_EAGER_LENGTH) return this.scan(bytes.subarray(start, end));
+    const text = bytes.toString('utf8', start, end);
+    if (this.options.isStrict && text.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end)))
+      return notUtf8();
+    if (isNestedDeeper(text, this.options.maxDepth)) return this.scan(bytes.subarray(start, end));
+    try {
+      return JsonDocument.of(text, JSON.parse(text));
+    } catch {
+      return notJson();
+    }
+  }
+
+  private startScanner(): JsonScanner {
+    const scanner = new JsonScanner(this.options);
+    for (const piece of this.buffer.pieces) scanner.push(piece);
+    return scanner;
+  }
+
+  private scan(bytes: Buffer): JsonDocument | JsonProblem {
+    const scanner = new JsonScanner(this.options);
+    scanner.push(bytes);
+    return this.finish(scanner, bytes);
+  }
+
+  private finish(scanner: JsonScanner, bytes: Buffer): JsonDocument | JsonProblem {
+    const outline = scanner.end();
+    if (!outline) return notJson();
+    if (this.options.isStrict && !isUtf8(bytes)) return notUtf8();
+    const document = JsonDocument.scanned(bytes, outline);
+    if (!scanner.exceeded) return document;
+    return this.exceeded(scanner.exceeded, outline.isComplete ? document : undefined);
+  }
+
+  private exceeded(limit: JsonLimit, document: JsonDocument | undefined): JsonProblem {
+    const { maxDepth, maxMembers } = this.options;
+    const message =
+      limit === 'depth'
+        ? `is nested more than ${maxDepth} levels deep`
+        : `has more than ${maxMembers} members and elements`;
+    return new JsonProblem(limit, message, document);
+  }
+}
+
+const notJson = (): JsonProblem => new JsonProblem('syntax', 'is not JSON');
+const notUtf8 = (): JsonProblem => new JsonProblem('encoding', 'is not UTF-8');
+
+/** Whether the text, which may be invalid, has more than `maxDepth` levels. */
+function isNestedDeeper(text: string, maxDepth: number): boolean {
+  if (text.length <= 2 * maxDepth || !hasMoreBrackets(text, maxDepth)) return false;
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at++) {
+    const c = text.charCodeAt(at);
+    if (c === QUOTE) isInString = !isInString;
+    else if (isInString) at += c === BACKSLASH ? 1 : 0;
+    else if ((c === OPEN_BRACE || c === OPEN_BRACKET) && ++depth > maxDepth) return true;
+    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth--;
+  }
+  return false;
+}
+
+/** Whether the text has more than `max` opening brackets. Most short texts do not, and need not be scanned. */
+function hasMoreBrackets(text: string, max: number): boolean {
+  let left = max;
+  for (const bracket of ['{', '['])
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1))
+      if (--left < 0) return true;
+  return false;
+}
