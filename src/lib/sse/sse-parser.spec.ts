@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { SseParser } from './sse-parser.js';
+import { EventStreamParser, SseParser } from './sse-parser.js';
 
 function parse(chunks: readonly Buffer[], limit = 1_000_000) {
   const events: [data: string, type: string, id: string][] = [];
@@ -91,9 +91,14 @@ describe('SseParser', () => {
       'event: e',
       'retry: 7',
       'zzzzzzzz',
+      'data: {"long":"0123456789"}',
+      'database: 0123456789',
+      ': a long comment 0123456789',
     );
     const ending = fc.constantFrom('\n', '\r', '\r\n', '\n\n', '\r\r', '\r\n\r\n');
-    const stream = fc.array(fc.tuple(line, ending), { maxLength: 30 }).map((lines) => lines.flat().join(''));
+    const stream = fc
+      .tuple(fc.constantFrom('', '\uFEFF'), fc.array(fc.tuple(line, ending), { maxLength: 30 }))
+      .map(([mark, lines]) => mark + lines.flat().join(''));
     const cuts = fc.array(fc.nat(400), { maxLength: 60 });
     fc.assert(
       fc.property(stream, cuts, (text, at) => {
@@ -112,5 +117,22 @@ describe('SseParser', () => {
     const piece = Buffer.from('x'.repeat(64));
     const chunks = [Buffer.from('data: '), ...Array<Buffer>(lines).fill(piece), Buffer.from('\n\n')];
     expect(parse(chunks, 64 * lines).events[0]?.[0]).toHaveLength(64 * lines);
+  });
+});
+
+describe('EventStreamParser', () => {
+  it('hands data on before the line ends', () => {
+    const pieces: string[] = [];
+    const data = {
+      length: 1,
+      append: (bytes: Buffer) => pieces.push(bytes.toString()) > 0,
+      take: () => pieces.join(''),
+    };
+    const events: string[] = [];
+    const parser = new EventStreamParser(100, data, (text) => events.push(text));
+    for (const chunk of ['da', 'ta: 12345', '678', '9']) parser.push(Buffer.from(chunk));
+    expect(pieces).toEqual(['12345', '678', '9']);
+    parser.push(Buffer.from('\n\n'));
+    expect(events).toEqual(['123456789']);
   });
 });

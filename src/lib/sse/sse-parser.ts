@@ -15,20 +15,33 @@ const FIELD_NAMES = [DATA, EVENT, ID, RETRY];
 const MAX_ID_LENGTH = 1024;
 /** Bytes that a line may have in addition to its value: field name, colon and space. */
 const FIELD_OVERHEAD = 16;
+/** Byte order mark, `data:` and a space: from here on it is known whether a line is data, and where its value starts. */
+const MIN_KNOWN_BYTES = BYTE_ORDER_MARK.length + DATA.length + 2;
+
+/** Collects the data of one event, piece by piece. */
+export interface EventData<Data> {
+  /** Bytes of the current event. */
+  readonly length: number;
+  /** False when the data exceeds its limit. */
+  append(bytes: Buffer): boolean;
+  /** Ends the event: returns its data and is empty again. */
+  take(): Data;
+}
 
 /** Receives one event. The type is `message` if the event has none. */
-type SseEventListener = (data: string, type: string) => void;
+type SseEventListener<Data> = (data: Data, type: string) => void;
 
 /**
  * Parses a `text/event-stream` (WHATWG HTML, section 9.2) from chunks of bytes with arbitrary boundaries. Reads every
  * byte once and buffers at most one event. An event without data only sets `lastEventId`, the position from which the
- * stream can be resumed.
+ * stream can be resumed. Data is handed on as it arrives, also within a line.
  */
-export class SseParser {
+export class EventStreamParser<Data> {
   /** The last `retry` field: the delay before a reconnect. */
   retryMs: number | undefined;
   private readonly line: BoundedBuffer;
-  private readonly data: BoundedBuffer;
+  /** What the incomplete line is; undefined until enough of it has arrived. The value of a data line is in `data`. */
+  private lineKind: 'data' | 'other' | undefined;
   private hasData = false;
   private type = '';
   private id: string;
@@ -38,12 +51,12 @@ export class SseParser {
 
   constructor(
     maxEventBytes: number,
-    private readonly onEvent: SseEventListener,
+    private readonly data: EventData<Data>,
+    private readonly onEvent: SseEventListener<Data>,
     /** Id of the last complete event. */
     public lastEventId = '',
   ) {
     this.line = new BoundedBuffer(maxEventBytes + FIELD_OVERHEAD);
-    this.data = new BoundedBuffer(maxEventBytes);
     this.id = lastEventId;
   }
 
@@ -60,16 +73,35 @@ export class SseParser {
       if (nextLf < start) nextLf = indexOrEnd(chunk, LF, start);
       if (nextCr < start) nextCr = indexOrEnd(chunk, CR, start);
     }
-    return start >= chunk.length || this.line.append(chunk.subarray(start));
+    return start >= chunk.length || this.continueLine(chunk.subarray(start));
   }
 
   private endLine(rest: Buffer): boolean {
+    const { lineKind } = this;
+    this.lineKind = undefined;
+    if (lineKind === 'data') return this.data.append(rest);
     if (this.line.length === 0) return this.readLine(rest);
     return this.line.append(rest) && this.readLine(this.line.take());
   }
 
+  /** Adds a part of a line that has not ended. */
+  private continueLine(part: Buffer): boolean {
+    if (this.lineKind === 'data') return this.data.append(part);
+    if (!this.line.append(part)) return false;
+    if (this.lineKind !== undefined || this.line.length < MIN_KNOWN_BYTES) return true;
+    const line = this.line.take();
+    const field = this.withoutMark(line);
+    this.lineKind = hasFieldName(field, DATA) ? 'data' : 'other';
+    if (this.lineKind === 'other') return this.line.append(line);
+    return this.readLine(line);
+  }
+
+  private withoutMark(line: Buffer): Buffer {
+    return this.isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line;
+  }
+
   private readLine(line: Buffer): boolean {
-    const field = this.isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line;
+    const field = this.withoutMark(line);
     this.isFirstLine = false;
     if (field.length === 0) {
       this.endEvent();
@@ -100,7 +132,34 @@ export class SseParser {
     const { type } = this;
     this.type = '';
     this.hasData = false;
-    if (this.data.length > 0) this.onEvent(this.data.take().toString(), type || 'message');
+    if (this.data.length > 0) this.onEvent(this.data.take(), type || 'message');
+  }
+}
+
+/** A parser that hands on data as text. */
+export class SseParser extends EventStreamParser<string> {
+  constructor(maxEventBytes: number, onEvent: SseEventListener<string>, lastEventId = '') {
+    super(maxEventBytes, new TextData(maxEventBytes), onEvent, lastEventId);
+  }
+}
+
+class TextData implements EventData<string> {
+  private readonly bytes: BoundedBuffer;
+
+  constructor(limit: number) {
+    this.bytes = new BoundedBuffer(limit);
+  }
+
+  get length(): number {
+    return this.bytes.length;
+  }
+
+  append(bytes: Buffer): boolean {
+    return this.bytes.append(bytes);
+  }
+
+  take(): string {
+    return this.bytes.take().toString();
   }
 }
 
