@@ -11,6 +11,7 @@ import type { ServerDecision } from '../state/decision-store.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import { EVERYTHING } from '../core/scope.js';
+import { Metrics } from '../metrics/metrics.js';
 import { Tracing } from '../mcp/tracing.js';
 import { Registry } from '../registry/registry.service.js';
 import { Backends } from './backends.service.js';
@@ -26,7 +27,14 @@ class Harness {
   constructor(mcpServers: object) {
     this.live = liveConfig({ mcpServers });
     const desired = new DesiredServers(this.live, this.state);
-    this.backends = new Backends(desired, new Naming(), new Limits(), this.registry, Tracing.OFF);
+    this.backends = new Backends(
+      desired,
+      new Naming(),
+      new Limits(),
+      this.registry,
+      Tracing.OFF,
+      new Metrics(),
+    );
     onCleanup(() => this.backends.onApplicationShutdown());
     this.backends.onApplicationBootstrap();
   }

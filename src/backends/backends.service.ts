@@ -8,6 +8,7 @@ import { withPublicMessages } from '../core/resources/public-uris.js';
 import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
 import type { ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
+import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { Backend, type BackendEvents } from './backend.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
@@ -39,6 +40,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly limits: Limits,
     private readonly registry: Registry,
     private readonly tracing: Tracing,
+    private readonly metrics: Metrics,
   ) {}
 
   /** Starts all backends without waiting for their links. */
@@ -141,9 +143,10 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   protected linkFactory(id: string, config: ServerConfig): LinkFactory {
     const { links } = this.registry;
-    return createLinkFactory(id, config, this.limits, (params) =>
-      withPublicMessages(params, links.publicUrisFor(id)),
-    );
+    return createLinkFactory(id, config, this.limits, {
+      toPublicParams: (params) => withPublicMessages(params, links.publicUrisFor(id)),
+      onRefusedJson: (limit) => this.metrics.countRefusedJson('server', limit),
+    });
   }
 
   private reconfigure(backend: Backend, { config }: DesiredServer): void {

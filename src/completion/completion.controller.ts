@@ -29,8 +29,11 @@ export class CompletionController {
     const ref = params?.['ref'];
     if (!isJsonObject(ref)) throw new GatewayError('invalid-params', 'ref must be an object');
     const { server, key, ownValue } = this.find(ref, context.scope);
-    const ownParams = mapMember(context.paramsText ?? '{}', 'ref', (text) =>
-      text.startsWith('{') ? withOwnValue(text, key, ownValue) : text,
+    const ownParams = mapMember(
+      context.paramsText ?? '{}',
+      'ref',
+      (text) => (text.startsWith('{') ? withOwnValue(text, key, ownValue) : text),
+      context.paramsMembers,
     );
     return this.backends
       .get(server)

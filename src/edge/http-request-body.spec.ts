@@ -7,7 +7,8 @@ import { onCleanup } from '../../test/kit/cleanup.js';
 import { outcomeOf, type Outcome } from '../../test/kit/promises.js';
 import { within } from '../../test/kit/until.js';
 import { writeError } from './http-errors.js';
-import { readBody } from './http-request.js';
+import { JsonProblem } from '../lib/json-text/json-reader.js';
+import { bodyError, readBody } from './http-request.js';
 
 const LIMIT = 1000;
 
@@ -23,11 +24,18 @@ interface Reading {
   stillReads(): boolean;
 }
 
+/** The text of the body. Rejects with the error that the endpoint answers. */
+async function readText(request: IncomingMessage): Promise<string> {
+  const body = await readBody(request, LIMIT);
+  if (body instanceof JsonProblem) throw bodyError(body);
+  return body.text;
+}
+
 /** A server that reads bodies, and a client that sends the bytes of the spec. */
 class Wire {
   readonly readings: Reading[] = [];
   private readonly server = createServer((request, response) => {
-    const reading = readBody(request, LIMIT);
+    const reading = readText(request);
     const outcome = outcomeOf(reading);
     let listening = 0;
     const done = reading.then(
@@ -85,23 +93,34 @@ beforeEach(() => {
 });
 
 describe('readBody', () => {
-  it('reads the whole body as text', async () => {
+  it('reads the whole body', async () => {
     const body = Buffer.from('{"ü":"😀"}');
     const { reading } = await wire.send(sized(body), body);
     await reading.done;
     expect(reading.outcome.value).toBe('{"ü":"😀"}');
   });
 
-  it('reads an empty body', async () => {
-    const { reading } = await wire.send(head('Content-Length: 0'));
+  it.each([
+    ['an empty body', '', 'parse-error', 'Parse error: the body is not JSON'],
+    ['half of a body', '{"a":', 'parse-error', 'Parse error: the body is not JSON'],
+    [
+      'nested arrays',
+      '['.repeat(65) + ']'.repeat(65),
+      'invalid-request',
+      'Invalid request: the body is nested more than 64 levels deep',
+    ],
+  ])('refuses %s', async (_what, body, kind, message) => {
+    const { reading } = await wire.send(sized(Buffer.from(body)), body);
     await reading.done;
-    expect(reading.outcome.value).toBe('');
+    expect(reading.kind()).toBe(kind);
+    expect(reading.outcome.error).toMatchObject({ message });
   });
 
   it('joins chunks at any boundary', async () => {
     const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 10 });
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 40 }), cuts, async (text, sizes) => {
+      fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 40 }), cuts, async (value, sizes) => {
+        const text = JSON.stringify(value);
         const body = Buffer.from(text);
         const chunks: Buffer[] = [];
         let at = 0;
@@ -139,7 +158,7 @@ describe('readBody', () => {
 
 describe('readBody limit', () => {
   it.each([LIMIT - 1, LIMIT])('accepts %i bytes with and without Content-Length', async (size) => {
-    const body = Buffer.alloc(size, 'x');
+    const body = Buffer.from(JSON.stringify('x'.repeat(size - 2)));
     const announced = await wire.send(sized(body), body);
     const chunked = await wire.send(CHUNKED, chunk(body), LAST_CHUNK);
     await Promise.all([announced.reading.done, chunked.reading.done]);

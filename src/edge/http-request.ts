@@ -1,6 +1,7 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
+import { JsonReader, type JsonProblem, type ReadJson } from '../lib/json-text/json-reader.js';
+import { CLIENT_JSON_LIMITS } from '../mcp/json-limits.js';
 import type { Principal } from '../mcp/principal.js';
 import type { AuthenticatedRequest } from './auth/authentication.guard.js';
 
@@ -36,11 +37,10 @@ function accepts(header: string, type: string): boolean {
 /** A weight of zero excludes the type (RFC 9110, 12.4.2). */
 const isZeroWeight = (parameter: string): boolean => /^q=0(\.0*)?$/.test(parameter);
 
-/** The body as text. Stops reading at the limit, with or without a Content-Length. */
-export function readBody(request: IncomingMessage, limit: number): Promise<string> {
+/** Reads the body as JSON. Stops reading at `limit` bytes, with or without a Content-Length. */
+export function readBody(request: IncomingMessage, limit: number): Promise<ReadJson> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const reader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: limit, isStrict: true });
     let hasStopped = false;
     const stop = (): void => {
       hasStopped = true;
@@ -52,9 +52,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
       reject(new GatewayError('payload-too-large', `The body is larger than ${limit} bytes`));
     };
     const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size > limit) rejectTooLarge();
-      else chunks.push(chunk);
+      if (!reader.append(chunk)) rejectTooLarge();
     };
     if (Number(request.headers['content-length']) > limit) {
       rejectTooLarge();
@@ -64,12 +62,8 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
     request.on('end', () => {
       if (hasStopped) return;
       stop();
-      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
       // The body is processed after everything that has arrived was read (docs/decisions/0015).
-      setImmediate(() => {
-        if (isUtf8(bytes)) resolve(bytes.toString());
-        else reject(new GatewayError('parse-error', 'The body is not valid UTF-8'));
-      });
+      setImmediate(() => resolve(reader.take()));
     });
     // A request that the client aborts emits 'close'. It emits 'error' only to an existing listener, so none is needed.
     request.on('close', () => {
@@ -77,6 +71,12 @@ export function readBody(request: IncomingMessage, limit: number): Promise<strin
     });
   });
 }
+
+/** The error for a body that could not be read. */
+export const bodyError = ({ reason, message }: JsonProblem): GatewayError =>
+  reason === 'depth' || reason === 'members'
+    ? new GatewayError('invalid-request', `Invalid request: the body ${message}`)
+    : new GatewayError('parse-error', `Parse error: the body ${message}`);
 
 /** The principal, projects and headers of the HTTP request that contained a message. */
 export interface RequestSource {

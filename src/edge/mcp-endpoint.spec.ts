@@ -283,6 +283,52 @@ describe('McpEndpoint batches', () => {
   });
 });
 
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+const call = (value: string): string =>
+  `{"jsonrpc":"2.0","id":"c","method":"x","params":{ "name" : "n", "arguments":${value} }}`;
+
+describe('McpEndpoint with a long or deep body', () => {
+  beforeEach(async () => {
+    edge = await serve({ requestBytes: 4_000_000 });
+  });
+
+  it.each([
+    ['depth', call(nested(63)), 'Invalid request: the body is nested more than 64 levels deep'],
+    ['depth', call(nested(100_000)), 'Invalid request: the body is nested more than 64 levels deep'],
+    [
+      'members',
+      call(`[${'0,'.repeat(100_000)}0]`),
+      'Invalid request: the body has more than 100000 members and elements',
+    ],
+  ])('refuses a body over the limit of %s and counts it', async (reason, body, message) => {
+    const session = await RawSession.open(edge.url);
+    const response = await session.post(body);
+    expect(response.status).toBe(400);
+    expect(failureOf(response)).toMatchObject({ id: 'c', error: { code: -32600, message } });
+    expect(await edge.metrics.text()).toContain(
+      `gatehouse_refused_json_total{source="client",reason="${reason}"} 1`,
+    );
+  });
+
+  it.each([
+    ['nested to the limit', nested(61)],
+    ['with as many elements as allowed', `[${'0,'.repeat(99_992)}0]`],
+    ['with a long string', JSON.stringify('é'.repeat(100_000))],
+    ['with a long object', `{ "f":1.0, "s":"${'x'.repeat(100_000)}"}`],
+  ])('passes arguments %s on as they were written', async (_what, value) => {
+    const session = await openForBatches();
+    let seen: [unknown, string | undefined] | undefined;
+    edge.handlers.set('x', (params, context) => {
+      seen = [params?.['name'], context.paramsText];
+      return {};
+    });
+    for (const body of [call(value), `[${call(value)}]`]) {
+      expect((await session.post(body)).status).toBe(200);
+      expect(seen).toEqual(['n', `{ "name" : "n", "arguments":${value} }`]);
+    }
+  });
+});
+
 describe('McpEndpoint while draining', () => {
   it('refuses new requests, batches and streams, and accepts responses that requests in flight wait for', async () => {
     const session = await openForBatches();

@@ -3,14 +3,17 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
-import { elementsOf } from '../lib/json-text/json-text.js';
-import { readMessage, type Inbound } from '../mcp/json-rpc.js';
+import type { JsonDocument } from '../lib/json-text/json-document.js';
+import { JsonProblem } from '../lib/json-text/json-reader.js';
+import { readMessage, requestIdIn, type Inbound } from '../mcp/json-rpc.js';
 import { SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
+import { Metrics } from '../metrics/metrics.js';
 import { AuthenticationGuard, type AuthenticatedRequest } from './auth/authentication.guard.js';
 import { parseEventId } from '../mcp/event-frame.js';
 import { writeError } from './http-errors.js';
 import { withGuards, HttpGuards } from './http-guards.js';
 import {
+  bodyError,
   PROJECT_HEADERS,
   readBody,
   requireAccept,
@@ -46,6 +49,7 @@ export class McpEndpoint implements OnModuleInit {
     private readonly sessions: Sessions,
     private readonly receiver: MessageReceiver,
     private readonly limits: Limits,
+    private readonly metrics: Metrics,
   ) {}
 
   onModuleInit(): void {
@@ -77,15 +81,19 @@ export class McpEndpoint implements OnModuleInit {
     requireAccept(request, 'application/json', 'text/event-stream');
     requireJson(request);
     const body = await readBody(request, this.limits.requestBytes);
-    const parsed = parseJson(body);
-    if (Array.isArray(parsed)) {
+    if (body instanceof JsonProblem) {
+      this.metrics.countRefusedJson('client', body.reason);
+      writeError(request, response, bodyError(body), requestIdIn(body));
+      return;
+    }
+    if (body.kind === 'array') {
       const session = this.sessionOf(request);
-      const messages = readBatch(parsed, body, session);
+      const messages = readBatch(body, session);
       if (messages.some(({ kind }) => kind === 'request')) this.requireNotDraining(response);
       this.receiver.receiveBatch(messages, session, response, source);
       return;
     }
-    const message = readMessage(parsed, body);
+    const message = readMessage(body);
     try {
       await this.receive(message, request, response, source);
     } catch (error) {
@@ -180,30 +188,23 @@ export class McpEndpoint implements OnModuleInit {
   }
 }
 
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (cause) {
-    throw new GatewayError('parse-error', 'Parse error: the body is not JSON', undefined, { cause });
-  }
-}
-
 const needsResponse = (message: Inbound): message is Extract<Inbound, { kind: 'request' | 'invalid' }> =>
   message.kind === 'request' || message.kind === 'invalid';
 
-function readBatch(parsed: readonly unknown[], body: string, session: Session): Inbound[] {
+function readBatch(body: JsonDocument, session: Session): Inbound[] {
   if (!session.revision.allowsBatches)
     throw new GatewayError(
       'invalid-request',
       `Invalid request: MCP ${session.revision.version} has no batches`,
     );
-  if (parsed.length === 0 || parsed.length > MAX_BATCH_LENGTH)
+  const elements = body.elements();
+  if (!elements || elements.length === 0 || elements.length > MAX_BATCH_LENGTH)
     throw new GatewayError(
       'invalid-request',
       `Invalid request: a batch has 1 to ${MAX_BATCH_LENGTH} messages`,
     );
-  return Array.from(elementsOf(body)).map(({ start, end }, index) => {
-    const message = readMessage(parsed[index], body.slice(start, end));
+  return elements.map((element) => {
+    const message = readMessage(element);
     return isInitialize(message)
       ? { kind: 'invalid', id: message.id, problem: 'initialize must not be part of a batch' }
       : message;

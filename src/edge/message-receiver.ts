@@ -154,7 +154,10 @@ function contextOf(
   source: RequestSource,
 ): RequestContext {
   const id = message.kind === 'request' ? message.id : undefined;
-  return new RequestContext(session, exchange, message.method, id, message.paramsText, source.projects);
+  const { method, paramsText, paramsMembers } = message;
+  const context = new RequestContext(session, exchange, method, id, paramsText, source.projects);
+  context.paramsMembers = paramsMembers;
+  return context;
 }
 
 /** Describes a request for its span. The session key is left out, because it is a secret. */

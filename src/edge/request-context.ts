@@ -1,7 +1,7 @@
 import type { Span } from '@opentelemetry/api';
 import type { ClientCapabilities, LoggingLevel, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Cancellation } from '../lib/cancellation/cancellation.js';
-import type { JsonText } from '../lib/json-text/json-text.js';
+import type { JsonText, Member } from '../lib/json-text/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import type { ClientRequestOptions, SessionContext } from '../mcp/mcp-context.js';
 import type { Principal } from '../mcp/principal.js';
@@ -15,6 +15,7 @@ export class RequestContext implements SessionContext {
   readonly revision: Revision;
   readonly principal: Principal;
   readonly namedProjects: readonly string[];
+  paramsMembers: readonly Member[] | undefined;
   project: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;

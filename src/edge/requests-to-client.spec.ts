@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
 import { outcomeOf, flushPromises } from '../../test/kit/promises.js';
+import { JsonDocument } from '../lib/json-text/json-document.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { supportsRequest, RequestsToClient } from './requests-to-client.js';
@@ -9,7 +10,7 @@ import { supportsRequest, RequestsToClient } from './requests-to-client.js';
 type Response = Extract<Inbound, { kind: 'response' }>;
 
 /** A message of the client, as `readMessage` returns it. */
-const response = (text: string): Response => readMessage(JSON.parse(text), text) as Response;
+const response = (text: string): Response => readMessage(JsonDocument.of(text)) as Response;
 
 function openRequests(params?: string) {
   const requests = new RequestsToClient();

@@ -56,8 +56,8 @@ export class RequestsToClient {
     const request = this.pending.get(response.id);
     if (!request) return false;
     this.pending.delete(response.id);
-    if (response.outcome === 'result') request.resolve(new JsonText(response.text));
-    else request.reject(remoteError(response.text));
+    if (response.outcome === 'result') request.resolve(response.json);
+    else request.reject(remoteError(response.json));
     return true;
   }
 
@@ -73,9 +73,9 @@ export class RequestsToClient {
   }
 }
 
-function remoteError(text: string): RemoteError {
-  const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
-  return new RemoteError(Number(code), String(message), text);
+function remoteError(json: JsonText): RemoteError {
+  const { code, message } = json.value as { code: unknown; message: unknown };
+  return new RemoteError(Number(code), String(message), json.text);
 }
 
 /** Whether the client declared the capability that the request needs. */

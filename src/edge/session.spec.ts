@@ -212,8 +212,7 @@ describe('Session server requests', () => {
       kind: 'response',
       id: 1,
       outcome: 'result',
-      value: { roots: [] },
-      text: '{"roots":[]}',
+      json: new JsonText('{"roots":[]}'),
     });
     await flushPromises();
     expect(outcome.value?.text).toBe('{"roots":[]}');

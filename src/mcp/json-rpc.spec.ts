@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { JsonDocument } from '../lib/json-text/json-document.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import {
   errorMessage,
@@ -11,7 +12,7 @@ import {
   type Inbound,
 } from './json-rpc.js';
 
-const read = (text: string): Inbound => readMessage(JSON.parse(text), text);
+const read = (text: string): Inbound => readMessage(JsonDocument.of(text));
 
 const NOT_AN_OBJECT = 'a message must be an object';
 const NOT_2_0 = 'jsonrpc must be "2.0"';
@@ -64,8 +65,7 @@ describe('readMessage', () => {
       kind: 'response',
       id: 'a',
       outcome,
-      value: JSON.parse(text) as unknown,
-      text,
+      json: new JsonText(text),
     });
   });
 
@@ -202,7 +202,10 @@ describe('a written message', () => {
           paramsText: text,
         });
         expect(read(notificationMessage(method, text))).toMatchObject({ kind: 'notification', method });
-        expect(read(resultMessage(given, new JsonText(text)))).toMatchObject({ kind: 'response', text });
+        expect(read(resultMessage(given, new JsonText(text)))).toMatchObject({
+          kind: 'response',
+          json: { text },
+        });
       }),
     );
   });

@@ -1,31 +1,29 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { detachPart, JsonText, memberText } from '../lib/json-text/json-text.js';
-import { isJsonObject } from '../lib/json-text/json-value.js';
+import type { JsonDocument } from '../lib/json-text/json-document.js';
+import type { JsonProblem } from '../lib/json-text/json-reader.js';
+import { JsonText, MAX_EAGER_LENGTH, type Member } from '../lib/json-text/json-text.js';
+import { isJsonObject, tryParseJson } from '../lib/json-text/json-value.js';
 
 export type Params = Readonly<Record<string, unknown>>;
 
+/** The params of a message, parsed and as the sender wrote them. */
+interface InboundParams {
+  readonly params: Params | undefined;
+  readonly paramsText: string | undefined;
+  /** The positions of the members in a long text, so that they need not be found again. */
+  readonly paramsMembers?: readonly Member[];
+}
+
 /** One received JSON-RPC message. The texts are slices of what the sender wrote. */
 export type Inbound =
-  | {
-      readonly kind: 'request';
-      readonly id: RequestId;
-      readonly method: string;
-      readonly params: Params | undefined;
-      readonly paramsText: string | undefined;
-    }
-  | {
-      readonly kind: 'notification';
-      readonly method: string;
-      readonly params: Params | undefined;
-      readonly paramsText: string | undefined;
-    }
+  | ({ readonly kind: 'request'; readonly id: RequestId; readonly method: string } & InboundParams)
+  | ({ readonly kind: 'notification'; readonly method: string } & InboundParams)
   | {
       readonly kind: 'response';
       readonly id: RequestId;
       readonly outcome: 'result' | 'error';
-      /** The result or error, parsed and as it was written. */
-      readonly value: unknown;
-      readonly text: string;
+      /** The result or error. */
+      readonly json: JsonText;
     }
   | { readonly kind: 'invalid'; readonly id: RequestId | undefined; readonly problem: string };
 
@@ -40,44 +38,56 @@ export const isMessage = (value: unknown): value is JSONRPCMessage =>
 export const isResponseTo = (message: JSONRPCMessage, requestId: RequestId | undefined): boolean =>
   requestId !== undefined && ('result' in message || 'error' in message) && message.id === requestId;
 
-/** Classifies and validates one message; `text` is the text that `message` was parsed from. */
-export function readMessage(message: unknown, text: string): Inbound {
+/** Classifies and validates one message. */
+export function readMessage(document: JsonDocument): Inbound {
+  const message = document.kind === 'object' ? document.value : undefined;
   if (!isJsonObject(message)) return invalid(undefined, 'a message must be an object');
   const { id, method, params } = message;
   const validId = isRequestId(id) ? id : undefined;
   if (message['jsonrpc'] !== '2.0') return invalid(validId, 'jsonrpc must be "2.0"');
-  if (method === undefined) return readResponse(message, text);
+  if (method === undefined) return readResponse(message, document);
   if (typeof method !== 'string') return invalid(validId, 'method must be a string');
   if (params !== undefined && !isJsonObject(params)) return invalid(validId, 'params must be an object');
-  const paramsText = params && memberText(text, 'params');
-  if (id === undefined) return { kind: 'notification', method, params, paramsText };
+  if (params && isTooWide(document.member('params')!)) return invalid(validId, TOO_WIDE);
+  if (id === undefined) return { kind: 'notification', method, ...readParams(params, document) };
   if (validId === undefined) return invalid(undefined, 'id must be a string or an integer');
-  return { kind: 'request', id: validId, method, params, paramsText };
+  return { kind: 'request', id: validId, method, ...readParams(params, document) };
 }
 
-function readResponse(message: Record<string, unknown>, text: string): Inbound {
+/** The positions of so many members are not known, and finding them in a longer text would take too long. */
+const isTooWide = (json: JsonText): boolean =>
+  json.text.length > MAX_UNINDEXED_LENGTH && json.text.startsWith('{') && !json.isIndexed;
+
+const MAX_UNINDEXED_LENGTH = 4 * 1024 * 1024;
+const TOO_WIDE = `params, result or error has too many members for ${MAX_UNINDEXED_LENGTH} characters`;
+
+function readParams(params: Params | undefined, document: JsonDocument): InboundParams {
+  if (params === undefined) return { params, paramsText: undefined };
+  const json = document.member('params')!;
+  if (json.text.length <= MAX_EAGER_LENGTH) return { params, paramsText: json.text };
+  return { params, paramsText: json.text, paramsMembers: json.members };
+}
+
+function readResponse(message: Record<string, unknown>, document: JsonDocument): Inbound {
   const { id, result, error } = message;
   if (!isRequestId(id)) return invalid(undefined, 'id must be a string or an integer');
-  if (result !== undefined && error === undefined)
-    return {
-      kind: 'response',
-      id,
-      outcome: 'result',
-      value: result,
-      text: detachPart(text, memberText(text, 'result') ?? 'null'),
-    };
-  if (isJsonObject(error) && result === undefined)
-    return {
-      kind: 'response',
-      id,
-      outcome: 'error',
-      value: error,
-      text: memberText(text, 'error') ?? 'null',
-    };
+  const json = document.member(error === undefined ? 'result' : 'error');
+  if (json && isTooWide(json)) return invalid(id, TOO_WIDE);
+  if (json && result !== undefined && error === undefined)
+    return { kind: 'response', id, outcome: 'result', json };
+  if (json && isJsonObject(error) && result === undefined)
+    return { kind: 'response', id, outcome: 'error', json };
   return invalid(id, 'a message must be a request, a notification or a response');
 }
 
 const invalid = (id: RequestId | undefined, problem: string): Inbound => ({ kind: 'invalid', id, problem });
+
+/** The id of a message that could not be read, if it is found. */
+export function requestIdIn({ document }: JsonProblem): RequestId | undefined {
+  const text = document?.memberText('id');
+  const id = text !== undefined && text.length <= MAX_EAGER_LENGTH ? tryParseJson(text) : undefined;
+  return isRequestId(id) ? id : undefined;
+}
 
 /** For numbers, String() is three times as fast as JSON.stringify. */
 const idText = (id: RequestId): string => (typeof id === 'number' ? String(id) : JSON.stringify(id));

@@ -6,7 +6,7 @@ import type {
   RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
-import type { JsonText } from '../lib/json-text/json-text.js';
+import type { JsonText, Member } from '../lib/json-text/json-text.js';
 import type { NotificationKind } from '../core/notification-kind.js';
 import type { Scope } from '../core/scope.js';
 import type { EventFrame } from './event-frame.js';
@@ -95,6 +95,8 @@ export interface McpContext extends Caller {
   scope: Scope;
   /** The params as the client wrote them. */
   readonly paramsText: string | undefined;
+  /** The positions of their members, where the text is long. */
+  readonly paramsMembers?: readonly Member[] | undefined;
 }
 
 /** The context of methods that exist only in revisions with sessions. */

@@ -1,6 +1,6 @@
 import { isUriTooLong, MAX_URI_BYTES } from '../core/resources/resource-uri.js';
 import { GatewayError } from '../core/errors.js';
-import { mapMember, membersOf, memberText } from '../lib/json-text/json-text.js';
+import { mapMember, membersOf, memberText, type Member } from '../lib/json-text/json-text.js';
 import type { Params } from './json-rpc.js';
 
 export function requireString(params: Params | undefined, key: string): string {
@@ -16,15 +16,28 @@ export function requireUri(params: Params | undefined): string {
   return uri;
 }
 
+/** Of the params themselves: the arguments of a call are one member. Each key is compared, which takes time. */
+const MAX_PARAMS_MEMBERS = 1000;
+const MAX_KEY_LENGTH = 1000;
+
 /**
  * The params with the server's own name or URI instead of the public one. A similar key is refused: a server with a
- * lenient parser could read it instead of the one that was checked here.
+ * lenient parser could read it instead of the one that was checked here. `known` are the members of a long text.
  */
-export function withOwnValue(params: string | undefined, key: string, own: string): string {
+export function withOwnValue(
+  params: string | undefined,
+  key: string,
+  own: string,
+  known?: readonly Member[],
+): string {
   const text = params ?? '{}';
+  const members = known ?? membersOf(text);
   const folded = foldKey(key);
-  const members = membersOf(text);
+  if (members.length > MAX_PARAMS_MEMBERS)
+    throw new GatewayError('invalid-params', `params must not have more than ${MAX_PARAMS_MEMBERS} members`);
   for (const member of members) {
+    if (member.key.length > MAX_KEY_LENGTH)
+      throw new GatewayError('invalid-params', `a key must not have more than ${MAX_KEY_LENGTH} characters`);
     if (member.key !== key && foldKey(member.key) === folded)
       throw new GatewayError('invalid-params', `${JSON.stringify(member.key)} is too similar to ${key}`);
   }
@@ -49,21 +62,34 @@ function foldKey(key: string): string {
  * The JSON text of the progress token in the params of a request. Duplicate `_meta` members are all searched, although
  * JSON.parse takes the last: a server may take the first, whose token could be that of another client's call.
  */
-export function progressTokenOf(params: string | undefined): string | undefined {
-  // The key may be written with escapes.
-  if (!params || !(params.includes('"progressToken"') || params.includes('\\u'))) return undefined;
+export function progressTokenOf(
+  params: string | undefined,
+  members: readonly Member[] | undefined = membersWithToken(params),
+): string | undefined {
+  if (!params || !members) return undefined;
   let token: string | undefined;
-  for (const { key, start, end } of membersOf(params)) {
+  for (const { key, start, end } of members) {
     if (key === '_meta' && params[start] === '{')
       token = memberText(params.slice(start, end), 'progressToken') ?? token;
   }
   return token;
 }
 
+/** The members of the params; undefined if there is no progress token among them. */
+export function membersWithToken(params: string | undefined): readonly Member[] | undefined {
+  // The key may be written with escapes.
+  return params && (params.includes('"progressToken"') || params.includes('\\u'))
+    ? membersOf(params)
+    : undefined;
+}
+
 /** The params with another token: tokens are unique per connection, so each hop has its own. */
-export const withProgressToken = (params: string, token: string): string =>
-  mapMember(params, '_meta', (meta) =>
-    meta.startsWith('{') ? mapMember(meta, 'progressToken', () => token) : meta,
+export const withProgressToken = (params: string, token: string, members?: readonly Member[]): string =>
+  mapMember(
+    params,
+    '_meta',
+    (meta) => (meta.startsWith('{') ? mapMember(meta, 'progressToken', () => token) : meta),
+    members,
   );
 
 /** The params of a progress notification with another token. */

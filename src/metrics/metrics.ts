@@ -42,6 +42,13 @@ const SUBSCRIPTION_REJECTIONS: readonly SubscriptionRejection[] = [
   'unknown',
 ];
 
+export type JsonSource = 'client' | 'admin' | 'server';
+const JSON_SOURCES: readonly JsonSource[] = ['client', 'admin', 'server'];
+
+/** `depth` and `members`: over a limit. `encoding`: not UTF-8. */
+type JsonRefusal = 'syntax' | 'encoding' | 'depth' | 'members';
+const JSON_REFUSALS: readonly JsonRefusal[] = ['syntax', 'encoding', 'depth', 'members'];
+
 /** Values that are read at every scrape, each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
@@ -69,6 +76,7 @@ export class Metrics {
   private readonly notifications = new LabelledCounter(['kind', 'outcome']);
   private readonly streamEnds = new LabelledCounter(['reason']);
   private readonly authFailures = new LabelledCounter(['reason']);
+  private readonly refusedJson = new LabelledCounter(['source', 'reason']);
   private readonly mimeTypes = new MimeTypeLabels();
   private readonly durations = new DurationHistogram(
     'mcp_request_duration_seconds',
@@ -93,6 +101,8 @@ export class Metrics {
     for (const reason of SUBSCRIPTION_REJECTIONS) this.subscriptionRejections.increment([reason], 0);
     for (const kind of NOTIFICATION_KINDS)
       for (const outcome of NOTIFICATION_OUTCOMES) this.notifications.increment([kind, outcome], 0);
+    for (const source of JSON_SOURCES)
+      for (const reason of JSON_REFUSALS) this.refusedJson.increment([source, reason], 0);
     this.exposeCounters();
   }
 
@@ -130,6 +140,11 @@ export class Metrics {
 
   countAuthFailure(reason: AuthFailure): void {
     this.authFailures.increment([reason]);
+  }
+
+  /** Counts a JSON text from outside that was not read. */
+  countRefusedJson(source: JsonSource, reason: JsonRefusal): void {
+    this.refusedJson.increment([source, reason]);
   }
 
   countAuditFailure(): void {
@@ -206,6 +221,11 @@ export class Metrics {
       'gatehouse_stream_closes_total',
       'Closed connections of event streams.',
       this.streamEnds,
+    );
+    this.exposeCounter(
+      'gatehouse_refused_json_total',
+      'JSON from clients, administrators and servers that was not read.',
+      this.refusedJson,
     );
     this.exposeCounter(
       'gatehouse_auth_failures_total',

@@ -32,7 +32,7 @@ export class PromptsController {
   }
 
   private async forward({ server, ownName }: CatalogEntry, context: McpContext): Promise<JsonText> {
-    const params = withOwnValue(context.paramsText, 'name', ownName);
+    const params = withOwnValue(context.paramsText, 'name', ownName, context.paramsMembers);
     const call = { method: 'prompts/get', params, caller: context, target: ownName };
     const result = await this.backends.get(server).call(call);
     return withPublicMessages(result, this.registry.links.publicUrisFor(server));

@@ -56,7 +56,7 @@ export class ResourcesController {
   private async forward({ server, uri }: ResolvedResource, context: McpContext): Promise<JsonText> {
     const result = await this.backends.get(server).call({
       method: 'resources/read',
-      params: withOwnValue(context.paramsText, 'uri', uri),
+      params: withOwnValue(context.paramsText, 'uri', uri, context.paramsMembers),
       caller: context,
     });
     return withPublicContents(result, this.registry.links.publicUrisFor(server, uri));

@@ -45,7 +45,7 @@ export class ToolsController {
       const backend = this.backends.get(server);
       const result = await backend.call({
         method: 'tools/call',
-        params: withOwnValue(context.paramsText, 'name', ownName),
+        params: withOwnValue(context.paramsText, 'name', ownName, context.paramsMembers),
         caller: context,
         target: ownName,
         exclusive: backend.config.tools.exclusive.includes(ownName),

@@ -84,6 +84,7 @@ export class EdgeHarness {
         OriginGuard,
         AuthenticationGuard,
         McpEndpoint,
+        { provide: Metrics, useValue: this.metrics },
       ],
     }).compile();
     // Compiling a testing module turns Nest's logger on.

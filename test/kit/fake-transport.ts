@@ -1,5 +1,7 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { JsonRpcLink, type LinkOptions } from '../../src/backends/link/json-rpc-link.js';
+import { JsonDocument } from '../../src/lib/json-text/json-document.js';
+import type { JsonProblem } from '../../src/lib/json-text/json-reader.js';
 import type { LinkTransport, MessageExtra, StreamState } from '../../src/backends/link/transport.js';
 import { LATEST_REVISION } from '../../src/mcp/revisions/revision.js';
 
@@ -34,6 +36,7 @@ export class FakeTransport implements LinkTransport {
   onerror?: ((error: Error) => void) | undefined;
   onstream?: ((state: StreamState) => void) | undefined;
   onclose?: (() => void) | undefined;
+  onrefused?: ((problem: JsonProblem) => void) | undefined;
 
   /** Everything sent after the handshake, in order. */
   readonly sent: Sent[] = [];
@@ -127,9 +130,10 @@ export class FakeTransport implements LinkTransport {
   }
 
   receiveText(text: string, requestId?: RequestId): void {
+    const document = JsonDocument.of(text);
     this.onmessage?.(
-      JSON.parse(text) as JSONRPCMessage,
-      requestId === undefined ? { text } : { text, requestId },
+      document.value as JSONRPCMessage,
+      requestId === undefined ? { document } : { document, requestId },
     );
   }
 

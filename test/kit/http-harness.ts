@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import {
   StreamableHttpTransport,
   type StreamableHttpOptions,
 } from '../../src/backends/http/streamable-http-transport.js';
-import type { MessageExtra } from '../../src/backends/link/transport.js';
 import { within } from './until.js';
 
 const DEFAULT_TIMEOUT_MS = 4000;
@@ -114,14 +114,23 @@ export const startEventStream = (response: ServerResponse, headers = {}): void =
   response.writeHead(200, { 'content-type': 'text/event-stream', ...headers }).flushHeaders();
 };
 
+/** A message with what the transport reports about it. */
+interface Arrival {
+  readonly message: unknown;
+  readonly received: { readonly text: string; readonly requestId?: RequestId };
+}
+
 /** Records what a transport reports to its owner. */
 export function observe(transport: StreamableHttpTransport) {
-  const messages = new ArrivalQueue<{ message: unknown; received: MessageExtra | undefined }>('a message');
+  const messages = new ArrivalQueue<Arrival>('a message');
   const errors = new ArrivalQueue<Error>('an error');
   const states = new ArrivalQueue<string>('a state of the stream');
   const closes = new ArrivalQueue<true>('the close');
-  const onmessage: StreamableHttpTransport['onmessage'] = (message, received) =>
-    messages.add({ message, received });
+  const onmessage: StreamableHttpTransport['onmessage'] = (message, { document, requestId } = {}) =>
+    messages.add({
+      message,
+      received: { text: document!.text, ...(requestId !== undefined && { requestId }) },
+    });
   Object.assign(transport, {
     onmessage,
     onerror: errors.add,

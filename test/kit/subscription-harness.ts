@@ -70,7 +70,7 @@ export class SubscriptionHarness {
     this.live = liveConfig({ mcpServers: this.entries() });
     this.registry = new Registry(naming);
     this.desired = new DesiredServers(this.live, this.state);
-    this.backends = new FakeBackends(this.desired, naming, limits, this.registry, Tracing.OFF);
+    this.backends = new FakeBackends(this.desired, naming, limits, this.registry, Tracing.OFF, this.metrics);
     this.backends.servers = servers;
     this.subscribers = new Subscribers(limits);
     const { subscribers, registry, backends, metrics, desired } = this;

@@ -1,5 +1,7 @@
 import { Backoff } from '../../lib/backoff/backoff.js';
-import { SseParser } from '../../lib/sse/sse-parser.js';
+import { JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
+import { EventStreamParser } from '../../lib/sse/sse-parser.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { brokenError, isBadRequest } from '../link/link-errors.js';
 import type { StreamState, TransportError } from '../link/transport.js';
 import { GetStream, retryDelay, type GetClient } from './get-stream.js';
@@ -10,8 +12,8 @@ export interface NotificationStreamOwner extends GetClient {
   /** How long the stream may be silent, without even a comment, before it is checked. Undefined: it is never checked. */
   readonly streamIdleMs: number | undefined;
   readonly sessionId: string | undefined;
-  /** Throws on invalid JSON. */
-  deliver(text: string): unknown;
+  /** Throws when the message cannot be read. */
+  deliver(message: ReadJson): unknown;
   report(error: unknown): void;
   streamChanged(state: StreamState): void;
   closeAfterSessionExpiry(error: TransportError): void;
@@ -66,8 +68,9 @@ export class NotificationStreamReader {
 
   private connect(): void {
     const { owner } = this;
-    const parser = new SseParser(
+    const parser = new EventStreamParser(
       owner.maxMessageBytes,
+      new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: owner.maxMessageBytes }),
       (data, type) => this.readEvent(data, type),
       this.lastEventId,
     );
@@ -85,7 +88,7 @@ export class NotificationStreamReader {
     owner.sendGet(this.lastEventId, this.stream);
   }
 
-  private startIdleTimer(stream: GetStream, parser: SseParser): void {
+  private startIdleTimer(stream: GetStream, parser: EventStreamParser<ReadJson>): void {
     const { streamIdleMs } = this.owner;
     if (streamIdleMs === undefined) return;
     this.idleTimer = setTimeout(() => {
@@ -110,7 +113,7 @@ export class NotificationStreamReader {
     return this.supportsResumption && lastEventId !== '' && this.owner.sessionId !== undefined;
   }
 
-  private readEvent(data: string, type: string): void {
+  private readEvent(data: ReadJson, type: string): void {
     if (this.isClosed || type !== 'message') return;
     this.backoff.reset();
     try {
@@ -120,7 +123,7 @@ export class NotificationStreamReader {
     }
   }
 
-  private ended(parser: SseParser, why: TransportError): void {
+  private ended(parser: EventStreamParser<ReadJson>, why: TransportError): void {
     clearTimeout(this.idleTimer);
     if (this.isClosed) return;
     if (this.isSessionExpired(why)) this.owner.closeAfterSessionExpiry(sessionExpired());
@@ -128,7 +131,7 @@ export class NotificationStreamReader {
     else this.reconnect(parser, why);
   }
 
-  private reconnect(parser: SseParser, why: TransportError): void {
+  private reconnect(parser: EventStreamParser<ReadJson>, why: TransportError): void {
     if (performance.now() - this.openedAt > MIN_STABLE_MS) this.backoff.reset();
     this.supportsResumption ||= parser.retryMs !== undefined;
     // A resumed stream would repeat the event that was too large; an event id that the server refused stays invalid.
@@ -141,7 +144,7 @@ export class NotificationStreamReader {
     this.reconnectTimer = setTimeout(() => this.connect(), this.reconnectDelay(parser, why)).unref();
   }
 
-  private reconnectDelay({ retryMs }: SseParser, { details }: TransportError): number {
+  private reconnectDelay({ retryMs }: EventStreamParser<ReadJson>, { details }: TransportError): number {
     if (retryMs !== undefined) return retryDelay(retryMs);
     return Math.max(this.backoff.next(), Math.min(details.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
   }

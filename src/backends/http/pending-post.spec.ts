@@ -18,6 +18,8 @@ const NOTIFICATION = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 const UNUSUAL =
   '{ "jsonrpc":"2.0","id":1,"result":{"n":12345678901234567890,"f":1.0,"e":"\\u00e9","ü":"é😀","x":null}}\n';
 
+const DEEP = '['.repeat(64) + ']'.repeat(64);
+
 describe('PendingPost', () => {
   it('delivers a JSON response byte for byte before it settles', async () => {
     const { transport, messages } = await harness.serve(({ response }) => sendJson(response, UNUSUAL));
@@ -99,6 +101,50 @@ describe('PendingPost', () => {
       { text: '{"jsonrpc":"2.0","method":"m"}', requestId: 1 },
       { text: responseText(1), requestId: 1 },
     ]);
+  });
+
+  it.each([
+    ['a JSON body', false],
+    ['an event', true],
+  ])('fails only the request whose response is nested too deeply: %s', async (_what, isEvent) => {
+    const { transport, messages } = await harness.serve(({ response, id }) => {
+      const text = id === 1 ? `{"jsonrpc":"2.0","result":${DEEP},"id":1}` : responseText(id);
+      if (!isEvent) return sendJson(response, text);
+      startEventStream(response);
+      response.end(`data: ${text}\n\n`);
+    });
+    const refused: unknown[] = [];
+    transport.onrefused = ({ reason }) => refused.push(reason);
+    const [first, second] = [transport.sendText(callText(1), 1), transport.sendText(callText(2), 2)];
+    await expect(first).rejects.toMatchObject({
+      fault: 'too-large',
+      message: 'the server sent a message that is nested more than 64 levels deep',
+    });
+    await second;
+    expect(messages.all).toHaveLength(1);
+    expect(refused).toEqual(['depth']);
+  });
+
+  it('skips a notification that is nested too deeply', async () => {
+    const { transport, messages } = await harness.serve(({ response, id }) => {
+      startEventStream(response);
+      response.write(`data: {"jsonrpc":"2.0","method":"m","params":${DEEP}}\n\n`);
+      response.end(`data: ${responseText(id)}\n\n`);
+    });
+    await transport.sendText(callText(1), 1);
+    expect(messages.all).toHaveLength(1);
+  });
+
+  it.each([
+    ['with a length', { 'content-length': '200000' }],
+    ['in chunks', {}],
+  ])('reads a long body %s', async (_what, headers) => {
+    const text = responseText(1, { s: 'é'.repeat(99_000), f: 1 }).padEnd(101_000);
+    const { transport, messages } = await harness.serve(({ response }) =>
+      sendJson(response, text, 200, headers),
+    );
+    await transport.sendText(callText(1), 1);
+    expect(messages.all[0]?.received.text).toBe(text.trim());
   });
 
   it('reports a listener that throws, and keeps reading', async () => {

@@ -1,6 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { BoundedBuffer } from '../../lib/bounded-buffer/bounded-buffer.js';
-import { tryParseJson } from '../../lib/json-text/json-value.js';
+import { JsonProblem, JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
+import { MAX_EAGER_LENGTH } from '../../lib/json-text/json-text.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
 import { brokenError } from '../link/link-errors.js';
 import { TransportError } from '../link/transport.js';
@@ -13,6 +14,7 @@ import { cannotConnect, connectionLost, httpError, sessionExpired, tooLarge } fr
 /** How long a server may take to end an event stream after it has sent the response. */
 const STREAM_END_TIMEOUT_MS = 1000;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
+const NO_BYTES = Buffer.alloc(0);
 /** A body that is not needed is read up to this size, so that its connection can be reused. */
 const MAX_DISCARDED_BYTES = 64 * 1024;
 
@@ -28,8 +30,10 @@ export interface PostOwner extends GetClient {
   saveSessionId(head: ResponseHead): void;
   /** Called when the server responds with HTTP 404 to a request within a session. */
   markSessionExpired(): void;
-  /** Delivers the messages in the text; true when the response to `requestId` is among them. Throws on invalid JSON. */
-  deliver(text: string, requestId: RequestId | undefined): boolean;
+  /** Reads bodies that arrive in one piece. */
+  readonly jsonReader: JsonReader;
+  /** Delivers the messages; true when the response to `requestId` is among them. Throws when they cannot be read. */
+  deliver(message: ReadJson, requestId: RequestId | undefined): boolean;
   watchDeadline(deadline: number): void;
   /** The POST has ended: its connection is released or, if the response is incomplete, closed. */
   finished(post: PendingPost): void;
@@ -53,9 +57,9 @@ export class PendingPost implements PostRequest {
   private isOver = false;
   private bodyKind: BodyKind | undefined;
   private contentLength: ResponseHead['bodyLength'] = 0;
-  /** A JSON body that arrived in one piece. A body in several pieces is collected in `bytes`. */
-  private text: string | undefined;
-  private bytes: BoundedBuffer | undefined;
+  /** A short JSON body that arrived in one piece. Any other is collected in `reader`. */
+  private document: ReadJson | undefined;
+  private reader: JsonReader | undefined;
   private discardedBytes = 0;
   private events: SseResponse | undefined;
   /** The error with which the POST fails if the body of an HTTP error does not contain the JSON-RPC response. */
@@ -93,10 +97,10 @@ export class PendingPost implements PostRequest {
     this.setDeadline(STREAM_END_TIMEOUT_MS);
   }
 
-  deliver(text: string): boolean {
+  deliver(message: ReadJson): boolean {
     if (this.isOver) return false;
     try {
-      return this.owner.deliver(text, this.requestId);
+      return this.owner.deliver(message, this.requestId);
     } catch (error) {
       this.fail(
         error instanceof TransportError
@@ -133,7 +137,8 @@ export class PendingPost implements PostRequest {
     if (this.bodyKind === 'discard') {
       this.discardedBytes += bytes.length;
       if (this.discardedBytes > MAX_DISCARDED_BYTES) this.succeed();
-    } else if (bytes.length === this.contentLength) this.text = bytes.toString();
+    } else if (bytes.length === this.contentLength && bytes.length <= MAX_EAGER_LENGTH)
+      this.document = this.owner.jsonReader.read(bytes);
     else this.collect(Buffer.from(bytes));
   }
 
@@ -141,7 +146,7 @@ export class PendingPost implements PostRequest {
     if (this.isOver) return;
     if (this.bodyKind === 'events') this.events?.end();
     else if (this.bodyKind === 'discard') this.succeed();
-    else this.readBody(this.text ?? this.bytes?.take().toString() ?? '');
+    else this.readBody(this.document ?? this.reader?.take() ?? this.owner.jsonReader.read(NO_BYTES));
   }
 
   onFailure(cause: Error): void {
@@ -193,8 +198,9 @@ export class PendingPost implements PostRequest {
 
   private collect(chunk: Buffer): void {
     const { maxMessageBytes } = this.owner;
-    this.bytes ??= new BoundedBuffer(this.httpError ? MAX_ERROR_BODY_BYTES : maxMessageBytes);
-    if (!this.bytes.append(chunk)) this.fail(this.httpError ?? tooLarge(maxMessageBytes));
+    const maxBytes = this.httpError ? Math.min(MAX_ERROR_BODY_BYTES, maxMessageBytes) : maxMessageBytes;
+    this.reader ??= new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes });
+    if (!this.reader.append(chunk)) this.fail(this.httpError ?? tooLarge(maxMessageBytes));
   }
 
   /** Settles the POST and discards the body. An event stream may never end, so its connection is closed. */
@@ -205,10 +211,10 @@ export class PendingPost implements PostRequest {
     if (mediaTypeOf(headers) === 'text/event-stream') this.finish();
   }
 
-  private readBody(text: string): void {
+  private readBody(body: ReadJson): void {
     const { httpError: error } = this;
-    if (error && !isErrorResponse(text, this.requestId)) this.fail(error);
-    else if (this.deliver(text)) this.succeed();
+    if (error && !isErrorResponse(body, this.requestId)) this.fail(error);
+    else if (this.deliver(body)) this.succeed();
     else this.fail(error ?? brokenError('the HTTP response does not contain the JSON-RPC response'));
   }
 
@@ -225,7 +231,8 @@ export class PendingPost implements PostRequest {
   }
 }
 
-function isErrorResponse(text: string, requestId: RequestId | undefined): boolean {
-  const value = tryParseJson(text);
+function isErrorResponse(body: ReadJson, requestId: RequestId | undefined): boolean {
+  if (body instanceof JsonProblem) return false;
+  const { value } = body;
   return isMessage(value) && 'error' in value && isResponseTo(value, requestId);
 }

@@ -1,6 +1,8 @@
 import { brokenError } from '../link/link-errors.js';
 import type { TransportError } from '../link/transport.js';
-import { SseParser } from '../../lib/sse/sse-parser.js';
+import { EventStreamParser } from '../../lib/sse/sse-parser.js';
+import { JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { GetStream, retryDelay, type GetClient } from './get-stream.js';
 import { tooLarge } from './transport-errors.js';
 
@@ -11,8 +13,8 @@ const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
 
 /** The request whose response comes as an event stream. */
 interface SseRequest {
-  /** Delivers the messages in the text; true when the response to the request is among them. */
-  deliver(text: string): boolean;
+  /** Delivers the messages; true when the response to the request is among them. */
+  deliver(message: ReadJson): boolean;
   /** Called when the response has arrived in the body of the POST: the server gets a short time to end that body. */
   awaitStreamEnd(): void;
   succeed(): void;
@@ -24,7 +26,7 @@ interface SseRequest {
  * A stream that breaks off before the JSON-RPC response is resumed with GET after its last event id, if it had one.
  */
 export class SseResponse {
-  private parser: SseParser;
+  private parser: EventStreamParser<ReadJson>;
   private isResponseDelivered = false;
   private isResuming = false;
   private attemptsWithoutProgress = 0;
@@ -64,16 +66,18 @@ export class SseResponse {
     this.stream?.stop();
   }
 
-  private createParser(): SseParser {
-    return new SseParser(
-      this.client.maxMessageBytes,
-      (data, type) => this.readEvent(data, type),
+  private createParser(): EventStreamParser<ReadJson> {
+    const { maxMessageBytes } = this.client;
+    return new EventStreamParser(
+      maxMessageBytes,
+      new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: maxMessageBytes }),
+      (message, type) => this.readEvent(message, type),
       this.lastEventId,
     );
   }
 
-  private readEvent(data: string, type: string): void {
-    if (type !== 'message' || !this.request.deliver(data)) return;
+  private readEvent(message: ReadJson, type: string): void {
+    if (type !== 'message' || !this.request.deliver(message)) return;
     this.isResponseDelivered = true;
     if (this.isResuming) this.request.succeed();
     else this.request.awaitStreamEnd();

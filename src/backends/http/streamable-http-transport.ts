@@ -2,8 +2,11 @@ import { Pool, type Dispatcher } from 'undici';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
+import { MAX_ELEMENTS, type JsonDocument } from '../../lib/json-text/json-document.js';
+import { JsonProblem, JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
-import { brokenError } from '../link/link-errors.js';
+import { brokenError, isOverLimit, unreadableMessage } from '../link/link-errors.js';
 import type { LinkTransport, MessageExtra, StreamState, TransportError } from '../link/transport.js';
 import { NotificationStreamReader, type NotificationStreamOwner } from './notification-stream-reader.js';
 import { PendingPost, type PostOwner } from './pending-post.js';
@@ -34,8 +37,6 @@ export interface StreamableHttpOptions {
 
 /** How long the server may take to confirm the end of the session. */
 const DELETE_TIMEOUT_MS = 1000;
-/** Maximum messages of a JSON-RPC batch. Only revision 2025-03-26 has batches. */
-const MAX_BATCH_LENGTH = 1000;
 
 /**
  * The client side of MCP Streamable HTTP, revisions 2025-03-26 to 2025-11-25. A transport has one session and never starts
@@ -46,8 +47,10 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   onstream?: ((state: StreamState) => void) | undefined;
+  onrefused?: ((problem: JsonProblem) => void) | undefined;
 
   readonly maxMessageBytes: number;
+  readonly jsonReader: JsonReader;
   readonly bodyIdleMs: number;
   readonly acceptTimeoutMs: number;
   readonly streamIdleMs: number | undefined;
@@ -68,6 +71,7 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
   constructor(server: HttpServer, options: StreamableHttpOptions = {}) {
     const { connectTimeoutMs = 5000, connections = 128 } = options;
     this.maxMessageBytes = options.maxMessageBytes ?? 16 * 1024 * 1024;
+    this.jsonReader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: this.maxMessageBytes });
     this.bodyIdleMs = options.bodyIdleMs ?? 15_000;
     this.acceptTimeoutMs = options.acceptTimeoutMs ?? 30_000;
     this.streamIdleMs = options.streamIdleMs;
@@ -161,15 +165,12 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
   }
 
   /** Skips objects that are not messages: some servers replay the first event of a stream as `{}`. */
-  deliver(text: string, requestId?: RequestId): boolean {
-    const value = parse(text);
-    if (!Array.isArray(value)) return isMessage(value) && this.deliverMessage(value, text, requestId);
-    if (value.length > MAX_BATCH_LENGTH)
-      throw brokenError(`the server sent a batch of ${value.length} messages`);
-    const messages = value.filter(isMessage);
-    return messages
-      .map((message) => this.deliverMessage(message, JSON.stringify(message), requestId))
-      .includes(true);
+  deliver(message: ReadJson, requestId?: RequestId): boolean {
+    if (message instanceof JsonProblem) return this.refuse(message);
+    if (message.kind !== 'array') return this.deliverMessage(message, requestId);
+    const messages = message.elements();
+    if (!messages) throw brokenError(`the server sent a batch of more than ${MAX_ELEMENTS} messages`);
+    return messages.map((element) => this.deliverMessage(element, requestId)).includes(true);
   }
 
   streamChanged(state: StreamState): void {
@@ -193,13 +194,22 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
     this.postClient.abort(post);
   }
 
-  private deliverMessage(message: JSONRPCMessage, text: string, requestId?: RequestId): boolean {
+  private deliverMessage(document: JsonDocument, requestId?: RequestId): boolean {
+    const message = document.kind === 'object' ? document.value : undefined;
+    if (!isMessage(message)) return false;
     try {
-      this.onmessage?.(message, requestId === undefined ? { text } : { text, requestId });
+      this.onmessage?.(message, requestId === undefined ? { document } : { document, requestId });
     } catch (error) {
       this.report(error);
     }
     return isResponseTo(message, requestId);
+  }
+
+  /** A message of the server that is no response does not fail the request on whose stream it came. */
+  private refuse(problem: JsonProblem): false {
+    if (isOverLimit(problem.reason)) this.callListener(() => this.onrefused?.(problem));
+    if (problem.document?.memberText('method') === undefined) throw unreadableMessage(problem);
+    return false;
   }
 
   /** Reports an error that the listener throws, so that it does not break the stream. */
@@ -235,13 +245,5 @@ export class StreamableHttpTransport implements LinkTransport, PostOwner, Notifi
         { onRequestStart: () => {}, onResponseStart: done, onResponseError: done },
       );
     });
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw brokenError('the server sent invalid JSON', { cause });
   }
 }

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { FakeClient } from '../../../test/kit/fake-client.js';
 import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/promises.js';
-import { FACTS, LINK_OPTIONS, linkTo, FakeTransport } from '../../../test/kit/fake-transport.js';
+import { FACTS, LINK_OPTIONS, linkTo, FakeTransport, type Sent } from '../../../test/kit/fake-transport.js';
 import { RemoteError } from '../../core/errors.js';
+import { JsonDocument } from '../../lib/json-text/json-document.js';
+import { JsonProblem } from '../../lib/json-text/json-reader.js';
 import { JsonRpcLink } from './json-rpc-link.js';
 import { ConnectError, type ServerNotification } from './link.js';
 import { TransportError, type TransportFault } from './transport.js';
@@ -284,5 +286,44 @@ describe('JsonRpcLink.onNotification', () => {
         ambiguous: false,
       },
     ]);
+  });
+});
+
+/** Receives a message that was refused. */
+const refuse = (transport: FakeTransport, text: string): void =>
+  transport.onrefused?.(new JsonProblem('depth', 'is nested too deeply', JsonDocument.of(text)));
+
+describe('JsonRpcLink with a message over a limit of JSON', () => {
+  it('fails the request that it responds to, and counts the message', async () => {
+    const limits: string[] = [];
+    const { transport, link } = await linkTo({}, { onRefusedJson: (limit) => limits.push(limit) });
+    const [first, second] = [call(link), call(link)];
+    const [{ id }, other] = transport.all('tools/call') as [Sent, Sent];
+    refuse(transport, JSON.stringify({ jsonrpc: '2.0', id, result: {} }));
+    transport.answer(other.id, {});
+    await flushPromises();
+    expect(first.outcome.error).toMatchObject({
+      message: 'the server sent an invalid response: the message is nested too deeply',
+    });
+    expect(second.outcome.value?.text).toBe('{}');
+    expect(limits).toEqual(['depth']);
+  });
+
+  it('answers a request of the server with an error', async () => {
+    const { transport, link } = await linkTo();
+    const { outcome } = call(link);
+    const id = transport.only('tools/call').id!;
+    refuse(transport, JSON.stringify({ jsonrpc: '2.0', id, method: 'sampling/createMessage' }));
+    await flushPromises();
+    expect(transport.replyTo(id)?.error).toMatchObject({ code: -32600 });
+    expect(outcome.error).toBeUndefined();
+  });
+
+  it('refuses a long result whose members are not indexed', async () => {
+    const { transport, link } = await linkTo();
+    const { outcome } = call(link);
+    transport.answer(transport.only('tools/call').id, { s: 'x'.repeat(4_200_000) });
+    await flushPromises();
+    expect(outcome.error).toMatchObject({ message: expect.stringContaining('too many members') });
   });
 });

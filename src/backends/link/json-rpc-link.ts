@@ -1,12 +1,27 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError } from '../../core/errors.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
+import { JsonDocument } from '../../lib/json-text/json-document.js';
+import type { JsonProblem } from '../../lib/json-text/json-reader.js';
+import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
-import { notificationMessage, readMessage, requestMessage, type Inbound } from '../../mcp/json-rpc.js';
+import {
+  notificationMessage,
+  readMessage,
+  requestIdIn,
+  requestMessage,
+  type Inbound,
+} from '../../mcp/json-rpc.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import { withProgressToken } from '../../mcp/params.js';
 import { initializeServer, type InitializeOptions } from './initialize.js';
-import { brokenError, cancelledError, isSessionExpired, toTransportError } from './link-errors.js';
+import {
+  brokenError,
+  cancelledError,
+  isOverLimit,
+  isSessionExpired,
+  toTransportError,
+} from './link-errors.js';
 import { LinkMonitor } from './link-monitor.js';
 import {
   ConnectError,
@@ -28,6 +43,8 @@ export interface LinkOptions extends InitializeOptions {
   readonly server: string;
   /** Rewrites own URIs in the params of a server request to public ones. */
   readonly toPublicParams?: ((params: JsonText) => JsonText) | undefined;
+  /** Called for every message of the server over a limit of JSON, which was not read. */
+  readonly onRefusedJson?: ((limit: JsonLimit) => void) | undefined;
   /** The session that this link belongs to; absent when sessions share the link. */
   readonly owner?: ClientSession | undefined;
   /** After this long without a message, the link pings the server, and closes if the server does not respond. */
@@ -130,9 +147,9 @@ export class JsonRpcLink implements Link {
         reject(cancelledError());
         return;
       }
-      const { id, clientToken } = this.pending.add(request, resolve, reject);
+      const { id, clientToken, paramsMembers } = this.pending.add(request, resolve, reject);
       const { method, params } = request;
-      const sent = params && clientToken ? withProgressToken(params, String(id)) : params;
+      const sent = params && clientToken ? withProgressToken(params, String(id), paramsMembers) : params;
       this.transport.sendText(requestMessage(id, method, sent), id).catch((cause: Error) => {
         const error = toTransportError(cause);
         this.pending.fail(id, error);
@@ -158,6 +175,7 @@ export class JsonRpcLink implements Link {
   private listenToTransport(): void {
     const { transport } = this;
     transport.onmessage = (message, extra) => this.receive(message, extra);
+    transport.onrefused = (problem) => this.receiveRefused(problem);
     // Other errors, for example about a line that is not a JSON-RPC message, do not affect the link.
     transport.onerror = (error) => {
       if (error instanceof TransportError) this.transportError = error;
@@ -186,7 +204,7 @@ export class JsonRpcLink implements Link {
 
   private receive(raw: JSONRPCMessage, extra?: MessageExtra): void {
     this.monitor.hasReceived = true;
-    const message = readMessage(raw, extra?.text ?? JSON.stringify(raw));
+    const message = readMessage(extra?.document ?? JsonDocument.of(JSON.stringify(raw)));
     if (message.kind === 'response') this.pending.respond(message);
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
     else if (message.kind === 'request') {
@@ -194,7 +212,7 @@ export class JsonRpcLink implements Link {
       const { callers } = this.pending.origin(extra?.requestId);
       const channel = callers.at(-1) ?? this.options.owner;
       this.serverRequests.receive({ id, method, params: paramsText, channel, callers });
-    } else this.receiveInvalid(message, raw);
+    } else this.receiveInvalid(message.id, message.problem, 'method' in raw);
   }
 
   private receiveNotification(
@@ -213,9 +231,17 @@ export class JsonRpcLink implements Link {
     }
   }
 
-  private receiveInvalid({ id, problem }: Extract<Inbound, { kind: 'invalid' }>, raw: JSONRPCMessage): void {
+  private receiveRefused(problem: JsonProblem): void {
+    this.monitor.hasReceived = true;
+    if (isOverLimit(problem.reason)) this.options.onRefusedJson?.(problem.reason);
+    const isRequest = problem.document?.memberText('method') !== undefined;
+    this.receiveInvalid(requestIdIn(problem), `the message ${problem.message}`, isRequest);
+  }
+
+  /** Fails the request that the message responds to, and no other. */
+  private receiveInvalid(id: RequestId | undefined, problem: string, isRequest: boolean): void {
     if (id === undefined) return;
-    if ('method' in raw)
+    if (isRequest)
       this.serverRequests.reject(id, new GatewayError('invalid-request', `Invalid request: ${problem}`));
     else this.pending.fail(id, brokenError(`the server sent an invalid response: ${problem}`));
   }

@@ -1,8 +1,20 @@
 import { GatewayError, RemoteError, serverUnavailable } from '../../core/errors.js';
+import type { JsonProblem } from '../../lib/json-text/json-reader.js';
+import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
+import type { JsonText } from '../../lib/json-text/json-text.js';
 import { TransportError } from './transport.js';
 
 export const brokenError = (message: string, options?: ErrorOptions): TransportError =>
   new TransportError('broken', message, {}, options);
+
+/** The server sent a message that is not JSON, or over a limit of JSON. */
+export const unreadableMessage = ({ reason, message }: JsonProblem): TransportError =>
+  isOverLimit(reason)
+    ? new TransportError('too-large', `the server sent a message that ${message}`)
+    : brokenError('the server sent invalid JSON');
+
+export const isOverLimit = (reason: JsonProblem['reason']): reason is JsonLimit =>
+  reason === 'depth' || reason === 'members';
 
 export const cancelledError = (): GatewayError => new GatewayError('cancelled', 'The request was cancelled');
 
@@ -37,9 +49,9 @@ export function toCallError(server: string, error: unknown): unknown {
 }
 
 /** The error of a JSON-RPC response. Without a valid code and message it is not forwarded: clients could not parse it. */
-export function remoteError(value: unknown, text: string): Error {
-  const { code, message } = value as { code: unknown; message: unknown };
+export function remoteError(json: JsonText): Error {
+  const { code, message } = json.value as { code: unknown; message: unknown };
   return Number.isInteger(code) && typeof message === 'string'
-    ? new RemoteError(code as number, message, text)
+    ? new RemoteError(code as number, message, json.text)
     : brokenError('the server sent an invalid response: an error must have a code and a message');
 }

@@ -33,7 +33,7 @@ export const createLinkFactory =
     server: string,
     config: ServerConfig,
     limits: Limits,
-    toPublicParams?: LinkOptions['toPublicParams'],
+    { toPublicParams, onRefusedJson }: Pick<LinkOptions, 'toPublicParams' | 'onRefusedJson'> = {},
   ): LinkFactory =>
   (signal, owner) =>
     JsonRpcLink.connect(
@@ -42,6 +42,7 @@ export const createLinkFactory =
         server,
         version: VERSION,
         toPublicParams,
+        onRefusedJson,
         owner,
         capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,

@@ -21,7 +21,7 @@ class Harness {
   }
 
   respond(id: number): void {
-    this.pending.respond({ kind: 'response', id, outcome: 'result', text: '{}', value: {} });
+    this.pending.respond({ kind: 'response', id, outcome: 'result', json: new JsonText('{}') });
   }
 }
 

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
-import { JsonText } from '../../lib/json-text/json-text.js';
+import { JsonText, type Member } from '../../lib/json-text/json-text.js';
 import { Waiters } from '../../lib/listeners/waiters.js';
 import type { Inbound } from '../../mcp/json-rpc.js';
 import type { Caller } from '../../mcp/mcp-context.js';
-import { progressTokenOf, progressWithToken } from '../../mcp/params.js';
+import { membersWithToken, progressTokenOf, progressWithToken } from '../../mcp/params.js';
 import { brokenError, cancelledError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
 
@@ -20,6 +20,8 @@ export interface PendingRequest {
   readonly request: LinkRequest;
   /** The client's own progress token, as the client wrote it. */
   readonly clientToken: string | undefined;
+  /** The members of the params, if the client's token is among them. */
+  readonly paramsMembers: readonly Member[] | undefined;
   readonly resolve: (result: JsonText) => void;
   readonly reject: (error: Error) => void;
   readonly onAbort: () => void;
@@ -77,13 +79,15 @@ export class PendingRequests {
     reject: PendingRequest['reject'],
   ): PendingRequest {
     const now = performance.now();
+    const paramsMembers = membersWithToken(request.params);
     const pending: PendingRequest = {
       id: this.byId.nextId(),
       request,
       resolve,
       reject,
       onAbort: () => this.abandon(pending, 'cancelled'),
-      clientToken: progressTokenOf(request.params),
+      clientToken: progressTokenOf(request.params, paramsMembers),
+      paramsMembers,
       deadline: now + request.timeoutMs,
       maxDeadline: now + request.timeoutMs * MAX_TIMEOUT_FACTOR,
     };
@@ -94,12 +98,12 @@ export class PendingRequests {
   }
 
   /** Settles the request that the response belongs to. A late, second or unknown response is ignored. */
-  respond({ id, outcome, text, value }: Extract<Inbound, { kind: 'response' }>): void {
+  respond({ id, outcome, json }: Extract<Inbound, { kind: 'response' }>): void {
     this.abandoned.delete(id as number);
     const pending = this.byId.get(id);
     if (!pending || !this.remove(pending)) return;
-    if (outcome === 'error') pending.reject(remoteError(value, text));
-    else if (text.startsWith('{')) pending.resolve(new JsonText(text, value));
+    if (outcome === 'error') pending.reject(remoteError(json));
+    else if (json.text.startsWith('{')) pending.resolve(json);
     else pending.reject(brokenError('the server sent an invalid response: a result must be an object'));
   }
 

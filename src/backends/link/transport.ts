@@ -1,10 +1,12 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JsonDocument } from '../../lib/json-text/json-document.js';
+import type { JsonProblem } from '../../lib/json-text/json-reader.js';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextprotocol/sdk/types.js';
 
 /** What the gateway's transports pass on together with a received message. */
 export interface MessageExtra extends MessageExtraInfo {
   /** The message as the server wrote it, so that payloads pass unchanged. */
-  readonly text?: string;
+  readonly document?: JsonDocument;
   /** The request on whose response stream the message came; absent when it came on a stream that requests share. */
   readonly requestId?: RequestId;
 }
@@ -20,8 +22,8 @@ export interface MessageExtra extends MessageExtraInfo {
 export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
 
 /**
- * A client transport of the SDK that also accepts messages as text: `sendText` and `MessageExtra.text` keep payloads byte
- * for byte.
+ * A client transport of the SDK that also accepts messages as text: `sendText` and `MessageExtra.document` keep payloads
+ * byte for byte.
  */
 export interface LinkTransport extends Transport {
   onmessage?: ((message: JSONRPCMessage, extra?: MessageExtra) => void) | undefined;
@@ -31,6 +33,9 @@ export interface LinkTransport extends Transport {
    * when the message cannot be delivered or, over HTTP, when the server does not respond to it.
    */
   sendText(text: string, requestId?: RequestId): Promise<void>;
+
+  /** Called with a message that is over a limit of JSON and was not read. */
+  onrefused?: ((problem: JsonProblem) => void) | undefined;
 
   /** Called when the state of the notification stream changes. */
   onstream?: ((state: StreamState) => void) | undefined;

@@ -1,7 +1,9 @@
-import { isUtf8 } from 'node:buffer';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { tryParseJson } from '../../lib/json-text/json-value.js';
+import type { JsonDocument } from '../../lib/json-text/json-document.js';
+import { JsonProblem, JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage } from '../../mcp/json-rpc.js';
+import { isOverLimit } from '../link/link-errors.js';
 import { IgnoredLines } from './ignored-lines.js';
 import { LineSplitter } from './line-splitter.js';
 
@@ -9,17 +11,27 @@ const CR = 0x0d;
 const OPEN_BRACE = 0x7b;
 const MIN_MESSAGE_BYTES = '{"jsonrpc":"2.0"}'.length;
 
+interface MessageListener {
+  onMessage(message: JSONRPCMessage, document: JsonDocument): void;
+  /** A message over a limit of JSON was not read. */
+  onRefused(problem: JsonProblem): void;
+  report(error: unknown): void;
+}
+
 /** Reads the messages on a child's stdout. Lines that are not messages are counted and reported. */
 export class MessageReader {
   private readonly ignored = new IgnoredLines();
   private readonly lines: LineSplitter;
+  private readonly json: JsonReader;
+  /** The first part of a line that came in several parts. */
+  private firstPart: Buffer | undefined;
 
   constructor(
     maxLineBytes: number,
-    private readonly onMessage: (message: JSONRPCMessage, text: string) => void,
-    private readonly report: (error: unknown) => void,
+    private readonly listener: MessageListener,
   ) {
-    this.lines = new LineSplitter(maxLineBytes, (bytes, start, end) => this.read(bytes, start, end));
+    this.json = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: maxLineBytes, isStrict: true });
+    this.lines = new LineSplitter(maxLineBytes, this);
   }
 
   get ignoredLines(): number {
@@ -34,31 +46,57 @@ export class MessageReader {
   /** Drops the unfinished line. */
   clear(): void {
     this.lines.clear();
+    this.json.clear();
+    this.firstPart = undefined;
   }
 
-  private read(bytes: Buffer, start: number, lineEnd: number): void {
+  readPart(bytes: Buffer): void {
+    this.firstPart ??= bytes;
+    if (mayBeginObject(this.firstPart[0])) this.json.append(bytes);
+  }
+
+  endLine(bytes: Buffer, start: number, end: number): void {
+    const { firstPart } = this;
+    if (firstPart === undefined) {
+      this.readLine(bytes, start, end);
+      return;
+    }
+    this.firstPart = undefined;
+    if (firstPart[0] === CR && firstPart.length + end - start === 1) return;
+    if (!mayBeginObject(firstPart[0])) return this.ignore('is not JSON-RPC', firstPart);
+    this.json.append(bytes.subarray(start, end));
+    this.deliver(this.json.take(), firstPart);
+  }
+
+  private readLine(bytes: Buffer, start: number, lineEnd: number): void {
     const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
     if (end === start) return;
     // Checked before parsing, because JSON.parse is slow on errors: a flood of such lines would block the event loop.
     if (end - start < MIN_MESSAGE_BYTES || !mayBeginObject(bytes[start])) {
       return this.ignore('is not JSON-RPC', bytes, start, end);
     }
-    const text = bytes.toString('utf8', start, end);
-    if (text.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end))) {
-      return this.ignore('is not UTF-8', bytes, start, end);
+    this.deliver(this.json.read(bytes, start, end), bytes, start, end);
+  }
+
+  /** `bytes` are those of the line, or of its first part. */
+  private deliver(line: ReadJson, bytes: Buffer, start = 0, end = bytes.length): void {
+    if (line instanceof JsonProblem) {
+      if (isOverLimit(line.reason)) this.listener.onRefused(line);
+      else this.ignore(line.reason === 'encoding' ? 'is not UTF-8' : 'is not JSON-RPC', bytes, start, end);
+      return;
     }
-    const message = tryParseJson(text);
+    const message = line.kind === 'object' ? line.value : undefined;
     if (!isMessage(message)) return this.ignore('is not JSON-RPC', bytes, start, end);
     try {
-      this.onMessage(message, text);
+      this.listener.onMessage(message, line);
     } catch (error) {
-      this.report(error);
+      this.listener.report(error);
     }
   }
 
-  private ignore(why: string, bytes: Buffer, start: number, end: number): void {
+  private ignore(why: string, bytes: Buffer, start = 0, end = bytes.length): void {
     const report = this.ignored.add(why, bytes, start, end);
-    if (report) this.report(report);
+    if (report) this.listener.report(report);
   }
 }
 

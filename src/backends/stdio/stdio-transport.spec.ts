@@ -19,7 +19,7 @@ async function open(command: string, args: string[], limits: Partial<StdioLimits
   const texts: string[] = [];
   const events: string[] = [];
   const handlers: Handlers = {
-    onmessage: (_, received) => void texts.push(received?.text ?? ''),
+    onmessage: (_, received) => void texts.push(received?.document?.text ?? ''),
     onerror: (error) => void events.push(error instanceof TransportError ? error.fault : error.message),
     onclose: () => void events.push('closed'),
   };

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JsonProblem } from '../../lib/json-text/json-reader.js';
 import { TransportError, type LinkTransport, type MessageExtra } from '../link/transport.js';
 import { childEnvironment } from './child-environment.js';
 import { MessageReader } from './message-reader.js';
@@ -37,6 +38,7 @@ export class StdioTransport implements LinkTransport {
   onmessage?: ((message: JSONRPCMessage, extra?: MessageExtra) => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
+  onrefused?: ((problem: JsonProblem) => void) | undefined;
 
   private readonly limits: StdioLimits;
   private readonly reader: MessageReader;
@@ -55,11 +57,11 @@ export class StdioTransport implements LinkTransport {
     limits: Partial<StdioLimits> = {},
   ) {
     this.limits = { ...STDIO_LIMITS, ...limits };
-    this.reader = new MessageReader(
-      this.limits.maxLineBytes,
-      (message, text) => this.onmessage?.(message, { text }),
-      (error) => this.report(error),
-    );
+    this.reader = new MessageReader(this.limits.maxLineBytes, {
+      onMessage: (message, document) => this.onmessage?.(message, { document }),
+      onRefused: (problem) => this.callListener(() => this.onrefused?.(problem)),
+      report: (error) => this.report(error),
+    });
   }
 
   get pid(): number | undefined {

@@ -1,6 +1,6 @@
 import type { JsonOutline } from './json-scanner.js';
 import { OPEN_BRACE } from './json-skip.js';
-import { elementsOf, JsonText, memberText, type Member } from './json-text.js';
+import { elementsOf, JsonText, memberText, memberValue, type Member } from './json-text.js';
 
 /** The longest array whose elements can be taken as documents. */
 export const MAX_ELEMENTS = 1000;
@@ -10,7 +10,7 @@ export const MAX_ELEMENTS = 1000;
  * long one, only what is read is decoded and parsed.
  */
 export abstract class JsonDocument {
-  /** The parsed text; members of a long object are parsed when they are read. Must not be changed. */
+  /** The parsed text, not to be changed. Of a long text, members are parsed when read; long arrays read as null. */
   abstract readonly value: unknown;
   abstract readonly kind: JsonOutline['kind'];
   abstract readonly text: string;
@@ -124,8 +124,13 @@ class ScannedDocument extends JsonDocument {
   private members(): object {
     const members: object = {};
     for (const key of this.colons.keys())
-      Object.defineProperty(members, key, { enumerable: true, get: () => this.member(key)!.value });
+      Object.defineProperty(members, key, { enumerable: true, get: () => this.parseMember(key) });
     return members;
+  }
+
+  private parseMember(key: string): unknown {
+    const json = this.member(key)!;
+    return json.isIndexed ? json.value : memberValue(json.text);
   }
 
   /** The text between one position of the outline and the next. */

@@ -19,6 +19,9 @@ export class JsonProblem extends Error {
   }
 }
 
+/** A text that was read, or why it was not. */
+export type ReadJson = JsonDocument | JsonProblem;
+
 export interface JsonReaderOptions extends JsonLimits {
   readonly maxBytes: number;
   /** Refuses bytes that are not UTF-8; otherwise they are replaced, as decoders do. */
@@ -54,7 +57,7 @@ export class JsonReader {
   }
 
   /** Ends the text: returns what was appended and empties the reader. */
-  take(): JsonDocument | JsonProblem {
+  take(): ReadJson {
     const { scanner } = this;
     this.scanner = undefined;
     const bytes = this.buffer.take();
@@ -68,7 +71,7 @@ export class JsonReader {
   }
 
   /** Reads a text that arrived in one piece. What was appended is not touched. */
-  read(bytes: Buffer, start = 0, end = bytes.length): JsonDocument | JsonProblem {
+  read(bytes: Buffer, start = 0, end = bytes.length): ReadJson {
     if (end - start > MAX_EAGER_LENGTH) return this.scan(bytes.subarray(start, end));
     const text = bytes.toString('utf8', start, end);
     if (this.options.isStrict && text.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end)))
@@ -87,13 +90,13 @@ export class JsonReader {
     return scanner;
   }
 
-  private scan(bytes: Buffer): JsonDocument | JsonProblem {
+  private scan(bytes: Buffer): ReadJson {
     const scanner = new JsonScanner(this.options);
     scanner.push(bytes);
     return this.finish(scanner, bytes);
   }
 
-  private finish(scanner: JsonScanner, bytes: Buffer): JsonDocument | JsonProblem {
+  private finish(scanner: JsonScanner, bytes: Buffer): ReadJson {
     const outline = scanner.end();
     if (!outline) return notJson();
     if (this.options.isStrict && !isUtf8(bytes)) return notUtf8();

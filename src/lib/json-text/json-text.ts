@@ -39,7 +39,7 @@ export class JsonText {
 
   /**
    * The parsed text. All callers share it, so it must not be changed. The members of a long object are parsed when they
-   * are read, so that reading one does not parse the others, which can take a second.
+   * are read, so that reading one does not parse the others, which can take a second; long arrays in it read as null.
    */
   get value(): unknown {
     return (this.#value ??= this.isLongObject ? lazyObject(this) : JSON.parse(this.text));
@@ -190,13 +190,17 @@ function appendMember(text: string, key: string, value: string): string {
   return `${body}${separator}${JSON.stringify(key)}:${value}${text.slice(close)}`;
 }
 
+/** The value of a member of a long object. A long array is not parsed and reads as null: its text can be split. */
+export const memberValue = (text: string): unknown =>
+  text.length > MAX_EAGER_LENGTH && text.startsWith('[') ? null : new JsonText(text).value;
+
 /** An object whose members are parsed when they are read. It cannot be changed. */
 function lazyObject(json: JsonText): object {
   const values = new Map<string, unknown>();
   const read = (key: string | symbol): unknown => {
     if (typeof key === 'symbol' || values.has(key)) return values.get(String(key));
     const text = json.memberText(key);
-    const value = text === undefined ? undefined : new JsonText(text).value;
+    const value = text === undefined ? undefined : memberValue(text);
     values.set(key, value);
     return value;
   };
