@@ -30,7 +30,8 @@ export async function serve({ config: path }: { readonly config: string }): Prom
       serverFactory: (fastify: RequestListener) => server.create(fastify),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     }),
-    { logger, abortOnError: false },
+    // Nest's own parsers would read a body before any guard runs.
+    { logger, abortOnError: false, bodyParser: false },
   );
   const secrets = app.get(SecretRedactor);
   logger.addSecrets(secrets.current);

@@ -32,8 +32,6 @@ import { SessionsController } from './sessions.controller.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 import { AdminSubscriptionsController } from './admin-subscriptions.controller.js';
 
-const MERGE_PATCH = 'application/merge-patch+json';
-
 @Module({
   imports: [
     OperatorModule,
@@ -80,9 +78,9 @@ export class AdminModule implements BeforeApplicationShutdown {
     { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
   ) {
     const fastify = httpAdapter.getInstance();
-    if (fastify.hasContentTypeParser(MERGE_PATCH)) return;
-    const parseJson = fastify.getDefaultJsonParser('error', 'error');
-    fastify.addContentTypeParser(MERGE_PATCH, { parseAs: 'string' }, parseJson);
+    // Fastify would parse a body before any guard runs. `BodyInterceptor` reads those of the admin API.
+    fastify.removeAllContentTypeParsers();
+    fastify.addContentTypeParser('*', (_request, _body, done) => done(null));
   }
 
   /** Closes the audit log before the drain. Admin actions fail from then on, because they cannot be recorded. */

@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { request, type IncomingMessage } from 'node:http';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { hashOf } from '../../src/config/api-key-config.js';
+import { onCleanup } from '../kit/cleanup.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { openExchange } from '../kit/http.js';
 import { BOTH_TYPES } from '../kit/raw-session.js';
+import { within } from '../kit/until.js';
 
 /** The routes that answer without credentials. Every other route must refuse; adding one here needs a security review. */
 const PUBLIC = [
@@ -86,6 +89,27 @@ describe('a gateway with authentication', () => {
       expect(open).toEqual([]);
     },
   );
+
+  it.each([
+    ['POST', '/nothing', 404],
+    ['POST', '/health/live', 404],
+    ['POST', '/metrics', 404],
+    ['PUT', '/admin/v1/servers/x', 401],
+    ['PATCH', '/admin/v1/servers/x', 401],
+    ['POST', '/admin/v1/servers/x/enable', 401],
+    ['POST', '/admin/nothing', 404],
+    ['POST', '/mcp', 401],
+  ])('answers %s %s without reading the body', async (verb, path, status) => {
+    const response = new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': '203.0.113.7' };
+      const outgoing = request(gateway.urlOf(path), { method: verb, headers, agent: false }, resolve);
+      onCleanup(() => outgoing.destroy());
+      outgoing.on('error', reject);
+      // The body never ends.
+      outgoing.write('[[[[');
+    });
+    expect((await within('the answer', response, 5000)).statusCode).toBe(status);
+  });
 
   it('refuses the key of a client on the admin routes', async () => {
     const open: string[] = [];

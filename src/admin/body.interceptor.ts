@@ -1,0 +1,57 @@
+import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+import { GatewayError } from '../core/errors.js';
+import { readBody } from '../edge/http-request.js';
+import { JsonProblem } from '../lib/json-text/json-reader.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
+import { Metrics } from '../metrics/metrics.js';
+import { AdminProblem } from './admin-problem.js';
+
+const MAX_BODY_BYTES = 1_048_576;
+const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+/** Keys that change the prototype of an object that the body is merged into, also if they are written with escapes. */
+const MAY_BE_POISONED = /__proto__|constructor|\\u/;
+
+/** Reads the body as JSON. Runs after the guard: nothing of a body is read before its sender is authorised. */
+@Injectable()
+export class BodyInterceptor implements NestInterceptor {
+  constructor(private readonly metrics: Metrics) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    if (BODY_METHODS.has(request.method) && hasBody(request)) request.body = await this.read(request);
+    return next.handle();
+  }
+
+  private async read({ raw }: FastifyRequest): Promise<unknown> {
+    const body = await readBody(raw, MAX_BODY_BYTES).catch((error: GatewayError) => {
+      throw new AdminProblem(error.kind === 'payload-too-large' ? error.kind : 'malformed', error.message);
+    });
+    if (body instanceof JsonProblem) {
+      this.metrics.countRefusedJson('admin', body.reason);
+      throw new AdminProblem('malformed', `the body ${body.message}`);
+    }
+    const { text } = body;
+    const value: unknown = JSON.parse(text);
+    if (MAY_BE_POISONED.test(text) && isPoisoned(value))
+      throw new AdminProblem(
+        'malformed',
+        'the body has a key that is not allowed: __proto__ or constructor.prototype',
+      );
+    return value;
+  }
+}
+
+/** RFC 9112, 6.3: a request without either header has no body. */
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** The depth of the value is limited, so it is safe to recurse. */
+function isPoisoned(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Object.hasOwn(value, '__proto__')) return true;
+  const own: unknown = Object.getOwnPropertyDescriptor(value, 'constructor')?.value;
+  if (isJsonObject(own) && Object.hasOwn(own, 'prototype')) return true;
+  return Object.values(value).some(isPoisoned);
+}
