@@ -8,6 +8,9 @@ import { withPublicMessages } from '../core/resources/public-uris.js';
 import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
 import type { ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
+import { MAX_EAGER_LENGTH } from '../lib/json-text/json-text.js';
+import { runAtOnce, runSliced } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { Backend, type BackendEvents } from './backend.js';
@@ -144,7 +147,11 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   protected linkFactory(id: string, config: ServerConfig): LinkFactory {
     const { links } = this.registry;
     return createLinkFactory(id, config, this.limits, {
-      toPublicParams: (params) => withPublicMessages(params, links.publicUrisFor(id)),
+      toPublicParams: (params) => {
+        const rewrite = withPublicMessages(params, links.publicUrisFor(id));
+        const isShort = params.text.length <= MAX_EAGER_LENGTH;
+        return isShort ? runAtOnce(rewrite) : runSliced(rewrite, sliceScheduler.start());
+      },
       onRefusedJson: (limit) => this.metrics.countRefusedJson('server', limit),
     });
   }

@@ -1,5 +1,5 @@
 import { GatewayError, RemoteError, type ErrorKind } from '../core/errors.js';
-import { memberText, type JsonText } from '../lib/json-text/json-text.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
 
 /**
  * - `tool_error`: the tool ran and its result has `isError`
@@ -17,8 +17,8 @@ const OUTCOMES: Partial<Record<ErrorKind, CallOutcome>> = {
 };
 
 /** A result is parsed only if its text contains `isError`. */
-export const outcomeOfResult = ({ text }: JsonText): CallOutcome =>
-  text.includes('"isError"') && memberText(text, 'isError') === 'true' ? 'tool_error' : 'ok';
+export const outcomeOfResult = (result: JsonText): CallOutcome =>
+  result.text.includes('"isError"') && result.memberText('isError') === 'true' ? 'tool_error' : 'ok';
 
 export function outcomeOfFailure(error: unknown): CallOutcome {
   if (error instanceof RemoteError || !(error instanceof GatewayError)) return 'error';

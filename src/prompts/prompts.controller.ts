@@ -3,6 +3,8 @@ import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { withPublicMessages } from '../core/resources/public-uris.js';
 import type { CatalogEntry } from '../core/naming/catalog-entry.js';
+import { runSliced } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
@@ -35,7 +37,8 @@ export class PromptsController {
     const params = withOwnValue(context.paramsText, 'name', ownName, context.paramsMembers);
     const call = { method: 'prompts/get', params, caller: context, target: ownName };
     const result = await this.backends.get(server).call(call);
-    return withPublicMessages(result, this.registry.links.publicUrisFor(server));
+    const rewrite = withPublicMessages(result, this.registry.links.publicUrisFor(server));
+    return runSliced(rewrite, sliceScheduler.start());
   }
 
   private find(name: string, context: McpContext): CatalogEntry {

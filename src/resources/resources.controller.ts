@@ -4,6 +4,8 @@ import { resourceNotFound } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { withPublicContents } from '../core/resources/public-uris.js';
 import type { ResolvedResource } from '../core/resources/server-resources.js';
+import { runSliced } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
@@ -45,7 +47,8 @@ export class ResourcesController {
     if (!found) throw resourceNotFound(uri);
     try {
       const result = await this.forward(found, context);
-      this.metrics.countResourceRead(found.server, mimeTypeOf(result) ?? listedMimeTypeOf(found), 'ok');
+      const mimeType = await runSliced(mimeTypeOf(result), sliceScheduler.start());
+      this.metrics.countResourceRead(found.server, mimeType ?? listedMimeTypeOf(found), 'ok');
       return result;
     } catch (error) {
       this.reportFailure(found, context, error);
@@ -59,7 +62,8 @@ export class ResourcesController {
       params: withOwnValue(context.paramsText, 'uri', uri, context.paramsMembers),
       caller: context,
     });
-    return withPublicContents(result, this.registry.links.publicUrisFor(server, uri));
+    const rewrite = withPublicContents(result, this.registry.links.publicUrisFor(server, uri));
+    return runSliced(rewrite, sliceScheduler.start());
   }
 
   private reportFailure(found: ResolvedResource, { requestId }: McpContext, error: unknown): void {

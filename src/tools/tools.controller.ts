@@ -1,6 +1,8 @@
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
+import { runSliced } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { META_TOOL_SERVER, type CatalogEntry } from '../core/naming/catalog-entry.js';
 import { mentionsResources, withPublicLinks } from '../core/resources/public-uris.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
@@ -51,7 +53,10 @@ export class ToolsController {
         exclusive: backend.config.tools.exclusive.includes(ownName),
       });
       const publicResult = mentionsResources(result)
-        ? withPublicLinks(result, this.registry.links.publicUrisFor(server))
+        ? await runSliced(
+            withPublicLinks(result, this.registry.links.publicUrisFor(server)),
+            sliceScheduler.start(),
+          )
         : result;
       this.metrics.countToolCall(server, outcomeOfResult(result));
       return publicResult;

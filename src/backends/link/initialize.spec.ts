@@ -38,4 +38,12 @@ describe('initializeServer', () => {
       message: `the gateway does not support MCP revision ${protocolVersion} of the server`,
     });
   });
+
+  it('rejects a result of more than a megabyte', async () => {
+    const result = { protocolVersion: '2025-11-25', instructions: 'x'.repeat(1_048_576) };
+    await expect(initializeServer(respondWith(result), OPTIONS)).rejects.toMatchObject({
+      fault: 'too-large',
+      message: 'the result of initialize is over 1048576 characters',
+    });
+  });
 });

@@ -4,6 +4,9 @@ import { LATEST_REVISION, revisionOf } from '../../mcp/revisions/revision.js';
 import type { LinkRequest, ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
 
+/** Instructions may be long. They and the capabilities are kept as long as the link. */
+const MAX_RESULT_LENGTH = 1_048_576;
+
 /** How the gateway identifies itself to a server. */
 export interface InitializeOptions {
   readonly version: string;
@@ -23,7 +26,9 @@ export async function initializeServer(
     timeoutMs: connectTimeoutMs,
     params: JSON.stringify({ protocolVersion: LATEST_REVISION.version, capabilities, clientInfo }),
   });
-  const facts = result.value as Partial<ServerFacts>;
+  if (result.text.length > MAX_RESULT_LENGTH)
+    throw new TransportError('too-large', `the result of initialize is over ${MAX_RESULT_LENGTH} characters`);
+  const facts = JSON.parse(result.text) as Partial<ServerFacts>;
   if (!revisionOf(facts.protocolVersion))
     throw new TransportError(
       'refused',

@@ -42,7 +42,7 @@ const NO_LINES: readonly string[] = [];
 export interface LinkOptions extends InitializeOptions {
   readonly server: string;
   /** Rewrites own URIs in the params of a server request to public ones. */
-  readonly toPublicParams?: ((params: JsonText) => JsonText) | undefined;
+  readonly toPublicParams?: ((params: JsonText) => JsonText | Promise<JsonText>) | undefined;
   /** Called for every message of the server over a limit of JSON, which was not read. */
   readonly onRefusedJson?: ((limit: JsonLimit) => void) | undefined;
   /** The session that this link belongs to; absent when sessions share the link. */

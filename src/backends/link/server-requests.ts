@@ -33,7 +33,7 @@ export class ServerRequests {
     /** Called when the client has responded, with the calls that the server now continues. */
     private readonly onResponse: (callers: ReadonlySet<Caller>) => void,
     /** Rewrites own URIs in params to public ones. */
-    private readonly toPublicParams: (params: JsonText) => JsonText = (params) => params,
+    private readonly toPublicParams: (params: JsonText) => JsonText | Promise<JsonText> = (params) => params,
   ) {}
 
   receive(request: ServerRequest): void {
@@ -100,7 +100,9 @@ export class ServerRequests {
   ): Promise<string> {
     const token = progressTokenOf(params);
     try {
-      const publicParams = params === undefined ? undefined : this.toPublicParams(new JsonText(params));
+      const rewritten = params === undefined ? undefined : this.toPublicParams(new JsonText(params));
+      // Without a promise the request is sent at once, before the messages that follow it.
+      const publicParams = rewritten instanceof Promise ? await rewritten : rewritten;
       const result = await channel.sendRequest(method, publicParams, {
         signal,
         ...(token && { onProgress: (progress: JsonText) => this.sendProgress(progress, token) }),

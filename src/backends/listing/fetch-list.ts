@@ -1,6 +1,8 @@
-import { elementsOf, membersOf, detachedCopy } from '../../lib/json-text/json-text.js';
+import { detachedCopy, type JsonText } from '../../lib/json-text/json-text.js';
+import { elementSteps, indexed } from '../../lib/json-text/sliced-text.js';
 import type { Definition } from '../../core/naming/catalog-entry.js';
 import { isJsonObject } from '../../lib/json-text/json-value.js';
+import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
 import { repairDefinition, type ListMember } from './repair-definition.js';
 import type { Link } from '../link/link.js';
@@ -33,6 +35,8 @@ const LISTS = {
 
 /** How many items are added between two checks of the slice. */
 const ITEMS_PER_STEP = 64;
+/** Before a longer item the slice is checked as well. */
+const MAX_SHORT_ITEM = 4096;
 
 export type ListMethod = keyof typeof LISTS;
 
@@ -61,10 +65,9 @@ export async function fetchList(
     const result = await link.request({ method, params, timeoutMs: limits.timeoutMs });
     // Pages of many servers may arrive in one iteration of the event loop.
     await yieldIfDue();
-    const page = result.value as Readonly<Record<string, unknown>>;
-    const steps = builder.addPage(page, result.text);
-    while (!steps.next().done) await yieldIfDue();
-    cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined;
+    const page = await runSliced(indexed(result), yieldIfDue);
+    await runSliced(builder.addPage(page), yieldIfDue);
+    cursor = nextCursorIn(page);
     if (builder.isFull || cursor === undefined) return builder.build();
     if (cursors.has(cursor)) return builder.build('the server repeats a cursor');
     if (cursor.length > MAX_CURSOR_LENGTH) return builder.build('the server has too long a cursor');
@@ -93,17 +96,18 @@ class ListBuilder {
   }
 
   /** Adds the items of one page, in steps that fit into a slice. */
-  *addPage(page: Readonly<Record<string, unknown>>, text: string): Generator<void, void> {
-    const values = page[this.shape.member];
-    const member = membersOf(text).findLast(({ key }) => key === this.shape.member);
-    if (!member || !Array.isArray(values)) return;
+  *addPage({ text, members }: JsonText): Steps {
+    const member = members.findLast(({ key }) => key === this.shape.member);
+    if (!member || !text.startsWith('[', member.start)) return;
     const charactersBefore = this.characters;
     const first = this.definitions.length;
     let step = 0;
-    for (const { start, end } of elementsOf(text, member.start)) {
-      const value: unknown = values[step];
-      if (++step % ITEMS_PER_STEP === 0) yield;
-      this.add(value, text, start, end);
+    for (const element of elementSteps(text, member.start)) {
+      if (!element || ++step % ITEMS_PER_STEP === 0) yield;
+      if (!element) continue;
+      const { start, end } = element;
+      if (end - start > MAX_SHORT_ITEM) yield;
+      this.add(text, start, end);
       if (this.isFull) break;
     }
     // A substring keeps its whole page in memory. Definitions that are less than half of the page are copied instead.
@@ -125,10 +129,10 @@ class ListBuilder {
     };
   }
 
-  private add(value: unknown, page: string, start: number, end: number): void {
+  private add(page: string, start: number, end: number): void {
     const { maxItems, maxDefinitionLength, maxTotalLength } = this.limits;
     const isTooLong = end - start > maxDefinitionLength;
-    const definition = isTooLong ? undefined : this.read(value, page.slice(start, end));
+    const definition = isTooLong ? undefined : this.read(page.slice(start, end));
     if (!definition) this.leftOut++;
     else if (this.definitions.length === maxItems) this.exceeded = `more than ${maxItems} items`;
     else if (this.characters + definition.text.length > maxTotalLength)
@@ -139,7 +143,8 @@ class ListBuilder {
     }
   }
 
-  private read(value: unknown, text: string): Definition | undefined {
+  private read(text: string): Definition | undefined {
+    const value: unknown = JSON.parse(text);
     if (!isJsonObject(value)) return undefined;
     const name = value[this.shape.key];
     if (typeof name !== 'string' || !isUsable(name, this.shape.key)) return undefined;
@@ -150,6 +155,11 @@ class ListBuilder {
       ? { name, text: repaired, ...titleAndDescription(value) }
       : { name, text: repaired };
   }
+}
+
+function nextCursorIn(page: JsonText): string | undefined {
+  const text = page.memberText('nextCursor');
+  return text?.startsWith('"') ? (JSON.parse(text) as string) : undefined;
 }
 
 const titleAndDescription = ({

@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { JsonText } from '../../lib/json-text/json-text.js';
+import { JsonText, membersOf } from '../../lib/json-text/json-text.js';
+import { runAtOnce } from '../../lib/slices/run-sliced.js';
 import { withPublicContents, withPublicLinks, withPublicMessages, withPublicUi } from './public-uris.js';
 
 const toPublic = (uri: string): string => `P<${uri}>`;
 const unchanged = (uri: string): string => uri;
 
-const contents = (text: string): string => withPublicContents(new JsonText(text), toPublic).text;
-const links = (text: string): string => withPublicLinks(new JsonText(text), toPublic).text;
-const messages = (text: string): string => withPublicMessages(new JsonText(text), toPublic).text;
+const contents = (text: string): string => runAtOnce(withPublicContents(new JsonText(text), toPublic)).text;
+const links = (text: string): string => runAtOnce(withPublicLinks(new JsonText(text), toPublic)).text;
+const messages = (text: string): string => runAtOnce(withPublicMessages(new JsonText(text), toPublic)).text;
 
 /** Members that must not be changed. */
 const OTHER_MEMBERS =
@@ -155,9 +156,9 @@ const ODD_RESULTS = [
 describe('public URIs in results of an unexpected shape', () => {
   it.each(ODD_RESULTS)('leave the result unchanged: %s', (text) => {
     const result = new JsonText(text);
-    expect(withPublicContents(result, toPublic)).toBe(result);
-    expect(withPublicLinks(result, toPublic)).toBe(result);
-    expect(withPublicMessages(result, toPublic)).toBe(result);
+    expect(runAtOnce(withPublicContents(result, toPublic))).toBe(result);
+    expect(runAtOnce(withPublicLinks(result, toPublic))).toBe(result);
+    expect(runAtOnce(withPublicMessages(result, toPublic))).toBe(result);
   });
 
   it('neither fail, nor break the JSON, nor change other members', () => {
@@ -187,12 +188,12 @@ describe('public URIs in results of an unexpected shape', () => {
     fc.assert(
       fc.property(value, fc.constantFrom(0, 1), (result, indent) => {
         const text = new JsonText(JSON.stringify(result, null, indent));
-        expect(withPublicContents(text, unchanged)).toBe(text);
-        expect(withPublicMessages(text, unchanged)).toBe(text);
+        expect(runAtOnce(withPublicContents(text, unchanged))).toBe(text);
+        expect(runAtOnce(withPublicMessages(text, unchanged))).toBe(text);
         for (const changed of [
-          withPublicContents(text, toPublic),
-          withPublicLinks(text, toPublic),
-          withPublicMessages(text, toPublic),
+          runAtOnce(withPublicContents(text, toPublic)),
+          runAtOnce(withPublicLinks(text, toPublic)),
+          runAtOnce(withPublicMessages(text, toPublic)),
         ])
           expect(() => changed.toJSON()).not.toThrow();
       }),
@@ -204,7 +205,29 @@ describe('public URIs in results of an unexpected shape', () => {
 describe('withPublicLinks and withPublicMessages', () => {
   it('return the same object for a result without resources', () => {
     const result = new JsonText('{"content":[{"type":"text","text":"x"}],"messages":[]}');
-    expect(withPublicLinks(result, toPublic)).toBe(result);
-    expect(withPublicMessages(result, toPublic)).toBe(result);
+    expect(runAtOnce(withPublicLinks(result, toPublic))).toBe(result);
+    expect(runAtOnce(withPublicMessages(result, toPublic))).toBe(result);
+  });
+});
+
+describe('withPublicLinks on a long result', () => {
+  const blocks = Array.from({ length: 5000 }, (_, n) => ({
+    type: 'resource_link',
+    uri: `x:${n}`,
+    name: 'é',
+  }));
+  const text = JSON.stringify({ _meta: { ui: { resourceUri: 'ui://a' } }, content: blocks, isError: true });
+
+  it('yields between blocks', () => {
+    let steps = 0;
+    for (const job = withPublicLinks(new JsonText(text), toPublic); !job.next().done;) steps++;
+    expect(steps).toBeGreaterThan(blocks.length);
+  });
+
+  it('keeps the positions of the members', () => {
+    const result = runAtOnce(withPublicLinks(new JsonText(text), toPublic));
+    expect(result.isIndexed).toBe(true);
+    expect(result.members).toEqual(membersOf(result.text));
+    expect(result.memberText('isError')).toBe('true');
   });
 });

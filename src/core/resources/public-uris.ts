@@ -1,43 +1,33 @@
-import { elementsOf, JsonText, mapMember, memberText } from '../../lib/json-text/json-text.js';
+import { JsonText, type Member } from '../../lib/json-text/json-text.js';
+import { elementSteps, indexed, memberSteps } from '../../lib/json-text/sliced-text.js';
+import { runAtOnce, type Steps } from '../../lib/slices/run-sliced.js';
 
 /** Maps an own URI of a server to its public URI. */
 export type ToPublicUri = (uri: string) => string;
 
+/** Changes a value, as text. Runs in steps, because a result may have a hundred thousand links. */
+type Change = (value: string) => Steps<string>;
+
 /** The result of `resources/read` with public URIs in its contents. */
-export const withPublicContents = (result: JsonText, toPublic: ToPublicUri): JsonText =>
-  rewritten(result, (text) => mapElements(text, 'contents', (content) => mapUri(content, toPublic)));
+export const withPublicContents = (result: JsonText, toPublic: ToPublicUri): Steps<JsonText> =>
+  rewritten(result, { contents: inArray(inObject({ uri: uriChange(toPublic) })) });
 
 /** The result of `tools/call` with public URIs in resource links, embedded resources and the user interface. */
-export const withPublicLinks = (result: JsonText, toPublic: ToPublicUri): JsonText =>
-  rewritten(result, (text) =>
-    withPublicUi(
-      mapElements(text, 'content', (block) => mapBlock(block, toPublic)),
-      toPublic,
-    ),
-  );
+export const withPublicLinks = (result: JsonText, toPublic: ToPublicUri): Steps<JsonText> =>
+  rewritten(result, { content: inArray(blockChange(toPublic)), _meta: uiChange(toPublic) });
 
 /** The result of `prompts/get`, or a sampling request, with public URIs. A message has one content block or several. */
-export function withPublicMessages(result: JsonText, toPublic: ToPublicUri): JsonText {
+export function* withPublicMessages(result: JsonText, toPublic: ToPublicUri): Steps<JsonText> {
   if (!mentionsResources(result)) return result;
-  return rewritten(result, (text) =>
-    mapElements(text, 'messages', (message) =>
-      message.startsWith('{')
-        ? mapMember(message, 'content', (content) => mapContent(content, toPublic))
-        : message,
-    ),
-  );
+  const block = blockChange(toPublic);
+  const blocks = inArray(block);
+  const content: Change = (value) => (value.startsWith('[') ? blocks(value) : block(value));
+  return yield* rewritten(result, { messages: inArray(inObject({ content })) });
 }
 
-/** Replaces `_meta.ui.resourceUri`, and the older `_meta["ui/resourceUri"]`, of a tool or a result by public URIs. */
+/** Replaces `_meta.ui.resourceUri`, and the older `_meta["ui/resourceUri"]`, in the definition of a tool. */
 export function withPublicUi(text: string, toPublic: ToPublicUri): string {
-  if (!text.includes('esourceUri')) return text;
-  return mapObject(text, '_meta', (meta) =>
-    mapText(
-      mapObject(meta, 'ui', (ui) => mapText(ui, 'resourceUri', toPublic)),
-      'ui/resourceUri',
-      toPublic,
-    ),
-  );
+  return text.includes('esourceUri') ? runAtOnce(inObject({ _meta: uiChange(toPublic) })(text)) : text;
 }
 
 /** The URIs of user interfaces in the definition of a tool. */
@@ -53,54 +43,94 @@ export function uiUrisIn(text: string): readonly string[] {
 /** False for most results, which need no rewrite. */
 export const mentionsResources = ({ text }: JsonText): boolean => text.includes('resource');
 
-function rewritten(result: JsonText, rewrite: (text: string) => string): JsonText {
-  if (!result.text.startsWith('{')) return result;
-  const text = rewrite(result.text);
-  return text === result.text ? result : new JsonText(text);
+function* rewritten(result: JsonText, changes: Readonly<Record<string, Change>>): Steps<JsonText> {
+  const { text } = result;
+  if (!text.startsWith('{')) return result;
+  const { members } = yield* indexed(result);
+  const changed = yield* changeMembers(text, members, changes);
+  return changed.text === text ? result : new JsonText(changed.text, undefined, changed.members);
 }
 
-const mapContent = (content: string, toPublic: ToPublicUri): string =>
-  content.startsWith('[')
-    ? mapArray(content, (block) => mapBlock(block, toPublic))
-    : mapBlock(content, toPublic);
+/** The text with changed values, and the positions of the members in it. */
+function* changeMembers(
+  text: string,
+  members: readonly Member[],
+  changes: Readonly<Record<string, Change>>,
+): Steps<{ readonly text: string; readonly members: readonly Member[] }> {
+  const parts: string[] = [];
+  const moved: Member[] = [];
+  let copied = 0;
+  let shift = 0;
+  for (const { key, keyStart, start, end } of members) {
+    const change = Object.hasOwn(changes, key) ? changes[key] : undefined;
+    const value = change && text.slice(start, end);
+    const changed = change && value !== undefined ? yield* change(value) : value;
+    moved.push({ key, keyStart: keyStart + shift, start: start + shift, end: end + shift });
+    if (changed === value || changed === undefined) continue;
+    parts.push(text.slice(copied, start), changed);
+    copied = end;
+    const longer = changed.length - (end - start);
+    moved[moved.length - 1] = { ...moved.at(-1)!, end: end + shift + longer };
+    shift += longer;
+  }
+  if (copied === 0) return { text, members };
+  parts.push(text.slice(copied));
+  return { text: parts.join(''), members: moved };
+}
+
+const inObject = (changes: Readonly<Record<string, Change>>): Change =>
+  function* (text) {
+    if (!text.startsWith('{')) return text;
+    return (yield* changeMembers(text, yield* memberSteps(text), changes)).text;
+  };
+
+const inArray = (change: Change): Change =>
+  function* (text) {
+    if (!text.startsWith('[')) return text;
+    const parts: string[] = [];
+    let copied = 0;
+    for (const element of elementSteps(text)) {
+      yield;
+      if (!element) continue;
+      const { start, end } = element;
+      const value = text.slice(start, end);
+      const changed = yield* change(value);
+      if (changed === value) continue;
+      parts.push(text.slice(copied, start), changed);
+      copied = end;
+    }
+    if (copied === 0) return text;
+    parts.push(text.slice(copied));
+    return parts.join('');
+  };
+
+const uriChange = (toPublic: ToPublicUri): Change =>
+  // oxlint-disable-next-line require-yield -- one URI is changed at once
+  function* (value) {
+    return value.startsWith('"') ? JSON.stringify(toPublic(JSON.parse(value) as string)) : value;
+  };
+
+function uiChange(toPublic: ToPublicUri): Change {
+  const uri = uriChange(toPublic);
+  return inObject({ ui: inObject({ resourceUri: uri }), 'ui/resourceUri': uri });
+}
 
 /** In sampling requests, a block can be a tool result with blocks of its own. These contain no further results. */
-function mapBlock(block: string, toPublic: ToPublicUri): string {
-  const isResult = block.startsWith('{') && memberText(block, 'type') === '"tool_result"';
-  return isResult
-    ? mapElements(block, 'content', (inner) => mapPlainBlock(inner, toPublic))
-    : mapPlainBlock(block, toPublic);
-}
-
-function mapPlainBlock(block: string, toPublic: ToPublicUri): string {
-  if (!block.startsWith('{')) return block;
-  const type = memberText(block, 'type');
-  if (type === '"resource_link"') return mapUri(block, toPublic);
-  return type === '"resource"'
-    ? mapObject(block, 'resource', (resource) => mapUri(resource, toPublic))
-    : block;
-}
-
-const mapUri = (text: string, toPublic: ToPublicUri): string =>
-  text.startsWith('{') ? mapText(text, 'uri', toPublic) : text;
-
-const mapText = (text: string, key: string, change: (value: string) => string): string =>
-  mapMember(text, key, (value) =>
-    value.startsWith('"') ? JSON.stringify(change(JSON.parse(value) as string)) : value,
-  );
-
-const mapObject = (text: string, key: string, change: (object: string) => string): string =>
-  mapMember(text, key, (value) => (value.startsWith('{') ? change(value) : value));
-
-const mapElements = (text: string, key: string, change: (element: string) => string): string =>
-  mapMember(text, key, (value) => (value.startsWith('[') ? mapArray(value, change) : value));
-
-function mapArray(text: string, change: (element: string) => string): string {
-  let result = '';
-  let copied = 0;
-  for (const { start, end } of elementsOf(text)) {
-    result += text.slice(copied, start) + change(text.slice(start, end));
-    copied = end;
-  }
-  return result + text.slice(copied);
+function blockChange(toPublic: ToPublicUri, isInner = false): Change {
+  const uri = uriChange(toPublic);
+  const byType = new Map([
+    ['"resource_link"', { uri }],
+    ['"resource"', { resource: inObject({ uri }) }],
+  ]);
+  return function* (block) {
+    if (!block.startsWith('{') || !block.includes('resource')) return block;
+    const members = yield* memberSteps(block);
+    const type = members.findLast(({ key }) => key === 'type');
+    const name = type && block.slice(type.start, type.end);
+    const changes: Readonly<Record<string, Change>> | undefined =
+      name === '"tool_result"' && !isInner
+        ? { content: inArray(blockChange(toPublic, true)) }
+        : byType.get(name ?? '');
+    return changes ? (yield* changeMembers(block, members, changes)).text : block;
+  };
 }

@@ -12,3 +12,11 @@ export async function runSliced<Result>(steps: Steps<Result>, yieldIfDue: Yield)
     if (due) await due;
   }
 }
+
+/** Runs a job that is known to be short at once. */
+export function runAtOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
