@@ -1,0 +1,54 @@
+// An MCP server whose results have the shape that the caller asks for. Argument: how it answers, `json`, `events` or `stdio`.
+import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
+import { resourceLinks, SHAPES } from '../harness/json-shapes.mjs';
+
+const mode = process.argv[2] ?? 'json';
+
+const methods = {
+  initialize: ({ protocolVersion }) =>
+    JSON.stringify({
+      protocolVersion,
+      capabilities: { tools: {} },
+      serverInfo: { name: 'message-backend', version: '1.0.0' },
+    }),
+  ping: () => '{}',
+  'tools/list': () => '{"tools":[{"name":"shape","inputSchema":{"type":"object"}}]}',
+  'tools/call': ({ arguments: { shape, bytes, links } = {} }) => {
+    if (links) return `{"content":${resourceLinks(links)},"isError":false}`;
+    if (!shape) return '{"content":[]}';
+    return `{"content":[],"structuredContent":{"value":${SHAPES[shape](bytes)}},"isError":false}`;
+  },
+};
+
+/** The response to a message; undefined for a notification. */
+function answer(text) {
+  const { id, method, params } = JSON.parse(text);
+  if (id === undefined) return undefined;
+  const result = methods[method]?.(params);
+  return result
+    ? `{"jsonrpc":"2.0","result":${result},"id":${JSON.stringify(id)}}`
+    : JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: `Method not found: ${method}` } });
+}
+
+if (mode === 'stdio') {
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const response = answer(line);
+    if (response) process.stdout.write(`${response}\n`);
+  });
+} else {
+  const server = createServer(async (request, response) => {
+    if (request.method !== 'POST') return response.writeHead(405).end();
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const text = answer(Buffer.concat(chunks).toString());
+    if (!text) return response.writeHead(202).end();
+    const type = mode === 'events' ? 'text/event-stream' : 'application/json';
+    return response
+      .writeHead(200, { 'content-type': type })
+      .end(mode === 'events' ? `data: ${text}\n\n` : text);
+  });
+  server.listen(0, '127.0.0.1', () => {
+    console.log(`message backend listens on http://127.0.0.1:${server.address().port}/mcp`);
+  });
+}
