@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SecretRedactor } from './admin/secret-redactor.js';
 import { AppModule } from './app.module.js';
+import { fingerprintOf } from './config/config-reloader.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { loadConfig } from './config/load-config.js';
 import { GatewayServer } from './edge/gateway-server.js';
@@ -20,12 +21,13 @@ const MAX_PARAMETER_LENGTH = 1024;
 /** Resolves when the gateway is listening; it runs until a signal. Rejects when it cannot start. */
 export async function serve({ config: path }: { readonly config: string }): Promise<void> {
   const load = (): GatehouseConfig => loadConfig({ path, env: process.env });
+  const fingerprint = fingerprintOf(path);
   const config = load();
   const logger = new JsonLogger(config.log.level, config.secrets);
   const { tracing, stopTracing } = await startTracing(process.env);
   const server = new GatewayServer();
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.forRoot(config, { path, load }, tracing),
+    AppModule.forRoot(config, { path, fingerprint, load }, tracing),
     new FastifyAdapter({
       serverFactory: (fastify: RequestListener) => server.create(fastify),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },

@@ -6,7 +6,7 @@ import { configOf } from '../../test/kit/config.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { tempDir } from '../../test/kit/temp-dir.js';
 import { until } from '../../test/kit/until.js';
-import { ConfigReloader } from './config-reloader.js';
+import { ConfigReloader, fingerprintOf } from './config-reloader.js';
 import { LiveConfig } from './live-config.js';
 import { loadConfig } from './load-config.js';
 
@@ -109,14 +109,16 @@ describe('ConfigReloader with a file', () => {
   let reloader: ConfigReloader;
   let loads: number;
 
-  function watchFile(path: string): void {
+  function watchFile(path: string, beforeWatching = (): void => {}): void {
     loads = 0;
     const load = () => {
       loads++;
       return loadConfig({ path, env: {} });
     };
+    const fingerprint = fingerprintOf(path);
     live = new LiveConfig(loadConfig({ path, env: {} }));
-    reloader = new ConfigReloader(live, { path, load });
+    beforeWatching();
+    reloader = new ConfigReloader(live, { path, fingerprint, load });
     reloader.onApplicationBootstrap();
     onCleanup(() => reloader.onApplicationShutdown());
   }
@@ -185,10 +187,26 @@ describe('ConfigReloader with a file', () => {
     expect(loads).toBe(1);
   });
 
-  it('does not reload when other files of the directory change', async () => {
+  it('reloads when the file was written between the load at the start and the watch', async () => {
+    watchFile(file, () => write('g.json', 2));
+    await hasPageSize(2);
+    expect(loads).toBe(1);
+  });
+
+  it.each<[string, number, () => void | Promise<unknown>]>([
+    ['before the first reload', 0, () => {}],
+    ['after SIGHUP', 1, () => void process.emit('SIGHUP')],
+    [
+      'after a refused configuration',
+      1,
+      () => {
+        writeFileSync(file, '{');
+        return until('the file is refused', () => !reloader.lastOutcome.ok);
+      },
+    ],
+  ])('does not reload when other files of the directory change %s', async (_when, reloads, act) => {
     watchFile(file);
-    writeFileSync(file, '{');
-    await until('the file is refused', () => !reloader.lastOutcome.ok);
+    await act();
     const log = join(directory, 'gatehouse.log');
     // Writes continue until the change of the configuration file below has been applied.
     const writing = setInterval(() => appendFileSync(log, 'x'), 20);
@@ -197,10 +215,10 @@ describe('ConfigReloader with a file', () => {
       'the log file has 15 bytes',
       () => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) >= 15,
     );
-    expect(loads).toBe(1);
+    expect(loads).toBe(reloads);
     write('g.json', 5);
     await hasPageSize(5);
-    expect(loads).toBe(2);
+    expect(loads).toBe(reloads + 1);
   });
 
   it('reloads on SIGHUP, and no longer after shutdown', async () => {

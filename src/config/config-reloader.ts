@@ -17,6 +17,8 @@ const LIVE_KEYS = new Set<keyof GatehouseConfig>(['mcpServers', 'projects', 'aut
 /** Path of the configuration and the function that loads it again. */
 export interface ConfigSource {
   readonly path: string;
+  /** `fingerprintOf(path)` from before the first load, so that a change during the start is not missed. */
+  readonly fingerprint?: string;
   load(): GatehouseConfig;
 }
 
@@ -39,7 +41,8 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   private readonly onHangup = (): void => void this.reload();
   /** The address that the gateway listens on; a reload does not change it. */
   private readonly boundHttp: HttpSettings;
-  private lastFingerprint: string | undefined;
+  /** Of the file as it was loaded last, or as its scheduled reload found it. */
+  private lastFingerprint: string;
   lastOutcome: ReloadOutcome = { ok: true, at: new Date() };
   /** Time of the last successful load. */
   lastGoodAt = new Date();
@@ -49,11 +52,12 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     private readonly source: ConfigSource,
   ) {
     this.boundHttp = live.current.http;
+    this.lastFingerprint = source.fingerprint ?? fingerprintOf(source.path);
   }
 
   onApplicationBootstrap(): void {
     // Watches the directory: files are replaced by renaming, and mounted files by swapping a symbolic link beside them.
-    this.watcher = watch(dirname(this.source.path), { persistent: false }, () => this.schedule());
+    this.watcher = watch(dirname(this.source.path), { persistent: false }, () => this.scheduleIfChanged());
     this.watcher.on('error', (error) =>
       this.logger.warn({
         message: 'watching the configuration failed; send SIGHUP to reload',
@@ -61,6 +65,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
       }),
     );
     process.on('SIGHUP', this.onHangup);
+    this.scheduleIfChanged();
   }
 
   onApplicationShutdown(): void {
@@ -77,6 +82,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   reload(): ReloadOutcome {
     clearTimeout(this.timer);
     const at = new Date();
+    this.lastFingerprint = fingerprintOf(this.source.path);
     try {
       this.apply(this.source.load());
       this.lastOutcome = { ok: true, at };
@@ -90,8 +96,8 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     return this.lastOutcome;
   }
 
-  private schedule(): void {
-    // Ignores other files of the directory, for example the gateway's own log, which grows with every reload.
+  /** Ignores other files of the directory, for example the gateway's own log, which grows with every reload. */
+  private scheduleIfChanged(): void {
     const fingerprint = fingerprintOf(this.source.path);
     if (fingerprint === this.lastFingerprint) return;
     this.lastFingerprint = fingerprint;
@@ -121,7 +127,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
 const orderedEntries = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
 
 /** Differs after the file, or the target of its symbolic link, was written, replaced or removed. */
-function fingerprintOf(path: string): string {
+export function fingerprintOf(path: string): string {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false });
   return file ? `${file.dev} ${file.ino} ${file.ctimeNs} ${file.mtimeNs} ${file.size}` : 'none';
 }
