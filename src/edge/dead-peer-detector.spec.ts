@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
+import { recordLog } from '../../test/kit/log-lines.js';
 import { flushPromises } from '../../test/kit/promises.js';
 import { deferred, within } from '../../test/kit/until.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
@@ -62,6 +63,23 @@ describe('DeadPeerDetector', () => {
     }
     expect(read).toHaveBeenCalledTimes(3);
     expect(socket.destroyed).toBe(false);
+  });
+
+  it('reads the table again after a read failed, and logs the first of several failures', async () => {
+    const lines = recordLog();
+    const lost = await connectClient();
+    const failed = (): AsyncIterable<string> => chunksOf(Promise.reject(new Error('EIO: i/o error')));
+    read.mockImplementationOnce(failed).mockImplementationOnce(failed);
+    read.mockReturnValue(chunksOf(lineOf(lost, 7)));
+    const closed = once(lost, 'close');
+    for (let check = 0; check < 3; check++) {
+      jest.advanceTimersByTime(CHECK_INTERVAL_MS);
+      await flushPromises();
+    }
+    await within('the end of the connection', closed);
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { level: 'warn', message: 'the TCP table cannot be read', cause: expect.stringContaining('EIO') },
+    ]);
   });
 
   it('reads the table only with open connections, and once at a time', async () => {

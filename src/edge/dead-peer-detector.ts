@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net';
+import { Logger } from '@nestjs/common';
 import { readTcpTable, unacknowledgedIn } from './tcp-table.js';
 
 type EndPoints = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
@@ -14,7 +15,10 @@ const MAX_RETRANSMISSIONS = 7;
  */
 export class DeadPeerDetector {
   private readonly sockets = new Set<Socket>();
+  private readonly logger = new Logger('DeadPeerDetector');
   private isReading = false;
+  /** Whether the last read failed. Only the first of several failures is logged. */
+  private hasFailed = false;
 
   constructor(private readonly read: () => AsyncIterable<string> = readTcpTable) {}
 
@@ -32,13 +36,26 @@ export class DeadPeerDetector {
   private async closeDeadConnections(): Promise<void> {
     if (this.isReading || this.sockets.size === 0) return;
     this.isReading = true;
+    try {
+      const lost = await this.readLost();
+      this.hasFailed = false;
+      if (lost.size === 0) return;
+      for (const socket of this.sockets) if (lost.has(keyOf(socket))) socket.destroy();
+    } catch (error) {
+      if (!this.hasFailed)
+        this.logger.warn({ message: 'the TCP table cannot be read', cause: String(error) });
+      this.hasFailed = true;
+    } finally {
+      this.isReading = false;
+    }
+  }
+
+  private async readLost(): Promise<ReadonlySet<string>> {
     const lost = new Set<string>();
     for await (const lines of this.read())
       for (const connection of unacknowledgedIn(lines))
         if (connection.retransmissions >= MAX_RETRANSMISSIONS) lost.add(keyOf(connection));
-    this.isReading = false;
-    if (lost.size === 0) return;
-    for (const socket of this.sockets) if (lost.has(keyOf(socket))) socket.destroy();
+    return lost;
   }
 }
 

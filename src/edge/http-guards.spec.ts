@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CanActivate, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { describe, expect, it } from '@jest/globals';
+import { of } from 'rxjs';
 import { withGuards, HttpGuards } from './http-guards.js';
 
 const REQUEST = {} as IncomingMessage;
@@ -64,6 +65,17 @@ describe('withGuards', () => {
     );
     expect(() => handle(REQUEST, RESPONSE)).toThrow('Forbidden');
     expect(steps).toEqual(['class']);
+  });
+
+  it('refuses when a guard returns neither a boolean nor a promise of one', async () => {
+    for (const verdict of [of(true), Promise.resolve(of(true)) as unknown as Promise<boolean>]) {
+      const { steps, handle } = handlerBehind(
+        () => verdict,
+        () => true,
+      );
+      await expect(Promise.resolve(handle(REQUEST, RESPONSE))).rejects.toThrow('Forbidden');
+      expect(steps).toEqual(['class']);
+    }
   });
 
   it('refuses when a guard resolves with false', async () => {

@@ -40,7 +40,7 @@ function runGuards(
   for (let index = from; index < guards.length; index++) {
     const result = guards[index]!.canActivate(context);
     if (typeof result !== 'boolean')
-      return Promise.resolve(result as Promise<boolean>).then((allows) => {
+      return Promise.resolve(result).then((allows) => {
         requireAllowed(allows);
         return runGuards(guards, index + 1, context);
       });
@@ -49,8 +49,9 @@ function runGuards(
   return undefined;
 }
 
-function requireAllowed(allows: boolean): void {
-  if (!allows) throw new GatewayError('forbidden', 'Forbidden');
+/** Anything but `true` refuses, for example an Observable, which Nest would accept from a guard. */
+function requireAllowed(allows: unknown): void {
+  if (allows !== true) throw new GatewayError('forbidden', 'Forbidden');
 }
 
 function contextOf(request: IncomingMessage, response: ServerResponse): ExecutionContext {

@@ -10,6 +10,10 @@ function slowClock(): void {
   jest.spyOn(performance, 'now').mockImplementation(() => (now += 1000));
 }
 
+const failToRead = (): never => {
+  throw new Error('no recipients');
+};
+
 describe('FanOut', () => {
   let fanOut: FanOut;
   /** Each delivery in order; `|` where a notification gets another event, because a slice has ended. */
@@ -85,6 +89,19 @@ describe('FanOut', () => {
     for (let turn = 0; turn < 6; turn++) await flushPromises();
     expect(delivered.filter((step) => step.endsWith(':1'))).toEqual(['1:1', '2:1', '3:1']);
   });
+
+  it.each([0, 40])(
+    'continues after the recipients of a notification cannot be read, with %d before',
+    async (before) => {
+      slowClock();
+      deliver('a', 'a', before);
+      fanOut.deliver({ ...notification('bad', 'x', 1), recipients: failToRead });
+      deliver('b', 'b', 1);
+      await flushPromises();
+      expect(delivered.at(-1)).toBe('b1');
+      expect(lines.join()).toContain('no recipients');
+    },
+  );
 
   it('does not yield while too many notifications wait', async () => {
     slowClock();

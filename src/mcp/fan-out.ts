@@ -30,7 +30,8 @@ export interface OutgoingNotification {
 
 interface Delivery {
   readonly notification: OutgoingNotification;
-  readonly recipients: Iterator<Recipient>;
+  /** Undefined until the first recipient is read. */
+  recipients: Iterator<Recipient> | undefined;
 }
 
 /**
@@ -79,9 +80,11 @@ export class FanOut {
   };
 
   /** Returns false when the delivery is over: no recipient is left, or an error stopped it. */
-  private deliverNext({ notification, recipients }: Delivery): boolean {
+  private deliverNext(delivery: Delivery): boolean {
+    const { notification } = delivery;
     try {
-      const next = recipients.next();
+      delivery.recipients ??= notification.recipients();
+      const next = delivery.recipients.next();
       if (next.done) return false;
       this.event ??= notification.createEvent();
       next.value.deliver(this.event.frame, this.event);
@@ -104,5 +107,5 @@ export class FanOut {
 
 const deliveryOf = (notification: OutgoingNotification): Delivery => ({
   notification,
-  recipients: notification.recipients(),
+  recipients: undefined,
 });

@@ -29,6 +29,7 @@ export class FakeClient implements ClientSession {
   readonly notifications: { method: string; params: unknown }[] = [];
   readonly requests: PendingClientRequest[] = [];
   readonly closeListeners = new Set<() => void>();
+  private isClosed = false;
 
   constructor(
     readonly id: string,
@@ -52,11 +53,13 @@ export class FakeClient implements ClientSession {
   }
 
   onClose(listener: () => void): () => void {
+    if (this.isClosed) listener();
     this.closeListeners.add(listener);
     return () => this.closeListeners.delete(listener);
   }
 
   close(): void {
+    this.isClosed = true;
     for (const listener of this.closeListeners) listener();
   }
 
@@ -101,7 +104,6 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   readonly scopeListeners = new Set<() => void>();
   clientInfo: { name: string; version: string } | undefined;
   private seen: Scope = EVERYTHING;
-  private isClosed = false;
 
   constructor(
     id: string,
@@ -137,16 +139,6 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     if (this.isReading) return;
     const kept = this.delivered.filter(({ options }) => !isStale(options));
     this.delivered.splice(0, this.delivered.length, ...kept);
-  }
-
-  override onClose(listener: () => void): () => void {
-    if (this.isClosed) listener();
-    return super.onClose(listener);
-  }
-
-  override close(): void {
-    this.isClosed = true;
-    super.close();
   }
 
   /** Whether all listeners were removed. */

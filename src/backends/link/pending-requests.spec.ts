@@ -132,6 +132,21 @@ describe('PendingRequests.origin', () => {
     expect(harness.pending.origin(undefined)).toEqual({ callers: [other], ambiguous: false });
   });
 
+  it('is no longer ambiguous when the timeout of each abandoned call is over, in any order', () => {
+    const harness = new Harness();
+    const [slow, fast] = [new FakeClient('a'), new FakeClient('b')];
+    const [first, second] = [slow.call(), fast.call()];
+    harness.add(first, 5000);
+    harness.add(second, 1000);
+    first.cancel();
+    second.cancel();
+    const next = slow.call();
+    harness.add(next, 60_000);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
+    jest.advanceTimersByTime(1000);
+    expect(harness.pending.origin(undefined)).toEqual({ callers: [next], ambiguous: false });
+  });
+
   it('is the request on whose stream the message came', () => {
     fc.assert(
       fc.property(clientsInFlight, fc.nat(5), (clients, index) => {

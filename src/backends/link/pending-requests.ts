@@ -7,6 +7,7 @@ import { Waiters } from '../../lib/listeners/waiters.js';
 import type { Inbound } from '../../mcp/json-rpc.js';
 import type { Caller } from '../../mcp/mcp-context.js';
 import { membersWithToken, progressTokenOf, progressWithToken } from '../../mcp/params.js';
+import { AbandonedRequests } from './abandoned-requests.js';
 import { brokenError, cancelledError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
 
@@ -58,8 +59,8 @@ export class PendingRequests {
    * token. Ids start below 2^30, because V8 formats small integers several times faster.
    */
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
-  /** Abandoned requests that the server may still execute. No other client may receive messages that they cause. */
-  private readonly abandoned = new Map<number, { readonly client: object; readonly until: number }>();
+  /** No other client may receive messages that abandoned requests cause. */
+  private readonly abandoned = new AbandonedRequests();
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
 
@@ -115,6 +116,7 @@ export class PendingRequests {
 
   failAll(error: Error): void {
     this.deadlines.stop();
+    this.abandoned.stop();
     const all = [...this.byId];
     for (const { id } of all) this.fail(id, error);
   }
@@ -143,7 +145,7 @@ export class PendingRequests {
   /** `streamRequestId` is the request on whose response stream the message came; undefined on a shared stream. */
   origin(streamRequestId: RequestId | undefined): MessageOrigin {
     if (streamRequestId !== undefined) return originOf(this.byId.get(streamRequestId));
-    if (this.byId.size === 0 && this.abandoned.size === 0) return NO_CALL;
+    if (this.byId.size === 0 && this.abandoned.isEmpty) return NO_CALL;
     const found: { readonly id: number; readonly caller: Caller }[] = [];
     for (const { id, request } of this.byId) {
       const { caller } = request;
@@ -151,11 +153,9 @@ export class PendingRequests {
       if (found[0] && clientOf(found[0].caller) !== clientOf(caller)) return AMBIGUOUS;
       found.push({ id, caller });
     }
-    this.removeExpiredAbandoned();
+    if (this.abandoned.hasOtherThan(found[0] && clientOf(found[0].caller))) return AMBIGUOUS;
     // The id table is not ordered.
     const callers = found.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
-    for (const { client } of this.abandoned.values())
-      if (!callers[0] || client !== clientOf(callers[0])) return AMBIGUOUS;
     return { callers, ambiguous: false };
   }
 
@@ -174,24 +174,13 @@ export class PendingRequests {
   private abandon(pending: PendingRequest, reason: AbandonReason): void {
     if (!this.remove(pending)) return;
     const { caller, method, timeoutMs } = pending.request;
-    this.removeExpiredAbandoned();
-    // The entry expires after another timeout, because a server that obeys the cancellation never responds.
-    if (caller)
-      this.abandoned.set(pending.id, { client: clientOf(caller), until: performance.now() + timeoutMs });
+    if (caller) this.abandoned.add(pending.id, clientOf(caller), performance.now() + timeoutMs);
     this.events.abandoned(pending, reason);
     pending.reject(reason === 'cancelled' ? cancelledError() : timeoutError(this.server, method, timeoutMs));
   }
 
   private extendDeadline(pending: PendingRequest): void {
     pending.deadline = Math.min(performance.now() + pending.request.timeoutMs, pending.maxDeadline);
-  }
-
-  private removeExpiredAbandoned(): void {
-    const now = performance.now();
-    for (const [id, { until }] of this.abandoned) {
-      if (until > now) return;
-      this.abandoned.delete(id);
-    }
   }
 
   private expire(pending: PendingRequest): void {

@@ -65,6 +65,19 @@ describe('SessionLinks', () => {
     expect(harness.sessionLinks.size).toBe(0);
   });
 
+  it('opens no link for a session that has ended', async () => {
+    const harness = new Harness();
+    const client = new FakeClient('a');
+    client.close();
+    expect(await refusalOf(harness.sessionLinks.get(client))).toMatchObject({
+      kind: 'server-unavailable',
+      cause: { message: 'the session of the client has ended' },
+    });
+    expect(harness.links).toHaveLength(0);
+    expect(harness.sessionLinks.size).toBe(0);
+    expect(client.closeListeners.size).toBe(0);
+  });
+
   it('opens a new link after the first is lost, and keeps the new link open', async () => {
     const { sessionLinks, links } = new Harness();
     const client = new FakeClient('a');

@@ -66,11 +66,17 @@ export class SessionLinks {
 
   private open(session: ClientSession): Promise<Link> {
     const ended = new AbortController();
-    const link = this.connect(session, AbortSignal.any([ended.signal, this.stopping.signal]));
+    // The session calls the listener at once if it has ended already.
     const removeListener = session.onClose(() => {
       ended.abort();
-      void this.remove(entry);
+      const entry = this.bySession.get(session.id);
+      if (entry) void this.remove(entry);
     });
+    if (ended.signal.aborted) {
+      removeListener();
+      return Promise.reject(new Error('the session of the client has ended'));
+    }
+    const link = this.connect(session, AbortSignal.any([ended.signal, this.stopping.signal]));
     const entry: SessionLink = { session, link, removeListener };
     this.bySession.set(session.id, entry);
     link.then(
