@@ -112,6 +112,23 @@ describe('Backend.call', () => {
     expect(harness.backend.status().inFlight).toBe(isConcurrent ? 2 : 1);
   });
 
+  it('counts the time in the queue as part of the timeout of a call', async () => {
+    const harness = await BackendHarness.ready({ concurrency: 1, timeoutMs: 1000 });
+    const arrival = performance.now();
+    const calls = [harness.call(), harness.call()];
+    const gatewayRequest = harness.backend.gatewayRequest(harness.link, 'resources/read', '{}');
+    const first = await harness.pendingCall();
+    await advanceTime(900);
+    first.answer({});
+    const second = await harness.pendingCall();
+    second.answer({});
+    await flushPromises();
+    const third = harness.link.asked('resources/read');
+    expect([first, second, third].map(({ deadline }) => deadline! - arrival)).toEqual([1000, 1000, 1000]);
+    third.answer({});
+    await Promise.all([...calls, gatewayRequest]);
+  });
+
   it('runs an exclusive call alone', async () => {
     const harness = await BackendHarness.ready();
     const caller = new FakeClient('a').call();
@@ -227,10 +244,16 @@ async function timeOutThreeCalls(harness: BackendHarness): Promise<void> {
   }
 }
 
+async function makeUnresponsive(harness: BackendHarness): Promise<void> {
+  await timeOutThreeCalls(harness);
+  harness.link.asked('ping').fail(timeout());
+  await flushPromises();
+}
+
 describe('Backend of a server that does not answer', () => {
-  it('is unresponsive after three timeouts, and rejects calls at once until a ping is answered', async () => {
+  it('is unresponsive after three timeouts and an unanswered ping, and rejects calls at once until one is answered', async () => {
     const harness = await BackendHarness.ready();
-    await timeOutThreeCalls(harness);
+    await makeUnresponsive(harness);
     expect(harness.state).toBe('unresponsive');
     expect(await refusalOf(harness.call())).toMatchObject({
       kind: 'server-unavailable',
@@ -258,7 +281,7 @@ describe('Backend of a server that does not answer', () => {
 
   it('is ready again over its next link', async () => {
     const harness = await BackendHarness.ready();
-    await timeOutThreeCalls(harness);
+    await makeUnresponsive(harness);
     harness.link.disconnect();
     await advanceTime(500);
     expect(harness.state).toBe('ready');
@@ -272,6 +295,19 @@ describe('Backend of a server that does not answer', () => {
     await flushPromises();
     (await harness.pendingCall()).answer({});
     await expect(result).resolves.toBeDefined();
+  });
+});
+
+describe('Backend with a link per session', () => {
+  it('rejects a call at its deadline while its link is being opened', async () => {
+    const harness = await BackendHarness.ready({ isolation: 'session' });
+    harness.connect = () => new Promise(() => {});
+    const outcome = outcomeOf(harness.call());
+    await advanceTime(999);
+    expect(outcome).toEqual({});
+    await advanceTime(1);
+    expect(outcome.error).toMatchObject({ kind: 'timeout' });
+    expect(harness.backend.status().inFlight).toBe(0);
   });
 });
 

@@ -136,14 +136,15 @@ export class Backend {
     const { key, signal } = call.caller;
     const deadline = performance.now() + this.settings.timeoutMs;
     const { exclusive } = call;
-    return this.gate.run(key, () => this.send(call), { signal, deadline, exclusive });
+    return this.gate.run(key, () => this.send(call, deadline), { signal, deadline, exclusive });
   }
 
   /** Sends a request of the gateway itself over this link. The call gate treats the gateway as one more client. */
   async gatewayRequest(link: Link, method: string, params: string): Promise<JsonText> {
     const { timeoutMs } = this.settings;
     const deadline = performance.now() + timeoutMs;
-    return this.gate.run(GATEWAY_KEY, () => link.request({ method, params, timeoutMs }), { deadline });
+    const request = { method, params, timeoutMs, deadline };
+    return this.gate.run(GATEWAY_KEY, () => link.request(request), { deadline });
   }
 
   /** The link of one session, opened if there is none. Rejects when the sessions share one link. */
@@ -200,18 +201,22 @@ export class Backend {
       : this.connection.unavailableError();
   }
 
-  private send(call: BackendCall): Promise<JsonText> {
+  private send(call: BackendCall, deadline: number): Promise<JsonText> {
     const { span } = call.caller;
-    if (!span) return this.request(call, call.params);
+    if (!span) return this.request(call, call.params, deadline);
     const transport = this.settings.type === 'stdio' ? 'pipe' : 'tcp';
     const attributes = { 'gatehouse.server.id': this.id, 'network.transport': transport };
     return traceCall(this.tracing, call, { parent: span, attributes }, (params) =>
-      this.request(call, params),
+      this.request(call, params, deadline),
     );
   }
 
-  private request({ method, caller }: BackendCall, params: string | undefined): Promise<JsonText> {
-    const request = { method, params, caller, timeoutMs: this.settings.timeoutMs };
+  private request(
+    { method, caller }: BackendCall,
+    params: string | undefined,
+    deadline: number,
+  ): Promise<JsonText> {
+    const request = { method, params, caller, timeoutMs: this.settings.timeoutMs, deadline };
     if (!this.sessionLinks) return this.connection.request(request);
     const error = this.unavailableError();
     return error ? Promise.reject(error) : this.sessionLinks.request(request);

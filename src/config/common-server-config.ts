@@ -53,7 +53,11 @@ export abstract class CommonServerConfig {
   )
   readonly queue: number = 100;
 
-  @Integer(1, 3_600_000, 'Timeout of a call in milliseconds.')
+  @Integer(
+    1,
+    3_600_000,
+    'Timeout of a call in milliseconds, from its arrival to its answer, the time in the queue included. Progress restarts it.',
+  )
   readonly timeoutMs: number = 60_000;
 
   @Section(ServerTools, 'Disabled and exclusive tools of this server.')

@@ -1,5 +1,6 @@
 import type { Link, LinkRequest, ServerFacts, ServerNotification } from '../../src/backends/link/link.js';
 import { TransportError } from '../../src/backends/link/transport.js';
+import { RemoteError } from '../../src/core/errors.js';
 import { JsonText } from '../../src/lib/json-text/json-text.js';
 import { LATEST_REVISION } from '../../src/mcp/revisions/revision.js';
 
@@ -24,6 +25,7 @@ export class FakeLink implements Link {
   readonly notified: string[] = [];
   readonly stderr: string[] = [];
   closes = 0;
+  received = 0;
   pid: number | undefined;
   notificationsReady = Promise.resolve();
   private listener: (notification: ServerNotification) => void = () => {};
@@ -48,10 +50,12 @@ export class FakeLink implements Link {
         ...request,
         answer: (result) => {
           this.inFlight.delete(pending);
+          this.received++;
           resolve(typeof result === 'string' ? new JsonText(result) : JsonText.of(result));
         },
         fail: (error) => {
           this.inFlight.delete(pending);
+          if (error instanceof RemoteError) this.received++;
           reject(error);
         },
       };
@@ -62,8 +66,8 @@ export class FakeLink implements Link {
     });
   }
 
-  async ping(): Promise<void> {
-    await this.request({ method: 'ping', timeoutMs: 5000 });
+  async probe(timeoutMs: number): Promise<void> {
+    await this.request({ method: 'ping', timeoutMs }).catch(() => {});
   }
 
   /** The only request of this method in flight. Throws when there is none or more than one. */
@@ -96,6 +100,7 @@ export class FakeLink implements Link {
 
   /** Sends a notification of the server. */
   emit(method: string, params: object = {}, origin: Partial<ServerNotification> = {}): void {
+    this.received++;
     this.listener({
       method,
       params: params as Record<string, unknown>,

@@ -40,7 +40,8 @@ function applySteps(
 }
 
 const READY = ['connect', 'opened'] as const;
-const UNRESPONSIVE = [...READY, 'timed-out', 'timed-out', 'timed-out'] as const;
+const SILENT = ['timed-out', 'probe-unanswered', 'timed-out', 'timed-out'] as const;
+const UNRESPONSIVE = [...READY, ...SILENT] as const;
 const RETRYING = ['connect', 'failed'] as const;
 const CRASH_LOOP = Array.from({ length: 5 }, () => RETRYING).flat();
 
@@ -61,11 +62,13 @@ describe('transition', () => {
     ['connecting', 'reconnect', 'connecting'],
     ['connecting', 'stop', 'stopped'],
     ['ready', 'timed-out', 'ready'],
+    ['ready', 'probe-unanswered', 'ready'],
     ['ready', 'answered', 'ready'],
     ['ready', 'lost', 'retrying'],
     ['ready', 'reconnect', 'connecting'],
     ['ready', 'stop', 'stopped'],
     ['unresponsive', 'timed-out', 'unresponsive'],
+    ['unresponsive', 'probe-unanswered', 'unresponsive'],
     ['unresponsive', 'answered', 'ready'],
     ['unresponsive', 'lost', 'retrying'],
     ['unresponsive', 'reconnect', 'connecting'],
@@ -82,12 +85,15 @@ describe('transition', () => {
   });
 
   it.each<[ConnectionState, readonly ConnectionEvent['type'][]]>([
-    ['stopped', ['opened', 'failed', 'lost', 'timed-out', 'answered', 'reconnect', 'stop']],
-    ['connecting', ['connect', 'lost', 'timed-out', 'answered']],
+    [
+      'stopped',
+      ['opened', 'failed', 'lost', 'timed-out', 'probe-unanswered', 'answered', 'reconnect', 'stop'],
+    ],
+    ['connecting', ['connect', 'lost', 'timed-out', 'probe-unanswered', 'answered']],
     ['ready', ['connect', 'opened', 'failed']],
     ['unresponsive', ['connect', 'opened', 'failed']],
-    ['retrying', ['opened', 'failed', 'lost', 'timed-out', 'answered']],
-    ['crash-loop', ['opened', 'failed', 'lost', 'timed-out', 'answered']],
+    ['retrying', ['opened', 'failed', 'lost', 'timed-out', 'probe-unanswered', 'answered']],
+    ['crash-loop', ['opened', 'failed', 'lost', 'timed-out', 'probe-unanswered', 'answered']],
   ])('ignores in %s the events %j', (from, events) => {
     const status = statusAfter(...STEPS_TO[from]);
     for (const event of events)
@@ -143,7 +149,7 @@ describe('transition', () => {
 describe('transition, any order of events', () => {
   const steps = fc.array(
     fc.oneof(
-      fc.constantFrom<Step>('connect', 'opened', 'timed-out', 'answered', 'reconnect', 'stop'),
+      fc.constantFrom<Step>('connect', 'opened', ...SILENT, 'answered', 'reconnect', 'stop'),
       fc.constantFrom<Step>(FAILED, LOST, SESSION_EXPIRED),
       fc.nat(70_000),
     ),
@@ -156,11 +162,12 @@ describe('transition, any order of events', () => {
         let from = { status: initialStatus(0), now: 0 };
         for (const event of events) {
           from = applySteps(from, event);
-          const { state, cause, since, nextAttemptAt, openedAt, timeouts, failures } = from.status;
+          const { state, cause, since, nextAttemptAt, openedAt, failures } = from.status;
+          const { timeouts, unansweredProbes } = from.status;
           const isOpen = state === 'ready' || state === 'unresponsive';
           const isRetrying = state === 'retrying' || state === 'crash-loop';
           expect([openedAt !== undefined, nextAttemptAt !== undefined]).toEqual([isOpen, isRetrying]);
-          expect(timeouts >= 3).toBe(state === 'unresponsive');
+          expect(timeouts >= 3 && unansweredProbes >= 1).toBe(state === 'unresponsive');
           expect(since).toBeLessThanOrEqual(from.now);
           expect((nextAttemptAt ?? since) - since).toBeLessThanOrEqual(30_000);
           expect(failures.length).toBeLessThanOrEqual(5);
@@ -174,21 +181,30 @@ describe('transition, any order of events', () => {
 });
 
 describe('transition of a server that does not answer', () => {
-  it('leads to unresponsive with the third timeout in a row', () => {
-    expect(statusAfter(...READY, 'timed-out', 'timed-out').state).toBe('ready');
-    expect(statusAfter(...READY, 'timed-out', 'timed-out', 8, 'timed-out')).toMatchObject({
+  it.each([
+    [['timed-out', 'probe-unanswered', 'timed-out'], 'timed-out'],
+    [['timed-out', 'timed-out', 'timed-out'], 'probe-unanswered'],
+    [['timed-out', 'timed-out', 'timed-out', 'timed-out'], 'probe-unanswered'],
+  ] as const)('leads to unresponsive after three timeouts and an unanswered probe: %j, %s', (first, last) => {
+    expect(statusAfter(...READY, ...first).state).toBe('ready');
+    expect(statusAfter(...READY, ...first, 8, last)).toMatchObject({
       state: 'unresponsive',
       since: 8,
       cause: { message: 'it does not answer' },
     });
   });
 
-  it('counts timeouts anew after an answer and over the next link', () => {
-    expect(statusAfter(...READY, 'timed-out', 'timed-out', 'answered', 'timed-out', 'timed-out').state).toBe(
-      'ready',
-    );
-    expect(statusAfter(...UNRESPONSIVE, 'answered')).toMatchObject({ timeouts: 0, cause: undefined });
-    expect(statusAfter(...UNRESPONSIVE, LOST, ...READY, 'timed-out', 'timed-out').state).toBe('ready');
+  it('counts timeouts and probes anew after an answer and over the next link', () => {
+    for (const reset of [['answered'], [LOST, ...READY]] as const) {
+      expect(statusAfter(...UNRESPONSIVE, ...reset)).toMatchObject({
+        state: 'ready',
+        timeouts: 0,
+        unansweredProbes: 0,
+        cause: undefined,
+      });
+      expect(statusAfter(...READY, ...SILENT.slice(0, 3), ...reset, 'timed-out').state).toBe('ready');
+      expect(statusAfter(...UNRESPONSIVE, ...reset, ...SILENT.slice(0, 3)).state).toBe('ready');
+    }
   });
 });
 

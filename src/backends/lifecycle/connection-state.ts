@@ -4,7 +4,7 @@ import { isSessionExpired } from '../link/link-errors.js';
 /**
  * - `connecting`: a link is being opened
  * - `ready`: the link is open and the server answers
- * - `unresponsive`: the link is open, but requests time out; calls fail at once until the server answers again
+ * - `unresponsive`: the link is open, but nothing arrives; calls fail at once until the server answers again
  * - `retrying`: the link was lost or could not be opened; the next attempt follows after the backoff delay
  * - `crash-loop`: five failures within a minute and no stable link since; attempts continue at a long interval
  * - `stopped`: not started, disabled or shutting down
@@ -24,8 +24,10 @@ export interface ConnectionStatus {
   readonly nextAttemptAt: number | undefined;
   /** When the current link was opened. */
   readonly openedAt: number | undefined;
-  /** Requests that timed out since the last answer over the current link. */
+  /** Requests over the current link that timed out while no message of the server arrived. */
   readonly timeouts: number;
+  /** Probes that were not answered since the first of these timeouts. */
+  readonly unansweredProbes: number;
   /** Times of the latest lost links and failed attempts, at most as many as make a crash loop. */
   readonly failures: readonly number[];
   /** Stays true in `connecting` and `ready`: only a stable link or a requested reconnect ends a crash loop. */
@@ -37,12 +39,17 @@ export interface ConnectionStatus {
  * - `opened`: the attempt succeeded
  * - `failed`: the attempt failed
  * - `lost`: the link closed
- * - `timed-out`, `answered`: the outcome of a request or ping over the current link
+ * - `timed-out`: a request over the current link timed out, and no message of the server arrived meanwhile
+ * - `probe-unanswered`: a probe of the server was not answered
+ * - `answered`: a message of the server arrived
  * - `reconnect`: an administrator requested a new link; earlier failures do not count any more
  * - `stop`: the server was disabled, or the gateway shuts down
  */
 export type ConnectionEvent =
-  | { readonly type: 'connect' | 'opened' | 'timed-out' | 'answered' | 'reconnect' | 'stop' }
+  | {
+      readonly type:
+        'connect' | 'opened' | 'timed-out' | 'probe-unanswered' | 'answered' | 'reconnect' | 'stop';
+    }
   | { readonly type: 'failed' | 'lost'; readonly cause: Error };
 
 /** What a transition depends on besides the status and the event. */
@@ -59,6 +66,8 @@ type Transition = (
 ) => ConnectionStatus;
 
 const UNRESPONSIVE_TIMEOUTS = 3;
+/** Without it, the slow tool of one client would make the server unavailable to all. */
+const UNRESPONSIVE_PROBES = 1;
 const CRASH_LOOP_FAILURES = 5;
 const CRASH_LOOP_WINDOW_MS = 60_000;
 const CRASH_LOOP_RETRY_MS = 30_000;
@@ -73,6 +82,7 @@ export const initialStatus = (now: number): ConnectionStatus => ({
   nextAttemptAt: undefined,
   openedAt: undefined,
   timeouts: 0,
+  unansweredProbes: 0,
   failures: [],
   isCrashLoop: false,
 });
@@ -91,6 +101,7 @@ const open: Transition = (status, { now }) => ({
   since: now,
   openedAt: now,
   timeouts: 0,
+  unansweredProbes: 0,
 });
 
 const retry: Transition = (status, { now, random }, cause) => {
@@ -108,18 +119,22 @@ const retry: Transition = (status, { now, random }, cause) => {
     nextAttemptAt: now + delayMs,
     openedAt: undefined,
     timeouts: 0,
+    unansweredProbes: 0,
     failures: recent,
     isCrashLoop: isLoop,
   };
 };
 
-const countTimeout: Transition = (status, { now }) => {
-  const timeouts = status.timeouts + 1;
-  if (status.state === 'unresponsive' || timeouts < UNRESPONSIVE_TIMEOUTS) return { ...status, timeouts };
-  return { ...status, state: 'unresponsive', cause: new Error('it does not answer'), since: now, timeouts };
-};
+const countTimeout: Transition = (status, { now }) =>
+  unresponsiveIfSilent({ ...status, timeouts: status.timeouts + 1 }, now);
 
-const clearTimeouts: Transition = (status) => (status.timeouts === 0 ? status : { ...status, timeouts: 0 });
+const countProbe: Transition = (status, { now }) =>
+  unresponsiveIfSilent({ ...status, unansweredProbes: status.unansweredProbes + 1 }, now);
+
+const clearTimeouts: Transition = (status) =>
+  status.timeouts === 0 && status.unansweredProbes === 0
+    ? status
+    : { ...status, timeouts: 0, unansweredProbes: 0 };
 
 const recover: Transition = (status, { now }) => ({
   ...status,
@@ -127,6 +142,7 @@ const recover: Transition = (status, { now }) => ({
   cause: undefined,
   since: now,
   timeouts: 0,
+  unansweredProbes: 0,
 });
 
 const reconnect: Transition = (status, { now }) => ({
@@ -143,8 +159,22 @@ const TRANSITIONS: Readonly<
 > = {
   stopped: { connect },
   connecting: { opened: open, failed: retry, reconnect, stop },
-  ready: { 'timed-out': countTimeout, answered: clearTimeouts, lost: retry, reconnect, stop },
-  unresponsive: { 'timed-out': countTimeout, answered: recover, lost: retry, reconnect, stop },
+  ready: {
+    'timed-out': countTimeout,
+    'probe-unanswered': countProbe,
+    answered: clearTimeouts,
+    lost: retry,
+    reconnect,
+    stop,
+  },
+  unresponsive: {
+    'timed-out': countTimeout,
+    'probe-unanswered': countProbe,
+    answered: recover,
+    lost: retry,
+    reconnect,
+    stop,
+  },
   retrying: { connect, reconnect, stop },
   'crash-loop': { connect, reconnect, stop },
 };
@@ -161,6 +191,13 @@ export function transition(
 /** Whether the session has expired and the next link is being opened without delay, so that requests can wait for it. */
 export const isReinitializing = ({ state, cause, since, nextAttemptAt }: ConnectionStatus): boolean =>
   isSessionExpired(cause) && (state === 'connecting' || nextAttemptAt === since);
+
+function unresponsiveIfSilent(status: ConnectionStatus, now: number): ConnectionStatus {
+  const { state, timeouts, unansweredProbes } = status;
+  const isSilent = timeouts >= UNRESPONSIVE_TIMEOUTS && unansweredProbes >= UNRESPONSIVE_PROBES;
+  if (state === 'unresponsive' || !isSilent) return status;
+  return { ...status, state: 'unresponsive', cause: new Error('it does not answer'), since: now };
+}
 
 function startsCrashLoop(failures: readonly number[], now: number): boolean {
   const [first = now] = failures;

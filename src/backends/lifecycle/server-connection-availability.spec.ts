@@ -107,13 +107,21 @@ describe('ServerConnection to a server that does not answer', () => {
     harness = await Harness.ready();
   });
 
-  it('is unresponsive after three timeouts in a row and ready after the next answer, and logs both', async () => {
+  /** Three requests and a probe are not answered. */
+  async function becomeUnresponsive(): Promise<void> {
+    await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
+    harness.link.asked('ping').fail(TIMEOUT);
+    await flushPromises();
+  }
+
+  it('is unresponsive after three timeouts and an unanswered probe, ready after the next answer, and logs both', async () => {
     const lines = recordLog();
-    await harness.request(TIMEOUT, TIMEOUT);
-    expect(harness.state).toBe('ready');
     const late = [1, 2].map(() => harness.connection.request({ method: 'late', timeoutMs: 1000 }));
     const [first, second] = [...harness.link.inFlight];
-    await harness.request(TIMEOUT);
+    await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
+    expect([harness.state, harness.error]).toEqual(['ready', undefined]);
+    harness.link.asked('ping').fail(TIMEOUT);
+    await flushPromises();
     expect([harness.error, harness.states]).toEqual([
       expect.stringMatching(/it does not answer$/),
       ['unresponsive'],
@@ -129,6 +137,30 @@ describe('ServerConnection to a server that does not answer', () => {
     ]);
   });
 
+  it.each<[string, (link: FakeLink) => void]>([
+    ['another request', (link) => link.asked('other').answer({})],
+    ['another request, with an error', (link) => link.asked('other').fail(REMOTE_ERROR)],
+    ['nobody, with a notification', (link) => link.emit('notifications/message')],
+  ])('stays ready, and sends no probe, when the server answers %s meanwhile', async (_whom, answer) => {
+    const [, ...slow] = ['other', 'slow', 'slow', 'slow', 'slow'].map((method) =>
+      outcomeOf(harness.connection.request({ method, timeoutMs: 1000 })),
+    );
+    answer(harness.link);
+    for (const pending of harness.link.inFlight) if (pending.method === 'slow') pending.fail(TIMEOUT);
+    await flushPromises();
+    expect(slow.map(({ error }) => error)).toEqual([TIMEOUT, TIMEOUT, TIMEOUT, TIMEOUT]);
+    expect([harness.states, harness.link.count('ping')]).toEqual([[], 0]);
+  });
+
+  it('stays ready when only the probe is answered', async () => {
+    await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
+    harness.link.asked('ping').answer({});
+    await flushPromises();
+    await harness.request(TIMEOUT, TIMEOUT);
+    expect([harness.states, harness.error]).toEqual([[], undefined]);
+    expect(harness.connection.status.timeouts).toBe(2);
+  });
+
   it.each<[string, Error]>([
     ['an error of the server, which is an answer', REMOTE_ERROR],
     ['a cancellation, which says nothing about the server', new GatewayError('cancelled', 'x')],
@@ -142,36 +174,46 @@ describe('ServerConnection to a server that does not answer', () => {
     expect([harness.state, harness.states]).toEqual(['ready', []]);
   });
 
-  it('pings every second until a ping is answered', async () => {
-    await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
+  it('probes within the timeout of the request, and every second until a probe is answered', async () => {
+    await becomeUnresponsive();
+    const ping = harness.link.requests.find(({ method }) => method === 'ping');
+    expect(ping?.timeoutMs).toBe(1000);
     await advanceTime(1000);
     harness.link.asked('ping').fail(TIMEOUT);
-    await advanceTime(1000);
+    await advanceTime(999);
     expect(harness.link.count('ping')).toBe(2);
+    await advanceTime(1);
     harness.link.asked('ping').answer({});
     await flushPromises();
     expect(harness.states).toEqual(['unresponsive', 'ready']);
     await advanceTime(60_000);
-    expect(harness.link.count('ping')).toBe(2);
+    expect(harness.link.count('ping')).toBe(3);
     await harness.request(TIMEOUT, TIMEOUT);
     expect(harness.state).toBe('ready');
   });
 
-  it('stops pinging when a request is answered after all', async () => {
+  it('is ready after a notification, without another probe', async () => {
+    await becomeUnresponsive();
+    harness.link.emit('notifications/message');
+    await advanceTime(1000);
+    expect([harness.states, harness.link.count('ping')]).toEqual([['unresponsive', 'ready'], 1]);
+  });
+
+  it('stops probing when a request is answered after all', async () => {
     const result = harness.connection.request({ method: 'late', timeoutMs: 1000 });
     const late = harness.link.asked('late');
-    await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
+    await becomeUnresponsive();
     late.answer({});
     await result;
     expect(harness.state).toBe('ready');
     await advanceTime(60_000);
-    expect(harness.link.count('ping')).toBe(0);
+    expect(harness.link.count('ping')).toBe(1);
   });
 
-  it('sends one ping at a time when the server becomes unresponsive again', async () => {
+  it('sends one probe at a time when the server becomes unresponsive again', async () => {
     const result = harness.connection.request({ method: 'late', timeoutMs: 1000 });
     const late = harness.link.asked('late');
-    await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
+    await becomeUnresponsive();
     await advanceTime(1000);
     const ping = harness.link.asked('ping');
     late.answer({});
@@ -179,20 +221,20 @@ describe('ServerConnection to a server that does not answer', () => {
     await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
     ping.fail(TIMEOUT);
     await flushPromises();
-    await advanceTime(1000);
+    await advanceTime(10_000);
     expect(harness.link.inFlight.size).toBe(1);
   });
 
   it('starts counting anew over the next link, and does not log that the server answers', async () => {
     const lines = recordLog();
     const lost = harness.link;
-    await harness.request(TIMEOUT, TIMEOUT, TIMEOUT);
+    await becomeUnresponsive();
     lost.disconnect();
     await advanceTime(500);
     expect(harness.states).toEqual(['unresponsive', 'retrying', 'connecting', 'ready']);
     expect(lines.join()).not.toContain('answers again');
     await advanceTime(60_000);
-    expect(lost.count('ping')).toBe(0);
+    expect(lost.count('ping')).toBe(1);
     await harness.request(TIMEOUT, TIMEOUT);
     expect(harness.state).toBe('ready');
   });
@@ -230,5 +272,19 @@ describe('ServerConnection.request', () => {
     await flushPromises();
     harness.link.asked('tools/call').answer({ n: 1 });
     expect((await result).text).toBe('{"n":1}');
+  });
+
+  it('waits for the next link until the deadline of the request', async () => {
+    const harness = await Harness.ready();
+    harness.open = () => new Promise(() => {});
+    harness.link.disconnect(new TransportError('session-expired', 'unknown session'));
+    await flushPromises();
+    const outcome = outcomeOf(
+      harness.connection.request({ method: 'x', timeoutMs: 1000, deadline: performance.now() + 300 }),
+    );
+    await advanceTime(299);
+    expect(outcome).toEqual({});
+    await advanceTime(1);
+    expect(outcome.error).toMatchObject({ kind: 'timeout' });
   });
 });

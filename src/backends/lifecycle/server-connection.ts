@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { RemoteError, serverUnavailable, type GatewayError } from '../../core/errors.js';
-import { unlessAborted } from '../../lib/cancellation/unless-aborted.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
-import { cancelledError, isSessionExpired, isTimeout, toCallError } from '../link/link-errors.js';
+import { isSessionExpired, isTimeout, toCallError } from '../link/link-errors.js';
 import type { Link, LinkRequest } from '../link/link.js';
 import { TransportError } from '../link/transport.js';
+import { waitForLink } from '../link/wait-for-link.js';
 import {
   initialStatus,
   isReinitializing,
@@ -13,6 +13,7 @@ import {
   type ConnectionState,
   type ConnectionStatus,
 } from './connection-state.js';
+import { ServerProbe } from './server-probe.js';
 
 interface ConnectionObserver {
   opened(link: Link): void;
@@ -26,9 +27,6 @@ interface LinkWaiter {
   reject(error: Error): void;
 }
 
-/** How often an unresponsive server is pinged. */
-const PING_INTERVAL_MS = 1000;
-
 /**
  * Keeps a link to one server open until `stop` is called. `transition` computes the status after each event; this class
  * opens links and sets timers as the status requires.
@@ -41,7 +39,12 @@ export class ServerConnection {
   private running: Promise<void> | undefined;
   private closing: Promise<void> | undefined;
   private endDelay: (() => void) | undefined;
-  private pingTimer: NodeJS.Timeout | undefined;
+  private readonly probe = new ServerProbe({
+    answered: (link) => this.recordAnswer(link),
+    unanswered: (link) => {
+      if (link === this.current) this.dispatch({ type: 'probe-unanswered' });
+    },
+  });
   /** While true, the end of the current link or attempt does not count as a failure; the next attempt begins at once. */
   private isReconnectRequested = false;
   private waiters: LinkWaiter[] = [];
@@ -112,6 +115,7 @@ export class ServerConnection {
   }
 
   private send(link: Link, request: LinkRequest, attempt: 'first' | 'last'): Promise<JsonText> {
+    const { received } = link;
     return link.request(request).then(
       (result) => {
         this.recordAnswer(link);
@@ -119,7 +123,7 @@ export class ServerConnection {
       },
       (error: unknown) => {
         if (error instanceof RemoteError) this.recordAnswer(link);
-        else if (isTimeout(error) && link === this.current) this.dispatch({ type: 'timed-out' });
+        else if (isTimeout(error) && link.received === received) this.recordTimeout(link, request);
         if (attempt === 'first' && isSessionExpired(error)) return this.resend(link, request);
         throw toCallError(this.server, error);
       },
@@ -130,14 +134,22 @@ export class ServerConnection {
     const next = this.nextLink(lost).catch((error: unknown) => {
       throw toCallError(this.server, error);
     });
-    const signal = request.caller?.signal;
-    const link = await (signal ? unlessAborted(signal, next, cancelledError) : next);
+    const link = await waitForLink(this.server, next, request);
     return this.send(link, request, 'last');
   }
 
   private recordAnswer(link: Link): void {
     // Without earlier timeouts, an answer does not change the status.
-    if (link === this.current && this.currentStatus.timeouts > 0) this.dispatch({ type: 'answered' });
+    if (link !== this.current || this.currentStatus.timeouts === 0) return;
+    this.probe.stop();
+    this.dispatch({ type: 'answered' });
+  }
+
+  /** Of a request during which no message of the server arrived: a slow tool is no reason to doubt the server. */
+  private recordTimeout(link: Link, { timeoutMs }: LinkRequest): void {
+    if (link !== this.current) return;
+    this.dispatch({ type: 'timed-out' });
+    this.probe.start(link, timeoutMs);
   }
 
   private async run(): Promise<void> {
@@ -164,6 +176,7 @@ export class ServerConnection {
     this.linkOpened(link);
     const cause = await link.closed;
     this.current = undefined;
+    this.probe.stop();
     this.observer.lost(link, cause);
     this.closing = link.close();
     this.recordFailure({ type: 'lost', cause });
@@ -211,23 +224,8 @@ export class ServerConnection {
     this.currentStatus = transition(previous, event, { now: Date.now(), random: Math.random() });
     const { state } = this.currentStatus;
     if (state === previous.state) return;
-    clearTimeout(this.pingTimer);
-    if (state === 'unresponsive') this.schedulePing();
     this.logState(previous.state);
     this.observer.stateChanged();
-  }
-
-  /** While the server is unresponsive, calls are refused. Only a ping can show that the server answers again. */
-  private schedulePing(): void {
-    const link = this.current;
-    if (!link || this.currentStatus.state !== 'unresponsive') return;
-    clearTimeout(this.pingTimer);
-    this.pingTimer = setTimeout(() => {
-      link.ping().then(
-        () => this.recordAnswer(link),
-        () => this.schedulePing(),
-      );
-    }, PING_INTERVAL_MS).unref();
   }
 
   private logState(previous: ConnectionState): void {

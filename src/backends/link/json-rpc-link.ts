@@ -158,8 +158,12 @@ export class JsonRpcLink implements Link {
     });
   }
 
-  ping(): Promise<void> {
-    return this.monitor.ping();
+  get received(): number {
+    return this.monitor.received;
+  }
+
+  probe(timeoutMs: number): Promise<void> {
+    return this.monitor.probe(timeoutMs, this.facts.capabilities);
   }
 
   notify(method: string, params?: string): void {
@@ -203,7 +207,7 @@ export class JsonRpcLink implements Link {
   }
 
   private receive(raw: JSONRPCMessage, extra?: MessageExtra): void {
-    this.monitor.hasReceived = true;
+    this.monitor.received++;
     const message = readMessage(extra?.document ?? JsonDocument.of(JSON.stringify(raw)));
     if (message.kind === 'response') this.pending.respond(message);
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);

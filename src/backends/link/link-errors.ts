@@ -34,6 +34,10 @@ export const isSessionExpired = (error: unknown): boolean =>
 export const isBadRequest = (error: unknown): boolean =>
   error instanceof TransportError && error.fault === 'refused' && error.details.httpStatus === 400;
 
+/** Whether the HTTP error is that of the server itself; one of 500 and above may be that of a proxy in front of it. */
+export const isRefusedByServer = ({ fault, details }: TransportError): boolean =>
+  fault === 'refused' && (details.httpStatus ?? 500) < 500;
+
 /** Transports of the SDK reject with other errors, which count as `broken`. */
 export const toTransportError = (error: Error): TransportError =>
   error instanceof TransportError ? error : brokenError(error.message, { cause: error });

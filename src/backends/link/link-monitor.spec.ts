@@ -41,6 +41,38 @@ describe('LinkMonitor', () => {
     expect(outcome.error).toBe(late);
   });
 
+  it('probes with a ping, and every second time with a list of the server, within 5 s', async () => {
+    const capabilities = { prompts: {}, resources: {} };
+    for (const [method, timeoutMs] of [
+      ['ping', 60_000],
+      ['resources/list', 60_000],
+      ['ping', 300],
+    ] as const) {
+      const probed = outcomeOf(monitor.probe(timeoutMs, capabilities).then(() => 'done'));
+      expect(link.asked(method).timeoutMs).toBe(Math.min(timeoutMs, 5000));
+      link.asked(method).fail(new GatewayError('timeout', 'late'));
+      await flushPromises();
+      expect(probed.value).toBe('done');
+    }
+  });
+
+  it('probes with pings alone when the server has no lists', async () => {
+    for (let n = 0; n < 2; n++) {
+      void monitor.probe(1000, { logging: {} });
+      link.asked('ping').answer({});
+      await flushPromises();
+    }
+    expect(link.count('ping')).toBe(2);
+  });
+
+  it.each([
+    ['counts an HTTP error of the server as a message', 404, 1],
+    ['does not count an HTTP error that a proxy may have sent', 502, 0],
+  ])('%s', (_what, httpStatus, received) => {
+    monitor.sendFailed(new TransportError('refused', 'no', { httpStatus }));
+    expect(monitor.received).toBe(received);
+  });
+
   it('reports an expired session when the server answers HTTP 400 to a ping', async () => {
     monitor.sendFailed(BAD_REQUEST);
     link.asked('ping').fail(BAD_REQUEST);

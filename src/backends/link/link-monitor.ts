@@ -1,9 +1,11 @@
+import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { RemoteError } from '../../core/errors.js';
-import { isBadRequest } from './link-errors.js';
+import { isBadRequest, isRefusedByServer } from './link-errors.js';
 import type { LinkRequest } from './link.js';
 import { TransportError, type StreamState } from './transport.js';
 
 const PING_TIMEOUT_MS = 5000;
+const LISTED = ['tools', 'resources', 'prompts'] as const;
 
 interface LinkMonitorEvents {
   /** The link cannot be used any more. */
@@ -17,8 +19,11 @@ interface LinkMonitorEvents {
  * or when the server sends nothing for a keepalive interval. In doubtful cases the monitor pings the server.
  */
 export class LinkMonitor {
-  /** Whether a message has arrived in this keepalive interval. Set by the link. */
-  hasReceived = true;
+  /** Number of messages of the server. Counted by the link. */
+  received = 0;
+  /** The number at the last end of a keepalive interval. */
+  private receivedBefore = -1;
+  private probes = 0;
   private isStarted = false;
   private keepaliveTimer: NodeJS.Timeout | undefined;
   private isKeepalivePending = false;
@@ -53,7 +58,18 @@ export class LinkMonitor {
     }
   }
 
+  /**
+   * Pings the server, or requests a list of it in every second probe: some servers do not respond to `ping` at all.
+   * Resolves when the server has responded, or after the timeout.
+   */
+  async probe(timeoutMs: number, capabilities: ServerCapabilities): Promise<void> {
+    const listed = LISTED.find((kind) => capabilities[kind]);
+    const method = this.probes++ % 2 === 1 && listed ? `${listed}/list` : 'ping';
+    await this.request({ method, timeoutMs: Math.min(timeoutMs, PING_TIMEOUT_MS) }).catch(() => {});
+  }
+
   sendFailed(error: TransportError): void {
+    if (isRefusedByServer(error)) this.received++;
     if (error.fault === 'unreachable' || error.fault === 'session-expired') this.events.linkFailed(error);
     else if (isBadRequest(error)) this.checkSession();
   }
@@ -76,13 +92,14 @@ export class LinkMonitor {
   }
 
   private keepAlive(timeoutMs: number): void {
-    const { hasReceived } = this;
-    this.hasReceived = false;
+    const { received } = this;
+    const hasReceived = received !== this.receivedBefore;
+    this.receivedBefore = received;
     if (hasReceived || this.isKeepalivePending) return;
     this.isKeepalivePending = true;
     this.ping(timeoutMs)
       .catch((error: Error) => {
-        if (!this.hasReceived) this.events.linkFailed(error);
+        if (this.received === received) this.events.linkFailed(error);
       })
       .finally(() => (this.isKeepalivePending = false));
   }

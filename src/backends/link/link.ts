@@ -16,6 +16,11 @@ export interface LinkRequest {
   readonly params?: string | undefined;
   /** The request is cancelled after this long without a response or progress. */
   readonly timeoutMs: number;
+  /**
+   * When the timeout ends that began before the request was sent, on the clock of `performance.now()`: a client waits
+   * `timeoutMs` from the arrival of its call, the time in a queue or until a link is open included.
+   */
+  readonly deadline?: number | undefined;
   /** The client request that caused this one; absent for requests of the gateway itself. */
   readonly caller?: Caller | undefined;
 }
@@ -55,8 +60,11 @@ export interface Link {
   /** The result as the server wrote it. Rejects with RemoteError, TransportError or GatewayError. */
   request(request: LinkRequest): Promise<JsonText>;
 
-  /** Resolves when the server responds, even with an error. Rejects when it does not. */
-  ping(): Promise<void>;
+  /** Number of messages of the server so far. An HTTP response that refuses a request counts as one. */
+  readonly received: number;
+
+  /** Sends a request that any server can respond to. Resolves when it has responded, or after the timeout. */
+  probe(timeoutMs: number): Promise<void>;
 
   notify(method: string, params?: string): void;
 

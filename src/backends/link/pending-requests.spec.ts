@@ -15,9 +15,9 @@ class Harness {
     isWaitingForClient: (caller) => caller === this.waitingCaller,
   });
 
-  add(caller?: FakeCaller, timeoutMs = 1000): PendingRequest {
+  add(caller?: FakeCaller, timeoutMs = 1000, deadline?: number): PendingRequest {
     const settle = (outcome: JsonText | Error): void => void this.outcomes.push(outcome);
-    return this.pending.add({ method: 'x', caller, timeoutMs }, settle, settle);
+    return this.pending.add({ method: 'x', caller, timeoutMs, deadline }, settle, settle);
   }
 
   respond(id: number): void {
@@ -81,6 +81,15 @@ describe('PendingRequests', () => {
     harness.waitingCaller = undefined;
     jest.advanceTimersByTime(1100);
     expect(harness.abandoned).toContainEqual([id, 'timeout']);
+  });
+
+  it('abandons a request at its deadline, also when that is earlier than its timeout after sending', () => {
+    const harness = new Harness();
+    const { id } = harness.add(undefined, 1000, performance.now() + 100);
+    jest.advanceTimersByTime(99);
+    expect(harness.abandoned).toEqual([]);
+    jest.advanceTimersByTime(2);
+    expect(harness.abandoned).toEqual([[id, 'timeout']]);
   });
 
   it('restarts the timeout of the given callers and of no other', () => {

@@ -79,7 +79,7 @@ export class PendingRequests {
     resolve: PendingRequest['resolve'],
     reject: PendingRequest['reject'],
   ): PendingRequest {
-    const now = performance.now();
+    const deadline = request.deadline ?? performance.now() + request.timeoutMs;
     const paramsMembers = membersWithToken(request.params);
     const pending: PendingRequest = {
       id: this.byId.nextId(),
@@ -89,8 +89,8 @@ export class PendingRequests {
       onAbort: () => this.abandon(pending, 'cancelled'),
       clientToken: progressTokenOf(request.params, paramsMembers),
       paramsMembers,
-      deadline: now + request.timeoutMs,
-      maxDeadline: now + request.timeoutMs * MAX_TIMEOUT_FACTOR,
+      deadline,
+      maxDeadline: deadline + request.timeoutMs * (MAX_TIMEOUT_FACTOR - 1),
     };
     this.byId.add(pending);
     request.caller?.signal.addEventListener('abort', pending.onAbort, { once: true });

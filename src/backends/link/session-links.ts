@@ -1,9 +1,9 @@
 import { serverUnavailable } from '../../core/errors.js';
-import { unlessAborted } from '../../lib/cancellation/unless-aborted.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
-import { cancelledError, toCallError } from './link-errors.js';
+import { toCallError } from './link-errors.js';
 import type { Link, LinkRequest } from './link.js';
+import { waitForLink } from './wait-for-link.js';
 
 interface SessionLink {
   readonly session: ClientSession;
@@ -38,9 +38,9 @@ export class SessionLinks {
 
   /** Sends a request over the link of the caller's session. */
   async request(request: LinkRequest & { readonly caller: Caller }): Promise<JsonText> {
-    const { session, signal } = request.caller;
+    const { session } = request.caller;
     if (!session) throw serverUnavailable(this.server, 'it needs a client with a session');
-    const link = await unlessAborted(signal, this.get(session), cancelledError);
+    const link = await waitForLink(this.server, this.get(session), request);
     try {
       return await link.request(request);
     } catch (error) {

@@ -1,0 +1,12 @@
+import { unlessAborted } from '../../lib/cancellation/unless-aborted.js';
+import { withTimeout } from '../../lib/deadlines/timeout.js';
+import { cancelledError, timeoutError } from './link-errors.js';
+import type { Link, LinkRequest } from './link.js';
+
+/** Settles like `opening`, or rejects at the deadline of the request or when its caller cancels it. */
+export function waitForLink(server: string, opening: Promise<Link>, request: LinkRequest): Promise<Link> {
+  const { caller, deadline, method, timeoutMs } = request;
+  const link = caller ? unlessAborted(caller.signal, opening, cancelledError) : opening;
+  if (deadline === undefined) return link;
+  return withTimeout(link, deadline - performance.now(), () => timeoutError(server, method, timeoutMs));
+}
