@@ -236,7 +236,7 @@ export class JsonRpcLink implements Link {
   }
 
   private receiveRefused(problem: JsonProblem): void {
-    this.monitor.hasReceived = true;
+    this.monitor.received++;
     if (isOverLimit(problem.reason)) this.options.onRefusedJson?.(problem.reason);
     const isRequest = problem.document?.memberText('method') !== undefined;
     this.receiveInvalid(requestIdIn(problem), `the message ${problem.message}`, isRequest);
