@@ -40,7 +40,7 @@ const isZeroWeight = (parameter: string): boolean => /^q=0(\.0*)?$/.test(paramet
 /** Reads the body as JSON. Stops reading at `limit` bytes, with or without a Content-Length. */
 export function readBody(request: IncomingMessage, limit: number): Promise<ReadJson> {
   return new Promise((resolve, reject) => {
-    const reader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: limit, isStrict: true });
+    const reader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: limit });
     let hasStopped = false;
     const stop = (): void => {
       hasStopped = true;

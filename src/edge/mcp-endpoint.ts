@@ -94,6 +94,8 @@ export class McpEndpoint implements OnModuleInit {
       return;
     }
     const message = readMessage(body);
+    // Decoding a long message and sending it on take long enough for an iteration of the event loop each.
+    if ('paramsMembers' in message) await new Promise((resolve) => setImmediate(resolve));
     try {
       await this.receive(message, request, response, source);
     } catch (error) {

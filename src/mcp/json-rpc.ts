@@ -56,7 +56,7 @@ export function readMessage(document: JsonDocument): Inbound {
 
 /** The positions of so many members are not known, and finding them in a longer text would take too long. */
 const isTooWide = (json: JsonText): boolean =>
-  json.text.length > MAX_UNINDEXED_LENGTH && json.text.startsWith('{') && !json.isIndexed;
+  !json.isIndexed && json.text.length > MAX_UNINDEXED_LENGTH && json.isObject;
 
 const MAX_UNINDEXED_LENGTH = 4 * 1024 * 1024;
 const TOO_WIDE = `params, result or error has too many members for ${MAX_UNINDEXED_LENGTH} characters`;

@@ -45,9 +45,9 @@ const SUBSCRIPTION_REJECTIONS: readonly SubscriptionRejection[] = [
 export type JsonSource = 'client' | 'admin' | 'server';
 const JSON_SOURCES: readonly JsonSource[] = ['client', 'admin', 'server'];
 
-/** `depth` and `members`: over a limit. `encoding`: not UTF-8. */
-type JsonRefusal = 'syntax' | 'encoding' | 'depth' | 'members';
-const JSON_REFUSALS: readonly JsonRefusal[] = ['syntax', 'encoding', 'depth', 'members'];
+/** `depth`, `members` and `size`: over a limit. `encoding`: not UTF-8. */
+type JsonRefusal = 'syntax' | 'encoding' | 'depth' | 'members' | 'size';
+const JSON_REFUSALS: readonly JsonRefusal[] = ['syntax', 'encoding', 'depth', 'members', 'size'];
 
 /** Values that are read at every scrape, each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;

@@ -319,6 +319,20 @@ describe('JsonRpcLink with a message over a limit of JSON', () => {
     expect(outcome.error).toBeUndefined();
   });
 
+  it.each([
+    ['request', { id: 7, method: 'sampling/createMessage' }, 1],
+    ['notification', { method: 'notifications/message' }, 0],
+  ])('refuses a %s with very long params', async (_kind, message, replies) => {
+    const limits: string[] = [];
+    const { transport, link } = await linkTo({}, { onRefusedJson: (limit) => limits.push(limit) });
+    const received: unknown[] = [];
+    link.onNotification((notification) => received.push(notification));
+    transport.receive({ ...message, params: { s: 'x'.repeat(4_194_304) } });
+    expect(limits).toEqual(['size']);
+    expect(received).toEqual([]);
+    expect(transport.sent.filter(({ error }) => error?.code === -32600)).toHaveLength(replies);
+  });
+
   it('refuses a long result whose members are not indexed', async () => {
     const { transport, link } = await linkTo();
     const { outcome } = call(link);

@@ -2,7 +2,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { GatewayError } from '../../core/errors.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 import { JsonDocument } from '../../lib/json-text/json-document.js';
-import type { JsonProblem } from '../../lib/json-text/json-reader.js';
+import { JsonProblem } from '../../lib/json-text/json-reader.js';
 import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import {
@@ -38,6 +38,8 @@ import { TransportError, type LinkTransport, type MessageExtra } from './transpo
 /** How long the link waits for the responses to requests in flight after its session has expired. */
 const DRAIN_TIMEOUT_MS = 5000;
 const NO_LINES: readonly string[] = [];
+/** For a notification or request of the server: as much as a client may send by default. A result may be longer. */
+const MAX_PARAMS_LENGTH = 4_194_304;
 
 export interface LinkOptions extends InitializeOptions {
   readonly server: string;
@@ -208,7 +210,12 @@ export class JsonRpcLink implements Link {
 
   private receive(raw: JSONRPCMessage, extra?: MessageExtra): void {
     this.monitor.received++;
-    const message = readMessage(extra?.document ?? JsonDocument.of(JSON.stringify(raw)));
+    const document = extra?.document ?? JsonDocument.of(JSON.stringify(raw));
+    if ('method' in raw && document.memberLength('params') > MAX_PARAMS_LENGTH) {
+      const problem = `has params of more than ${MAX_PARAMS_LENGTH} bytes`;
+      return this.receiveRefused(new JsonProblem('size', problem, document));
+    }
+    const message = readMessage(document);
     if (message.kind === 'response') this.pending.respond(message);
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
     else if (message.kind === 'request') {

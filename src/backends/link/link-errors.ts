@@ -14,7 +14,7 @@ export const unreadableMessage = ({ reason, message }: JsonProblem): TransportEr
     : brokenError('the server sent invalid JSON');
 
 export const isOverLimit = (reason: JsonProblem['reason']): reason is JsonLimit =>
-  reason === 'depth' || reason === 'members';
+  reason === 'depth' || reason === 'members' || reason === 'size';
 
 export const cancelledError = (): GatewayError => new GatewayError('cancelled', 'The request was cancelled');
 

@@ -104,7 +104,7 @@ export class PendingRequests {
     const pending = this.byId.get(id);
     if (!pending || !this.remove(pending)) return;
     if (outcome === 'error') pending.reject(remoteError(json));
-    else if (json.text.startsWith('{')) pending.resolve(json);
+    else if (json.isObject) pending.resolve(json);
     else pending.reject(brokenError('the server sent an invalid response: a result must be an object'));
   }
 

@@ -30,7 +30,7 @@ export class MessageReader {
     maxLineBytes: number,
     private readonly listener: MessageListener,
   ) {
-    this.json = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: maxLineBytes, isStrict: true });
+    this.json = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: maxLineBytes });
     this.lines = new LineSplitter(maxLineBytes, this);
   }
 

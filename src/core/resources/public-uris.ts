@@ -1,6 +1,10 @@
-import { JsonText, type Member } from '../../lib/json-text/json-text.js';
+import { JsonText, SharedJson, type Member } from '../../lib/json-text/json-text.js';
+import { encodeSteps } from '../../lib/json-text/scanned-object.js';
 import { elementSteps, indexed, memberSteps } from '../../lib/json-text/sliced-text.js';
 import { runAtOnce, type Steps } from '../../lib/slices/run-sliced.js';
+
+/** Longer results are encoded in steps. */
+const MAX_SHORT = 262_144;
 
 /** Maps an own URI of a server to its public URI. */
 export type ToPublicUri = (uri: string) => string;
@@ -41,14 +45,15 @@ export function uiUrisIn(text: string): readonly string[] {
 }
 
 /** False for most results, which need no rewrite. */
-export const mentionsResources = ({ text }: JsonText): boolean => text.includes('resource');
+export const mentionsResources = (result: JsonText): boolean => result.includes('resource');
 
 function* rewritten(result: JsonText, changes: Readonly<Record<string, Change>>): Steps<JsonText> {
-  const { text } = result;
-  if (!text.startsWith('{')) return result;
-  const { members } = yield* indexed(result);
+  if (!result.isObject) return result;
+  const { text, members } = yield* indexed(result);
   const changed = yield* changeMembers(text, members, changes);
-  return changed.text === text ? result : new JsonText(changed.text, undefined, changed.members);
+  if (changed.text === text) return result;
+  if (changed.text.length <= MAX_SHORT) return new JsonText(changed.text, undefined, changed.members);
+  return new SharedJson(changed.text, changed.members, yield* encodeSteps(changed.text));
 }
 
 /** The text with changed values, and the positions of the members in it. */

@@ -1,6 +1,7 @@
 import type { JsonOutline } from './json-scanner.js';
 import { OPEN_BRACE } from './json-skip.js';
-import { elementsOf, JsonText, memberText, memberValue, type Member } from './json-text.js';
+import { elementsOf, JsonText, memberText, memberValue } from './json-text.js';
+import { ScannedObject } from './scanned-object.js';
 
 /** The longest array whose elements can be taken as documents. */
 export const MAX_ELEMENTS = 1000;
@@ -20,6 +21,9 @@ export abstract class JsonDocument {
 
   /** The same, with the positions of its own members where they are known. */
   abstract member(key: string): JsonText | undefined;
+
+  /** An upper bound of the length of the member's text, without decoding it. */
+  abstract memberLength(key: string): number;
 
   /** The elements of an array; undefined when it has more than `MAX_ELEMENTS`. */
   elements(): readonly JsonDocument[] | undefined {
@@ -57,6 +61,10 @@ class TextDocument extends JsonDocument {
 
   memberText(key: string): string | undefined {
     return this.kind === 'object' ? memberText(this.text, key) : undefined;
+  }
+
+  memberLength(): number {
+    return this.text.length;
   }
 
   member(key: string): JsonText | undefined {
@@ -106,6 +114,12 @@ class ScannedDocument extends JsonDocument {
     return colon === undefined ? undefined : this.between(colon);
   }
 
+  memberLength(key: string): number {
+    const { outer } = this.outline;
+    const colon = this.colons.get(key);
+    return colon === undefined ? 0 : outer[colon + 1]! - outer[colon]!;
+  }
+
   member(key: string): JsonText | undefined {
     const colon = this.colons.get(key);
     if (colon === undefined) return undefined;
@@ -148,29 +162,9 @@ class ScannedDocument extends JsonDocument {
     const last = positions.at(-1);
     if (last === undefined || bytes[positions[0]!] !== OPEN_BRACE || !isSpace(bytes, last + 1, end))
       return undefined;
-    // Decoded in parts, because positions in the text differ from those in the bytes.
-    const parts = positions.map((at, index) => bytes.toString('utf8', at, positions[index + 1] ?? at + 1));
-    return new JsonText(parts.join(''), undefined, membersIn(parts));
+    return new ScannedObject(bytes, positions);
   }
 }
-
-/** The parts begin with `{`, a colon or a comma; a colon follows the key, and the last part is `}`. */
-function membersIn(parts: readonly string[]): readonly Member[] {
-  const members: Member[] = [];
-  let offset = 0;
-  for (let index = 0; index + 2 < parts.length; index += 2) {
-    const [before, after] = [parts[index]!, parts[index + 1]!];
-    const keyStart = offset + leadLength(before);
-    const start = offset + before.length + leadLength(after);
-    offset += before.length + after.length;
-    const end = offset - (after.length - after.trimEnd().length);
-    members.push({ key: JSON.parse(before.slice(1)) as string, keyStart, start, end });
-  }
-  return members;
-}
-
-/** The separator and the white space after it. */
-const leadLength = (part: string): number => part.length - part.slice(1).trimStart().length;
 
 function isSpace(bytes: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at++) if (bytes[at]! > 0x20) return false;

@@ -24,8 +24,6 @@ export type ReadJson = JsonDocument | JsonProblem;
 
 export interface JsonReaderOptions extends JsonLimits {
   readonly maxBytes: number;
-  /** Refuses bytes that are not UTF-8; otherwise they are replaced, as decoders do. */
-  readonly isStrict?: boolean;
 }
 
 /**
@@ -74,8 +72,7 @@ export class JsonReader {
   read(bytes: Buffer, start = 0, end = bytes.length): ReadJson {
     if (end - start > MAX_EAGER_LENGTH) return this.scan(bytes.subarray(start, end));
     const text = bytes.toString('utf8', start, end);
-    if (this.options.isStrict && text.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end)))
-      return notUtf8();
+    if (text.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end))) return notUtf8();
     if (isNestedDeeper(text, this.options.maxDepth)) return this.scan(bytes.subarray(start, end));
     try {
       return JsonDocument.of(text, JSON.parse(text));
@@ -99,7 +96,7 @@ export class JsonReader {
   private finish(scanner: JsonScanner, bytes: Buffer): ReadJson {
     const outline = scanner.end();
     if (!outline) return notJson();
-    if (this.options.isStrict && !isUtf8(bytes)) return notUtf8();
+    if (!isUtf8(bytes)) return notUtf8();
     const document = JsonDocument.scanned(bytes, outline);
     if (!scanner.exceeded) return document;
     return this.exceeded(scanner.exceeded, outline.isComplete ? document : undefined);

@@ -33,7 +33,7 @@ export interface JsonLimits {
 }
 
 /** The limit that a text exceeds. */
-export type JsonLimit = 'depth' | 'members';
+export type JsonLimit = 'depth' | 'members' | 'size';
 
 /**
  * The byte positions of brackets, colons and commas in the order of the text, by which members and elements are found

@@ -62,19 +62,34 @@ export class JsonText {
     return member && this.text.slice(member.start, member.end);
   }
 
+  get isObject(): boolean {
+    return this.text.startsWith('{');
+  }
+
+  /** Whether the text contains these ASCII characters. */
+  includes(ascii: string): boolean {
+    return this.text.includes(ascii);
+  }
+
   toJSON(): unknown {
     return this.value;
   }
 
-  private get isLongObject(): boolean {
-    return this.text.length > MAX_EAGER_LENGTH && this.text.startsWith('{');
+  protected get isLongObject(): boolean {
+    return this.text.length > MAX_EAGER_LENGTH && this.isObject;
   }
 }
 
-/** A text for many recipients, such as a page of a list, encoded at most once. */
+/** A text whose bytes are written: one for many recipients, such as a page of a list, or one that is long. */
 export class SharedJson extends JsonText {
   private encoded: Buffer | undefined;
 
+  constructor(text: string, members?: readonly Member[], bytes?: Buffer) {
+    super(text, undefined, members);
+    this.encoded = bytes;
+  }
+
+  /** The text, encoded at most once. */
   get bytes(): Buffer {
     return (this.encoded ??= Buffer.from(this.text));
   }

@@ -13,6 +13,7 @@ import {
   skipValue,
 } from './json-skip.js';
 import { JsonText, membersOf, type Member } from './json-text.js';
+import { ScannedObject } from './scanned-object.js';
 
 /** So many characters are read in one step, which takes less than a millisecond. */
 const STEP_LENGTH = 128 * 1024;
@@ -37,8 +38,9 @@ export function* memberSteps(text: string): Steps<readonly Member[]> {
   return members;
 }
 
-/** The same text with the positions of its members. Those of a long text that is not indexed are found in steps. */
+/** The same text with the positions of its members. A long text is decoded and its members are found in steps. */
 export function* indexed(json: JsonText): Steps<JsonText> {
+  if (json instanceof ScannedObject) yield* json.decodeSteps();
   if (json.isIndexed || json.text.length <= STEP_LENGTH || !json.text.startsWith('{')) return json;
   return new JsonText(json.text, undefined, yield* memberSteps(json.text));
 }

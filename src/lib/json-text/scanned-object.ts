@@ -1,0 +1,117 @@
+import type { Steps } from '../slices/run-sliced.js';
+import { MAX_EAGER_LENGTH, SharedJson, type Member } from './json-text.js';
+
+/** So many bytes are decoded, or characters encoded, in one step, which takes a few milliseconds. */
+const STEP_LENGTH = 1_048_576;
+
+/**
+ * An object as bytes, with the positions of `{`, of the colon and the comma of each member, and of `}`. It is decoded only
+ * when its text is read: a result of many megabytes is usually written as it came.
+ */
+export class ScannedObject extends SharedJson {
+  /** By key: the index of its colon among the positions. The last of repeated keys counts. */
+  private readonly colons = new Map<string, number>();
+  private decoded: { readonly text: string; readonly members: readonly Member[] } | undefined;
+
+  constructor(
+    private readonly source: Buffer,
+    private readonly positions: readonly number[],
+  ) {
+    super('', undefined, source.subarray(positions[0], positions.at(-1)! + 1));
+    Object.defineProperty(this, 'text', { get: () => this.decode().text });
+    for (let colon = 1; colon < positions.length - 1; colon += 2)
+      this.colons.set(JSON.parse(this.between(colon - 1)) as string, colon);
+  }
+
+  override get members(): readonly Member[] {
+    return this.decode().members;
+  }
+
+  override get isIndexed(): boolean {
+    return true;
+  }
+
+  override get isObject(): boolean {
+    return true;
+  }
+
+  protected override get isLongObject(): boolean {
+    return this.bytes.length > MAX_EAGER_LENGTH;
+  }
+
+  override includes(ascii: string): boolean {
+    return this.bytes.includes(ascii, 0, 'latin1');
+  }
+
+  override memberText(key: string): string | undefined {
+    const colon = this.colons.get(key);
+    return colon === undefined ? undefined : this.between(colon);
+  }
+
+  /** Decodes the text in steps. */
+  *decodeSteps(): Steps {
+    const parts: string[] = [];
+    for (const [index, from] of this.positions.entries()) {
+      const to = this.positions[index + 1] ?? from + 1;
+      const pieces: string[] = [];
+      for (let at = from, next = 0; at < to; at = next) {
+        if (at > from) yield;
+        next = this.characterBefore(Math.min(at + STEP_LENGTH, to), to);
+        pieces.push(this.source.toString('utf8', at, next));
+      }
+      parts.push(pieces.join(''));
+    }
+    this.decoded ??= { text: parts.join(''), members: membersIn(parts) };
+  }
+
+  private decode(): { readonly text: string; readonly members: readonly Member[] } {
+    if (!this.decoded) for (const steps = this.decodeSteps(); !steps.next().done;);
+    return this.decoded!;
+  }
+
+  /** The start of the character at `at`, unless that is the end. */
+  private characterBefore(at: number, end: number): number {
+    if (at === end) return end;
+    let start = at;
+    while (start > at - 4 && (this.source[start]! & 0xc0) === 0x80) start--;
+    return start;
+  }
+
+  /** The text between one position and the next. */
+  private between(index: number): string {
+    return this.source.toString('utf8', this.positions[index]! + 1, this.positions[index + 1]).trim();
+  }
+}
+
+/** The bytes of a long text, encoded in steps. */
+export function* encodeSteps(text: string): Steps<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let at = 0, next = 0; at < text.length; at = next) {
+    if (at > 0) yield;
+    next = Math.min(at + STEP_LENGTH, text.length);
+    // A surrogate pair is not split.
+    if (isHighSurrogate(text.charCodeAt(next - 1)) && next < text.length) next++;
+    pieces.push(Buffer.from(text.slice(at, next)));
+  }
+  return Buffer.concat(pieces);
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+
+/** The parts begin with `{`, a colon or a comma; a colon follows the key, and the last part is `}`. */
+function membersIn(parts: readonly string[]): readonly Member[] {
+  const members: Member[] = [];
+  let offset = 0;
+  for (let index = 0; index + 2 < parts.length; index += 2) {
+    const [before, after] = [parts[index]!, parts[index + 1]!];
+    const keyStart = offset + leadLength(before);
+    const start = offset + before.length + leadLength(after);
+    offset += before.length + after.length;
+    const end = offset - (after.length - after.trimEnd().length);
+    members.push({ key: JSON.parse(before.slice(1)) as string, keyStart, start, end });
+  }
+  return members;
+}
+
+/** The separator and the white space after it. */
+const leadLength = (part: string): number => part.length - part.slice(1).trimStart().length;
