@@ -37,10 +37,15 @@ function accepts(header: string, type: string): boolean {
 /** A weight of zero excludes the type (RFC 9110, 12.4.2). */
 const isZeroWeight = (parameter: string): boolean => /^q=0(\.0*)?$/.test(parameter);
 
+const ONE_PIECE = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinity });
+const NO_BYTES = Buffer.alloc(0);
+
 /** Reads the body as JSON. Stops reading at `limit` bytes, with or without a Content-Length. */
 export function readBody(request: IncomingMessage, limit: number): Promise<ReadJson> {
   return new Promise((resolve, reject) => {
-    const reader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: limit });
+    /** A body that comes in one piece, as most do, needs no reader of its own. */
+    let first: Buffer | undefined;
+    let reader: JsonReader | undefined;
     let hasStopped = false;
     const stop = (): void => {
       hasStopped = true;
@@ -52,6 +57,14 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
       reject(new GatewayError('payload-too-large', `The body is larger than ${limit} bytes`));
     };
     const onData = (chunk: Buffer): void => {
+      if (!first && chunk.length <= limit) {
+        first = chunk;
+        return;
+      }
+      if (!reader) {
+        reader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: limit });
+        if (first) reader.append(first);
+      }
       if (!reader.append(chunk)) rejectTooLarge();
     };
     if (Number(request.headers['content-length']) > limit) {
@@ -63,7 +76,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
       if (hasStopped) return;
       stop();
       // The body is processed after everything that has arrived was read (docs/decisions/0015).
-      setImmediate(() => resolve(reader.take()));
+      setImmediate(() => resolve(reader?.take() ?? ONE_PIECE.read(first ?? NO_BYTES)));
     });
     // A request that the client aborts emits 'close'. It emits 'error' only to an existing listener, so none is needed.
     request.on('close', () => {

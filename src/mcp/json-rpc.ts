@@ -48,11 +48,20 @@ export function readMessage(document: JsonDocument): Inbound {
   if (method === undefined) return readResponse(message, document);
   if (typeof method !== 'string') return invalid(validId, 'method must be a string');
   if (params !== undefined && !isJsonObject(params)) return invalid(validId, 'params must be an object');
-  if (params && isTooWide(document.member('params')!)) return invalid(validId, TOO_WIDE);
-  if (id === undefined) return { kind: 'notification', method, ...readParams(params, document) };
+  const json = params && document.member('params');
+  if (json && isTooWide(json)) return invalid(validId, TOO_WIDE);
+  const paramsText = json?.text;
+  if (id === undefined) return withMembers({ kind: 'notification', method, params, paramsText }, json);
   if (validId === undefined) return invalid(undefined, 'id must be a string or an integer');
-  return { kind: 'request', id: validId, method, ...readParams(params, document) };
+  return withMembers({ kind: 'request', id: validId, method, params, paramsText }, json);
 }
+
+/** Adds the positions of the members of long params. */
+const withMembers = (
+  message: Extract<Inbound, { kind: 'request' | 'notification' }>,
+  json: JsonText | undefined,
+): Inbound =>
+  json && json.text.length > MAX_EAGER_LENGTH ? { ...message, paramsMembers: json.members } : message;
 
 /** The positions of so many members are not known, and finding them in a longer text would take too long. */
 const isTooWide = (json: JsonText): boolean =>
@@ -60,13 +69,6 @@ const isTooWide = (json: JsonText): boolean =>
 
 const MAX_UNINDEXED_LENGTH = 4 * 1024 * 1024;
 const TOO_WIDE = `params, result or error has too many members for ${MAX_UNINDEXED_LENGTH} characters`;
-
-function readParams(params: Params | undefined, document: JsonDocument): InboundParams {
-  if (params === undefined) return { params, paramsText: undefined };
-  const json = document.member('params')!;
-  if (json.text.length <= MAX_EAGER_LENGTH) return { params, paramsText: json.text };
-  return { params, paramsText: json.text, paramsMembers: json.members };
-}
 
 function readResponse(message: Record<string, unknown>, document: JsonDocument): Inbound {
   const { id, result, error } = message;

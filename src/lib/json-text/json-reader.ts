@@ -130,11 +130,10 @@ function isNestedDeeper(text: string, maxDepth: number): boolean {
   return false;
 }
 
-/** Whether the text has more than `max` opening brackets. Most short texts do not, and need not be scanned. */
+/** Whether the text has more than `max` opening brackets. Most short texts do not, and need not be read for it. */
 function hasMoreBrackets(text: string, max: number): boolean {
   let left = max;
-  for (const bracket of ['{', '['])
-    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1))
-      if (--left < 0) return true;
+  for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) if (--left < 0) return true;
+  for (let at = text.indexOf('['); at !== -1; at = text.indexOf('[', at + 1)) if (--left < 0) return true;
   return false;
 }
