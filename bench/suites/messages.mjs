@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../harness/config-file.mjs';
 import { SHAPES } from '../harness/json-shapes.mjs';
 import { startServer } from '../harness/processes.mjs';
+import { onePage } from './resource-naming.mjs';
 
 const MB = 1_048_576;
 const CLIENT_BYTES = 4 * MB - 4096;
@@ -70,6 +71,7 @@ export async function messages() {
   const longest = (prefix) =>
     Math.max(...rows.filter(({ what }) => what.startsWith(prefix)).map(({ ms }) => ms));
   return [
+    ...(await onePage()),
     { what: 'ms of the longest stall by 4 MB of a client', is: longest('4 MB'), ceiling: STALL_MS },
     { what: 'ms of the longest stall by 16 MB of a server', is: longest('16 MB'), ceiling: STALL_MS },
     { what: 'ms of the longest stall by 80,000 resource links', is: longest('80,000'), ceiling: STALL_MS },

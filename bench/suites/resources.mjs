@@ -1,7 +1,7 @@
 import { ResourceGateway } from '../harness/resource-gateway.mjs';
 import { bytesOfTexts, FILTERED, QUERIES, SERVERS } from '../harness/resources.mjs';
 import { median, percentile } from '../harness/statistics.mjs';
-import { namingStyles, onePage } from './resource-naming.mjs';
+import { namingStyles } from './resource-naming.mjs';
 
 const SIZES = [10_000, 100_000, 1_000_000];
 const RUNS = 7;
@@ -15,7 +15,6 @@ export async function resources() {
   const [, medium, large] = rows;
   return [
     ...(await namingStyles()),
-    ...(await onePage()),
     {
       what: 'longest stall (ms) of sync, index and lists at 1,000,000',
       is: longest(large, 'search'),
