@@ -12,6 +12,7 @@ describe('paginated lists', () => {
   let gateway: Gateway;
   let session: RawSession;
   let server: ScriptedServer;
+  let looping: ScriptedServer;
 
   beforeAll(async () => {
     server = await ScriptedServer.start();
@@ -23,7 +24,7 @@ describe('paginated lists', () => {
       const last = page === 4;
       return { tools: [named(`page_${page}`)], ...(last ? {} : { nextCursor: String(page + 1) }) };
     });
-    const looping = await ScriptedServer.start();
+    looping = await ScriptedServer.start();
     looping.on('tools/list', () => ({ tools: [named('again')], nextCursor: '' }));
     gateway = await startGateway({
       limits: { pageSize: 3 },
@@ -60,7 +61,18 @@ describe('paginated lists', () => {
   it('contain every page of a server, and the gateway stops at a server that repeats a cursor', async () => {
     const names = (await session.list('tools')).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['paging__page_0', 'paging__page_4', 'looping__again']));
-    await gateway.logged({ level: 'warn', server: 'looping', message: 'tools/list was cut short' });
+    const message = 'tools/list ended because the server repeats a cursor';
+    await gateway.logged({ level: 'warn', server: 'looping', message });
+  });
+
+  it('follow the changes of a server whose last page carries an empty cursor', async () => {
+    looping.on('tools/list', () => ({ tools: [named('changed')], nextCursor: '' }));
+    looping.broadcast('notifications/tools/list_changed');
+    await session.namesUntil('tools', ALL.with(0, 'looping__changed'));
+    expect((await session.callTool('looping__again')).error).toMatchObject({ code: -32602 });
+    looping.on('tools/list', () => ({ tools: [named('again')], nextCursor: '' }));
+    looping.broadcast('notifications/tools/list_changed');
+    await session.namesUntil('tools', ALL);
   });
 
   it('continue at the same entry when the list changes between two pages', async () => {

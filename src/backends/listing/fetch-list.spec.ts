@@ -126,14 +126,21 @@ describe('fetchList', () => {
 });
 
 describe('fetchList, an endless list', () => {
-  it('is truncated when the server repeats a cursor', async () => {
+  it('ends with what was fetched when the server repeats a cursor', async () => {
     const link = linkTo((cursor) => ({
       tools: tools(cursor ?? 'first'),
       nextCursor: cursor === 'x' ? 'y' : 'x',
     }));
-    const { definitions, truncated } = await fetchList(link, 'tools/list');
-    expect(truncated).toBe('the server repeats a cursor');
+    const { definitions, truncated, hasRepeatedCursor } = await fetchList(link, 'tools/list');
+    expect(hasRepeatedCursor).toBe(true);
+    expect(truncated).toBeUndefined();
     expect(definitions.map(({ name }) => name)).toEqual(['first', 'x', 'y']);
+  });
+
+  it('ends after the second empty cursor', async () => {
+    const link = linkTo(() => ({ tools: tools('a'), nextCursor: '' }));
+    expect(await fetchList(link, 'tools/list')).toMatchObject({ hasRepeatedCursor: true });
+    expect(link.requests).toHaveLength(2);
   });
 
   it('is truncated after the maximum number of pages', async () => {

@@ -48,9 +48,14 @@ export interface FetchedList {
   readonly repaired?: number;
   /** Why the list is incomplete; absent when it is complete. */
   readonly truncated?: string;
+  /** The list ended with a cursor that the server had sent before. It counts as complete. */
+  readonly hasRepeatedCursor?: true;
 }
 
-/** Fetches all pages of one list. Duplicates are kept. */
+/**
+ * Fetches all pages of one list. Duplicates are kept. Cursors are opaque, so that an empty one is followed too. Servers that
+ * send one with their last page, or repeat another, respond with pages that were fetched before.
+ */
 export async function fetchList(
   link: Link,
   method: ListMethod,
@@ -69,7 +74,7 @@ export async function fetchList(
     await runSliced(builder.addPage(page), yieldIfDue);
     cursor = nextCursorIn(page);
     if (builder.isFull || cursor === undefined) return builder.build();
-    if (cursors.has(cursor)) return builder.build('the server repeats a cursor');
+    if (cursors.has(cursor)) return { ...builder.build(), hasRepeatedCursor: true };
     if (cursor.length > MAX_CURSOR_LENGTH) return builder.build('the server has too long a cursor');
     cursors.add(cursor);
     builder.characters += cursor.length;

@@ -166,8 +166,9 @@ describe('ListingSync of resources', () => {
       () => ['x:{y}'],
     );
     await harness.attach(whole);
+    const tooLong = 'c'.repeat(8193);
     await harness.attach({
-      'resources/list': () => ({ resources: [{ uri: 'part:1', name: 'part' }], nextCursor: 'again' }),
+      'resources/list': () => ({ resources: [{ uri: 'part:1', name: 'part' }], nextCursor: tooLong }),
       'resources/templates/list': () => new Error('busy'),
     });
     await advance(2000);

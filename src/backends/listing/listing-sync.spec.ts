@@ -38,9 +38,10 @@ const answersWith = (tools: string, prompts: string): Answers => ({
   'prompts/list': () => list('prompts', prompts),
 });
 
-const answersEndlessly = (name: string): Answers => ({
-  'tools/list': () => ({ ...list('tools', name), nextCursor: 'again' }),
-});
+const answersEndlessly = (name: string): Answers => {
+  let page = 0;
+  return { 'tools/list': () => ({ ...list('tools', name), nextCursor: String(page++) }) };
+};
 
 async function advance(ms: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(ms);
@@ -150,6 +151,30 @@ describe('ListingSync, a list that cannot be fetched', () => {
     await harness.attach(answersEndlessly('part'), { capabilities: { tools: {} } });
     await advance(2000);
     expect(harness.names).toBe('whole/');
+  });
+});
+
+describe('ListingSync, a list whose last page carries a cursor', () => {
+  it.each(['', 'last'])('follows later changes when the cursor is %j', async (nextCursor) => {
+    const harness = new Harness();
+    let name = 'old';
+    const answers: Answers = {
+      'tools/list': () => ({ ...list('tools', name), nextCursor }),
+      'prompts/list': () => ({ ...list('prompts', name), nextCursor }),
+    };
+    await harness.attach(answers);
+    expect(harness.names).toBe('old/old');
+    name = 'new';
+    harness.sync.handleListChange(TOOLS_CHANGED);
+    await advance(2000);
+    expect(harness.names).toBe('new/old');
+    name = 'reconnected';
+    await harness.attach(answers);
+    expect(harness.names).toBe('reconnected/reconnected');
+    expect(warnings.mock.calls.map(([entry]) => (entry as { message: string }).message)).toEqual([
+      'tools/list ended because the server repeats a cursor',
+      'prompts/list ended because the server repeats a cursor',
+    ]);
   });
 });
 

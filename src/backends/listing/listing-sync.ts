@@ -175,11 +175,14 @@ export class ListingSync {
     const { server, known } = this;
     const isKnown = kind === 'resources' ? known.resources.size > 0 : known[kind].length > 0;
     const fetched = await fetchList(link, METHODS[kind]).catch(emptyIfUnknownMethod);
-    const { definitions, leftOut = 0, repaired = 0, truncated } = fetched;
+    const { definitions, leftOut = 0, repaired = 0, truncated, hasRepeatedCursor = false } = fetched;
     this.warnIfChanged(`${METHODS[kind]}: invalid definitions were repaired or left out`, {
       count: leftOut + repaired,
       leftOut,
       repaired,
+    });
+    this.warnIfChanged(`${METHODS[kind]} ended because the server repeats a cursor`, {
+      count: Number(hasRepeatedCursor),
     });
     if (truncated === undefined) return definitions;
     this.logger.warn({ message: `${METHODS[kind]} was cut short`, server, reason: truncated });
