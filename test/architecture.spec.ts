@@ -111,6 +111,8 @@ describe('architecture rules', () => {
     ['core/scope.ts', '@modelcontextprotocol/sdk/types.js', false],
     ['mcp/json-rpc.ts', '@modelcontextprotocol/sdk/types.js', true],
     ['backends/http/pending-post.ts', '@modelcontextprotocol/sdk/types.js', true],
+    ['backends/sse/sse-transport.ts', '@modelcontextprotocol/sdk/client/sse.js', false],
+    ['backends/sse/sse-transport.ts', '@modelcontextprotocol/client', false],
     ['edge/session.ts', '@modelcontextprotocol/client', true],
     ['tools/tools.controller.ts', '@modelcontextprotocol/sdk/types.js', false],
     ['registry/list-pages.ts', '@modelcontextprotocol/sdk/types.js', false],

@@ -14,10 +14,12 @@ const HEADER_VALUE = {
 
 /** A server over Streamable HTTP or HTTP+SSE. */
 export class HttpServerConfig extends CommonServerConfig {
-  @Choice(['http', 'sse'], 'Transport: Streamable HTTP (http), or the deprecated HTTP+SSE transport (sse).', {
-    'streamable-http': 'http',
-    streamableHttp: 'http',
-  })
+  @Choice(
+    ['http', 'sse'],
+    'Transport: Streamable HTTP, or HTTP+SSE if the server refuses that with HTTP 400, 404 or 405 (http); or the ' +
+      'deprecated HTTP+SSE transport at once (sse).',
+    { 'streamable-http': 'http', streamableHttp: 'http' },
+  )
   readonly type: 'http' | 'sse' = 'http';
 
   @Rule<string>(

@@ -87,7 +87,8 @@ describe('updates of a real server', () => {
       mcpServers: {
         stdio: everythingOverStdio(),
         http: { url: proxy.url },
-        sse: { url: sse.url, type: 'sse' },
+        // Without `type: sse`: the server refuses Streamable HTTP.
+        sse: { url: sse.url },
       },
     });
     await gateway.listed({ tools: TRANSPORTS, resources: TRANSPORTS });

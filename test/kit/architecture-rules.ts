@@ -40,6 +40,8 @@ const SDK = '@modelcontextprotocol/';
 /** Paths below a Nest package are its internals. */
 const NEST_INTERNALS = /^@nestjs\/[^/]+\//;
 const SDK_MODULES = ['mcp', 'edge', 'backends', 'client'];
+/** Clients and transports of the SDK read messages of any size: links have transports of their own. */
+const SDK_CLIENT = /^@modelcontextprotocol\/(client$|sdk\/client\/)/;
 /** Packages that the pure layers may import. */
 const PURE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   lib: ['node:buffer', 'node:crypto'],
@@ -92,6 +94,7 @@ function mayUse(from: string, name: string): boolean {
   const allowed = PURE_PACKAGES[module];
   if (allowed) return allowed.includes(name);
   if (NEST_INTERNALS.test(name)) return false;
+  if (module === 'backends' && SDK_CLIENT.test(name)) return false;
   return !name.startsWith(SDK) || SDK_MODULES.includes(module);
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { HttpTransport } from '../../src/backends/http/http-transport.js';
 import {
   StreamableHttpTransport,
   type StreamableHttpOptions,
@@ -121,12 +122,12 @@ interface Arrival {
 }
 
 /** Records what a transport reports to its owner. */
-export function observe(transport: StreamableHttpTransport) {
+export function observe(transport: HttpTransport) {
   const messages = new ArrivalQueue<Arrival>('a message');
   const errors = new ArrivalQueue<Error>('an error');
   const states = new ArrivalQueue<string>('a state of the stream');
   const closes = new ArrivalQueue<true>('the close');
-  const onmessage: StreamableHttpTransport['onmessage'] = (message, { document, requestId } = {}) =>
+  const onmessage: HttpTransport['onmessage'] = (message, { document, requestId } = {}) =>
     messages.add({
       message,
       received: { text: document!.text, ...(requestId !== undefined && { requestId }) },

@@ -1,4 +1,11 @@
-import { Agent, request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import {
+  Agent,
+  request,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { onCleanup } from './cleanup.js';
 import { within } from './until.js';
@@ -52,4 +59,16 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** Writes until the client closes the connection, or to 160 MB. Resolves with the number of bytes. */
+export async function writeEndlessly(response: ServerResponse): Promise<number> {
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  const closed = once(response, 'close');
+  let written = 0;
+  while (!response.destroyed && written < 160_000_000) {
+    written += chunk.length;
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain').catch(() => {}), closed]);
+  }
+  return written;
 }

@@ -2,7 +2,6 @@ import type { Dispatcher } from 'undici';
 import { MAX_TIMER_MS } from '../../lib/deadlines/deadlines.js';
 import { brokenError } from '../link/link-errors.js';
 import { TransportError } from '../link/transport.js';
-import type { ReadJson } from '../../lib/json-text/json-reader.js';
 import type { EventStreamParser } from '../../lib/sse/sse-parser.js';
 import { isEncoded, mediaTypeOf, type ResponseHeaders } from './post-client/response-head.js';
 import { cannotConnect, connectionLost, httpError, tooLarge } from './transport-errors.js';
@@ -31,7 +30,7 @@ export class GetStream implements Dispatcher.DispatchHandler {
   private isOver = false;
 
   constructor(
-    private readonly parser: EventStreamParser<ReadJson>,
+    private readonly parser: Pick<EventStreamParser<unknown>, 'push'>,
     private readonly listener: GetStreamListener,
     private readonly maxMessageBytes: number,
   ) {}

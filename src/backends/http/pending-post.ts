@@ -25,6 +25,8 @@ export interface PostOwner extends GetClient {
   /** How long the server may take to accept a notification or response of the gateway. */
   readonly acceptTimeoutMs: number;
   readonly sessionId: string | undefined;
+  /** The HTTP response to a request only accepts it; the JSON-RPC response comes on another stream. */
+  readonly respondsOnStream?: boolean;
   readonly postHead: string;
   /** Called with the head of every successful response to a request. */
   saveSessionId(head: ResponseHead): void;
@@ -43,8 +45,8 @@ export interface PostOwner extends GetClient {
 type BodyKind = 'json' | 'events' | 'error' | 'discard';
 
 /**
- * The POST of one message and the response to it. `settled` resolves when the server has accepted a notification or
- * responded to a request.
+ * The POST of one message and the response to it. `settled` resolves when the server has accepted a notification, or
+ * responded to a request, or accepted a request to which it responds on another stream.
  */
 export class PendingPost implements PostRequest {
   readonly settled: Promise<void>;
@@ -122,7 +124,7 @@ export class PendingPost implements PostRequest {
     if (this.isOver) return;
     this.deadline = Infinity;
     if (head.status >= 300) this.readErrorHead(head);
-    else if (this.requestId === undefined) this.discard(head);
+    else if (this.requestId === undefined || this.owner.respondsOnStream) this.discard(head);
     else this.readResponseHead(head);
     if (this.bodyKind !== 'events' && !this.isOver) this.setDeadline(this.owner.bodyIdleMs);
   }

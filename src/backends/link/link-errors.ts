@@ -38,7 +38,7 @@ export const isBadRequest = (error: unknown): boolean =>
 export const isRefusedByServer = ({ fault, details }: TransportError): boolean =>
   fault === 'refused' && (details.httpStatus ?? 500) < 500;
 
-/** Transports of the SDK reject with other errors, which count as `broken`. */
+/** Errors that are not of a transport count as `broken`. */
 export const toTransportError = (error: Error): TransportError =>
   error instanceof TransportError ? error : brokenError(error.message, { cause: error });
 

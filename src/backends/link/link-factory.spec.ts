@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../../test/kit/cleanup.js';
 import { configOf } from '../../../test/kit/config.js';
-import { flushPromises } from '../../../test/kit/promises.js';
+import { flushPromises, refusalOf } from '../../../test/kit/promises.js';
 import { ScriptedServer } from '../../../test/kit/scripted-server/scripted-server.js';
+import { serve } from '../../../test/kit/serve.js';
 import { Limits } from '../../config/limits.js';
-import { createLinkFactory } from './link-factory.js';
-import type { Link } from './link.js';
+import { createLinkFactory, type LinkFactory } from './link-factory.js';
+import { ConnectError, type Link } from './link.js';
 
 type TimerFunction = 'setInterval' | 'setTimeout';
 const TIME_FUNCTIONS = [
@@ -21,9 +22,11 @@ function fakeOnly(timer: TimerFunction): void {
   jest.useFakeTimers({ doNotFake: [...TIME_FUNCTIONS.filter((other) => other !== timer), 'performance'] });
 }
 
-async function connect(entry: object): Promise<Link> {
-  const config = configOf({ mcpServers: { db: entry } }).mcpServers.get('db')!;
-  const link = await createLinkFactory('db', config, new Limits())(new AbortController().signal);
+const factoryFor = (entry: object): LinkFactory =>
+  createLinkFactory('db', configOf({ mcpServers: { db: entry } }).mcpServers.get('db')!, new Limits());
+
+async function connect(entry: object, factory = factoryFor(entry)): Promise<Link> {
+  const link = await factory(new AbortController().signal);
   onCleanup(async () => {
     jest.useRealTimers();
     await link.close();
@@ -67,5 +70,48 @@ describe('createLinkFactory, a link to a silent server', () => {
     jest.advanceTimersByTime(600_000);
     await flushPromises();
     expect(server.countOf('ping')).toBe(0);
+  });
+});
+
+describe('createLinkFactory, a server without `type: sse` that knows SSE only', () => {
+  it.each([400, 404, 405])('is used over SSE after HTTP %d to initialize', async (status) => {
+    const server = await ScriptedServer.start();
+    server.httpEndpoint.ssePostStatus = status;
+    const entry = { url: server.sse.url };
+    const factory = factoryFor(entry);
+    await connect(entry, factory);
+    await connect(entry, factory);
+    expect(server.messages('initialize')).toHaveLength(2);
+    const methods = server.httpEndpoint.requests.map(({ method }) => method);
+    // The endpoint gets initialize and initialized of each link. Only the first link tried Streamable HTTP.
+    expect(methods).toEqual(['POST', 'GET', 'POST', 'POST', 'GET', 'POST', 'POST']);
+  });
+
+  it('is tried over Streamable HTTP again after SSE failed', async () => {
+    const server = await ScriptedServer.start();
+    const factory = factoryFor({ url: server.sse.url });
+    await connect({}, factory);
+    await server.goDown();
+    await expect(connect({}, factory)).rejects.toThrow('cannot connect');
+    await server.goUp();
+    const before = server.httpEndpoint.requests.length;
+    await connect({}, factory);
+    expect(server.httpEndpoint.requests[before]).toMatchObject({ method: 'POST' });
+  });
+
+  it.each([
+    [404, ['POST', 'GET']],
+    [401, ['POST']],
+    [500, ['POST']],
+  ])('fails with HTTP %d to initialize when it knows neither transport', async (status, methods) => {
+    const requests: (string | undefined)[] = [];
+    const { url } = await serve(({ method }, response) => {
+      requests.push(method);
+      response.writeHead(method === 'GET' ? 410 : status).end();
+    });
+    const error = await refusalOf(connect({ url }));
+    expect(error).toBeInstanceOf(ConnectError);
+    expect(error.message).toContain(`HTTP ${status}`);
+    expect(requests).toEqual(methods);
   });
 });

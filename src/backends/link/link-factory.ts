@@ -3,12 +3,12 @@ import { Limits } from '../../config/limits.js';
 import type { ServerConfig } from '../../config/servers-config.js';
 import { VERSION } from '../../version.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
-import type { Link } from './link.js';
+import { ConnectError, type Link } from './link.js';
 import { StreamableHttpTransport } from '../http/streamable-http-transport.js';
 import { JsonRpcLink, type LinkOptions } from './json-rpc-link.js';
 import { SseTransport } from '../sse/sse-transport.js';
 import { StdioTransport } from '../stdio/stdio-transport.js';
-import type { LinkTransport } from './transport.js';
+import { TransportError, type LinkTransport } from './transport.js';
 
 /** Long enough for package runners such as npx, which download packages at the first start. */
 const CONNECT_TIMEOUT_MS = 60_000;
@@ -19,25 +19,26 @@ const SPARE_CONNECTIONS = 32;
 /** Longer than the interval of keep-alive comments of most servers. */
 const STREAM_IDLE_MS = 90_000;
 
-/** Only for SSE: that transport does not detect a connection that is dead but not closed. */
+/** Only for SSE: a ping shows whether the stream, on which the response comes, is dead but not closed. */
 const SSE_KEEPALIVE_INTERVAL_MS = 30_000;
 
 /** Client capabilities on a shared link. Without roots, because roots belong to one client. */
 const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
 
+const SSE_SERVER_STATUSES: ReadonlySet<unknown> = new Set([400, 404, 405]);
+
 /** Opens a link to a server: for the session `owner`, or, without an owner, for all sessions. */
 export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promise<Link>;
 
-export const createLinkFactory =
-  (
-    server: string,
-    config: ServerConfig,
-    limits: Limits,
-    { toPublicParams, onRefusedJson }: Pick<LinkOptions, 'toPublicParams' | 'onRefusedJson'> = {},
-  ): LinkFactory =>
-  (signal, owner) =>
+export function createLinkFactory(
+  server: string,
+  config: ServerConfig,
+  limits: Limits,
+  { toPublicParams, onRefusedJson }: Pick<LinkOptions, 'toPublicParams' | 'onRefusedJson'> = {},
+): LinkFactory {
+  const open = (transport: LinkTransport, signal: AbortSignal, owner?: ClientSession): Promise<Link> =>
     JsonRpcLink.connect(
-      createTransport(config, limits),
+      transport,
       {
         server,
         version: VERSION,
@@ -46,18 +47,55 @@ export const createLinkFactory =
         owner,
         capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
-        keepaliveIntervalMs: config.type === 'sse' ? SSE_KEEPALIVE_INTERVAL_MS : undefined,
+        keepaliveIntervalMs: transport instanceof SseTransport ? SSE_KEEPALIVE_INTERVAL_MS : undefined,
       },
       signal,
     );
-
-function createTransport(config: ServerConfig, limits: Limits): LinkTransport {
-  if (config.type === 'stdio') return new StdioTransport(config, { maxLineBytes: limits.responseBytes });
-  if (config.type === 'sse')
-    return new SseTransport(new URL(config.url), { requestInit: { headers: config.headers } });
-  return new StreamableHttpTransport(config, {
+  if (config.type === 'stdio')
+    return (signal, owner) =>
+      open(new StdioTransport(config, { maxLineBytes: limits.responseBytes }), signal, owner);
+  const options = {
     maxMessageBytes: limits.responseBytes,
     connections: config.concurrency + SPARE_CONNECTIONS,
     streamIdleMs: STREAM_IDLE_MS,
-  });
+  };
+  const overSse: LinkFactory = (signal, owner) => open(new SseTransport(config, options), signal, owner);
+  if (config.type === 'sse') return overSse;
+  return withSseFallback(
+    (signal, owner) => open(new StreamableHttpTransport(config, options), signal, owner),
+    overSse,
+  );
+}
+
+/**
+ * A server that responds with HTTP 400, 404 or 405 to `initialize` may know the deprecated HTTP+SSE transport only (MCP
+ * 2025-11-25, Backwards Compatibility). It is connected over SSE from then on, until that fails.
+ */
+function withSseFallback(overHttp: LinkFactory, overSse: LinkFactory): LinkFactory {
+  let isSseServer = false;
+  const connectOverSse: LinkFactory = async (signal, owner) => {
+    const link = await overSse(signal, owner).catch((error: unknown) => {
+      isSseServer = false;
+      throw error;
+    });
+    isSseServer = true;
+    return link;
+  };
+  return async (signal, owner) => {
+    if (isSseServer) return connectOverSse(signal, owner);
+    try {
+      return await overHttp(signal, owner);
+    } catch (error) {
+      if (signal.aborted || !isSseServerResponse(error)) throw error;
+      // The first error says more about a server that knows neither transport.
+      return connectOverSse(signal, owner).catch(() => {
+        throw error;
+      });
+    }
+  };
+}
+
+function isSseServerResponse(error: unknown): boolean {
+  const cause = error instanceof ConnectError ? error.cause : undefined;
+  return cause instanceof TransportError && SSE_SERVER_STATUSES.has(cause.details.httpStatus);
 }

@@ -1,50 +1,128 @@
-import { SSEClientTransport, SseError } from '@modelcontextprotocol/sdk/client/sse.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { TransportError, type LinkTransport } from '../link/transport.js';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
+import { EventStreamParser, type EventData } from '../../lib/sse/sse-parser.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
+import { GetStream } from '../http/get-stream.js';
+import { HttpTransport, type HttpServer, type HttpTransportOptions } from '../http/http-transport.js';
+import { RequestHeaders } from '../http/request-headers.js';
+import { brokenError } from '../link/link-errors.js';
+import { TransportError } from '../link/transport.js';
+
+export interface SseOptions extends HttpTransportOptions {
+  /** How long the server may take to open the stream and to send the `endpoint` event. */
+  readonly endpointTimeoutMs?: number | undefined;
+}
+
+/** The path is sent with every message. */
+const MAX_ENDPOINT_LENGTH = 8192;
 
 /**
- * The HTTP+SSE transport of revision 2024-11-05, as the SDK implements it. The SDK parses and serialises messages, so
- * payloads keep their meaning but not their bytes. The SDK's event source would reconnect to a new session that was never
- * initialised. Therefore this transport closes when the stream ends.
+ * The client side of the HTTP+SSE transport of revision 2024-11-05: all messages of the server come on one event stream, whose
+ * first event names the path to which messages are posted. The stream is the session. Therefore the transport closes when the
+ * stream ends, and the link is replaced.
  */
-export class SseTransport extends SSEClientTransport implements LinkTransport {
-  override async start(): Promise<void> {
-    try {
-      await super.start();
-    } catch (cause) {
-      throw new TransportError('unreachable', `cannot connect: ${sdkMessage(cause)}`, {}, { cause });
-    }
-    const reportError = this.onerror;
-    this.onerror = (error) => {
-      if (!(error instanceof SseError)) return reportError?.(error);
-      reportError?.(
-        new TransportError('broken', `the event stream ended: ${sdkMessage(error)}`, {}, { cause: error }),
+export class SseTransport extends HttpTransport {
+  readonly respondsOnStream = true;
+  private readonly endpointTimeoutMs: number;
+  private endpoint: string | undefined;
+  private stream: GetStream | undefined;
+  private endpointTimer: NodeJS.Timeout | undefined;
+  private opened: (() => void) | undefined;
+  private failed: ((why: TransportError) => void) | undefined;
+
+  constructor(
+    private readonly server: HttpServer,
+    options: SseOptions = {},
+  ) {
+    super(server, options);
+    this.endpointTimeoutMs = options.endpointTimeoutMs ?? 10_000;
+  }
+
+  /** The server identifies the session by the path that it names. */
+  get sessionId(): string | undefined {
+    return this.endpoint;
+  }
+
+  /** Resolves when the server has named its endpoint. Messages of the server that come before are ignored. */
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.opened = resolve;
+      this.failed = reject;
+      const parser = new EventStreamParser(this.maxMessageBytes, this.eventData(), (data, type) =>
+        this.readEvent(data, type),
       );
-      void this.close();
+      const stream = new GetStream(parser, { onEnd: (why) => this.streamEnded(why) }, this.maxMessageBytes);
+      this.stream = stream;
+      this.endpointTimer = setTimeout(() => {
+        stream.fail(brokenError(`the server sent no endpoint event within ${this.endpointTimeoutMs} ms`));
+      }, this.endpointTimeoutMs).unref();
+      this.sendGet('', stream);
+    });
+  }
+
+  sendText(text: string, requestId?: RequestId): Promise<void> {
+    return this.post(text, requestId);
+  }
+
+  saveSessionId(): void {
+    // The server names its session in the endpoint event.
+  }
+
+  markSessionExpired(): void {
+    // The end of the stream ends the session. No further request is needed.
+  }
+
+  protected endStreams(): Promise<void> {
+    clearTimeout(this.endpointTimer);
+    this.stream?.stop();
+    this.failed?.(brokenError('the transport was closed'));
+    return Promise.resolve();
+  }
+
+  /** The data of an event: a message, or before the server has named its endpoint any text. */
+  private eventData(): EventData<ReadJson | string> {
+    const reader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: this.maxMessageBytes });
+    return {
+      get length() {
+        return reader.length;
+      },
+      append: (bytes) => reader.append(bytes),
+      take: () => (this.endpoint === undefined ? reader.takeBytes().toString() : reader.take()),
     };
   }
 
-  sendText(text: string): Promise<void> {
-    return this.send(JSON.parse(text) as JSONRPCMessage);
+  private readEvent(data: ReadJson | string, type: string): void {
+    if (typeof data === 'string') {
+      if (type === 'endpoint') this.readEndpoint(data);
+    } else if (type === 'message') {
+      try {
+        this.deliver(data);
+      } catch (error) {
+        this.report(error);
+      }
+    }
   }
 
-  override async send(message: JSONRPCMessage): Promise<void> {
-    try {
-      await super.send(message);
-    } catch (cause) {
-      throw new TransportError(
-        'broken',
-        `the server did not accept a message: ${sdkMessage(cause)}`,
-        {},
-        { cause },
-      );
+  private readEndpoint(data: string): void {
+    const url = data.length <= MAX_ENDPOINT_LENGTH ? parseUrl(data, this.url) : undefined;
+    // Credentials and messages must reach only the configured server.
+    if (url?.origin !== this.url.origin) {
+      this.stream?.fail(new TransportError('refused', 'the server named an endpoint of another origin'));
+      return;
     }
+    clearTimeout(this.endpointTimer);
+    this.endpoint = url.pathname + url.search;
+    this.headers = new RequestHeaders(this.server.headers ?? {}, url);
+    this.opened?.();
+  }
+
+  private streamEnded(why: TransportError): void {
+    if (this.endpoint === undefined) this.failed?.(why);
+    else this.report(why);
+    void this.close();
   }
 }
 
-/**
- * The message of an SDK error, cut off before the address and before the body of an HTTP error. Clients see the message,
- * and the body may repeat the configured credentials.
- */
-const sdkMessage = (error: unknown): string =>
-  (error as Error).message.replace(/(\(HTTP \d{3}\)|\bE[A-Z]{4,}\b).*/s, '$1');
+function parseUrl(text: string, base: URL): URL | undefined {
+  return URL.canParse(text, base.href) ? new URL(text, base) : undefined;
+}

@@ -62,10 +62,15 @@ export class JsonReader {
     return scanner ? this.finish(scanner, bytes) : this.read(bytes);
   }
 
+  /** Ends the text without reading it as JSON. */
+  takeBytes(): Buffer {
+    this.scanner = undefined;
+    return this.buffer.take();
+  }
+
   /** Drops what was appended. */
   clear(): void {
-    this.scanner = undefined;
-    this.buffer.take();
+    this.takeBytes();
   }
 
   /** Reads a text that arrived in one piece. What was appended is not touched. */

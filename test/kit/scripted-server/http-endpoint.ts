@@ -54,6 +54,8 @@ export class HttpEndpoint {
   private lastSession = 0;
   /** Whether the server issues no session ids. */
   isStateless = false;
+  /** The status of a POST to the URL of the SSE stream. */
+  ssePostStatus = 405;
   /** The next POSTs are refused with these statuses. */
   readonly nextPostStatuses: number[] = [];
   /** The method and headers of every request. */
@@ -81,7 +83,10 @@ export class HttpEndpoint {
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests.push({ method: request.method ?? '', headers: request.headers });
     const { pathname, search } = new URL(request.url ?? '/', 'http://server');
-    if (pathname === '/sse') return this.openSse(response);
+    if (pathname === '/sse')
+      return request.method === 'GET'
+        ? this.openSse(response)
+        : void response.writeHead(this.ssePostStatus).end();
     if (pathname === '/message') return this.postSse(search.slice(1), await bodyOf(request), response);
     const id = this.isStateless ? STATELESS : request.headers['mcp-session-id'];
     const link = typeof id === 'string' ? this.sessions.get(id) : undefined;

@@ -1,0 +1,206 @@
+import { Pool, type Dispatcher } from 'undici';
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { Deadlines } from '../../lib/deadlines/deadlines.js';
+import { IdTable } from '../../lib/id-table/id-table.js';
+import { MAX_ELEMENTS, type JsonDocument } from '../../lib/json-text/json-document.js';
+import { JsonProblem, JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
+import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
+import { brokenError, isOverLimit, unreadableMessage } from '../link/link-errors.js';
+import type { LinkTransport, MessageExtra, StreamState } from '../link/transport.js';
+import { PendingPost, type PostOwner } from './pending-post.js';
+import { PostClient } from './post-client/post-client.js';
+import type { ResponseHead } from './post-client/response-head.js';
+import { RequestHeaders } from './request-headers.js';
+import { transportClosed } from './transport-errors.js';
+
+export interface HttpServer {
+  readonly url: string | URL;
+  /** Sent with every request, except reserved headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface HttpTransportOptions {
+  /** Maximum size of one message: a JSON body or one event. */
+  readonly maxMessageBytes?: number | undefined;
+  readonly connectTimeoutMs?: number | undefined;
+  /** Maximum pause in a body that is not an event stream. */
+  readonly bodyIdleMs?: number | undefined;
+  /** How long the server may take to accept a message that gets no response in the same exchange. */
+  readonly acceptTimeoutMs?: number | undefined;
+  /** Maximum number of connections. Must exceed the maximum of requests in flight: other messages need connections too. */
+  readonly connections?: number | undefined;
+}
+
+/**
+ * What both HTTP transports have in common: POSTs of messages with their limits and timeouts, GETs of event streams, and the
+ * delivery of messages to the link.
+ */
+export abstract class HttpTransport implements LinkTransport, PostOwner {
+  onmessage?: ((message: JSONRPCMessage, extra?: MessageExtra) => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  onstream?: ((state: StreamState) => void) | undefined;
+  onrefused?: ((problem: JsonProblem) => void) | undefined;
+
+  readonly maxMessageBytes: number;
+  readonly jsonReader: JsonReader;
+  readonly bodyIdleMs: number;
+  readonly acceptTimeoutMs: number;
+  protected readonly url: URL;
+  protected headers: RequestHeaders;
+  /** For GET and DELETE, which are long-lived or rare. */
+  protected readonly pool: Pool;
+  protected readonly path: string;
+  private readonly postClient: PostClient;
+  private readonly posts = new IdTable<PendingPost>();
+  private readonly deadlines = new Deadlines<PendingPost>(
+    () => this.posts,
+    (post) => post.expire(),
+  );
+  private closing: Promise<void> | undefined;
+
+  constructor(server: HttpServer, options: HttpTransportOptions) {
+    const { connectTimeoutMs = 5000, connections = 128 } = options;
+    this.maxMessageBytes = options.maxMessageBytes ?? 16 * 1024 * 1024;
+    this.jsonReader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: this.maxMessageBytes });
+    this.bodyIdleMs = options.bodyIdleMs ?? 15_000;
+    this.acceptTimeoutMs = options.acceptTimeoutMs ?? 30_000;
+    this.url = new URL(server.url);
+    this.path = this.url.pathname + this.url.search;
+    this.headers = new RequestHeaders(server.headers ?? {}, this.url);
+    this.postClient = new PostClient(this.url, this.headers.host, {
+      maxConnections: connections,
+      connectTimeoutMs,
+    });
+    this.pool = new Pool(this.url.origin, {
+      connections,
+      connect: { timeout: connectTimeoutMs },
+      // No timeouts: an event stream may be silent for any length of time.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  abstract start(): Promise<void>;
+
+  abstract get sessionId(): string | undefined;
+
+  abstract saveSessionId(head: ResponseHead): void;
+
+  abstract markSessionExpired(): void;
+
+  /** Ends what the transport keeps open besides its POSTs. Called once, when the transport closes. */
+  protected abstract endStreams(): Promise<void>;
+
+  setProtocolVersion(version: string): void {
+    this.headers.setProtocolVersion(version);
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const requestId = 'method' in message && 'id' in message ? message.id : undefined;
+    return this.sendText(JSON.stringify(message), requestId);
+  }
+
+  abstract sendText(text: string, requestId?: RequestId): Promise<void>;
+
+  abandon(requestId: RequestId): void {
+    for (const post of this.posts) if (post.requestId === requestId) post.succeed();
+  }
+
+  close(): Promise<void> {
+    return (this.closing ??= this.shutDown());
+  }
+
+  /** With `requestId`, the response to that request is read from the HTTP response. */
+  protected post(text: string, requestId: RequestId | undefined): Promise<void> {
+    if (this.isClosed) return Promise.reject(transportClosed());
+    const post = new PendingPost(this, this.posts.nextId(), text, requestId);
+    this.posts.add(post);
+    this.postClient.send(post);
+    return post.settled;
+  }
+
+  protected get isClosed(): boolean {
+    return this.closing !== undefined;
+  }
+
+  // Members for the pending posts and the event streams:
+
+  get postHead(): string {
+    return this.headers.postHead;
+  }
+
+  sendGet(lastEventId: string, handler: Dispatcher.DispatchHandler): void {
+    this.pool.dispatch(
+      { method: 'GET', path: this.path, headers: this.headers.forGet(lastEventId) },
+      handler,
+    );
+  }
+
+  /** Skips objects that are not messages: some servers replay the first event of a stream as `{}`. */
+  deliver(message: ReadJson, requestId?: RequestId): boolean {
+    if (message instanceof JsonProblem) return this.refuse(message);
+    if (message.kind !== 'array') return this.deliverMessage(message, requestId);
+    const messages = message.elements();
+    if (!messages) throw brokenError(`the server sent a batch of more than ${MAX_ELEMENTS} messages`);
+    return messages.map((element) => this.deliverMessage(element, requestId)).includes(true);
+  }
+
+  streamChanged(state: StreamState): void {
+    this.callListener(() => this.onstream?.(state));
+  }
+
+  report(error: unknown): void {
+    try {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    } catch {
+      // There is no other place to report the failure of `onerror`.
+    }
+  }
+
+  watchDeadline(deadline: number): void {
+    this.deadlines.watch(deadline);
+  }
+
+  finished(post: PendingPost): void {
+    this.posts.delete(post.id);
+    this.postClient.abort(post);
+  }
+
+  private deliverMessage(document: JsonDocument, requestId?: RequestId): boolean {
+    const message = document.kind === 'object' ? document.value : undefined;
+    if (!isMessage(message)) return false;
+    try {
+      this.onmessage?.(message, requestId === undefined ? { document } : { document, requestId });
+    } catch (error) {
+      this.report(error);
+    }
+    return isResponseTo(message, requestId);
+  }
+
+  /** A message of the server that is no response does not fail the request on whose stream it came. */
+  private refuse(problem: JsonProblem): false {
+    if (isOverLimit(problem.reason)) this.callListener(() => this.onrefused?.(problem));
+    if (problem.document?.memberText('method') === undefined) throw unreadableMessage(problem);
+    return false;
+  }
+
+  /** Reports an error that the listener throws, so that it does not break the stream. */
+  private callListener(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.report(error);
+    }
+  }
+
+  private async shutDown(): Promise<void> {
+    this.deadlines.stop();
+    for (const post of this.posts) post.fail(transportClosed());
+    await this.endStreams();
+    this.postClient.destroy();
+    await this.pool.destroy();
+    this.callListener(() => this.onclose?.());
+  }
+}
