@@ -153,6 +153,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
         return isShort ? runAtOnce(rewrite) : runSliced(rewrite, sliceScheduler.start());
       },
       onRefusedJson: (limit) => this.metrics.countRefusedJson('server', limit),
+      onExcess: (outcome) => this.metrics.countExcessMessage(id, outcome),
     });
   }
 

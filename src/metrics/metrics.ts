@@ -77,6 +77,7 @@ export class Metrics {
   private readonly streamEnds = new LabelledCounter(['reason']);
   private readonly authFailures = new LabelledCounter(['reason']);
   private readonly refusedJson = new LabelledCounter(['source', 'reason']);
+  private readonly excessMessages = new LabelledCounter(['server_id', 'outcome']);
   private readonly mimeTypes = new MimeTypeLabels();
   private readonly durations = new DurationHistogram(
     'mcp_request_duration_seconds',
@@ -134,6 +135,11 @@ export class Metrics {
     this.subscriptionRejections.increment([reason]);
   }
 
+  /** Counts a message of a server beyond the rate of unsolicited messages. */
+  countExcessMessage(server: string, outcome: 'coalesced' | 'dropped'): void {
+    this.excessMessages.increment([server, outcome]);
+  }
+
   countStreamEnd(reason: StreamEnd): void {
     this.streamEnds.increment([reason]);
   }
@@ -179,6 +185,7 @@ export class Metrics {
     this.removeUnknownServers = () => {
       this.toolCalls.retain(([server]) => isKnown(server));
       this.resourceReads.retain(([server]) => isKnown(server));
+      this.excessMessages.retain(([server]) => isKnown(server));
     };
   }
 
@@ -241,6 +248,11 @@ export class Metrics {
       'gatehouse_subscription_rejections_total',
       'Refused subscriptions.',
       this.subscriptionRejections,
+    );
+    this.exposeCounter(
+      'gatehouse_excess_server_messages_total',
+      'Unsolicited messages of servers beyond their rate.',
+      this.excessMessages,
     );
     const failures = { type: 'counter', name: 'gatehouse_audit_write_failures_total' } as const;
     this.expose({ ...failures, help: 'Audit entries that could not be written.' }, () => [

@@ -1,10 +1,13 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { writeEndlessly } from '../kit/http.js';
+import { exchange, writeEndlessly } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
+import { Scrape } from '../kit/scrape.js';
+import type { ScriptedCall } from '../kit/scripted-server/scripted-call.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { serve } from '../kit/serve.js';
+import { startSubscribableServer, SubscribedClient } from '../kit/subscribed-client.js';
 import { until, within } from '../kit/until.js';
 
 const RESPONSE_BYTES = 1_000_000;
@@ -28,6 +31,29 @@ async function startEndless(part: 'event' | 'error of the stream' | 'error of a 
   return { entry: { type: 'sse', url }, written };
 }
 
+const FLOOD = 40_000;
+
+/** Log messages and updates of one resource in turn; `n` counts them. */
+const floodMessage = (n: number): string =>
+  n % 2 === 0
+    ? `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${n}}}`
+    : `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x:1","n":${n}}}`;
+
+/** A tool that floods the shared stream with messages and junk before it responds. */
+const flood =
+  (separator: string) =>
+  ({ link }: ScriptedCall): object => {
+    const messages = Array.from({ length: FLOOD }, (_, n) => floodMessage(n));
+    link.send([...messages, 'junk', '{"junk":', '{}'].join(separator));
+    return text('flooded');
+  };
+
+/** A tool that floods the stream of its own response. */
+function floodResponse(call: ScriptedCall): object {
+  for (let n = 0; n < FLOOD / 4; n++) call.notify('notifications/message', { level: 'info', data: n });
+  return text('flooded');
+}
+
 describe('a hostile server', () => {
   let gateway: Gateway;
   let session: RawSession;
@@ -38,16 +64,22 @@ describe('a hostile server', () => {
       endless.push(await startEndless(part));
     const healthy = await ScriptedServer.start();
     healthy.tool('echo', () => text('healthy'));
+    const [lines, events] = [await startSubscribableServer('x:1'), await startSubscribableServer('x:1')];
+    lines.tool('flood', flood('\n'));
+    events.tool('flood', flood('\n\ndata: ')).tool('flood_response', floodResponse);
     gateway = await startGateway({
       limits: { responseBytes: RESPONSE_BYTES },
       mcpServers: {
         healthy: healthy.http,
+        stdio: lines.stdio(),
+        http: events.http,
+        sse: events.sse,
         'endless-event': endless[0]!.entry,
         'endless-stream-error': endless[1]!.entry,
         'endless-message-error': endless[2]!.entry,
       },
     });
-    await gateway.listed({ tools: ['healthy'] });
+    await gateway.listed({ tools: ['healthy', 'stdio', 'http', 'sse'], resources: ['stdio', 'http', 'sse'] });
     session = await RawSession.open(gateway.url);
   }, 30_000);
 
@@ -58,5 +90,45 @@ describe('a hostile server', () => {
     }
     const { result } = await within('the call', session.callTool('healthy__echo'));
     expect(result).toEqual(text('healthy'));
+  });
+
+  const excessOf = async (server: string): Promise<number[]> => {
+    const scrape = new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
+    return ['dropped', 'coalesced'].map(
+      (outcome) =>
+        scrape.value('gatehouse_excess_server_messages_total', { server_id: server, outcome }) ?? 0,
+    );
+  };
+
+  it.each(['stdio', 'http', 'sse'])(
+    'that floods its %s stream is limited to its rate, and answers; its last update arrives',
+    async (server) => {
+      const client = await SubscribedClient.of(gateway.url, `resource://${server}/x:1`);
+      const from = gateway.logs.length;
+      const call = session.callTool(`${server}__flood`);
+      const { result } = await within('the healthy call', session.callTool('healthy__echo'));
+      expect(result).toEqual(text('healthy'));
+      expect((await within('the flooding call', call, 15_000)).result).toEqual(text('flooded'));
+      await until('the last update arrives', () => client.updates.some(({ n }) => n === FLOOD - 1));
+      expect(client.updates.length).toBeLessThan(FLOOD / 10);
+      const [dropped = 0, coalesced = 0] = await excessOf(server);
+      expect(Math.min(dropped, coalesced)).toBeGreaterThan(FLOOD / 4);
+      expect(dropped + coalesced).toBeLessThan(FLOOD);
+      const message = 'the server sends more messages than its rate allows';
+      await gateway.logged({ level: 'warn', server, message }, from);
+      await gateway.logged(
+        { level: 'warn', server, message: 'the server sent a message that was not processed' },
+        from,
+      );
+      expect(gateway.logs.slice(from).filter((entry) => entry.level === 'warn').length).toBeLessThan(20);
+    },
+  );
+
+  it('that floods the stream of its response is limited to its rate, and answers', async () => {
+    const [before = 0] = await excessOf('http');
+    const { result } = await within('the call', session.callTool('http__flood_response'), 15_000);
+    expect(result).toEqual(text('flooded'));
+    const [dropped = 0] = await excessOf('http');
+    expect(dropped - before).toBeGreaterThan(FLOOD / 10);
   });
 });

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { MAX_TIMER_MS } from '../../lib/deadlines/deadlines.js';
 import { brokenError } from '../link/link-errors.js';
-import { TransportError } from '../link/transport.js';
+import { TransportError, type InboundGate } from '../link/transport.js';
 import type { EventStreamParser } from '../../lib/sse/sse-parser.js';
 import { isEncoded, mediaTypeOf, type ResponseHeaders } from './post-client/response-head.js';
 import { cannotConnect, connectionLost, httpError, tooLarge } from './transport-errors.js';
@@ -12,6 +12,7 @@ const MIN_RETRY_MS = 50;
 /** The part of the transport that requests event streams. */
 export interface GetClient {
   readonly maxMessageBytes: number;
+  readonly inbound?: InboundGate | undefined;
   /** Sends a GET, with `Last-Event-ID` unless it is empty. */
   sendGet(lastEventId: string, handler: Dispatcher.DispatchHandler): void;
 }
@@ -32,8 +33,13 @@ export class GetStream implements Dispatcher.DispatchHandler {
   constructor(
     private readonly parser: Pick<EventStreamParser<unknown>, 'push'>,
     private readonly listener: GetStreamListener,
-    private readonly maxMessageBytes: number,
+    private readonly client: GetClient,
   ) {}
+
+  /** Sends the GET, which resumes after `lastEventId` unless that is empty. */
+  open(lastEventId: string): void {
+    this.client.sendGet(lastEventId, this);
+  }
 
   stop(): void {
     this.isOver = true;
@@ -65,10 +71,16 @@ export class GetStream implements Dispatcher.DispatchHandler {
     else this.listener.onOpen?.();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
+    const { inbound, maxMessageBytes } = this.client;
+    const startedAt = performance.now();
     this.listener.onActivity?.();
-    if (!this.parser.push(chunk)) this.fail(tooLarge(this.maxMessageBytes));
+    if (!this.parser.push(chunk)) return this.fail(tooLarge(maxMessageBytes));
+    const pauseMs = inbound?.pauseAfter(performance.now() - startedAt) ?? 0;
+    if (pauseMs === 0) return;
+    controller.pause();
+    setTimeout(() => controller.resume(), pauseMs).unref();
   }
 
   onResponseEnd(): void {

@@ -7,7 +7,7 @@ import { JsonProblem, JsonReader, type ReadJson } from '../../lib/json-text/json
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
 import { brokenError, isOverLimit, unreadableMessage } from '../link/link-errors.js';
-import type { LinkTransport, MessageExtra, StreamState } from '../link/transport.js';
+import type { InboundGate, LinkTransport, MessageExtra, StreamState } from '../link/transport.js';
 import { PendingPost, type PostOwner } from './pending-post.js';
 import { PostClient } from './post-client/post-client.js';
 import type { ResponseHead } from './post-client/response-head.js';
@@ -42,6 +42,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   onclose?: (() => void) | undefined;
   onstream?: ((state: StreamState) => void) | undefined;
   onrefused?: ((problem: JsonProblem) => void) | undefined;
+  inbound?: InboundGate | undefined;
 
   readonly maxMessageBytes: number;
   readonly jsonReader: JsonReader;
@@ -138,7 +139,6 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     );
   }
 
-  /** Skips objects that are not messages: some servers replay the first event of a stream as `{}`. */
   deliver(message: ReadJson, requestId?: RequestId): boolean {
     if (message instanceof JsonProblem) return this.refuse(message);
     if (message.kind !== 'array') return this.deliverMessage(message, requestId);
@@ -170,7 +170,12 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
 
   private deliverMessage(document: JsonDocument, requestId?: RequestId): boolean {
     const message = document.kind === 'object' ? document.value : undefined;
-    if (!isMessage(message)) return false;
+    if (!isMessage(message)) {
+      this.inbound?.charge();
+      // Some servers replay the first event of a stream as `{}`.
+      if (document.text !== '{}') this.report(new Error('message ignored: it is not JSON-RPC'));
+      return false;
+    }
     try {
       this.onmessage?.(message, requestId === undefined ? { document } : { document, requestId });
     } catch (error) {
@@ -182,6 +187,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   /** A message of the server that is no response does not fail the request on whose stream it came. */
   private refuse(problem: JsonProblem): false {
     if (isOverLimit(problem.reason)) this.callListener(() => this.onrefused?.(problem));
+    else this.inbound?.charge();
     if (problem.document?.memberText('method') === undefined) throw unreadableMessage(problem);
     return false;
   }

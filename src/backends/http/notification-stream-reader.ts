@@ -1,11 +1,11 @@
 import { Backoff } from '../../lib/backoff/backoff.js';
-import { JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
+import type { ReadJson } from '../../lib/json-text/json-reader.js';
 import { EventStreamParser } from '../../lib/sse/sse-parser.js';
-import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { brokenError, isBadRequest } from '../link/link-errors.js';
 import type { StreamState, TransportError } from '../link/transport.js';
+import { EventMessage } from './event-message.js';
 import { GetStream, retryDelay, type GetClient } from './get-stream.js';
-import { sessionExpired } from './transport-errors.js';
+import { messageIgnored, sessionExpired } from './transport-errors.js';
 
 /** The part of the transport that the reader uses. */
 export interface NotificationStreamOwner extends GetClient {
@@ -18,6 +18,9 @@ export interface NotificationStreamOwner extends GetClient {
   streamChanged(state: StreamState): void;
   closeAfterSessionExpiry(error: TransportError): void;
 }
+
+/** What the parser of a stream knows about resuming it. */
+type StreamPosition = Pick<EventStreamParser<unknown>, 'lastEventId' | 'retryMs'>;
 
 const MAX_RETRY_AFTER_MS = 300_000;
 /** A stream that was open for this long resets the backoff. */
@@ -70,7 +73,7 @@ export class NotificationStreamReader {
     const { owner } = this;
     const parser = new EventStreamParser(
       owner.maxMessageBytes,
-      new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: owner.maxMessageBytes }),
+      new EventMessage(owner),
       (data, type) => this.readEvent(data, type),
       this.lastEventId,
     );
@@ -82,13 +85,13 @@ export class NotificationStreamReader {
         onActivity: () => this.idleTimer?.refresh(),
         onEnd: (why) => this.ended(parser, why),
       },
-      owner.maxMessageBytes,
+      owner,
     );
     this.startIdleTimer(this.stream, parser);
-    owner.sendGet(this.lastEventId, this.stream);
+    this.stream.open(this.lastEventId);
   }
 
-  private startIdleTimer(stream: GetStream, parser: EventStreamParser<ReadJson>): void {
+  private startIdleTimer(stream: GetStream, parser: StreamPosition): void {
     const { streamIdleMs } = this.owner;
     if (streamIdleMs === undefined) return;
     this.idleTimer = setTimeout(() => {
@@ -113,17 +116,18 @@ export class NotificationStreamReader {
     return this.supportsResumption && lastEventId !== '' && this.owner.sessionId !== undefined;
   }
 
-  private readEvent(data: ReadJson, type: string): void {
+  private readEvent(data: ReadJson | undefined, type: string): void {
     if (this.isClosed || type !== 'message') return;
     this.backoff.reset();
+    if (!data) return;
     try {
       this.owner.deliver(data);
     } catch (error) {
-      this.owner.report(error);
+      this.owner.report(messageIgnored(error));
     }
   }
 
-  private ended(parser: EventStreamParser<ReadJson>, why: TransportError): void {
+  private ended(parser: StreamPosition, why: TransportError): void {
     clearTimeout(this.idleTimer);
     if (this.isClosed) return;
     if (this.isSessionExpired(why)) this.owner.closeAfterSessionExpiry(sessionExpired());
@@ -131,7 +135,7 @@ export class NotificationStreamReader {
     else this.reconnect(parser, why);
   }
 
-  private reconnect(parser: EventStreamParser<ReadJson>, why: TransportError): void {
+  private reconnect(parser: StreamPosition, why: TransportError): void {
     if (performance.now() - this.openedAt > MIN_STABLE_MS) this.backoff.reset();
     this.supportsResumption ||= parser.retryMs !== undefined;
     // A resumed stream would repeat the event that was too large; an event id that the server refused stays invalid.
@@ -144,7 +148,7 @@ export class NotificationStreamReader {
     this.reconnectTimer = setTimeout(() => this.connect(), this.reconnectDelay(parser, why)).unref();
   }
 
-  private reconnectDelay({ retryMs }: EventStreamParser<ReadJson>, { details }: TransportError): number {
+  private reconnectDelay({ retryMs }: StreamPosition, { details }: TransportError): number {
     if (retryMs !== undefined) return retryDelay(retryMs);
     return Math.max(this.backoff.next(), Math.min(details.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
   }

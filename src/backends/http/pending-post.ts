@@ -132,7 +132,10 @@ export class PendingPost implements PostRequest {
   onBody(bytes: Buffer): void {
     if (this.isOver) return;
     if (this.bodyKind === 'events') {
+      const startedAt = performance.now();
       this.events?.push(Buffer.from(bytes));
+      const pauseMs = this.owner.inbound?.pauseAfter(performance.now() - startedAt) ?? 0;
+      if (pauseMs > 0) this.connection?.pause(pauseMs);
       return;
     }
     this.deadline = performance.now() + this.owner.bodyIdleMs;

@@ -1,8 +1,9 @@
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { brokenError } from '../link/link-errors.js';
 import type { TransportError } from '../link/transport.js';
 import { EventStreamParser } from '../../lib/sse/sse-parser.js';
-import { JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
-import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
+import type { ReadJson } from '../../lib/json-text/json-reader.js';
+import { EventMessage } from './event-message.js';
 import { GetStream, retryDelay, type GetClient } from './get-stream.js';
 import { tooLarge } from './transport-errors.js';
 
@@ -13,6 +14,7 @@ const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
 
 /** The request whose response comes as an event stream. */
 interface SseRequest {
+  readonly requestId: RequestId | undefined;
   /** Delivers the messages; true when the response to the request is among them. */
   deliver(message: ReadJson): boolean;
   /** Called when the response has arrived in the body of the POST: the server gets a short time to end that body. */
@@ -26,7 +28,7 @@ interface SseRequest {
  * A stream that breaks off before the JSON-RPC response is resumed with GET after its last event id, if it had one.
  */
 export class SseResponse {
-  private parser: EventStreamParser<ReadJson>;
+  private parser: EventStreamParser<ReadJson | undefined>;
   private isResponseDelivered = false;
   private isResuming = false;
   private attemptsWithoutProgress = 0;
@@ -66,18 +68,18 @@ export class SseResponse {
     this.stream?.stop();
   }
 
-  private createParser(): EventStreamParser<ReadJson> {
-    const { maxMessageBytes } = this.client;
+  private createParser(): EventStreamParser<ReadJson | undefined> {
+    const { client } = this;
     return new EventStreamParser(
-      maxMessageBytes,
-      new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: maxMessageBytes }),
+      client.maxMessageBytes,
+      new EventMessage(client, this.request.requestId),
       (message, type) => this.readEvent(message, type),
       this.lastEventId,
     );
   }
 
-  private readEvent(message: ReadJson, type: string): void {
-    if (type !== 'message' || !this.request.deliver(message)) return;
+  private readEvent(message: ReadJson | undefined, type: string): void {
+    if (!message || type !== 'message' || !this.request.deliver(message)) return;
     this.isResponseDelivered = true;
     if (this.isResuming) this.request.succeed();
     else this.request.awaitStreamEnd();
@@ -93,14 +95,10 @@ export class SseResponse {
   }
 
   private resume(): void {
-    const { client } = this;
     this.parser = this.createParser();
-    this.stream = new GetStream(
-      this.parser,
-      { onEnd: (why) => this.resumedStreamEnded(why) },
-      client.maxMessageBytes,
-    );
-    client.sendGet(this.lastEventId, this.stream);
+    const onEnd = (why: TransportError): void => this.resumedStreamEnded(why);
+    this.stream = new GetStream(this.parser, { onEnd }, this.client);
+    this.stream.open(this.lastEventId);
   }
 
   private resumedStreamEnded(why: TransportError): void {

@@ -11,6 +11,10 @@ export const sessionExpired = (): TransportError =>
 
 export const transportClosed = (): TransportError => brokenError('the transport is closed');
 
+/** Reports a message of a stream that cannot be read. The stream continues. */
+export const messageIgnored = (cause: unknown): Error =>
+  new Error(`message ignored: ${(cause as Error).message}`, { cause });
+
 /** The request was not sent. */
 export const cannotConnect = (cause: Error): TransportError =>
   new TransportError('unreachable', `cannot connect: ${reason(cause)}`, {}, { cause });

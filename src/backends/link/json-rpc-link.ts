@@ -2,10 +2,12 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { GatewayError } from '../../core/errors.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 import { JsonDocument } from '../../lib/json-text/json-document.js';
-import { JsonProblem } from '../../lib/json-text/json-reader.js';
+import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
 import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import {
+  isMessage,
   notificationMessage,
   readMessage,
   requestIdIn,
@@ -14,6 +16,7 @@ import {
 } from '../../mcp/json-rpc.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import { withProgressToken } from '../../mcp/params.js';
+import { InboundLimiter, MAX_WAITING_TEXT_LENGTH, type ExcessOutcome } from './inbound-limiter.js';
 import { initializeServer, type InitializeOptions } from './initialize.js';
 import {
   brokenError,
@@ -23,6 +26,7 @@ import {
   toTransportError,
 } from './link-errors.js';
 import { LinkMonitor } from './link-monitor.js';
+import { LinkWarnings } from './link-warnings.js';
 import {
   ConnectError,
   type Link,
@@ -40,6 +44,8 @@ const DRAIN_TIMEOUT_MS = 5000;
 const NO_LINES: readonly string[] = [];
 /** For a notification or request of the server: as much as a client may send by default. A result may be longer. */
 const MAX_PARAMS_LENGTH = 4_194_304;
+/** Reads the messages that waited for the rate. */
+const WAITING_MESSAGES = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: MAX_WAITING_TEXT_LENGTH * 4 });
 
 export interface LinkOptions extends InitializeOptions {
   readonly server: string;
@@ -47,6 +53,8 @@ export interface LinkOptions extends InitializeOptions {
   readonly toPublicParams?: ((params: JsonText) => JsonText | Promise<JsonText>) | undefined;
   /** Called for every message of the server over a limit of JSON, which was not read. */
   readonly onRefusedJson?: ((limit: JsonLimit) => void) | undefined;
+  /** Called for every message of the server beyond the rate of unsolicited messages. */
+  readonly onExcess?: ((outcome: ExcessOutcome) => void) | undefined;
   /** The session that this link belongs to; absent when sessions share the link. */
   readonly owner?: ClientSession | undefined;
   /** After this long without a message, the link pings the server, and closes if the server does not respond. */
@@ -63,6 +71,8 @@ export class JsonRpcLink implements Link {
   private readonly serverRequests: ServerRequests;
   private readonly monitor: LinkMonitor;
   private readonly notificationStream = new NotificationStreamState();
+  private readonly warnings: LinkWarnings;
+  private readonly inbound: InboundLimiter;
   private resolveClosed!: (reason: Error) => void;
   private closeReason: Error | undefined;
   private closing: Promise<void> | undefined;
@@ -88,6 +98,12 @@ export class JsonRpcLink implements Link {
     this.monitor = new LinkMonitor((request) => this.request(request), {
       linkFailed: (reason) => this.end(reason),
       streamFailed: () => transport.reopenNotificationStream?.(),
+    });
+    this.warnings = new LinkWarnings(options.server);
+    this.inbound = new InboundLimiter({
+      deliver: (text, requestId) => this.receiveText(text, requestId),
+      excess: (outcome) => this.countExcess(outcome),
+      lost: () => this.notificationStream.reportGap(),
     });
     this.listenToTransport();
   }
@@ -180,11 +196,13 @@ export class JsonRpcLink implements Link {
 
   private listenToTransport(): void {
     const { transport } = this;
+    transport.inbound = this.inbound;
     transport.onmessage = (message, extra) => this.receive(message, extra);
     transport.onrefused = (problem) => this.receiveRefused(problem);
     // Other errors, for example about a line that is not a JSON-RPC message, do not affect the link.
     transport.onerror = (error) => {
       if (error instanceof TransportError) this.transportError = error;
+      else this.warnings.add('the server sent a message that was not processed', error.message);
     };
     transport.onclose = () => {
       this.end(this.transportError ?? brokenError('the connection closed'));
@@ -216,14 +234,33 @@ export class JsonRpcLink implements Link {
       return this.receiveRefused(new JsonProblem('size', problem, document));
     }
     const message = readMessage(document);
-    if (message.kind === 'response') this.pending.respond(message);
+    if (message.kind === 'response') {
+      if (!this.pending.respond(message)) this.inbound.charge();
+    } else if (message.kind === 'invalid') this.receiveInvalid(message.id, message.problem, 'method' in raw);
+    else if (!this.inbound.accepts(message.method, document, extra?.requestId)) return;
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
-    else if (message.kind === 'request') {
+    else {
       const { id, method, paramsText } = message;
       const { callers } = this.pending.origin(extra?.requestId);
       const channel = callers.at(-1) ?? this.options.owner;
       this.serverRequests.receive({ id, method, params: paramsText, channel, callers });
-    } else this.receiveInvalid(message.id, message.problem, 'method' in raw);
+    }
+  }
+
+  /** Receives a message that waited for the rate. */
+  private receiveText(text: string, requestId: RequestId | undefined): void {
+    const document = WAITING_MESSAGES.read(Buffer.from(text));
+    if (document instanceof JsonProblem || !isMessage(document.value)) return;
+    try {
+      this.receive(document.value, { document, ...(requestId !== undefined && { requestId }) });
+    } catch (error) {
+      this.transport.onerror?.(error as Error);
+    }
+  }
+
+  private countExcess(outcome: ExcessOutcome): void {
+    this.options.onExcess?.(outcome);
+    this.warnings.add('the server sends more messages than its rate allows');
   }
 
   private receiveNotification(
@@ -251,6 +288,8 @@ export class JsonRpcLink implements Link {
 
   /** Fails the request that the message responds to, and no other. */
   private receiveInvalid(id: RequestId | undefined, problem: string, isRequest: boolean): void {
+    this.inbound.charge();
+    this.warnings.add('the server sent an invalid message', problem);
     if (id === undefined) return;
     if (isRequest)
       this.serverRequests.reject(id, new GatewayError('invalid-request', `Invalid request: ${problem}`));
@@ -273,6 +312,7 @@ export class JsonRpcLink implements Link {
     if (this.closeReason) return;
     this.closeReason = reason;
     this.monitor.stop();
+    this.inbound.stop();
     // When the session has expired, the server may still respond to requests that it accepted before.
     if (!isSessionExpired(reason)) this.failPending();
     this.resolveClosed(reason);

@@ -34,7 +34,11 @@ export function createLinkFactory(
   server: string,
   config: ServerConfig,
   limits: Limits,
-  { toPublicParams, onRefusedJson }: Pick<LinkOptions, 'toPublicParams' | 'onRefusedJson'> = {},
+  {
+    toPublicParams,
+    onRefusedJson,
+    onExcess,
+  }: Pick<LinkOptions, 'toPublicParams' | 'onRefusedJson' | 'onExcess'> = {},
 ): LinkFactory {
   const open = (transport: LinkTransport, signal: AbortSignal, owner?: ClientSession): Promise<Link> =>
     JsonRpcLink.connect(
@@ -44,6 +48,7 @@ export function createLinkFactory(
         version: VERSION,
         toPublicParams,
         onRefusedJson,
+        onExcess,
         owner,
         capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,

@@ -32,9 +32,14 @@ export class NotificationStreamState {
     this.listeners.add(listener);
   }
 
+  /** Notifications were lost. */
+  reportGap(): void {
+    this.listeners.emit();
+  }
+
   update(state: StreamState): void {
     const isGap = state === 'open' && this.isReady;
-    if (isGap) this.listeners.emit();
+    if (isGap) this.reportGap();
     if (state === 'open' || state === 'none') this.markReady();
   }
 }

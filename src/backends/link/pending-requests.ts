@@ -98,14 +98,15 @@ export class PendingRequests {
     return pending;
   }
 
-  /** Settles the request that the response belongs to. A late, second or unknown response is ignored. */
-  respond({ id, outcome, json }: Extract<Inbound, { kind: 'response' }>): void {
+  /** Settles the request that the response belongs to. Returns false for a late, second or unknown response. */
+  respond({ id, outcome, json }: Extract<Inbound, { kind: 'response' }>): boolean {
     this.abandoned.delete(id as number);
     const pending = this.byId.get(id);
-    if (!pending || !this.remove(pending)) return;
+    if (!pending || !this.remove(pending)) return false;
     if (outcome === 'error') pending.reject(remoteError(json));
     else if (json.isObject) pending.resolve(json);
     else pending.reject(brokenError('the server sent an invalid response: a result must be an object'));
+    return true;
   }
 
   /** The request could not be sent, or its response is invalid. */

@@ -21,6 +21,17 @@ export interface MessageExtra extends MessageExtraInfo {
  */
 export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
 
+/** Limits the unsolicited messages that a transport reads. */
+export interface InboundGate {
+  readonly isOverRate: boolean;
+  /** To be called before a message is parsed, while `isOverRate`. False when it must not be, because it is beyond the rate. */
+  admits(text: string, requestId?: RequestId): boolean;
+  /** Counts a message against the rate that has no effect, but had to be read. */
+  charge(): void;
+  /** For how many milliseconds the transport must not read after it has read for `ms`. */
+  pauseAfter(ms: number): number;
+}
+
 /**
  * A client transport of the SDK that also accepts messages as text: `sendText` and `MessageExtra.document` keep payloads
  * byte for byte.
@@ -36,6 +47,9 @@ export interface LinkTransport extends Transport {
 
   /** Called with a message that is over a limit of JSON and was not read. */
   onrefused?: ((problem: JsonProblem) => void) | undefined;
+
+  /** Set before `start`. */
+  inbound?: InboundGate | undefined;
 
   /** Called when the state of the notification stream changes. */
   onstream?: ((state: StreamState) => void) | undefined;

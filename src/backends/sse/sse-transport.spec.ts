@@ -194,6 +194,6 @@ describe('SseTransport, a hostile server', () => {
     for (const text of ['{', 'null', '[]', '"text"', '{}', '[1,{}]']) sendEvent(response, text);
     sendEvent(response, responseText(7));
     expect((await messages.next()).message).toMatchObject({ id: 7 });
-    expect(await errors.next()).toMatchObject({ message: 'the server sent invalid JSON' });
+    expect(await errors.next()).toMatchObject({ message: 'message ignored: the server sent invalid JSON' });
   });
 });

@@ -1,10 +1,11 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
+import type { ReadJson } from '../../lib/json-text/json-reader.js';
 import { EventStreamParser, type EventData } from '../../lib/sse/sse-parser.js';
-import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
+import { EventMessage } from '../http/event-message.js';
 import { GetStream } from '../http/get-stream.js';
 import { HttpTransport, type HttpServer, type HttpTransportOptions } from '../http/http-transport.js';
 import { RequestHeaders } from '../http/request-headers.js';
+import { messageIgnored } from '../http/transport-errors.js';
 import { brokenError } from '../link/link-errors.js';
 import { TransportError } from '../link/transport.js';
 
@@ -51,12 +52,12 @@ export class SseTransport extends HttpTransport {
       const parser = new EventStreamParser(this.maxMessageBytes, this.eventData(), (data, type) =>
         this.readEvent(data, type),
       );
-      const stream = new GetStream(parser, { onEnd: (why) => this.streamEnded(why) }, this.maxMessageBytes);
+      const stream = new GetStream(parser, { onEnd: (why) => this.streamEnded(why) }, this);
       this.stream = stream;
       this.endpointTimer = setTimeout(() => {
         stream.fail(brokenError(`the server sent no endpoint event within ${this.endpointTimeoutMs} ms`));
       }, this.endpointTimeoutMs).unref();
-      this.sendGet('', stream);
+      stream.open('');
     });
   }
 
@@ -80,25 +81,25 @@ export class SseTransport extends HttpTransport {
   }
 
   /** The data of an event: a message, or before the server has named its endpoint any text. */
-  private eventData(): EventData<ReadJson | string> {
-    const reader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: this.maxMessageBytes });
+  private eventData(): EventData<ReadJson | string | undefined> {
+    const message = new EventMessage(this);
     return {
       get length() {
-        return reader.length;
+        return message.length;
       },
-      append: (bytes) => reader.append(bytes),
-      take: () => (this.endpoint === undefined ? reader.takeBytes().toString() : reader.take()),
+      append: (bytes) => message.append(bytes),
+      take: () => (this.endpoint === undefined ? message.takeText() : message.take()),
     };
   }
 
-  private readEvent(data: ReadJson | string, type: string): void {
+  private readEvent(data: ReadJson | string | undefined, type: string): void {
     if (typeof data === 'string') {
       if (type === 'endpoint') this.readEndpoint(data);
-    } else if (type === 'message') {
+    } else if (data && type === 'message') {
       try {
         this.deliver(data);
       } catch (error) {
-        this.report(error);
+        this.report(messageIgnored(error));
       }
     }
   }

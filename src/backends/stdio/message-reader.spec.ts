@@ -7,7 +7,14 @@ import { MessageReader } from './message-reader.js';
 function read(input: string | Buffer, size = 1_000_000) {
   const seen = { messages: [] as unknown[], texts: [] as string[], errors: [] as unknown[] };
   const refused: JsonProblem[] = [];
+  let ignored = 0;
   const reader = new MessageReader(1_000_000, {
+    inbound: {
+      isOverRate: true,
+      admits: (text) => !text.includes('excess'),
+      charge: () => ignored++,
+      pauseAfter: () => 0,
+    },
     onMessage: (message, { text }) => {
       seen.messages.push(message);
       seen.texts.push(text);
@@ -18,6 +25,7 @@ function read(input: string | Buffer, size = 1_000_000) {
   });
   const bytes = Buffer.from(input);
   for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+  expect(ignored).toBe(reader.ignoredLines);
   return { ...seen, ignored: reader.ignoredLines, refused };
 }
 
@@ -89,5 +97,9 @@ describe('MessageReader', () => {
     const { texts, errors } = read(`{"jsonrpc":"2.0","method":"explode"}\n${ping}\n`);
     expect(texts).toHaveLength(2);
     expect(errors).toEqual([new Error('boom')]);
+  });
+
+  it('does not parse a line that is not admitted', () => {
+    expect(read(`{ this line is excess\n${ping}\n`)).toMatchObject({ texts: [ping], errors: [], ignored: 0 });
   });
 });

@@ -4,6 +4,8 @@ import { JsonProblem, JsonReader, type ReadJson } from '../../lib/json-text/json
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage } from '../../mcp/json-rpc.js';
 import { isOverLimit } from '../link/link-errors.js';
+import { takeMessage } from '../link/take-message.js';
+import type { InboundGate } from '../link/transport.js';
 import { IgnoredLines } from './ignored-lines.js';
 import { LineSplitter } from './line-splitter.js';
 
@@ -12,6 +14,7 @@ const OPEN_BRACE = 0x7b;
 const MIN_MESSAGE_BYTES = '{"jsonrpc":"2.0"}'.length;
 
 interface MessageListener {
+  readonly inbound: InboundGate | undefined;
   onMessage(message: JSONRPCMessage, document: JsonDocument): void;
   /** A message over a limit of JSON was not read. */
   onRefused(problem: JsonProblem): void;
@@ -65,7 +68,8 @@ export class MessageReader {
     if (firstPart[0] === CR && firstPart.length + end - start === 1) return;
     if (!mayBeginObject(firstPart[0])) return this.ignore('is not JSON-RPC', firstPart);
     this.json.append(bytes.subarray(start, end));
-    this.deliver(this.json.take(), firstPart);
+    const line = takeMessage(this.json, this.listener.inbound);
+    if (line) this.deliver(line, firstPart);
   }
 
   private readLine(bytes: Buffer, start: number, lineEnd: number): void {
@@ -75,6 +79,8 @@ export class MessageReader {
     if (end - start < MIN_MESSAGE_BYTES || !mayBeginObject(bytes[start])) {
       return this.ignore('is not JSON-RPC', bytes, start, end);
     }
+    const { inbound } = this.listener;
+    if (inbound?.isOverRate && !inbound.admits(bytes.toString('utf8', start, end))) return;
     this.deliver(this.json.read(bytes, start, end), bytes, start, end);
   }
 
@@ -95,6 +101,7 @@ export class MessageReader {
   }
 
   private ignore(why: string, bytes: Buffer, start = 0, end = bytes.length): void {
+    this.listener.inbound?.charge();
     const report = this.ignored.add(why, bytes, start, end);
     if (report) this.listener.report(report);
   }

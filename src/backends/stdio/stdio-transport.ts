@@ -5,7 +5,12 @@ import { setImmediate as nextIteration } from 'node:timers/promises';
 import { isNativeError } from 'node:util/types';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonProblem } from '../../lib/json-text/json-reader.js';
-import { TransportError, type LinkTransport, type MessageExtra } from '../link/transport.js';
+import {
+  TransportError,
+  type InboundGate,
+  type LinkTransport,
+  type MessageExtra,
+} from '../link/transport.js';
 import { childEnvironment } from './child-environment.js';
 import { MessageReader } from './message-reader.js';
 import { ProcessGroup } from './process-group.js';
@@ -39,6 +44,7 @@ export class StdioTransport implements LinkTransport {
   onerror?: ((error: Error) => void) | undefined;
   onclose?: (() => void) | undefined;
   onrefused?: ((problem: JsonProblem) => void) | undefined;
+  inbound?: InboundGate | undefined;
 
   private readonly limits: StdioLimits;
   private readonly reader: MessageReader;
@@ -57,7 +63,11 @@ export class StdioTransport implements LinkTransport {
     limits: Partial<StdioLimits> = {},
   ) {
     this.limits = { ...STDIO_LIMITS, ...limits };
+    const transport = this;
     this.reader = new MessageReader(this.limits.maxLineBytes, {
+      get inbound() {
+        return transport.inbound;
+      },
       onMessage: (message, document) => this.onmessage?.(message, { document }),
       onRefused: (problem) => this.callListener(() => this.onrefused?.(problem)),
       report: (error) => this.report(error),
@@ -145,11 +155,15 @@ export class StdioTransport implements LinkTransport {
     if (!this.reader.push(chunk)) {
       stdout.destroy();
       this.fail('too-large', `line over ${this.limits.maxLineBytes} bytes`);
-    } else if (performance.now() - startedAt > MAX_READ_MS) {
-      // libuv reads up to 32 chunks in one iteration of the event loop.
-      stdout.pause();
-      setImmediate(() => stdout.resume());
+      return;
     }
+    const readMs = performance.now() - startedAt;
+    const pauseMs = this.inbound?.pauseAfter(readMs) ?? 0;
+    if (pauseMs === 0 && readMs <= MAX_READ_MS) return;
+    // libuv reads up to 32 chunks in one iteration of the event loop.
+    stdout.pause();
+    if (pauseMs > 0) setTimeout(() => stdout.resume(), pauseMs).unref();
+    else setImmediate(() => stdout.resume());
   }
 
   /** Does not wait until the pipes close: a descendant of the exited child may hold them open. */

@@ -36,6 +36,8 @@ export class HttpConnection {
   private request: PostRequest | undefined;
   /** The whole response has arrived; `finish` is scheduled. */
   private isComplete = false;
+  private pausedUntil = 0;
+  private resumeTimer: NodeJS.Timeout | undefined;
   private usableUntil = performance.now() + DEFAULT_KEEP_ALIVE_MS - KEEP_ALIVE_MARGIN_MS;
 
   constructor(private readonly owner: HttpConnectionOwner) {}
@@ -82,6 +84,15 @@ export class HttpConnection {
     if (this.request !== request || this.isComplete) return;
     this.request = undefined;
     this.destroy();
+  }
+
+  /** Stops reading for a time, so that backpressure reaches the server. Pauses of one read add up. */
+  pause(ms: number): void {
+    const now = performance.now();
+    this.pausedUntil = Math.max(this.pausedUntil, now) + ms;
+    this.socket.pause();
+    clearTimeout(this.resumeTimer);
+    this.resumeTimer = setTimeout(() => this.socket.resume(), this.pausedUntil - now).unref();
   }
 
   destroy(): void {

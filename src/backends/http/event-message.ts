@@ -1,0 +1,36 @@
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
+import type { EventData } from '../../lib/sse/sse-parser.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
+import { takeMessage } from '../link/take-message.js';
+import type { GetClient } from './get-stream.js';
+
+/** The message in the data of an event; undefined when it is beyond the rate of its server. */
+export class EventMessage implements EventData<ReadJson | undefined> {
+  private readonly reader: JsonReader;
+
+  constructor(
+    private readonly client: GetClient,
+    /** The request on whose response stream the event comes. */
+    private readonly requestId?: RequestId | undefined,
+  ) {
+    this.reader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: client.maxMessageBytes });
+  }
+
+  get length(): number {
+    return this.reader.length;
+  }
+
+  append(bytes: Buffer): boolean {
+    return this.reader.append(bytes);
+  }
+
+  take(): ReadJson | undefined {
+    return takeMessage(this.reader, this.client.inbound, this.requestId);
+  }
+
+  /** Ends the event without reading its data as JSON. */
+  takeText(): string {
+    return this.reader.takeBytes().toString();
+  }
+}

@@ -1,0 +1,175 @@
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { InboundGate } from './transport.js';
+
+/** Limits of the unsolicited messages of one link: notifications, requests, and messages that nothing can be done with. */
+export interface InboundLimits {
+  readonly messagesPerSecond: number;
+  /** How many messages may come at once. */
+  readonly burst: number;
+  /** How many messages may wait for the rate, and how many characters they may have. */
+  readonly maxWaiting: number;
+  readonly maxWaitingLength: number;
+  /** The part of the time for which a link over its rate is read. */
+  readonly readShare: number;
+}
+
+export const INBOUND_LIMITS: InboundLimits = {
+  messagesPerSecond: 500,
+  burst: 2000,
+  maxWaiting: 10_000,
+  maxWaitingLength: 4 * 1024 * 1024,
+  readShare: 0.05,
+};
+
+/** `coalesced`: replaced by a later message about the same subject. `dropped`: not processed at all. */
+export type ExcessOutcome = 'coalesced' | 'dropped';
+
+interface InboundEvents {
+  /** Delivers a message that has waited. The text was not parsed. */
+  deliver(text: string, requestId: RequestId | undefined): void;
+  /** Counts a message beyond the rate. */
+  excess(outcome: ExcessOutcome): void;
+  /** Called when the server is within its rate again, after updates or list changes were dropped. */
+  lost(): void;
+}
+
+interface WaitingMessage {
+  readonly text: string;
+  readonly requestId: RequestId | undefined;
+}
+
+const DELIVERY_INTERVAL_MS = 20;
+/** Shorter than the time for which the output of a child is read after its exit. */
+const MAX_PAUSE_MS = 50;
+/** Longer messages do not wait. A URI has at most 8 KB. */
+export const MAX_WAITING_TEXT_LENGTH = 16_384;
+
+/** The usual beginnings of a notification or request. No response matches. */
+const UNSOLICITED =
+  /^\s*\{\s*(?:"(?:jsonrpc|id)"\s*:\s*(?:"[^"\\]*"|-?\d+|null)\s*,\s*)*"method"\s*:\s*"([^"\\]*)"/;
+const UPDATED = 'notifications/resources/updated';
+const PROGRESS = 'notifications/progress';
+const URI = /"uri"\s*:\s*("(?:[^"\\]|\\.)*")/;
+const PROGRESS_TOKEN = /"progressToken"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
+
+/**
+ * Limits the rate of unsolicited messages of one link with a token bucket. Beyond the rate, the last update of each
+ * resource, the last progress of each call and list changes wait for a token; other messages are dropped. Most messages
+ * beyond the rate are not even parsed, and the transport pauses, so that backpressure reaches the server.
+ */
+export class InboundLimiter implements InboundGate {
+  private tokens: number;
+  private refilledAt = performance.now();
+  /** By subject, in the order of arrival. */
+  private readonly waiting = new Map<string, WaitingMessage>();
+  private waitingLength = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private isDelivering = false;
+  private hasLost = false;
+  private isStopped = false;
+
+  constructor(
+    private readonly events: InboundEvents,
+    private readonly limits: InboundLimits = INBOUND_LIMITS,
+  ) {
+    this.tokens = limits.burst;
+  }
+
+  admits(text: string, requestId?: RequestId): boolean {
+    if (!this.isOverRate) return true;
+    const method = UNSOLICITED.exec(text)?.[1];
+    if (method === undefined) return true;
+    this.addExcess(method, text, requestId);
+    return false;
+  }
+
+  /** To be called for every parsed notification and request. False when it must not be processed. */
+  accepts(method: string, message: { readonly text: string }, requestId: RequestId | undefined): boolean {
+    if (!this.isDelivering && this.isOverRate) {
+      this.addExcess(method, message.text, requestId);
+      return false;
+    }
+    this.charge();
+    return true;
+  }
+
+  charge(): void {
+    this.refill();
+    this.tokens = Math.max(0, this.tokens - 1);
+  }
+
+  pauseAfter(ms: number): number {
+    if (!this.isOverRate) return 0;
+    return Math.min(MAX_PAUSE_MS, Math.ceil(ms * (1 / this.limits.readShare - 1)));
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    this.waiting.clear();
+  }
+
+  get isOverRate(): boolean {
+    // Messages that wait have the next tokens.
+    if (this.waiting.size > 0) return true;
+    if (this.tokens >= 1) return false;
+    this.refill();
+    return this.tokens < 1;
+  }
+
+  private refill(): void {
+    const now = performance.now();
+    const { burst, messagesPerSecond } = this.limits;
+    this.tokens = Math.min(burst, this.tokens + ((now - this.refilledAt) * messagesPerSecond) / 1000);
+    this.refilledAt = now;
+  }
+
+  private addExcess(method: string, text: string, requestId: RequestId | undefined): void {
+    const subject = subjectOf(method, text);
+    const replaced = subject === undefined ? undefined : this.waiting.get(subject);
+    const length = this.waitingLength + text.length - (replaced?.text.length ?? 0);
+    const hasSpace = replaced !== undefined || this.waiting.size < this.limits.maxWaiting;
+    if (subject === undefined || !hasSpace || length > this.limits.maxWaitingLength) {
+      this.hasLost ||= method === UPDATED || isListChange(method);
+      this.events.excess('dropped');
+      return;
+    }
+    this.waiting.set(subject, { text, requestId });
+    this.waitingLength = length;
+    this.scheduleDelivery();
+    if (replaced) this.events.excess('coalesced');
+  }
+
+  private scheduleDelivery(): void {
+    if (!this.isStopped) this.timer ??= setTimeout(() => this.deliverWaiting(), DELIVERY_INTERVAL_MS).unref();
+  }
+
+  private deliverWaiting(): void {
+    this.timer = undefined;
+    this.refill();
+    this.isDelivering = true;
+    for (const [subject, { text, requestId }] of this.waiting) {
+      if (this.tokens < 1) break;
+      this.waiting.delete(subject);
+      this.waitingLength -= text.length;
+      this.events.deliver(text, requestId);
+    }
+    this.isDelivering = false;
+    if (this.waiting.size > 0) this.scheduleDelivery();
+    else if (this.hasLost) {
+      this.hasLost = false;
+      this.events.lost();
+    }
+  }
+}
+
+const isListChange = (method: string): boolean => method.endsWith('/list_changed');
+
+/** Of two messages about one subject, the later one suffices. Undefined when both matter. */
+function subjectOf(method: string, text: string): string | undefined {
+  if (text.length > MAX_WAITING_TEXT_LENGTH) return undefined;
+  if (isListChange(method)) return method;
+  const member = method === UPDATED ? URI : method === PROGRESS ? PROGRESS_TOKEN : undefined;
+  const value = member?.exec(text)?.[1];
+  return value === undefined ? undefined : `${method} ${value}`;
+}
