@@ -67,6 +67,8 @@ export class InboundLimiter implements InboundGate {
   private isDelivering = false;
   private hasLost = false;
   private isStopped = false;
+  /** Less than a millisecond, the resolution of timers. */
+  private duePauseMs = 0;
 
   constructor(
     private readonly events: InboundEvents,
@@ -100,7 +102,10 @@ export class InboundLimiter implements InboundGate {
 
   pauseAfter(ms: number): number {
     if (!this.isOverRate) return 0;
-    return Math.min(MAX_PAUSE_MS, Math.ceil(ms * (1 / this.limits.readShare - 1)));
+    const dueMs = this.duePauseMs + ms * (1 / this.limits.readShare - 1);
+    const pauseMs = Math.floor(Math.min(MAX_PAUSE_MS, dueMs));
+    this.duePauseMs = Math.min(MAX_PAUSE_MS, dueMs) - pauseMs;
+    return pauseMs;
   }
 
   stop(): void {
