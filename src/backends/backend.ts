@@ -1,5 +1,5 @@
 import type { ServerConfig } from '../config/servers-config.js';
-import type { Listing } from '../core/catalog/catalog.js';
+import { EMPTY_LISTING, type Listing, type ListKind } from '../core/catalog/catalog.js';
 import { serverUnavailable, type GatewayError } from '../core/errors.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
@@ -137,6 +137,12 @@ export class Backend {
     const deadline = performance.now() + this.settings.timeoutMs;
     const { exclusive } = call;
     return this.gate.run(key, () => this.send(call, deadline), { signal, deadline, exclusive });
+  }
+
+  /** The error for a request by a name of this server while it is unknown which names the server has. */
+  notListedError(kind: ListKind): GatewayError | undefined {
+    if (this.listing && this.listing[kind] !== EMPTY_LISTING[kind]) return undefined;
+    return this.unavailableError() ?? serverUnavailable(this.id, `it has not listed its ${kind} yet`);
   }
 
   /** Sends a request of the gateway itself over this link. The call gate treats the gateway as one more client. */

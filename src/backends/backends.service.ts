@@ -3,6 +3,7 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import type { ServerConfig } from '../config/servers-config.js';
+import type { ListKind } from '../core/catalog/catalog.js';
 import { serverUnavailable } from '../core/errors.js';
 import { withPublicMessages } from '../core/resources/public-uris.js';
 import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
@@ -70,6 +71,17 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return backend;
   }
 
+  /**
+   * Throws when one of these servers is enabled, but has not listed yet: it may have what a request with its id names.
+   * `kind` is the list in which that would be.
+   */
+  requireListed(servers: Iterable<string>, kind: ListKind): void {
+    for (const id of servers) {
+      const error = this.backends.get(id)?.notListedError(kind);
+      if (error) throw error;
+    }
+  }
+
   /** Resolves when the catalog contains all listings that were fetched so far. */
   whenListed(): Promise<void> {
     return this.registry.whenBuilt();
@@ -117,6 +129,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** A server whose connection settings are unchanged keeps its process and its session. */
   private reconcile(servers: ReadonlyMap<string, DesiredServer>): void {
+    this.registry.setServers(servers.keys());
     for (const [id, backend] of this.backends) {
       const server = servers.get(id);
       if (!server?.enabled || !hasSameConnection(server.config, backend.config)) this.retire(backend);

@@ -28,7 +28,8 @@ async function createHarness() {
   const prompts = [{ name: 'greet', text: '{"name":"greet"}' }];
   const listing = { ...EMPTY_LISTING, resources, templates, prompts };
   await registry.put({ id: 'db', rank: 0, listing, style: 'always', disabledTools: new Set() });
-  const controller = new CompletionController(registry, { get } as unknown as Backends);
+  const backends = { get, requireListed: () => undefined } as unknown as Backends;
+  const controller = new CompletionController(registry, backends);
   const complete = (paramsText: string, scope = EVERYTHING): Promise<JsonText> =>
     controller.complete(JSON.parse(paramsText) as Params, { scope, paramsText } as McpContext);
   return { calls, complete };

@@ -47,8 +47,12 @@ export class CompletionController {
   }
 
   private findPrompt(name: string, scope: Scope): Reference {
-    const prompt = this.registry.catalog.prompts.view(scope).find(name);
-    if (!prompt) throw new GatewayError('prompt-not-found', `Unknown prompt: ${name}`);
+    const view = this.registry.catalog.prompts.view(scope);
+    const prompt = view.find(name);
+    if (!prompt) {
+      this.backends.requireListed(view.ownersOf(name), 'prompts');
+      throw new GatewayError('prompt-not-found', `Unknown prompt: ${name}`);
+    }
     return { server: prompt.server, key: 'name', ownValue: prompt.ownName };
   }
 

@@ -50,7 +50,11 @@ describe('catalog_tools', () => {
 describe('describe_tool', () => {
   it.each(['fs__read_file', 'read_file'])('returns the whole definition of %s', async (name) => {
     expect(await harness.callStructured('describe_tool', { name })).toEqual({
-      tool: { ...READ, name: 'fs__read_file', _meta: { 'io.gatehouse/server': 'fs' } },
+      tool: {
+        ...READ,
+        name: 'fs__read_file',
+        _meta: { 'io.gatehouse/server': 'fs', 'io.gatehouse/name': 'read_file' },
+      },
     });
   });
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import { NameTable } from '../core/naming/name-table.js';
-import { EVERYTHING, type Scope } from '../core/scope.js';
+import type { Scope } from '../core/scope.js';
 import { search } from '../lib/text-index/search.js';
 import { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
@@ -12,7 +12,7 @@ import { SEARCH_SCHEMA } from './search-fields.js';
 /** Full-text search over tools. A change of the catalog is indexed at the next search, because tools are few. */
 @Injectable()
 export class ToolSearch {
-  /** By server. */
+  /** By server: its entries under their usual names. */
   private readonly indexes = new Map<string, SearchIndex<ListedEntry>>();
   private readonly indexing = new SingleFlight(
     () => this.indexedTable === this.registry.catalog.tools,
@@ -28,15 +28,15 @@ export class ToolSearch {
   async search(query: string, scope: Scope, limit: number): Promise<ListedEntry[]> {
     await this.indexing.bringUpToDate();
     const indexes = [...this.indexes].flatMap(([server, index]) => (scope.allows(server) ? [index] : []));
-    return search(indexes, query, { limit });
+    const view = this.indexedTable.view(scope);
+    return search(indexes, query, { limit }).flatMap((usual) => view.listedEntry(usual) ?? []);
   }
 
   /** Catalogs share unchanged entries, so that only changed ones are indexed again. */
   private async synchronize(table: NameTable): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     for (const server of table.changedServers(this.indexedTable))
-      if (server !== META_TOOL_SERVER)
-        await this.replaceServer(server, table.view(EVERYTHING).after('', server), yieldIfDue);
+      if (server !== META_TOOL_SERVER) await this.replaceServer(server, table.entriesOf(server), yieldIfDue);
     this.indexedTable = table;
   }
 

@@ -42,8 +42,10 @@ export class PromptsController {
   }
 
   private find(name: string, context: McpContext): CatalogEntry {
-    const prompt = this.registry.catalog.prompts.view(context.scope).find(name);
-    if (!prompt) throw new GatewayError('prompt-not-found', `Unknown prompt: ${name}`);
-    return prompt;
+    const view = this.registry.catalog.prompts.view(context.scope);
+    const prompt = view.find(name);
+    if (prompt) return prompt;
+    this.backends.requireListed(view.ownersOf(name), 'prompts');
+    throw new GatewayError('prompt-not-found', `Unknown prompt: ${name}`);
   }
 }

@@ -25,7 +25,7 @@ describe('MetaTools', () => {
       tools: ['one', 'two'].map((name) => ({
         name,
         title: `The ${name}`,
-        _meta: { 'io.gatehouse/server': 'gatehouse' },
+        _meta: { 'io.gatehouse/server': 'gatehouse', 'io.gatehouse/name': name },
       })),
     });
   });

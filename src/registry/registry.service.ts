@@ -3,6 +3,7 @@ import { Naming } from '../config/naming.js';
 import { CatalogBuilder } from '../core/catalog/catalog-builder.js';
 import { Catalog, LIST_KINDS, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
 import { META_TOOL_SERVER, type Definition } from '../core/naming/catalog-entry.js';
+import type { NameConflict } from '../core/naming/name-table.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
 import { BuildQueue } from './build-queue.js';
@@ -21,6 +22,7 @@ export class Registry {
   );
   /** By server id: its latest listing. */
   private readonly latest = new Map<string, ListedServer>();
+  private servers: ReadonlySet<string> = new Set();
   private metaTools: readonly Definition[] = [];
   private readonly builder: CatalogBuilder;
   private readonly nameBuilds: BuildQueue;
@@ -41,6 +43,15 @@ export class Registry {
 
   get catalog(): Catalog {
     return this.current;
+  }
+
+  /** The ids of all configured servers. A name or URI with the id of one of them leads to no other server. */
+  setServers(ids: Iterable<string>): void {
+    const now = new Set(ids);
+    if (now.size === this.servers.size && [...now].every((id) => this.servers.has(id))) return;
+    this.servers = now;
+    this.builder.setServers(now);
+    this.swap();
   }
 
   /**
@@ -104,17 +115,20 @@ export class Registry {
     for (const id of [...this.nameBuilds.removed, ...this.resourceBuilds.removed])
       catalog = catalog.without(id);
     this.current = catalog;
-    this.warnAboutUnlistedNames(previous);
+    this.warnAboutConflicts(previous);
     const change = catalog.changesSince(previous);
     if (LIST_KINDS.some((kind) => change[kind].size > 0)) this.listeners.emit(change, catalog);
   }
 
-  private warnAboutUnlistedNames(previous: Catalog): void {
+  private warnAboutConflicts(previous: Catalog): void {
     const { tools, prompts } = this.current;
-    for (const { server, ownName } of [
-      ...tools.newlyUnlisted(previous.tools),
-      ...prompts.newlyUnlisted(previous.prompts),
-    ])
-      this.logger.warn({ message: 'name belongs to another server; not listed', server, name: ownName });
+    for (const conflicts of [tools.newConflicts(previous.tools), prompts.newConflicts(previous.prompts)])
+      for (const { kind, server, name } of conflicts)
+        this.logger.warn({ message: CONFLICT_MESSAGES[kind], server, name });
   }
 }
+
+const CONFLICT_MESSAGES: Readonly<Record<NameConflict['kind'], string>> = {
+  unlisted: 'name belongs to another server; not listed',
+  'equal-prefixed-names': 'another server has the same prefixed name; both are listed with a digest',
+};

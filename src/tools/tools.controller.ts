@@ -35,8 +35,12 @@ export class ToolsController {
   @McpRequest('tools/call')
   call(params: Params | undefined, context: McpContext): JsonText | Promise<JsonText> {
     const name = requireString(params, 'name');
-    const tool = this.registry.catalog.tools.view(context.scope).find(name);
-    if (!tool) throw new GatewayError('tool-not-found', `Unknown tool: ${name}`);
+    const view = this.registry.catalog.tools.view(context.scope);
+    const tool = view.find(name);
+    if (!tool) {
+      this.backends.requireListed(view.ownersOf(name), 'tools');
+      throw new GatewayError('tool-not-found', `Unknown tool: ${name}`);
+    }
     return tool.server === META_TOOL_SERVER
       ? this.metaTools.call(tool.ownName, params?.['arguments'], context)
       : this.forward(tool, context);

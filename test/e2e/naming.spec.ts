@@ -58,9 +58,11 @@ describe('naming', () => {
       await session.namesUntil('prompts', ['alpha__greeting', 'beta__greeting']);
     });
 
-    it('marks every tool with its server', async () => {
-      for (const { name, _meta } of await session.list('tools'))
-        expect(name.startsWith(String(_meta?.['io.gatehouse/server']))).toBe(true);
+    it('marks every tool with its server and its own name, which is callable with the prefix', async () => {
+      for (const { _meta } of await session.list('tools')) {
+        const [server, own] = [_meta?.['io.gatehouse/server'], _meta?.['io.gatehouse/name']].map(String);
+        expect(textOrError(await session.callTool(`${server}__${own}`))).toBe(`${own} of ${server}`);
+      }
     });
 
     it('routes each public name to its server, under the own name', async () => {
@@ -152,10 +154,10 @@ describe('naming', () => {
   });
 
   it('accepts another separator, and another style for one server', async () => {
-    const [, session] = await start({ separator: '.' }, { naming: { tools: 'never' } });
+    const [, session] = await start({ separator: '-' }, { naming: { tools: 'never' } });
     const names = await namesOf(session, 'tools');
-    expect(names).toEqual(expect.arrayContaining(['beta.shared', 'shared', 'only_alpha', 'beta.only_beta']));
+    expect(names).toEqual(expect.arrayContaining(['beta-shared', 'shared', 'only_alpha', 'beta-only_beta']));
     expect(textOrError(await session.callTool('shared'))).toBe('shared of alpha');
-    expect(textOrError(await session.callTool('alpha.shared'))).toBe('shared of alpha');
+    expect(textOrError(await session.callTool('alpha-shared'))).toBe('shared of alpha');
   });
 });

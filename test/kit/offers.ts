@@ -32,6 +32,11 @@ export const offer = (server: string, style: NamingStyle, ...names: string[]): O
 
 export const tableOf = (...offered: Offer[]): NameTable => buildTable(offered);
 
+/** The table of these offers where more servers are configured than have listed. */
+export function tableWithServers(configured: readonly string[], ...offered: Offer[]): NameTable {
+  return buildTable(offered).withServers(new Set(configured));
+}
+
 /** By table: its builder and the servers in it. */
 const builders = new WeakMap<NameTable, { builder: NameTableBuilder; servers: readonly string[] }>();
 

@@ -30,11 +30,20 @@ export class CatalogBuilder {
     this.resources = new ResourceDirectoryBuilder(resources);
   }
 
-  /** Replaces the tools and prompts of a server. */
+  /** Replaces the ids of the configured servers, including those that are disabled or have not listed. */
+  setServers(ids: ReadonlySet<string>): void {
+    this.tools.setServers(ids);
+    this.prompts.setServers(ids);
+  }
+
+  /** Replaces the tools and prompts of a server, as far as it has listed them. */
   *putNames(server: ListedServer): Steps {
-    const { id, rank, style, listing } = server;
-    yield* this.tools.put({ server: id, rank, style, definitions: enabledTools(server) });
-    yield* this.prompts.put({ server: id, rank, style, definitions: listing.prompts });
+    const { id, rank, style, listing, disabledTools: switchedOff } = server;
+    const { tools, prompts } = listing;
+    if (tools === EMPTY_LISTING.tools) yield* this.tools.remove(id);
+    else yield* this.tools.put({ server: id, rank, style, definitions: enabledTools(server), switchedOff });
+    if (prompts === EMPTY_LISTING.prompts) yield* this.prompts.remove(id);
+    else yield* this.prompts.put({ server: id, rank, style, definitions: prompts });
     this.servers.set(id, server);
   }
 

@@ -169,10 +169,12 @@ describe('Catalog meta tools', () => {
     harness.put(server('fs', 0, { tools: [read] }, { style: 'never' }));
     const next = harness.putMetaTools(read);
     expect(next.tools.view(EVERYTHING).find('read')).toMatchObject({ server: '' });
-    expect(next.tools.newlyUnlisted(NameTable.EMPTY)).toMatchObject([{ server: 'fs', ownName: 'read' }]);
+    expect([...next.tools.newConflicts(NameTable.EMPTY)]).toEqual([
+      { kind: 'unlisted', server: 'fs', name: 'read' },
+    ]);
     const without = harness.putMetaTools();
     expect(without.tools.view(EVERYTHING).find('read')).toMatchObject({ server: 'fs' });
-    expect(without.changesSince(next).tools).toEqual(new Set(['', 'fs']));
+    expect(without.changesSince(next).tools).toEqual(new Set(['']));
   });
 });
 

@@ -15,6 +15,7 @@ export interface Listing {
   readonly instructions?: string | undefined;
 }
 
+/** The server has not listed anything yet. Callers compare its members by identity: a server can list nothing, too. */
 export const EMPTY_LISTING: Listing = {
   tools: [],
   prompts: [],

@@ -1,7 +1,11 @@
 import { membersOf, withMember } from '../../lib/json-text/json-text.js';
 
-/** Keys in the `_meta` of listed entries: the id of the server, and the identifier of a resource or template. */
+/**
+ * Keys in the `_meta` of listed entries: the id of the server, the own name of a tool or prompt, and the identifier of a
+ * resource or template.
+ */
 export const SERVER_MARK = 'io.gatehouse/server';
+export const NAME_MARK = 'io.gatehouse/name';
 export const ID_MARK = 'io.gatehouse/id';
 
 /** The definition with its public name or URI and the gateway's marks in `_meta`. The rest is as the server wrote it. */

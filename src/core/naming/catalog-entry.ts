@@ -1,4 +1,4 @@
-import { publicText, SERVER_MARK } from '../catalog/public-text.js';
+import { NAME_MARK, publicText, SERVER_MARK } from '../catalog/public-text.js';
 import { withPublicUi } from '../resources/public-uris.js';
 import { resourceForm } from '../resources/resource-uri.js';
 
@@ -20,11 +20,13 @@ const GATEWAY_NAME = 'gatehouse';
 /** A definition under its public name. */
 export class CatalogEntry {
   private cachedText: string | undefined;
+  /** By public name: this entry in scopes where it has another name. */
+  private renamed: Map<string | undefined, CatalogEntry> | undefined;
 
   constructor(
     readonly server: string,
     readonly ownName: string,
-    /** Undefined when the name belongs to another server and no prefix is allowed. */
+    /** Undefined in a scope where the name belongs to another server and no prefix is allowed. */
     readonly publicName: string | undefined,
     readonly definition: Definition,
   ) {}
@@ -39,11 +41,26 @@ export class CatalogEntry {
     return publicName === this.publicName && definition.text === this.definition.text;
   }
 
+  /** The same definition under another public name. Returns the same object for the same name. */
+  withName(publicName: string | undefined): CatalogEntry {
+    if (publicName === this.publicName) return this;
+    this.renamed ??= new Map();
+    let entry = this.renamed.get(publicName);
+    if (!entry) {
+      entry = new CatalogEntry(this.server, this.ownName, publicName, this.definition);
+      this.renamed.set(publicName, entry);
+    }
+    return entry;
+  }
+
   private createText(): string {
-    const { server, publicName = this.ownName, definition } = this;
-    if (server === META_TOOL_SERVER)
-      return publicText(definition.text, 'name', publicName, { [SERVER_MARK]: GATEWAY_NAME });
-    const text = publicText(definition.text, 'name', publicName, { [SERVER_MARK]: server });
+    const { server, ownName, publicName = ownName, definition } = this;
+    const marks = {
+      [SERVER_MARK]: server === META_TOOL_SERVER ? GATEWAY_NAME : server,
+      [NAME_MARK]: ownName,
+    };
+    const text = publicText(definition.text, 'name', publicName, marks);
+    if (server === META_TOOL_SERVER) return text;
     return withPublicUi(text, (uri) => resourceForm({ server, uri }));
   }
 }

@@ -2,9 +2,9 @@ import type { Steps } from '../../lib/slices/run-sliced.js';
 import { sortSteps } from '../../lib/slices/sliced-sort.js';
 import { uiUrisIn } from '../resources/public-uris.js';
 import { CatalogEntry, type Definition, type ListedEntry } from './catalog-entry.js';
-import { NameAssignment, NameClaim } from './name-assignment.js';
-import { NameTable, type ServerEntries } from './name-table.js';
-import type { NamingStyle } from './naming.js';
+import { NameTable } from './name-table.js';
+import { isValidPublicName, nameWithDigest, prefixedName, validName, type NamingStyle } from './naming.js';
+import type { ServerEntries } from './server-entries.js';
 
 /** The tools, or the prompts, of one server. Each own name occurs once. */
 export interface NamedOffer {
@@ -13,22 +13,25 @@ export interface NamedOffer {
   readonly rank: number;
   readonly style: NamingStyle;
   readonly definitions: readonly Definition[];
+  /** Own names that the server has and nobody can use. */
+  readonly switchedOff?: ReadonlySet<string>;
 }
 
 const STEPS_BETWEEN_YIELDS = 128;
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * Builds the table of all tools, or all prompts. A change takes time for the server that changed and for the servers
- * whose names change with it; the parts of all other servers are reused from the previous table.
+ * Builds the table of all tools, or all prompts. A change takes time for the server that changed and for the servers that
+ * share a name with it as the only other one; the parts of all other servers are reused from the previous table.
  */
 export class NameTableBuilder {
-  private readonly assignment: NameAssignment<DefinitionClaim>;
   private readonly parts = new Map<string, ServerEntries>();
   private readonly offers = new Map<string, NamedOffer>();
+  /** By name without prefix: the servers that may list an entry under it. */
+  private readonly bareOwners = new Map<string, Set<string>>();
   private current: NameTable;
 
-  constructor(separator: string) {
-    this.assignment = new NameAssignment(separator);
+  constructor(private readonly separator: string) {
     this.current = new NameTable([], separator);
   }
 
@@ -37,49 +40,75 @@ export class NameTableBuilder {
     return this.current;
   }
 
+  /** Replaces the ids of the configured servers. */
+  setServers(ids: ReadonlySet<string>): void {
+    this.current = this.current.withServers(ids);
+  }
+
   *put(offer: NamedOffer): Steps {
-    const { server, rank, style } = offer;
+    const { server, rank, style, definitions, switchedOff = NO_NAMES } = offer;
     const old = this.offers.get(server);
-    const keepsClaims = old?.rank === rank && old.style === style;
-    if (keepsClaims && old.definitions === offer.definitions) return;
-    if (!keepsClaims) yield* this.removeClaims(server);
+    if (
+      old?.definitions === definitions &&
+      old.rank === rank &&
+      old.style === style &&
+      hasSameNames(old.switchedOff ?? NO_NAMES, switchedOff)
+    )
+      return;
     this.offers.set(server, offer);
-    const names = new Set<string>();
-    let isChanged = !old;
-    for (const definition of offer.definitions) {
-      if (names.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
-      names.add(definition.name);
-      const claim = this.assignment.claimsOf(server)?.get(definition.name);
-      if (claim) {
-        if (claim.definition.text !== definition.text) isChanged = true;
-        claim.definition = definition;
-      } else this.assignment.add(new DefinitionClaim(offer, definition));
-    }
-    yield* this.removeClaims(server, names);
-    yield* this.rebuildParts(isChanged ? server : undefined);
+    yield* this.rebuildParts(yield* this.updateBareOwners(server, yield* this.bareNamesOf(offer)));
   }
 
   *remove(server: string): Steps {
     if (!this.offers.delete(server)) return;
-    yield* this.removeClaims(server);
-    yield* this.rebuildParts();
+    yield* this.rebuildParts(yield* this.updateBareOwners(server, NO_NAMES));
   }
 
-  private *removeClaims(server: string, except: ReadonlySet<string> = new Set()): Steps {
+  /** Returns the servers for which a name became shared with another server, or is no longer. */
+  private *updateBareOwners(server: string, now: ReadonlySet<string>): Steps<Set<string>> {
+    const changed = new Set([server]);
+    const before = this.parts.get(server)?.bareNames ?? NO_NAMES;
     let step = 0;
-    for (const claim of this.assignment.claimsOf(server)?.values() ?? []) {
+    for (const name of before) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-      if (!except.has(claim.ownName)) this.assignment.remove(claim);
+      if (now.has(name)) continue;
+      const owners = this.bareOwners.get(name)!;
+      owners.delete(server);
+      if (owners.size === 0) this.bareOwners.delete(name);
+      else if (owners.size === 1) for (const owner of owners) changed.add(owner);
     }
+    for (const name of now) {
+      if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+      const owners = this.bareOwners.get(name);
+      if (!owners) this.bareOwners.set(name, new Set([server]));
+      else if (owners.add(server).size === 2) for (const owner of owners) changed.add(owner);
+    }
+    return changed;
   }
 
-  /** Rebuilds the parts of the servers with changed names, and of `changed`, whose definitions changed. */
-  private *rebuildParts(changed?: string): Steps {
-    const servers = new Set(this.assignment.takeChanged());
-    if (changed !== undefined) servers.add(changed);
+  private *bareNamesOf({ server, style, definitions }: NamedOffer): Steps<ReadonlySet<string>> {
+    if (style === 'always') return NO_NAMES;
+    const names = new Set<string>();
+    const owned = new Set(definitions.map(({ name }) => name));
+    for (const { name: ownName } of definitions) {
+      if (names.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
+      const isPrefixedName = this.isPrefixedNameIn(server, owned, ownName);
+      if (style === 'never') names.add(validName(ownName, server, ownName));
+      else if (isValidPublicName(ownName) && !isPrefixedName) names.add(ownName);
+    }
+    return names;
+  }
+
+  /** Whether an own name of the server equals the prefixed name of another one. */
+  private isPrefixedNameIn(server: string, owned: ReadonlySet<string>, ownName: string): boolean {
+    const prefix = prefixedName(server, this.separator, '');
+    return ownName.startsWith(prefix) && owned.has(ownName.slice(prefix.length));
+  }
+
+  private *rebuildParts(servers: Iterable<string>): Steps {
     for (const server of servers) {
       const offer = this.offers.get(server);
-      if (offer && this.assignment.claimsOf(server)) this.parts.set(server, yield* this.createPart(offer));
+      if (offer) this.parts.set(server, yield* this.createPart(offer));
       else this.parts.delete(server);
     }
     const parts = [...this.parts.values()].toSorted(
@@ -88,46 +117,87 @@ export class NameTableBuilder {
     this.current = this.current.withParts(parts);
   }
 
-  private *createPart({ server, rank }: NamedOffer): Steps<ServerEntries> {
+  private *createPart(offer: NamedOffer): Steps<ServerEntries> {
+    const { server, rank, style, definitions, switchedOff = NO_NAMES } = offer;
     const old = this.parts.get(server);
+    const bareNames = yield* this.bareNamesOf(offer);
     const unsorted: ListedEntry[] = [];
-    const unlisted: CatalogEntry[] = [];
     const byOwnName = new Map<string, CatalogEntry>();
     const byPublicName = new Map<string, CatalogEntry>();
     const uiUris = new Set<string>();
-    for (const claim of this.assignment.claimsOf(server)?.values() ?? []) {
+    const names = yield* this.usualNames(offer, bareNames);
+    for (const definition of definitions) {
       if (byOwnName.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
-      const entry = claim.toEntry(old?.byOwnName.get(claim.ownName));
-      byOwnName.set(entry.ownName, entry);
-      for (const uri of uiUrisIn(entry.definition.text)) uiUris.add(uri);
-      if (isListed(entry)) {
-        unsorted.push(entry);
-        byPublicName.set(entry.publicName, entry);
-      } else unlisted.push(entry);
+      const entry = new CatalogEntry(server, definition.name, names.get(definition.name), definition);
+      const known = old?.byOwnName.get(definition.name);
+      const reused = (known?.isSame(entry) ? known : entry) as ListedEntry;
+      byOwnName.set(reused.ownName, reused);
+      byPublicName.set(reused.publicName, reused);
+      for (const uri of uiUrisIn(definition.text)) uiUris.add(uri);
+      unsorted.push(reused);
     }
     const sorted = yield* sortSteps(unsorted, (a, b) => (a.publicName < b.publicName ? -1 : 1));
     const listed = old && hasSameItems(old.listed, sorted) ? old.listed : sorted;
-    if (old && old.rank === rank && listed === old.listed && hasSameItems(unlisted, old.unlisted)) return old;
-    return { server, rank, listed, unlisted, byPublicName, byOwnName, uiUris };
+    const unsettled = yield* this.unsettledIn(listed, bareNames);
+    const isSame = old && old.rank === rank && old.style === style && listed === old.listed;
+    if (isSame && hasSameItems(unsettled, old.unsettled) && hasSameNames(old.switchedOff, switchedOff))
+      return old;
+    return {
+      server,
+      rank,
+      style,
+      listed,
+      unsettled,
+      bareNames,
+      switchedOff,
+      byPublicName,
+      byOwnName,
+      uiUris,
+    };
+  }
+
+  /** By own name: the name in a scope without conflicts. */
+  private *usualNames(offer: NamedOffer, bareNames: ReadonlySet<string>): Steps<Map<string, string>> {
+    const { server, style, definitions } = offer;
+    const names = new Map<string, string>();
+    const withDigest = new Set<string>();
+    for (const { name: ownName } of definitions) {
+      if (names.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
+      const isBare = style === 'never' || bareNames.has(ownName);
+      const wanted = isBare ? ownName : prefixedName(server, this.separator, ownName);
+      const name = validName(wanted, server, ownName);
+      names.set(ownName, name);
+      if (name !== wanted) withDigest.add(name);
+    }
+    // A valid name that equals the name with digest of another entry of the server gets a digest of its own.
+    if (withDigest.size > 0 && style !== 'never')
+      for (const [ownName, name] of names) {
+        const isPlain = name === ownName || name === prefixedName(server, this.separator, ownName);
+        if (isPlain && withDigest.has(name)) names.set(ownName, nameWithDigest(name, server, ownName));
+      }
+    return names;
+  }
+
+  /** The entries whose names in a scope depend on its other servers. */
+  private *unsettledIn(
+    listed: readonly ListedEntry[],
+    bareNames: ReadonlySet<string>,
+  ): Steps<readonly ListedEntry[]> {
+    const unsettled: ListedEntry[] = [];
+    if (bareNames.size === 0) return unsettled;
+    let step = 0;
+    for (const entry of listed) {
+      if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+      const { publicName: name } = entry;
+      if (!bareNames.has(name)) continue;
+      if (name.includes(this.separator) || this.bareOwners.get(name)!.size > 1) unsettled.push(entry);
+    }
+    return unsettled;
   }
 }
-
-class DefinitionClaim extends NameClaim {
-  definition: Definition;
-
-  constructor({ server, rank, style }: NamedOffer, definition: Definition) {
-    super(server, rank, style, definition.name);
-    this.definition = definition;
-  }
-
-  /** Returns the old entry if its name and definition are the same. */
-  toEntry(old: CatalogEntry | undefined): CatalogEntry {
-    const entry = new CatalogEntry(this.server, this.ownName, this.publicName, this.definition);
-    return old?.isSame(entry) ? old : entry;
-  }
-}
-
-const isListed = (entry: CatalogEntry): entry is ListedEntry => entry.publicName !== undefined;
 
 const hasSameItems = <Item>(a: readonly Item[], b: readonly Item[]): boolean =>
   a.length === b.length && a.every((item, index) => item === b[index]);
+
+const hasSameNames = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a === b || (a.size === b.size && [...a].every((name) => b.has(name)));

@@ -20,7 +20,7 @@ import { NameTable } from './name-table.js';
 import { prefixedName } from './naming.js';
 import { EVERYTHING } from '../scope.js';
 
-const mark = '"io.gatehouse/server":"fs"';
+const mark = '"io.gatehouse/server":"fs","io.gatehouse/name":"read"';
 
 /** How a definition of the tool `read` is listed for the server `fs`. */
 const textOf = (text: string): string =>
@@ -47,7 +47,7 @@ describe('CatalogEntry.text', () => {
     ],
     [
       'that claims to be of another server',
-      '{"name":"read","_meta":{"io.gatehouse/server":"other"}}',
+      '{"name":"read","_meta":{"io.gatehouse/server":"other","io.gatehouse/name":"other"}}',
       `{"name":"fs__read","_meta":{${mark}}}`,
     ],
     [
@@ -95,7 +95,7 @@ describe('CatalogEntry.text', () => {
 
   it('keeps the own name of an entry that is not listed', () => {
     const table = tableOf(offer('a', 'never', 'x'), offer('b', 'never', 'x'));
-    expect(table.newlyUnlisted(NameTable.EMPTY)).toMatchObject([{ server: 'b', ownName: 'x' }]);
+    expect([...table.newConflicts(NameTable.EMPTY)]).toEqual([{ kind: 'unlisted', server: 'b', name: 'x' }]);
     expect(table.view(EVERYTHING).find('b__x')).toMatchObject({
       server: 'b',
       ownName: 'x',
@@ -105,7 +105,7 @@ describe('CatalogEntry.text', () => {
 });
 
 describe('NameTableBuilder', () => {
-  it('reuses every entry whose definition and name are the same', () => {
+  it('reuses every entry whose definition, name and style are the same', () => {
     fc.assert(
       fc.property(offers, offers, (before, after) => {
         const [changedOffer] = after;
@@ -114,7 +114,9 @@ describe('NameTableBuilder', () => {
         const old = buildTable([...others, ...before.filter((each) => !others.includes(each))]);
         const olds = entriesOf(old, before);
         const table = buildTable(again(next), old);
-        const built = entriesOf(table, next).filter((entry) => !olds.includes(entry));
+        const built = entriesOf(table, next).filter(
+          (entry) => !olds.includes(entry) && styleOf(before, entry.server) === styleOf(next, entry.server),
+        );
         expect(built.filter((entry) => olds.some((one) => isSame(one, entry)))).toEqual([]);
       }),
     );
@@ -180,16 +182,28 @@ describe('NameTable.changedServers', () => {
       ['b'],
     ],
     [
-      'the other server gets a prefix',
+      'the other server gets a prefix in scopes with both',
       [offer('a', 'conflict', 'x')],
       [offer('a', 'conflict', 'x'), offer('b', 'conflict', 'x')],
-      ['a', 'b'],
+      ['b'],
     ],
     [
-      'the added server does not get its name',
+      'the added server does not get its name in scopes with both',
       [offer('a', 'never', 'x')],
       [offer('a', 'never', 'x'), offer('b', 'never', 'x')],
-      [],
+      ['b'],
+    ],
+    [
+      'an own name starts with the id of the added server',
+      [offer('a', 'conflict', 'b__x')],
+      [offer('a', 'conflict', 'b__x'), offer('b', 'always')],
+      ['a'],
+    ],
+    [
+      'an added server without tools may have the prefixed names of another',
+      [offer('a__b', 'always', 'x')],
+      [offer('a__b', 'always', 'x'), offer('a', 'always')],
+      ['a'],
     ],
     [
       'a server lists the same in another order',
@@ -201,12 +215,22 @@ describe('NameTable.changedServers', () => {
     expect(changed(before, after)).toEqual(expected);
   });
 
-  it('reports exactly the servers whose tools differ for a client', () => {
+  it('reports a server of every scope that sees another list', () => {
+    fc.assert(
+      fc.property(offers, offers, scopes, (before, after, scope) => {
+        const [old, table] = [buildTable(before), buildTable(after)];
+        fc.pre(listOf(old, scope) !== listOf(table, scope));
+        expect(changed(before, after).filter((server) => scope.allows(server))).not.toEqual([]);
+      }),
+    );
+  });
+
+  it('reports every server whose tools differ for a client that sees no other server', () => {
     fc.assert(
       fc.property(offers, offers, (before, after) => {
         const [old, table] = [buildTable(before), buildTable(after)];
         const expected = SERVERS.filter((id) => listOf(old, only(id)) !== listOf(table, only(id)));
-        expect(changed(before, after)).toEqual(expected);
+        expect(changed(before, after)).toEqual(expect.arrayContaining(expected));
       }),
     );
   });
@@ -218,7 +242,7 @@ describe('a meta tool', () => {
 
   it('is listed without a prefix and with the mark of the gateway', () => {
     expect(listOf(tableOf(offer(META_TOOL_SERVER, 'never', 'search')))).toBe(
-      '{"tools":[{"name":"search","_meta":{"io.gatehouse/server":"gatehouse"}}]}',
+      '{"tools":[{"name":"search","_meta":{"io.gatehouse/server":"gatehouse","io.gatehouse/name":"search"}}]}',
     );
   });
 
@@ -266,6 +290,8 @@ describe('a meta tool', () => {
     expect(listOf(tableOf({ ...own, server: 'a' }))).toContain('"resourceUri":"ui://a/view"');
   });
 });
+
+const styleOf = (given: readonly Offer[], id: string) => given.find(({ server }) => server === id)?.style;
 
 const isSame = (a: CatalogEntry, b: CatalogEntry): boolean =>
   a.server === b.server && a.ownName === b.ownName && a.publicName === b.publicName && a.text === b.text;

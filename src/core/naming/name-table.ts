@@ -1,33 +1,31 @@
-import type { SharedJson } from '../../lib/json-text/json-text.js';
-import { mergeRuns } from '../../lib/sorted/merge-runs.js';
-import { PageCache, pageText, type Paged, type SignCursor } from '../catalog/list-page.js';
-import type { Scope } from '../scope.js';
-import { META_TOOL_SERVER, type CatalogEntry, type ListedEntry } from './catalog-entry.js';
-import { splitPrefixedName } from './naming.js';
+import { EVERYTHING, type Scope } from '../scope.js';
+import { META_TOOL_SERVER, type ListedEntry } from './catalog-entry.js';
+import { NameView } from './name-view.js';
+import type { ServerEntries } from './server-entries.js';
+import { ServerIds } from './server-ids.js';
 
-/** The tools, or the prompts, of one server. Immutable. */
-export interface ServerEntries {
+/** A name that an entry does not have because of another server. */
+export interface NameConflict {
+  readonly kind: 'unlisted' | 'equal-prefixed-names';
   readonly server: string;
-  readonly rank: number;
-  /** Sorted by public name. The same array as before when no listed entry changed. */
-  readonly listed: readonly ListedEntry[];
-  /** Entries without a public name, because the name belongs to another server. */
-  readonly unlisted: readonly CatalogEntry[];
-  readonly byPublicName: ReadonlyMap<string, CatalogEntry>;
-  readonly byOwnName: ReadonlyMap<string, CatalogEntry>;
-  /** URIs of user interfaces that the definitions of tools refer to. */
-  readonly uiUris: ReadonlySet<string>;
+  readonly name: string;
 }
 
-/** All tools, or all prompts, of all servers under their public names. Immutable. */
+/** All tools, or all prompts, of all servers that have listed. Immutable. */
 export class NameTable {
   private readonly views = new Map<string, NameView>();
+  /** The configured servers, and those of the parts. */
+  private readonly servers: ServerIds;
 
   constructor(
     /** Sorted by rank. */
     private readonly parts: readonly ServerEntries[],
     private readonly separator: string,
-  ) {}
+    private readonly configured: ReadonlySet<string> = new Set(),
+  ) {
+    const listed = parts.map(({ server }) => server);
+    this.servers = new ServerIds([...configured, ...listed], separator);
+  }
 
   static readonly EMPTY = new NameTable([], '__');
 
@@ -35,7 +33,11 @@ export class NameTable {
   withParts(parts: readonly ServerEntries[]): NameTable {
     const isSame =
       parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
-    return isSame ? this : new NameTable(parts, this.separator);
+    return isSame ? this : new NameTable(parts, this.separator, this.configured);
+  }
+
+  withServers(configured: ReadonlySet<string>): NameTable {
+    return configured === this.configured ? this : new NameTable(this.parts, this.separator, configured);
   }
 
   without(server: string): NameTable {
@@ -48,32 +50,51 @@ export class NameTable {
     if (!view) {
       const isVisible = ({ server }: ServerEntries): boolean =>
         server === META_TOOL_SERVER || scope.allows(server);
-      view = new NameView(this.parts.filter(isVisible), this.separator);
+      view = new NameView(this.parts.filter(isVisible), scope, this.servers, this.separator);
       this.views.set(scope.key, view);
     }
     return view;
   }
 
-  /** Entries without a public name that were listed, or did not exist, in the previous table. */
-  newlyUnlisted(previous: NameTable): readonly CatalogEntry[] {
-    const before = previous.partsByServer();
-    return this.parts.flatMap((part) => {
-      const old = before.get(part.server);
-      if (old === part || part.unlisted.length === 0) return [];
-      const known = new Set(old?.unlisted);
-      return part.unlisted.filter((entry) => !known.has(entry));
-    });
+  /** The entries of a server under their usual names. */
+  entriesOf(server: string): readonly ListedEntry[] {
+    return this.parts.find((part) => part.server === server)?.listed ?? [];
   }
 
-  /** The servers whose part of the list differs between the two tables. The order of a server's own list does not matter. */
+  /** The conflicts in the scope of all servers that the previous table did not have. */
+  *newConflicts(previous: NameTable): Iterable<NameConflict> {
+    if (previous === this) return;
+    const [old, now] = [previous.view(EVERYTHING), this.view(EVERYTHING)];
+    const known = new Set(old.names.equalPrefixedNames.map(({ name, entry }) => `${entry.server}\0${name}`));
+    for (const { name, entry } of now.names.equalPrefixedNames)
+      if (!known.has(`${entry.server}\0${name}`))
+        yield { kind: 'equal-prefixed-names', server: entry.server, name };
+    for (const { server, ownName, publicName } of now.names.renamed.values())
+      if (publicName === undefined && !old.isUnlisted(server, ownName))
+        yield { kind: 'unlisted', server, name: ownName };
+  }
+
+  /**
+   * The servers whose entries differ between the two tables. A scope without any of them sees the same list in both. The
+   * order of a server's own list does not matter.
+   */
   changedServers(previous: NameTable): Set<string> {
     if (previous === this) return new Set();
     const [before, after] = [previous.partsByServer(), this.partsByServer()];
     const differs = (server: string): boolean => {
-      const [old = [], now = []] = [before.get(server)?.listed, after.get(server)?.listed];
-      return !isSameList(old, now);
+      const [old, now] = [before.get(server), after.get(server)];
+      if (!isSameList(old?.listed ?? [], now?.listed ?? [])) return true;
+      const isUnsettled = (now?.unsettled.length ?? 0) > 0;
+      return old !== now && isUnsettled && (old?.rank !== now?.rank || old?.style !== now?.style);
     };
-    return new Set([...before.keys(), ...after.keys()].filter(differs));
+    const changed = new Set([...before.keys(), ...after.keys()].filter(differs));
+    for (const id of [...this.servers, ...previous.servers]) {
+      const isReservedInOne = this.servers.has(id) !== previous.servers.has(id);
+      const isListedInOne = before.has(id) !== after.has(id);
+      if (isReservedInOne || isListedInOne)
+        for (const server of this.affectedBy(id, isReservedInOne)) changed.add(server);
+    }
+    return changed;
   }
 
   /** Whether two scopes see different lists. */
@@ -89,85 +110,23 @@ export class NameTable {
     return this.parts.some((part) => part.server === server && part.uiUris.has(uri));
   }
 
+  /**
+   * Servers such that only scopes with one of them can see other names because this server was configured or has listed, or
+   * no longer.
+   */
+  private *affectedBy(id: string, isReservedInOne: boolean): Iterable<string> {
+    const prefix = `${id}${this.separator}`;
+    for (const { server, listed, unsettled } of this.parts) {
+      if (server === id || listed.length === 0 || server === META_TOOL_SERVER) continue;
+      if (this.servers.overlap(server, id)) yield id;
+      if (isReservedInOne && unsettled.some(({ publicName }) => publicName.startsWith(prefix))) yield server;
+    }
+  }
+
   private partsByServer(): Map<string, ServerEntries> {
     return new Map(this.parts.map((part) => [part.server, part]));
   }
 }
 
-/** The part of a table that one scope sees. */
-class NameView implements Paged {
-  private readonly pages = new PageCache();
-  private readonly found = new Map<string, CatalogEntry>();
-  private readonly byServer: ReadonlyMap<string, ServerEntries>;
-
-  constructor(
-    private readonly parts: readonly ServerEntries[],
-    private readonly separator: string,
-  ) {
-    this.byServer = new Map(parts.map((part) => [part.server, part]));
-  }
-
-  /** Finds by public name, else by prefixed name, else by own name if only one server in this view has it. */
-  find(name: string): CatalogEntry | undefined {
-    let entry = this.found.get(name);
-    if (!entry) {
-      entry = this.findListed(name) ?? this.findPrefixed(name) ?? this.findOwn(name);
-      if (entry) this.found.set(name, entry);
-    }
-    return entry;
-  }
-
-  /** Entries whose public name comes after this one, in order; only those of `server`, if given. */
-  *after(name: string, server?: string): Iterable<ListedEntry> {
-    const parts = this.parts.filter((part) => server === undefined || part.server === server);
-    const runs = parts.map(({ listed }) => ({ items: listed, keyOf: publicNameOf }));
-    yield* mergeRuns(runs, name);
-  }
-
-  /** The text of a page is built once and reused for every client. */
-  page(member: string, after: string, size: number, signCursor: SignCursor): SharedJson {
-    // The key contains the member, because tools and prompts share `NameTable.EMPTY`.
-    return this.pages.get(`${member}\0${after}`, () => {
-      const entries = firstOf(this.after(after), size + 1);
-      const items = entries.slice(0, size).map(({ publicName, text }) => ({ key: publicName, text }));
-      return pageText(member, items, entries.length > size, signCursor);
-    });
-  }
-
-  private findListed(name: string): CatalogEntry | undefined {
-    for (const { byPublicName } of this.parts) {
-      const entry = byPublicName.get(name);
-      if (entry) return entry;
-    }
-    return undefined;
-  }
-
-  /** Entries of several servers can have the same prefixed name. The server that is configured first wins. */
-  private findPrefixed(name: string): CatalogEntry | undefined {
-    let first: { rank: number; entry: CatalogEntry } | undefined;
-    for (const [server, ownName] of splitPrefixedName(name, this.separator)) {
-      const part = this.byServer.get(server);
-      const entry = part?.byOwnName.get(ownName);
-      if (entry && (!first || part!.rank < first.rank)) first = { rank: part!.rank, entry };
-    }
-    return first?.entry;
-  }
-
-  private findOwn(name: string): CatalogEntry | undefined {
-    const entries = this.parts.flatMap(({ byOwnName }) => byOwnName.get(name) ?? []);
-    return entries.length === 1 ? entries[0] : undefined;
-  }
-}
-
 const isSameList = (a: readonly ListedEntry[], b: readonly ListedEntry[]): boolean =>
   a === b || (a.length === b.length && a.every((entry, index) => entry.isSame(b[index]!)));
-
-const publicNameOf = ({ publicName }: ListedEntry): string => publicName;
-
-function firstOf<Item>(items: Iterable<Item>, count: number): Item[] {
-  const first: Item[] = [];
-  for (const item of items) {
-    if (first.push(item) === count) break;
-  }
-  return first;
-}

@@ -61,11 +61,12 @@ describe('NameView.find', () => {
     expect(table.view(only('c')).find('x')).toBeUndefined();
   });
 
-  it('resolves a prefixed name of two tools to the first server, as in the list', () => {
+  it('does not resolve a prefixed name of two tools, but resolves it in a scope with one of them', () => {
     for (const style of ['always', 'never'] as const) {
       const table = tableOf(offer('a', style, 'b__c'), offer('a__b', style, 'c'));
-      expect(addressOf(table.view(EVERYTHING).find('a__b__c'))).toBe('a/b__c');
+      expect(table.view(EVERYTHING).find('a__b__c')).toBeUndefined();
       expect(addressOf(table.view(only('a__b')).find('a__b__c'))).toBe('a__b/c');
+      expect(addressOf(table.view(only('a')).find('a__b__c'))).toBe('a/b__c');
     }
   });
 
@@ -78,32 +79,43 @@ describe('NameView.find', () => {
     );
   });
 
-  it('resolves the prefixed name of every tool in scope, whichever names other servers use', () => {
+  it('resolves a prefixed name only to its servers, and to a tool of that name', () => {
+    fc.assert(
+      fc.property(offers, scopes, ownNames, serverIds, (given, scope, own, server) => {
+        const view = buildTable(given).view(scope);
+        const name = prefixedName(server, SEPARATOR, own);
+        const found = view.find(name);
+        fc.pre(given.some((each) => each.server === server) && found !== undefined);
+        expect(name.startsWith(prefixedName(found.server, SEPARATOR, ''))).toBe(true);
+        expect([found.ownName, prefixedName(found.server, SEPARATOR, found.ownName)]).toContain(name);
+      }),
+    );
+  });
+
+  it('resolves the prefixed name of every tool in scope that is the prefixed name of no other', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
         const view = buildTable(given).view(scope);
-        for (const { server, own } of toolsOf(given, scope)) {
+        const tools = toolsOf(given, scope);
+        for (const { server, own } of tools) {
           const name = prefixedName(server, SEPARATOR, own);
-          const candidates = toolsOf(given, scope).filter(
-            (tool) => prefixedName(tool.server, SEPARATOR, tool.own) === name,
-          );
-          const found = view.find(name);
-          expect(candidates.map((tool) => tool.server)).toContain(found?.server);
+          const isNamed = (tool: { server: string; own: string }): boolean =>
+            prefixedName(tool.server, SEPARATOR, tool.own) === name;
           // The same server may list another tool under this name.
-          expect(found?.ownName === own || found?.publicName === name || candidates.length > 1).toBe(true);
+          const isShared = tools.filter(isNamed).length > 1;
+          expect(view.find(name)?.server).toBe(isShared ? undefined : server);
         }
       }),
     );
   });
 
-  it('resolves a name that is neither listed nor prefixed exactly when one server of the scope has it', () => {
+  it('resolves a name that belongs to no server exactly when one server of the scope has it', () => {
     fc.assert(
       fc.property(offers, scopes, ownNames, (given, scope, name) => {
         const table = buildTable(given);
-        const tools = toolsOf(given, scope);
-        const isPrefixed = tools.some(({ server, own }) => prefixedName(server, SEPARATOR, own) === name);
-        fc.pre(!isPrefixed && !listed(table, scope).includes(name));
-        const owners = tools.filter(({ own }) => own === name);
+        const isOwned = given.some(({ server }) => name.startsWith(prefixedName(server, SEPARATOR, '')));
+        fc.pre(!isOwned && !listed(table, scope).includes(name));
+        const owners = toolsOf(given, scope).filter(({ own }) => own === name);
         const found = table.view(scope).find(name);
         expect(found?.server).toBe(owners.length === 1 ? owners[0]!.server : undefined);
       }),
@@ -158,19 +170,19 @@ describe('NameView.page', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {
         const table = buildTable(given);
-        const unlisted = table
-          .newlyUnlisted(NameTable.EMPTY)
-          .filter(({ server }) => scope.allows(server)).length;
+        const view = table.view(scope);
+        const tools = toolsOf(given, scope);
+        const unlisted = tools.filter(({ server, own }) => view.isUnlisted(server, own)).length;
         const names = listed(table, scope);
         expect(new Set(names).size).toBe(names.length);
-        expect(names.length + unlisted).toBe(toolsOf(given, scope).length);
+        expect(names.length + unlisted).toBe(tools.length);
         expect([...table.view(scope).after('')]).toHaveLength(names.length);
       }),
     );
   });
 
   it('neither repeats nor skips entries that stay while the list changes between pages', () => {
-    const some = fc.subarray(['k', 'a', 'z', 'ü', 'b', '🚀', 'm', 'A', 'q', '_', 'y', 'c']);
+    const some = fc.subarray(['k', 'a', 'z', '-', 'b', '0', 'm', 'A', 'q', '_', 'y', 'c']);
     const size = fc.integer({ min: 1, max: 4 });
     fc.assert(
       fc.property(some, fc.array(some, { maxLength: 12 }), size, (staying, others, most) => {

@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto';
 /** When a public name has the server as prefix. `conflict`: only when several servers have the same own name. */
 export type NamingStyle = 'always' | 'conflict' | 'never';
 
-/** Model providers refuse longer tool names. */
 const MAX_NAME_LENGTH = 64;
 const DIGEST_LENGTH = 8;
 const MAX_SERVER_ID_LENGTH = 64;
 
-/** Control, format, private and separator characters: invisible in a list, and unsafe in a name. */
-const UNSAFE = /[\p{C}\p{Z}]+/gu;
+/** Model providers refuse other tool names. */
+const VALID = /^[A-Za-z0-9_-]{1,64}$/;
+const INVALID_CHARACTER = /[^A-Za-z0-9_-]/gu;
+const ENDS_WITH_DIGEST = /_[0-9a-f]{8}$/;
 
 export const prefixedName = (server: string, separator: string, ownName: string): string =>
   `${server}${separator}${ownName}`;
@@ -24,13 +25,18 @@ export function* splitPrefixedName(name: string, separator: string): Iterable<re
     yield [name.slice(0, at), name.slice(at + separator.length)];
 }
 
-export const isValidPublicName = (name: string): boolean =>
-  name.length <= MAX_NAME_LENGTH && name.search(UNSAFE) === -1;
+export const isValidPublicName = (name: string): boolean => VALID.test(name);
+
+/** Whether a name could be the name with digest of another tool or prompt. */
+export const endsWithDigest = (name: string): boolean => ENDS_WITH_DIGEST.test(name);
 
 /** A valid and unique name, with a digest of server and own name. It is the same in every process. */
 export function nameWithDigest(name: string, server: string, ownName: string): string {
   const digest = createHash('sha256').update(`${server}\0${ownName}`).digest('hex').slice(0, DIGEST_LENGTH);
-  const cut = name.replace(UNSAFE, '_').slice(0, MAX_NAME_LENGTH - DIGEST_LENGTH - 1);
-  const whole = cut.replace(/[\ud800-\udbff]$/, ''); // without half of a surrogate pair
-  return `${whole}_${digest}`;
+  const valid = name.replace(INVALID_CHARACTER, '_').slice(0, MAX_NAME_LENGTH - DIGEST_LENGTH - 1);
+  return `${valid}_${digest}`;
 }
+
+/** The name itself if it is valid, else the name with a digest. */
+export const validName = (name: string, server: string, ownName: string): string =>
+  isValidPublicName(name) ? name : nameWithDigest(name, server, ownName);

@@ -1,0 +1,157 @@
+import type { SharedJson } from '../../lib/json-text/json-text.js';
+import { mergeRuns, type SortedRun } from '../../lib/sorted/merge-runs.js';
+import { PageCache, pageText, type Paged, type SignCursor } from '../catalog/list-page.js';
+import type { Scope } from '../scope.js';
+import { META_TOOL_SERVER, type CatalogEntry, type ListedEntry } from './catalog-entry.js';
+import { ScopedNames } from './scoped-names.js';
+import type { ServerEntries } from './server-entries.js';
+import type { ServerIds } from './server-ids.js';
+
+/** The part of a table that one scope sees, under the names that it has in this scope. */
+export class NameView implements Paged {
+  private readonly pages = new PageCache();
+  private readonly found = new Map<string, CatalogEntry>();
+  private readonly byServer: ReadonlyMap<string, ServerEntries>;
+  private scopedNames: ScopedNames | undefined;
+  private sortedRuns: ReadonlyMap<string, readonly SortedRun<ListedEntry>[]> | undefined;
+
+  constructor(
+    /** The servers of the scope that have listed, sorted by rank. */
+    private readonly parts: readonly ServerEntries[],
+    private readonly scope: Scope,
+    private readonly servers: ServerIds,
+    private readonly separator: string,
+  ) {
+    this.byServer = new Map(parts.map((part) => [part.server, part]));
+  }
+
+  /**
+   * Finds by public name, by prefixed name, or by own name if only one server in this view has it. A name that starts with
+   * the id of a configured server leads only to that server.
+   */
+  find(name: string): CatalogEntry | undefined {
+    let entry = this.found.get(name);
+    if (!entry) {
+      entry = this.lookUp(name);
+      if (entry) this.found.set(name, entry);
+    }
+    return entry;
+  }
+
+  /** The servers of the scope to which the name belongs because it starts with their id. */
+  ownersOf(name: string): string[] {
+    const owners = [...this.servers.ownersOf(name)].map(([server]) => server);
+    return owners.filter((server) => this.scope.allows(server));
+  }
+
+  /** The entry as this view lists it; undefined when it does not. `usual` is an entry of this table. */
+  listedEntry(usual: CatalogEntry): ListedEntry | undefined {
+    const entry = this.names.renamed.get(usual) ?? usual;
+    return isListed(entry) ? entry : undefined;
+  }
+
+  /** Whether the server has the entry, but this view does not list it. */
+  isUnlisted(server: string, ownName: string): boolean {
+    const usual = this.byServer.get(server)?.byOwnName.get(ownName);
+    return usual !== undefined && !this.listedEntry(usual);
+  }
+
+  /** Entries whose public name comes after this one, in order; only those of `server`, if given. */
+  *after(name: string, server?: string): Iterable<ListedEntry> {
+    const runs = server === undefined ? [...this.runs.values()].flat() : (this.runs.get(server) ?? []);
+    yield* mergeRuns(runs, name);
+  }
+
+  /** The text of a page is built once and reused for every client. */
+  page(member: string, after: string, size: number, signCursor: SignCursor): SharedJson {
+    // The key contains the member, because tools and prompts share `NameTable.EMPTY`.
+    return this.pages.get(`${member}\0${after}`, () => {
+      const entries = firstOf(this.after(after), size + 1);
+      const items = entries.slice(0, size).map(({ publicName, text }) => ({ key: publicName, text }));
+      return pageText(member, items, entries.length > size, signCursor);
+    });
+  }
+
+  get names(): ScopedNames {
+    const { parts, scope, servers, separator } = this;
+    return (this.scopedNames ??= new ScopedNames({ parts, scope, servers, separator }));
+  }
+
+  private lookUp(name: string): CatalogEntry | undefined {
+    const metaTool = this.byServer.get(META_TOOL_SERVER)?.byPublicName.get(name);
+    if (metaTool) return metaTool;
+    const owners = [...this.servers.ownersOf(name)];
+    if (owners.length === 0)
+      return onlyOne(this.parts, (part) => this.listedAs(part, name)) ?? this.findOwn(this.parts, name);
+    const inScope = owners.filter(([server]) => this.scope.allows(server));
+    const parts = inScope.flatMap(([server]) => this.byServer.get(server) ?? []);
+    const listed = onlyOne(parts, (part) => this.listedAs(part, name));
+    if (listed) return listed;
+    const prefixed = this.findPrefixed(inScope);
+    return prefixed ?? (owners.length === 1 ? this.findOwn(parts, name) : undefined);
+  }
+
+  private listedAs({ server, byPublicName }: ServerEntries, name: string): CatalogEntry | undefined {
+    const usual = byPublicName.get(name);
+    if (usual && !this.names.renamed.has(usual)) return usual;
+    const entry = this.names.byName.get(name);
+    return entry?.server === server ? entry : undefined;
+  }
+
+  /** Undefined while one of the servers has not listed or has the entry switched off: the name may be for that one. */
+  private findPrefixed(owners: readonly (readonly [string, string])[]): CatalogEntry | undefined {
+    const parts = owners.map(([server, ownName]) => ({ part: this.byServer.get(server), ownName }));
+    if (parts.some(({ part, ownName }) => !part || part.switchedOff.has(ownName))) return undefined;
+    return onlyOne(parts, ({ part, ownName }) => this.inScope(part?.byOwnName.get(ownName)));
+  }
+
+  private findOwn(parts: readonly ServerEntries[], name: string): CatalogEntry | undefined {
+    return onlyOne(parts, ({ byOwnName }) => this.inScope(byOwnName.get(name)));
+  }
+
+  private inScope(usual: CatalogEntry | undefined): CatalogEntry | undefined {
+    return usual && (this.names.renamed.get(usual) ?? usual);
+  }
+
+  /** By server: its list, in parts that are each sorted by public name. */
+  private get runs(): ReadonlyMap<string, readonly SortedRun<ListedEntry>[]> {
+    return (this.sortedRuns ??= new Map(this.parts.map((part) => [part.server, this.runsOf(part)])));
+  }
+
+  private runsOf({ listed }: ServerEntries): readonly SortedRun<ListedEntry>[] {
+    const { renamed } = this.names;
+    if (renamed.size === 0) return [runOf(listed)];
+    const kept: ListedEntry[] = [];
+    const others: ListedEntry[] = [];
+    for (const usual of listed) {
+      const entry = renamed.get(usual);
+      if (!entry) kept.push(usual);
+      else if (isListed(entry)) others.push(entry);
+    }
+    if (kept.length === listed.length) return [runOf(listed)];
+    return [runOf(kept), runOf(others.toSorted((a, b) => (a.publicName < b.publicName ? -1 : 1)))];
+  }
+}
+
+const runOf = (items: readonly ListedEntry[]): SortedRun<ListedEntry> => ({ items, keyOf: publicNameOf });
+
+const publicNameOf = ({ publicName }: ListedEntry): string => publicName;
+
+const isListed = (entry: CatalogEntry): entry is ListedEntry => entry.publicName !== undefined;
+
+/** What `find` returns for one of the items; undefined when it returns something for none or for several. */
+function onlyOne<Item, Found>(
+  items: readonly Item[],
+  find: (item: Item) => Found | undefined,
+): Found | undefined {
+  const found = items.flatMap((item) => find(item) ?? []);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+function firstOf<Item>(items: Iterable<Item>, count: number): Item[] {
+  const first: Item[] = [];
+  for (const item of items) {
+    if (first.push(item) === count) break;
+  }
+  return first;
+}

@@ -1,0 +1,22 @@
+import type { CatalogEntry, ListedEntry } from './catalog-entry.js';
+import type { NamingStyle } from './naming.js';
+
+/** The tools, or the prompts, of one server under their usual names: those in a scope without conflicts. Immutable. */
+export interface ServerEntries {
+  readonly server: string;
+  readonly rank: number;
+  readonly style: NamingStyle;
+  /** Sorted by usual name. The same array as before when no entry changed. */
+  readonly listed: readonly ListedEntry[];
+  /** Those of the listed entries whose name in a scope depends on its other servers. */
+  readonly unsettled: readonly ListedEntry[];
+  /** The usual names without a prefix. */
+  readonly bareNames: ReadonlySet<string>;
+  /** Own names that the server has and nobody can use. */
+  readonly switchedOff: ReadonlySet<string>;
+  /** By usual name. */
+  readonly byPublicName: ReadonlyMap<string, CatalogEntry>;
+  readonly byOwnName: ReadonlyMap<string, CatalogEntry>;
+  /** URIs of user interfaces that the definitions of tools refer to. */
+  readonly uiUris: ReadonlySet<string>;
+}

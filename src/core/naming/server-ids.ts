@@ -1,0 +1,58 @@
+import type { Scope } from '../scope.js';
+import { META_TOOL_SERVER } from './catalog-entry.js';
+import { splitPrefixedName } from './naming.js';
+
+/** A server, and the own name that a name has there if the name is a prefixed one. */
+type Owner = readonly [server: string, ownName: string];
+
+/**
+ * The ids of all configured servers, also of those that are disabled or have not listed yet. A name that starts with the id
+ * of a server and the separator belongs to that server, whether the server has it or not: it never leads to another one.
+ */
+export class ServerIds {
+  private readonly ids: ReadonlySet<string>;
+
+  constructor(
+    ids: Iterable<string>,
+    private readonly separator: string,
+  ) {
+    this.ids = new Set(ids);
+  }
+
+  [Symbol.iterator](): Iterator<string> {
+    return this.ids.values();
+  }
+
+  has(server: string): boolean {
+    return this.ids.has(server);
+  }
+
+  /** The servers to which a name belongs. Several, if the id of one starts with the id of another. */
+  *ownersOf(name: string): Iterable<Owner> {
+    for (const owner of splitPrefixedName(name, this.separator))
+      if (owner[0] !== META_TOOL_SERVER && this.ids.has(owner[0])) yield owner;
+  }
+
+  /** Whether the name belongs to a server other than this one. */
+  isReserved(name: string, server: string): boolean {
+    for (const [owner] of this.ownersOf(name)) if (owner !== server) return true;
+    return false;
+  }
+
+  /** The servers of a scope that can have the same prefixed names as another one. */
+  overlapping(scope: Scope): Set<string> {
+    const found = new Set<string>();
+    for (const id of this.ids) {
+      if (!scope.allows(id)) continue;
+      for (const [owner] of this.ownersOf(`${id}${this.separator}`))
+        if (owner !== id && scope.allows(owner)) found.add(id).add(owner);
+    }
+    return found;
+  }
+
+  /** Whether two servers can have the same prefixed names. */
+  overlap(a: string, b: string): boolean {
+    const [one, other] = [`${a}${this.separator}`, `${b}${this.separator}`];
+    return a !== b && (one.startsWith(other) || other.startsWith(one));
+  }
+}
