@@ -34,6 +34,7 @@ export class CatalogBuilder {
   setServers(ids: ReadonlySet<string>): void {
     this.tools.setServers(ids);
     this.prompts.setServers(ids);
+    this.resources.setServers(ids);
   }
 
   /** Replaces the tools and prompts of a server, as far as it has listed them. */

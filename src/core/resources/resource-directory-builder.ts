@@ -21,6 +21,11 @@ export class ResourceDirectoryBuilder {
     return this.current;
   }
 
+  /** Replaces the ids of the configured servers. */
+  setServers(ids: ReadonlySet<string>): void {
+    this.current = this.current.withServers(ids);
+  }
+
   *put(offer: ResourceOffer): Steps {
     const old = this.offers.get(offer.server);
     this.offers.set(offer.server, offer);

@@ -15,7 +15,7 @@ import {
   type Offered,
 } from '../../../test/kit/resource-offers.js';
 import type { ResourceDirectory } from './resource-directory.js';
-import { resourceForm, type ResourceAddress, type ResourceStyle } from './resource-uri.js';
+import { resourceForm, underscoreId, type ResourceAddress, type ResourceStyle } from './resource-uri.js';
 import { EVERYTHING, type Scope } from '../scope.js';
 
 const styles = fc.constantFrom(...STYLES);
@@ -31,6 +31,19 @@ const addresses = (given: readonly Offered[], scope: Scope = EVERYTHING): Resour
 
 const found = (directory: ResourceDirectory, scope: Scope, text: string): string | undefined =>
   addressOf(directory.view(scope).find(text));
+
+/** The directory of the servers of the scope, where the others are configured and have not listed. */
+async function visibleAlone(
+  given: readonly Offered[],
+  style: ResourceStyle,
+  scope: Scope,
+): Promise<ResourceDirectory> {
+  const visible = await directoryOf(
+    given.filter(({ server }) => scope.allows(server)),
+    style,
+  );
+  return visible.withServers(new Set(given.map(({ server }) => server)));
+}
 
 /** The public URIs on all pages. `at` returns the directory that serves a page. */
 function readPages(
@@ -96,12 +109,19 @@ describe('ResourceDirectory list', () => {
           expect(found(directory, scope, text)).toBe(addressOf(resource));
     }));
 
-  it('has the same public URIs in every scope', () =>
-    everyDirectory((directory, _given, scope) => {
-      const everywhere = new Map(seenIn(directory).map(({ uri, resource }) => [addressOf(resource), uri]));
-      for (const { uri, resource } of seenIn(directory, scope))
-        expect(everywhere.get(addressOf(resource))).toBe(uri);
-    }));
+  it('has the names that it would have if the servers outside the scope had not listed', () =>
+    fc.assert(
+      fc.asyncProperty(offered, styles, scopes, async (given, style, scope) => {
+        const directory = await directoryOf(given, style);
+        const alone = await visibleAlone(given, style, scope);
+        const namesIn = (each: ResourceDirectory) => [
+          seenIn(each, scope).map(({ uri, id }) => [uri, id]),
+          each.view(scope).listedTemplates.map(({ uriTemplate, template }) => [uriTemplate, template.id]),
+        ];
+        expect(namesIn(directory)).toEqual(namesIn(alone));
+      }),
+      { numRuns: 200 },
+    ));
 
   it('has unique templates, in order, that resolve by every form', () =>
     everyDirectory((directory, given, scope) => {
@@ -132,22 +152,33 @@ describe('ResourceDirectory scope', () => {
       }),
     ));
 
-  it('resolves a text as if there were no other servers', () => {
-    // No server id is a prefix of another, so that identifiers are the same with and without the other servers.
-    const apart = offered.map((given) => given.filter(({ server }) => !server.includes('_')));
-    return fc.assert(
-      fc.asyncProperty(apart, styles, scopes, uris, servers, async (given, style, scope, uri, server) => {
+  it('resolves a text as if the servers outside the scope had not listed', () =>
+    fc.assert(
+      fc.asyncProperty(offered, styles, scopes, uris, servers, async (given, style, scope, uri, server) => {
         const all = await directoryOf(given, style);
-        const alone = await directoryOf(
-          given.filter((offer) => scope.allows(offer.server)),
-          style,
-        );
+        const alone = await visibleAlone(given, style, scope);
         for (const text of [uri, resourceForm({ server, uri })])
-          expect(found(all, scope, text)).toBe(found(alone, EVERYTHING, text));
+          expect(found(all, scope, text)).toBe(found(alone, scope, text));
       }),
       { numRuns: 150 },
-    );
-  });
+    ));
+
+  it('resolves a text with the id of a configured server to no other server', () =>
+    fc.assert(
+      fc.asyncProperty(offered, styles, uris, servers, async (given, style, uri, server) => {
+        const others = given.filter((offer) => offer.server !== server);
+        const view = (await directoryOf(others, style)).withServers(new Set([server])).view(EVERYTHING);
+        expect(view.find(resourceForm({ server, uri }))).toBeUndefined();
+        expect(view.findTemplate(resourceForm({ server, uri }))).toBeUndefined();
+        expect(view.findSubscribable(`${resourceForm({ server, uri })}*`)).toBeUndefined();
+        expect(view.ownersOf(resourceForm({ server, uri }))).toEqual([server]);
+        const found = view.find(underscoreId({ server, uri }));
+        // An identifier may belong to several servers, if the id of one starts with the id of another.
+        expect(found === undefined || underscoreId({ server, uri }).startsWith(`${found.server}_`)).toBe(
+          true,
+        );
+      }),
+    ));
 });
 
 describe('ResourceDirectory.publicUri', () => {
@@ -165,17 +196,19 @@ describe('ResourceDirectory.publicUri', () => {
             found(directory, only(server), resourceForm({ server, uri })) === `${server} ${uri}`,
         );
         for (const { server } of having.filter((offer) => scope.allows(offer.server)))
-          expect(found(directory, scope, directory.publicUri({ server, uri }))).toBe(`${server} ${uri}`);
+          expect(found(directory, scope, directory.publicUri({ server, uri }, scope))).toBe(
+            `${server} ${uri}`,
+          );
         for (const { server } of given.filter((offer) => !having.includes(offer)))
           expect(directory.publicUri({ server, uri })).toBe(resourceForm({ server, uri }));
       }),
       { numRuns: 200 },
     ));
 
-  it.each(STYLES)('is the resource form for an unknown server, in style %s', async (style) => {
-    const directory = await directoryOf([{ server: 'a', uris: ['x:1'], templates: ['x:{y}'] }], style);
-    for (const uri of ['x:1', 'x:2', 'y:3'])
-      expect(directory.publicUri({ server: 'b', uri })).toBe(`resource://b/${uri}`);
+  it('has the usual form of the style while the server has not listed', async () => {
+    const uriIn = async (style: ResourceStyle): Promise<string> =>
+      (await directoryOf([], style)).publicUri({ server: 'b', uri: 'x://1' });
+    expect(await Promise.all(STYLES.map(uriIn))).toEqual(['resource://b/x://1', 'b_x___1', 'x://1']);
   });
 
   it('has the form of the template for an instance, where that resolves', async () => {
@@ -189,15 +222,16 @@ describe('ResourceDirectory.publicUri', () => {
     ]);
   });
 
-  it('is the resource form for an instance whose URI another server lists', async () => {
+  it('is the resource form for an instance whose URI another server of the scope lists', async () => {
     const given = [
       { server: 'db', uris: [], templates: ['mcp://db/{id}'] },
       { server: 'other', uris: ['mcp://db/5', 'db_mcp___db_5'], templates: [] },
     ];
-    for (const style of STYLES) {
-      const directory = await directoryOf(given, style);
-      expect(directory.publicUri({ server: 'db', uri: 'mcp://db/5' })).toBe('resource://db/mcp://db/5');
-    }
+    const address = { server: 'db', uri: 'mcp://db/5' };
+    const directory = await directoryOf(given, 'original');
+    expect(directory.publicUri(address)).toBe('resource://db/mcp://db/5');
+    expect(directory.publicUri(address, only('db'))).toBe('mcp://db/5');
+    expect((await directoryOf(given, 'underscore')).publicUri(address)).toBe('db_mcp___db_5');
   });
 });
 
@@ -320,7 +354,8 @@ describe('ResourceDirectory.changedServers', () => {
   });
 
   it.each([
-    ['another lists the same URI', 'original', 'x:1', ['a', 'b']],
+    ['another lists the same URI', 'original', 'x:1', ['b']],
+
     ['another lists its resource form', 'original', 'resource://a/x:1', ['b']],
     ['another lists the same URI', 'resource', 'x:1', ['b']],
   ] as const)(

@@ -1,21 +1,33 @@
 import { PageCache } from '../catalog/list-page.js';
 import { EVERYTHING, type Scope } from '../scope.js';
-import { isUi, resourceForm, type ResourceAddress, type ResourceStyle } from './resource-uri.js';
+import { resourcesInScope } from './conflicts/scoped-conflicts.js';
+import {
+  isUi,
+  resourceForm,
+  underscoreId,
+  type ResourceAddress,
+  type ResourceStyle,
+} from './resource-uri.js';
 import { ResourceView } from './resource-view.js';
 import type { ResourceOffer } from './conflicts/resource-conflicts.js';
 import type { ServerResources } from './server-resources.js';
+import { uriOwners } from './uri-owners.js';
 
-/** All resources and templates of all servers under their public names. Immutable. */
+/** All resources and templates of all servers. Their public names depend on the scope. Immutable. */
 export class ResourceDirectory {
   private readonly views = new Map<string, ResourceView>();
   private readonly byServer: ReadonlyMap<string, ServerResources>;
   private readonly pages = new PageCache();
+  /** The configured servers, and those of the parts. */
+  private readonly servers: ReadonlySet<string>;
 
   constructor(
     private readonly parts: readonly ServerResources[],
     private readonly style: ResourceStyle,
+    private readonly configured: ReadonlySet<string> = new Set(),
   ) {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
+    this.servers = new Set([...configured, ...this.byServer.keys()]);
   }
 
   static readonly EMPTY = new ResourceDirectory([], 'resource');
@@ -24,7 +36,11 @@ export class ResourceDirectory {
   withParts(parts: readonly ServerResources[]): ResourceDirectory {
     const isSame =
       parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
-    return isSame ? this : new ResourceDirectory(parts, this.style);
+    return isSame ? this : new ResourceDirectory(parts, this.style, this.configured);
+  }
+
+  withServers(configured: ReadonlySet<string>): ResourceDirectory {
+    return configured === this.configured ? this : new ResourceDirectory(this.parts, this.style, configured);
   }
 
   /** The directory of some of the servers. */
@@ -40,8 +56,12 @@ export class ResourceDirectory {
   view(scope: Scope): ResourceView {
     let view = this.views.get(scope.key);
     if (!view) {
+      const { servers, style } = this;
+      const parts = this.parts.filter(({ server }) => scope.allows(server));
+      const isComplete = parts.length === this.parts.length;
       view = new ResourceView(
-        this.parts.filter(({ server }) => scope.allows(server)),
+        resourcesInScope({ parts, isComplete, servers, style }),
+        { scope, servers },
         (key, build) => this.pages.get(`${scope.key}\0${key}`, build),
       );
       this.views.set(scope.key, view);
@@ -49,14 +69,24 @@ export class ResourceDirectory {
     return view;
   }
 
-  /** The servers whose resources or templates differ between the two directories. */
+  /**
+   * The servers whose resources or templates differ between the two directories. A scope without any of them sees the same
+   * lists in both.
+   */
   changedServers(previous: ResourceDirectory): Set<string> {
     if (previous === this) return new Set();
     const differs = (server: string): boolean => {
-      const [old, now] = [previous.byServer.get(server), this.byServer.get(server)];
-      return old !== now && (hasContents(old) || hasContents(now));
+      const [old, now] = [previous.byServer.get(server)?.offer, this.byServer.get(server)?.offer];
+      const isSame = old?.resources === now?.resources && old?.templates === now?.templates;
+      return (
+        !isSame && (hasContents(previous.byServer.get(server)) || hasContents(this.byServer.get(server)))
+      );
     };
-    return new Set([...previous.byServer.keys(), ...this.byServer.keys()].filter(differs));
+    const changed = new Set([...previous.byServer.keys(), ...this.byServer.keys()].filter(differs));
+    for (const id of [...previous.servers, ...this.servers])
+      if (previous.servers.has(id) !== this.servers.has(id))
+        for (const server of this.withUrisOf(id)) changed.add(server);
+    return changed;
   }
 
   /** Whether two scopes see different lists. */
@@ -69,18 +99,31 @@ export class ResourceDirectory {
   }
 
   /**
-   * The public URI in the configured style. For an unlisted resource it is the resource form, which can always be
-   * resolved, unless the URI in the configured style resolves to the resource.
+   * The public URI in the configured style and in this scope. For an unlisted resource it is the resource form, which can
+   * always be resolved, unless the URI in the configured style resolves to the resource. While the server has not listed
+   * anything, it is the URI that the resource will probably have.
    */
-  publicUri(address: ResourceAddress): string {
+  publicUri(address: ResourceAddress, scope: Scope = EVERYTHING): string {
     const { server, uri } = address;
-    const part = this.byServer.get(server);
-    if (!part || this.style === 'resource' || isUi(uri)) return resourceForm(address);
+    if (this.style === 'resource' || isUi(uri)) return resourceForm(address);
+    const view = this.view(scope);
+    const part = view.part(server);
+    if (!part) return this.style === 'underscore' ? underscoreId(address) : uri;
     const resource = part.list.find(uri);
     if (resource) return part.publicUri(resource);
     const name = this.style === 'underscore' ? part.instanceId(uri) : uri;
-    const found = name === undefined ? undefined : this.view(EVERYTHING).find(name);
+    const found = name === undefined ? undefined : view.find(name);
     return found?.server === server && found.uri === uri ? name! : resourceForm(address);
+  }
+
+  /** Servers with own URIs that belong to the server with this id. */
+  private *withUrisOf(id: string): Iterable<string> {
+    for (const { server, possibleConflicts } of this.parts)
+      for (const uri of possibleConflicts.formLikeUris)
+        if (server !== id && uriOwners(uri, new Set([id])).length > 0) {
+          yield server;
+          break;
+        }
   }
 }
 

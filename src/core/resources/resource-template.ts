@@ -65,7 +65,7 @@ export function withDistinctId(template: ResourceTemplate): ResourceTemplate {
   return { ...template, id, idMatcher: UriTemplate.parse(id) };
 }
 
-/** The template as clients see it. `isConflicting`: another server has the same template. */
+/** The template as clients see it. `isConflicting`: its text is a name of another template. */
 export function publicUriTemplate(
   { server, uriTemplate, id }: ResourceTemplate,
   style: ResourceStyle,

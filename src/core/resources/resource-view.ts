@@ -13,6 +13,8 @@ import {
 } from './public-resource.js';
 import { mergeRuns } from '../../lib/sorted/merge-runs.js';
 import type { ResolvedResource, ServerResources } from './server-resources.js';
+import type { Scope } from '../scope.js';
+import { uriOwners } from './uri-owners.js';
 import { upperBound } from '../../lib/sorted/binary-search.js';
 
 /** The resources and templates that one scope sees. */
@@ -22,10 +24,25 @@ export class ResourceView {
 
   constructor(
     private readonly parts: readonly ServerResources[],
+    private readonly context: {
+      readonly scope: Scope;
+      /** The ids of all configured servers. */
+      readonly servers: ReadonlySet<string>;
+    },
     /** Returns the cached page, or builds and caches it. */
     private readonly cached: (key: string, build: () => SharedJson) => SharedJson,
   ) {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
+  }
+
+  part(server: string): ServerResources | undefined {
+    return this.byServer.get(server);
+  }
+
+  /** The servers of the scope to which the URI belongs because it has their id. */
+  ownersOf(text: string): string[] {
+    const { scope, servers } = this.context;
+    return uriOwners(text, servers).filter((server) => scope.allows(server));
   }
 
   /** Number of resources, of one server or of all. */
@@ -55,7 +72,7 @@ export class ResourceView {
   /** Sorted by public form. */
   get listedTemplates(): readonly PublicTemplate[] {
     return (this.sortedTemplates ??= this.parts
-      .flatMap(({ listedTemplates }) => listedTemplates)
+      .flatMap(({ publicTemplates }) => publicTemplates)
       .toSorted(compareTemplates));
   }
 
@@ -104,7 +121,11 @@ export class ResourceView {
     return (
       this.listedTemplates.find(({ uriTemplate }) => uriTemplate === text)?.template ??
       this.listedTemplates.find(({ template }) => isNamed(template))?.template ??
-      onlyItem(this.listedTemplates.filter(({ template }) => template.uriTemplate === text))?.template
+      onlyItem(
+        this.listedTemplates.filter(
+          ({ template }) => template.uriTemplate === text && this.mayLeadTo(template.server, text),
+        ),
+      )?.template
     );
   }
 
@@ -121,16 +142,20 @@ export class ResourceView {
   private findPrefix(text: string): ResourceAddress | undefined {
     const form = parseResourceForm(text);
     if (form && this.hasMatching(form.server, patternOf(form.uri)!)) return form;
-    const owners = this.servers.filter((server) => this.hasMatching(server, patternOf(text)!));
+    const owners = this.servers.filter(
+      (server) => this.mayLeadTo(server, text) && this.hasMatching(server, patternOf(text)!),
+    );
     return owners.length === 1 ? { server: owners[0]!, uri: text } : undefined;
   }
 
   /**
-   * Candidates by each form, in order of precedence. Forms that contain the server come first, so that no server can
-   * take over the names of another; then listed own URIs, then instances of templates.
+   * Candidates by each form, in order of precedence. Forms that contain the server come first, and lead to no other server,
+   * so that no server can take over the names of another; then listed own URIs, then instances of templates.
    */
   private *candidates(text: string): Iterable<readonly ResolvedResource[]> {
-    const { parts } = this;
+    const owners = uriOwners(text, this.context.servers);
+    const parts =
+      owners.length === 0 ? this.parts : this.parts.filter(({ server }) => owners.includes(server));
     yield this.findResourceForm(text);
     yield parts.flatMap((part) => part.findId(text) ?? []);
     yield parts.flatMap((part) => part.findConflictingId(text) ?? []);
@@ -141,6 +166,12 @@ export class ResourceView {
       'id',
     );
     yield instances(parts, text, 'uri');
+  }
+
+  /** Whether a text that is no name of a server may be an own URI of it: it must not belong to other servers. */
+  private mayLeadTo(server: string, text: string): boolean {
+    const owners = uriOwners(text, this.context.servers);
+    return owners.length === 0 || owners.includes(server);
   }
 
   private findResourceForm(text: string): readonly ResolvedResource[] {

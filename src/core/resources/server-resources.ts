@@ -1,15 +1,9 @@
 import type { Steps } from '../../lib/slices/run-sliced.js';
-import { sortSteps } from '../../lib/slices/sliced-sort.js';
 import type { SortedRun } from '../../lib/sorted/merge-runs.js';
-import { compareTemplates, type PublicResource, type PublicTemplate } from './public-resource.js';
-import type { ConflictingNames, ResourceOffer } from './conflicts/resource-conflicts.js';
+import type { PublicResource, PublicTemplate } from './public-resource.js';
+import type { PossibleConflicts, ResourceOffer } from './conflicts/resource-conflicts.js';
 import type { Resource, ResourceList } from './resource-list.js';
-import {
-  bestInstances,
-  publicUriTemplate,
-  withDistinctId,
-  type ResourceTemplate,
-} from './resource-template.js';
+import { bestInstances, publicUriTemplate, type ResourceTemplate } from './resource-template.js';
 import { distinctId, isUi, resourceForm, withoutDigest, type ResourceStyle } from './resource-uri.js';
 
 /** A requested resource, with its server and own URI. */
@@ -22,21 +16,30 @@ export interface ResolvedResource {
   readonly template?: ResourceTemplate;
 }
 
+/** The name conflicts of one server in one scope. */
+export interface ScopedConflicts {
+  isConflictingUri(uri: string): boolean;
+  isConflictingId(id: string): boolean;
+  isConflictingTemplate(uriTemplate: string): boolean;
+  /** The templates of the server, with a digest in the identifiers that conflict. */
+  readonly templates: readonly ResourceTemplate[];
+}
+
 const STEPS_BETWEEN_YIELDS = 256;
 
-/** The resources and templates of one server under their public names. Immutable. */
+/** The resources and templates of one server under their public names in one scope. Immutable. */
 export class ServerResources {
   readonly server: string;
   readonly list: ResourceList;
+  private sortedRuns: readonly SortedRun<Resource>[] | undefined;
 
   private constructor(
     readonly offer: ResourceOffer,
     private readonly style: ResourceStyle,
-    private readonly conflicts: ConflictingNames,
-    readonly templates: readonly ResourceTemplate[],
-    /** Sorted by public form. */
-    readonly listedTemplates: readonly PublicTemplate[],
+    readonly possibleConflicts: PossibleConflicts,
     private readonly sorted: SortedResources,
+    /** Absent in a scope without conflicts. */
+    private readonly conflicts: ScopedConflicts | undefined,
   ) {
     this.server = offer.server;
     this.list = offer.resources;
@@ -45,25 +48,29 @@ export class ServerResources {
   static *build(
     offer: ResourceOffer,
     style: ResourceStyle,
-    conflicts: ConflictingNames,
+    conflicts: PossibleConflicts,
   ): Steps<ServerResources> {
-    const { uriTemplates, templateIds } = conflicts;
-    const templates: ResourceTemplate[] = [];
-    const publicTemplates: PublicTemplate[] = [];
-    for (const each of offer.templates) {
-      if (templates.length % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
-      const template = templateIds.has(each.id) ? withDistinctId(each) : each;
-      const uriTemplate = publicUriTemplate(template, style, uriTemplates.has(template.uriTemplate));
-      templates.push(template);
-      publicTemplates.push({ uriTemplate, template });
-    }
-    const listed = yield* sortSteps(publicTemplates, compareTemplates);
     const sorted = yield* sortResources(offer.resources, style, conflicts);
-    return new ServerResources(offer, style, conflicts, templates, listed, sorted);
+    return new ServerResources(offer, style, conflicts, sorted, undefined);
+  }
+
+  inScope(conflicts: ScopedConflicts): ServerResources {
+    return new ServerResources(this.offer, this.style, this.possibleConflicts, this.sorted, conflicts);
+  }
+
+  get templates(): readonly ResourceTemplate[] {
+    return this.conflicts?.templates ?? this.offer.templates;
+  }
+
+  get publicTemplates(): readonly PublicTemplate[] {
+    return this.templates.map((template) => {
+      const isConflicting = this.conflicts?.isConflictingTemplate(template.uriTemplate) ?? false;
+      return { uriTemplate: publicUriTemplate(template, this.style, isConflicting), template };
+    });
   }
 
   get isEmpty(): boolean {
-    return this.list.size === 0 && this.templates.length === 0;
+    return this.list.size === 0 && this.offer.templates.length === 0;
   }
 
   /** Finds by own URI. A listed resource has precedence over an instance of a template. */
@@ -96,12 +103,16 @@ export class ServerResources {
     return this.resolved(this.mayHaveId(id) ? this.list.findId(id) : undefined);
   }
 
+  /** Whether a text is the resource form or identifier of a resource, or of an instance of a template. */
+  isName(text: string): boolean {
+    const prefix = resourceForm({ server: this.server, uri: '' });
+    if (text.startsWith(prefix)) return this.find(text.slice(prefix.length)) !== undefined;
+    return [text, withoutDigest(text)].some((id) => this.list.findId(id));
+  }
+
   /** The list, in parts that are each sorted by public URI. */
   get runs(): readonly SortedRun<Resource>[] {
-    const keyOf = (resource: Resource): string => this.publicUri(resource);
-    return [this.sorted.kept, this.sorted.renamed, this.list.uis]
-      .filter((items) => items.length > 0)
-      .map((items) => ({ items, keyOf }));
+    return (this.sortedRuns ??= this.sortRuns());
   }
 
   toPublic(resource: Resource): PublicResource {
@@ -112,7 +123,7 @@ export class ServerResources {
     const { uri } = resource;
     if (this.style === 'resource' || isUi(uri)) return resourceForm(resource);
     if (this.style === 'underscore') return this.idOf(resource);
-    return this.conflicts.uris.has(uri) ? resourceForm(resource) : uri;
+    return this.conflicts?.isConflictingUri(uri) ? resourceForm(resource) : uri;
   }
 
   /** The identifier of an instance of a template, made from the template's identifier. */
@@ -122,9 +133,27 @@ export class ServerResources {
     return parts && template?.idMatcher?.fill(parts);
   }
 
+  private sortRuns(): readonly SortedRun<Resource>[] {
+    const { settled, unsettled } = this.sorted;
+    const keyOf = (resource: Resource): string => this.publicUri(resource);
+    const isRenamed = (resource: Resource): boolean =>
+      this.style === 'original'
+        ? (this.conflicts?.isConflictingUri(resource.uri) ?? false)
+        : this.idOf(resource) !== resource.id;
+    const kept: Resource[] = [];
+    const renamed: { readonly resource: Resource; readonly uri: string }[] = [];
+    for (const resource of unsettled) {
+      if (isRenamed(resource)) renamed.push({ resource, uri: this.publicUri(resource) });
+      else kept.push(resource);
+    }
+    const sorted = renamed.toSorted((a, b) => (a.uri < b.uri ? -1 : 1)).map(({ resource }) => resource);
+    return [settled, kept, sorted, this.list.uis]
+      .filter((items) => items.length > 0)
+      .map((items) => ({ items, keyOf }));
+  }
+
   private idOf(resource: Resource): string {
-    if (!this.conflicts.ids.has(resource.id)) return resource.id;
-    return this.sorted.distinctIds.get(resource) ?? distinctId(resource);
+    return this.conflicts?.isConflictingId(resource.id) ? distinctId(resource) : resource.id;
   }
 
   private resolved(resource: Resource | undefined): ResolvedResource | undefined {
@@ -132,48 +161,40 @@ export class ServerResources {
   }
 }
 
-/** The resources of a list without user interfaces, in two parts that are each sorted by public URI. */
+/** The resources of a list without user interfaces, in two parts that are each sorted by the usual name of the style. */
 interface SortedResources {
-  /** Listed under the usual name of the style. */
-  readonly kept: readonly Resource[];
-  /** Listed under another name because of a conflict. */
-  readonly renamed: readonly Resource[];
-  /** Public URIs of the renamed resources in style `underscore`. */
-  readonly distinctIds: ReadonlyMap<Resource, string>;
+  /** Listed under the usual name in every scope. */
+  readonly settled: readonly Resource[];
+  /** Listed under another name in scopes with a conflict. */
+  readonly unsettled: readonly Resource[];
 }
 
 function* sortResources(
   list: ResourceList,
   style: ResourceStyle,
-  conflicts: ConflictingNames,
+  conflicts: PossibleConflicts,
 ): Steps<SortedResources> {
-  const distinctIds = new Map<Resource, string>();
   const sorted = style === 'underscore' ? list.plainById : list.plain;
-  const isRenamed = renamedTest(style, conflicts);
-  if (!isRenamed) return { kept: sorted, renamed: [], distinctIds };
-  const kept: Resource[] = [];
-  const renamed: Resource[] = [];
+  const mayConflict = conflictTest(style, conflicts);
+  if (!mayConflict) return { settled: sorted, unsettled: [] };
+  const settled: Resource[] = [];
+  const unsettled: Resource[] = [];
   let step = 0;
   for (const resource of sorted) {
     if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-    (isRenamed(resource) ? renamed : kept).push(resource);
+    (mayConflict(resource) ? unsettled : settled).push(resource);
   }
-  // In style `original` renamed resources are listed by their resource forms, which have the order of the URIs.
-  if (style !== 'underscore') return { kept, renamed, distinctIds };
-  for (const resource of renamed) {
-    if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-    distinctIds.set(resource, distinctId(resource));
-  }
-  const compare = (a: Resource, b: Resource): number => (distinctIds.get(a)! < distinctIds.get(b)! ? -1 : 1);
-  return { kept, renamed: yield* sortSteps(renamed, compare), distinctIds };
+  return { settled, unsettled };
 }
 
-/** Returns the test for resources that are renamed, or undefined when no resource is renamed. */
-function renamedTest(
+/** Returns the test for resources that may conflict with others, or undefined when none does. */
+function conflictTest(
   style: ResourceStyle,
-  { uris, ids }: ConflictingNames,
+  { sharedUris, formLikeUris, sharedIds }: PossibleConflicts,
 ): ((resource: Resource) => boolean) | undefined {
-  if (style === 'original' && uris.size > 0) return ({ uri }) => uris.has(uri);
-  if (style === 'underscore' && ids.size > 0) return ({ id }) => ids.has(id);
+  if (style === 'original' && sharedUris.size + formLikeUris.size > 0)
+    return ({ uri }) => sharedUris.has(uri) || formLikeUris.has(uri);
+  const idSets = [...sharedIds.values()];
+  if (style === 'underscore' && idSets.length > 0) return ({ id }) => idSets.some((ids) => ids.has(id));
   return undefined;
 }

@@ -1,10 +1,10 @@
 import type { Steps } from '../../../lib/slices/run-sliced.js';
 import { NameOwners } from './name-owners.js';
 import type { Resource, ResourceList } from '../resource-list.js';
-import { bestInstances, type ResourceTemplate } from '../resource-template.js';
-import { parseResourceForm, resourceForm, withoutDigest, type ResourceStyle } from '../resource-uri.js';
+import type { ResourceTemplate } from '../resource-template.js';
+import type { ResourceStyle } from '../resource-uri.js';
+import { mayHaveOwner } from '../uri-owners.js';
 import { diffSorted } from '../../../lib/sorted/sorted-diff.js';
-import { TemplateConflicts } from './template-conflicts.js';
 
 export interface ResourceOffer {
   readonly server: string;
@@ -14,60 +14,48 @@ export interface ResourceOffer {
   readonly templates: readonly ResourceTemplate[];
 }
 
-/** Names of one server's resources and templates that are also names of other resources or templates. */
-export interface ConflictingNames {
-  readonly uris: ReadonlySet<string>;
-  readonly ids: ReadonlySet<string>;
-  readonly uriTemplates: ReadonlySet<string>;
-  readonly templateIds: ReadonlySet<string>;
+/** Names of one server's resources that are also names of others, or may be. Which of them conflict depends on the scope. */
+export interface PossibleConflicts {
+  /** Own URIs that other servers list too. Only in style `original`. */
+  readonly sharedUris: ReadonlySet<string>;
+  /** Own URIs that may be the resource form or identifier of another resource. Only in style `original`. */
+  readonly formLikeUris: ReadonlySet<string>;
+  /** By other server: the identifiers that it has too. */
+  readonly sharedIds: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 const STEPS_BETWEEN_YIELDS = 256;
 
-/** By server, then by another server: the names of the first that conflict with names of the second. */
-type NamesByServerPair = Map<string, Map<string, ReadonlySet<string>>>;
-
 /**
- * Finds the name conflicts between the resources of all servers, one changed server at a time. A change takes time
- * for the lists of the server that changed, and of the servers whose conflicts change with it.
+ * Finds the possible name conflicts between the resources of all servers, one changed server at a time. A change takes time
+ * for the lists of the server that changed, and of the servers whose possible conflicts change with it.
  */
 export class ResourceConflicts {
   private readonly offers = new Map<string, ResourceOffer>();
-  private readonly conflicts = new Map<string, ConflictingNames>();
+  private readonly conflicts = new Map<string, PossibleConflicts>();
   private readonly uriOwners = new NameOwners();
-  /** Own URIs that equal the resource form or identifier of another resource. */
-  private readonly ambiguousUris: NamesByServerPair = new Map();
-  private readonly sharedIds: NamesByServerPair = new Map();
-  private readonly templates: TemplateConflicts;
+  /** By server, then by another server: the identifiers that both have. */
+  private readonly sharedIds = new Map<string, Map<string, ReadonlySet<string>>>();
 
-  constructor(private readonly style: ResourceStyle) {
-    this.templates = new TemplateConflicts(style);
-  }
+  constructor(private readonly style: ResourceStyle) {}
 
-  of(server: string): ConflictingNames {
+  of(server: string): PossibleConflicts {
     return this.conflicts.get(server)!;
   }
 
-  /** Returns the servers whose conflicts changed. */
+  /** Returns the servers whose possible conflicts changed. */
   *put(offer: ResourceOffer): Steps<ReadonlySet<string>> {
     const { server } = offer;
     const old = this.offers.get(server);
     this.offers.set(server, offer);
     const changed = new Set([server]);
     yield* this.updateOwners(server, old, offer, changed);
-    yield* this.templates.replace(server, old?.templates ?? [], offer.templates, changed);
-    for (const other of this.offers.values()) {
-      if (this.style === 'original') {
-        yield* this.updateAmbiguousUris(offer, other, changed);
-        if (other !== offer) yield* this.updateAmbiguousUris(other, offer, changed);
-      }
-      yield* this.updateSharedIds(offer, other, changed);
-    }
+    for (const other of this.offers.values()) yield* this.updateSharedIds(offer, other, changed);
     for (const each of changed) this.conflicts.set(each, yield* this.collect(this.offers.get(each)!));
     return changed;
   }
 
-  /** Returns the other servers whose conflicts changed. */
+  /** Returns the other servers whose possible conflicts changed. */
   *remove(server: string): Steps<ReadonlySet<string>> {
     const old = this.offers.get(server);
     const changed = new Set<string>();
@@ -75,11 +63,8 @@ export class ResourceConflicts {
     this.offers.delete(server);
     this.conflicts.delete(server);
     yield* this.updateOwners(server, old, undefined, changed);
-    yield* this.templates.replace(server, old.templates, [], changed);
-    for (const pairs of [this.ambiguousUris, this.sharedIds]) {
-      pairs.delete(server);
-      for (const [other, sets] of pairs) if (sets.delete(server)) changed.add(other);
-    }
+    this.sharedIds.delete(server);
+    for (const [other, sets] of this.sharedIds) if (sets.delete(server)) changed.add(other);
     changed.delete(server);
     for (const each of changed) this.conflicts.set(each, yield* this.collect(this.offers.get(each)!));
     return changed;
@@ -106,18 +91,6 @@ export class ResourceConflicts {
     }
   }
 
-  /** Fast, because such a URI starts with the resource form or the id of the other server, and few URIs do. */
-  private *updateAmbiguousUris(offer: ResourceOffer, other: ResourceOffer, changed: Set<string>): Steps {
-    const found = new Set<string>();
-    let step = 0;
-    for (const prefix of [resourceForm({ server: other.server, uri: '' }), `${other.server}_`])
-      for (const { uri } of offer.resources.startingWith(prefix)) {
-        if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-        if (isNameIn(other, uri)) found.add(uri);
-      }
-    if (replaceNames(this.ambiguousUris, offer.server, other.server, found)) changed.add(offer.server);
-  }
-
   /** Identifiers start with the server id, so two servers share some only if one id is a prefix of the other. */
   private *updateSharedIds(one: ResourceOffer, other: ResourceOffer, changed: Set<string>): Steps {
     const [short, long] = one.server.length < other.server.length ? [one, other] : [other, one];
@@ -128,67 +101,39 @@ export class ResourceConflicts {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
       if (long.resources.findId(id)) shared.add(id);
     }
-    if (replaceNames(this.sharedIds, short.server, long.server, shared)) changed.add(short.server);
-    if (replaceNames(this.sharedIds, long.server, short.server, shared)) changed.add(long.server);
+    if (this.replaceSharedIds(short.server, long.server, shared)) changed.add(short.server);
+    if (this.replaceSharedIds(long.server, short.server, shared)) changed.add(long.server);
   }
 
-  /** The conflicting names of one server. */
-  private *collect({ server, resources, templates }: ResourceOffer): Steps<ConflictingNames> {
-    const uris = yield* union(this.ambiguousUris.get(server));
-    if (this.style === 'original') yield* this.addSharedUris(resources, uris);
-    const ids = yield* union(this.sharedIds.get(server));
-    return { uris, ids, ...(yield* this.templates.collect(templates)) };
+  /** Returns whether the identifiers changed. */
+  private replaceSharedIds(server: string, other: string, ids: ReadonlySet<string>): boolean {
+    const sets = this.sharedIds.get(server) ?? new Map<string, ReadonlySet<string>>();
+    const old = sets.get(other);
+    if (old ? isSameSet(old, ids) : ids.size === 0) return false;
+    this.sharedIds.set(server, sets);
+    if (ids.size === 0) sets.delete(other);
+    else sets.set(other, ids);
+    return true;
   }
 
-  /** Adds the own URIs that other servers have too. */
-  private *addSharedUris(resources: ResourceList, uris: Set<string>): Steps {
+  private *collect({ server, resources }: ResourceOffer): Steps<PossibleConflicts> {
+    const sharedUris = new Set<string>();
+    const formLikeUris = new Set<string>();
     let step = 0;
-    for (const { uri } of resources.plain) {
+    for (const { uri } of this.style === 'original' ? resources.plain : []) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-      if (this.uriOwners.isShared(uri)) uris.add(uri);
+      if (this.uriOwners.isShared(uri)) sharedUris.add(uri);
+      if (mayHaveOwner(uri)) formLikeUris.add(uri);
     }
+    // Copied, because this map changes when another server does.
+    return { sharedUris, formLikeUris, sharedIds: new Map(this.sharedIds.get(server)) };
   }
 }
 
 const uriOf = ({ uri }: Resource): string => uri;
 
-/** Whether a text is the resource form or identifier of a resource of this server, or of an instance of its templates. */
-function isNameIn({ server, resources, templates }: ResourceOffer, text: string): boolean {
-  const form = parseResourceForm(text);
-  if (form?.server === server)
-    return resources.find(form.uri) !== undefined || bestInstances(templates, form.uri, 'uri').length > 0;
-  return [text, withoutDigest(text)].some((id) => resources.findId(id));
-}
-
-/** Returns whether the names changed. */
-function replaceNames(
-  pairs: NamesByServerPair,
-  server: string,
-  other: string,
-  names: ReadonlySet<string>,
-): boolean {
-  const old = pairs.get(server)?.get(other);
-  if (old ? isSameSet(old, names) : names.size === 0) return false;
-  const sets = pairs.get(server) ?? new Map<string, ReadonlySet<string>>();
-  pairs.set(server, sets);
-  if (names.size === 0) sets.delete(other);
-  else sets.set(other, names);
-  return true;
-}
-
 function isSameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   if (a.size !== b.size) return false;
   for (const item of a) if (!b.has(item)) return false;
   return true;
-}
-
-function* union(sets: ReadonlyMap<string, ReadonlySet<string>> = new Map()): Steps<Set<string>> {
-  const names = new Set<string>();
-  let step = 0;
-  for (const set of sets.values())
-    for (const name of set) {
-      if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-      names.add(name);
-    }
-  return names;
 }

@@ -1,0 +1,93 @@
+import { splitPrefixedName } from '../../naming/naming.js';
+import { withDistinctId, type ResourceTemplate } from '../resource-template.js';
+import { resourceForm, type ResourceStyle } from '../resource-uri.js';
+import type { ServerResources } from '../server-resources.js';
+import { uriOwners } from '../uri-owners.js';
+
+/** What the public names in a scope depend on. */
+interface ScopeOfResources {
+  /** The servers of the scope that have listed. */
+  readonly parts: readonly ServerResources[];
+  /** Whether these are all servers that have listed. */
+  readonly isComplete: boolean;
+  /** The ids of all configured servers. */
+  readonly servers: ReadonlySet<string>;
+  readonly style: ResourceStyle;
+}
+
+/**
+ * The resources of each server under their public names in this scope. In style `original` a resource has the resource form
+ * where another server of the scope lists its URI, or where its URI belongs to another server (`uriOwners`) or names another
+ * resource of its own. In every style, an identifier that two servers of the scope have gets a digest on both.
+ */
+export function resourcesInScope(scope: ScopeOfResources): readonly ServerResources[] {
+  const { parts, isComplete, servers, style } = scope;
+  const listed = new Map(parts.map((part) => [part.server, part]));
+  const templates = new TemplateNames(scope);
+  const withShared = parts.filter(({ possibleConflicts }) => possibleConflicts.sharedUris.size > 0);
+  return parts.map((part) => {
+    const { server, offer, possibleConflicts } = part;
+    const { sharedUris, formLikeUris, sharedIds } = possibleConflicts;
+    const others = withShared.filter((other) => other !== part);
+    const idSets = [...sharedIds].flatMap(([other, ids]) => (listed.has(other) ? [ids] : []));
+    const hasSharedUris = sharedUris.size > 0 && others.length > 0;
+    if (!hasSharedUris && formLikeUris.size === 0 && idSets.length === 0 && !templates.mayConflict)
+      return part;
+    const isShared = (uri: string): boolean =>
+      hasSharedUris &&
+      sharedUris.has(uri) &&
+      (isComplete || others.some(({ list }) => list.find(uri) !== undefined));
+    const belongsToOther = (uri: string): boolean => {
+      if (!formLikeUris.has(uri)) return false;
+      const owners = uriOwners(uri, servers);
+      return owners.some((owner) => owner !== server) || (owners.length > 0 && part.isName(uri));
+    };
+    return part.inScope({
+      isConflictingUri: (uri) => style === 'original' && (isShared(uri) || belongsToOther(uri)),
+      isConflictingId: (id) => idSets.some((ids) => ids.has(id)),
+      isConflictingTemplate: (uriTemplate) => templates.isConflicting(server, uriTemplate),
+      templates: templates.withDistinctIds(offer.templates),
+    });
+  });
+}
+
+/** The names of all templates of a scope. */
+class TemplateNames {
+  /** Whether several templates may have the same name. */
+  readonly mayConflict: boolean;
+  /** In style `original`: how many servers have a template, and all resource forms and identifiers. */
+  private readonly owners = new Map<string, number>();
+  private readonly names = new Set<string>();
+  private readonly ids = new Map<string, number>();
+
+  constructor(private readonly scope: ScopeOfResources) {
+    const { parts, style } = scope;
+    const haveOverlappingIds = hasOverlappingIds(parts.map(({ server }) => server));
+    this.mayConflict = style === 'original' || haveOverlappingIds;
+    if (!this.mayConflict) return;
+    for (const { server, offer } of parts)
+      for (const { uriTemplate, id } of offer.templates) {
+        if (haveOverlappingIds) this.ids.set(id, (this.ids.get(id) ?? 0) + 1);
+        if (style !== 'original') continue;
+        this.owners.set(uriTemplate, (this.owners.get(uriTemplate) ?? 0) + 1);
+        this.names.add(resourceForm({ server, uri: uriTemplate })).add(id);
+      }
+  }
+
+  isConflicting(server: string, uriTemplate: string): boolean {
+    const isNamed = this.names.has(uriTemplate) || (this.owners.get(uriTemplate) ?? 0) > 1;
+    return isNamed || uriOwners(uriTemplate, this.scope.servers).some((owner) => owner !== server);
+  }
+
+  withDistinctIds(templates: readonly ResourceTemplate[]): readonly ResourceTemplate[] {
+    const isShared = ({ id }: ResourceTemplate): boolean => (this.ids.get(id) ?? 0) > 1;
+    if (!templates.some(isShared)) return templates;
+    return templates.map((template) => (isShared(template) ? withDistinctId(template) : template));
+  }
+}
+
+/** Whether the id of one server and an underscore are the beginning of the id of another. */
+function hasOverlappingIds(servers: readonly string[]): boolean {
+  const known = new Set(servers);
+  return servers.some((id) => [...splitPrefixedName(id, '_')].some(([start]) => known.has(start)));
+}
