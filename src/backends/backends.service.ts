@@ -6,6 +6,7 @@ import type { ServerConfig } from '../config/servers-config.js';
 import type { ListKind } from '../core/catalog/catalog.js';
 import { serverUnavailable } from '../core/errors.js';
 import { withPublicMessages } from '../core/resources/public-uris.js';
+import { EVERYTHING } from '../core/scope.js';
 import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
 import type { ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
@@ -161,7 +162,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     const { links } = this.registry;
     return createLinkFactory(id, config, this.limits, {
       toPublicParams: (params) => {
-        const rewrite = withPublicMessages(params, links.publicUrisFor(id));
+        const rewrite = withPublicMessages(params, links.publicUrisFor(id, EVERYTHING));
         const isShort = params.text.length <= MAX_EAGER_LENGTH;
         return isShort ? runAtOnce(rewrite) : runSliced(rewrite, sliceScheduler.start());
       },

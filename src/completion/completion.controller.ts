@@ -61,6 +61,7 @@ export class CompletionController {
     const template = view.findTemplate(uri);
     if (template) return { server: template.server, key: 'uri', ownValue: template.uriTemplate };
     const found = view.find(uri);
+    if (!found) this.backends.requireListed(view.ownersOf(uri), 'resources');
     // The specification has the error code of a missing resource for reads only.
     if (!found) throw new GatewayError('invalid-params', resourceNotFound(uri).message, { uri });
     return { server: found.server, key: 'uri', ownValue: found.uri };

@@ -37,7 +37,7 @@ export class PromptsController {
     const params = withOwnValue(context.paramsText, 'name', ownName, context.paramsMembers);
     const call = { method: 'prompts/get', params, caller: context, target: ownName };
     const result = await this.backends.get(server).call(call);
-    const rewrite = withPublicMessages(result, this.registry.links.publicUrisFor(server));
+    const rewrite = withPublicMessages(result, this.registry.links.publicUrisFor(server, context.scope));
     return runSliced(rewrite, sliceScheduler.start());
   }
 

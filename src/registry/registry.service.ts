@@ -1,7 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Naming } from '../config/naming.js';
 import { CatalogBuilder } from '../core/catalog/catalog-builder.js';
-import { Catalog, LIST_KINDS, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
+import {
+  Catalog,
+  EMPTY_LISTING,
+  LIST_KINDS,
+  type CatalogChange,
+  type ListedServer,
+} from '../core/catalog/catalog.js';
 import { META_TOOL_SERVER, type Definition } from '../core/naming/catalog-entry.js';
 import type { NameConflict } from '../core/naming/name-table.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
@@ -32,7 +38,7 @@ export class Registry {
   /** Finds and translates the resources that results and tools link to. */
   readonly links = new ResourceLinks(() => this.current);
 
-  constructor(naming: Naming) {
+  constructor(private readonly naming: Naming) {
     this.builder = new CatalogBuilder(naming);
     const onBuilt = (): void => this.swap();
     const onError = (server: string, error: unknown): void =>
@@ -74,6 +80,18 @@ export class Registry {
   putMetaTools(tools: readonly Definition[]): Promise<void> {
     this.metaTools = tools;
     return this.nameBuilds.add(META_TOOL_SERVER);
+  }
+
+  /** Whether the public URI of a resource can differ between scopes. */
+  get hasScopedUris(): boolean {
+    return this.naming.resources !== 'resource';
+  }
+
+  /** Whether the public URIs of the server's resources and instances are known: they depend on its lists. */
+  hasFinalUris(server: string): boolean {
+    if (!this.hasScopedUris) return true;
+    const { resources, templates } = this.current.server(server)?.listing ?? EMPTY_LISTING;
+    return resources !== EMPTY_LISTING.resources && templates !== EMPTY_LISTING.templates;
   }
 
   /** Resolves when the catalog has everything that was put so far. */

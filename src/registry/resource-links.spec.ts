@@ -36,7 +36,7 @@ describe('ResourceLinks with a link in a result', () => {
     'resolves the public URI of a link, in style %s',
     async (style) => {
       const registry = await registryWith(style);
-      const publicUriOf = registry.links.publicUrisFor('a');
+      const publicUriOf = registry.links.publicUrisFor('a', EVERYTHING);
       for (const uri of ['a:1', 'a:t/5', 'elsewhere:1', 'ui://panel', 'b:1'])
         expect(find(registry, publicUriOf(uri))).toBe(`a ${uri}`);
       expect(find(registry, 'elsewhere:1')).toBeUndefined();
@@ -46,7 +46,7 @@ describe('ResourceLinks with a link in a result', () => {
   it('does not resolve a URI that is not linked, belongs to another server, or is out of scope', async () => {
     const registry = await registryWith();
     expect(find(registry, 'resource://a/elsewhere:1')).toBeUndefined();
-    const publicUri = registry.links.publicUrisFor('a')('elsewhere:1');
+    const publicUri = registry.links.publicUrisFor('a', EVERYTHING)('elsewhere:1');
     expect(find(registry, 'resource://b/elsewhere:1')).toBeUndefined();
     expect(find(registry, publicUri, only('b'))).toBeUndefined();
     expect(find(registry, publicUri, only('a'))).toBe('a elsewhere:1');
@@ -54,22 +54,22 @@ describe('ResourceLinks with a link in a result', () => {
 
   it('does not record the requested URI as a link', async () => {
     const registry = await registryWith();
-    const publicUri = registry.links.publicUrisFor('a', 'elsewhere:1')('elsewhere:1');
+    const publicUri = registry.links.publicUrisFor('a', EVERYTHING, 'elsewhere:1')('elsewhere:1');
     expect(find(registry, publicUri)).toBeUndefined();
   });
 
   it('does not resolve a link after its server was removed', async () => {
     const registry = await registryWith();
-    const publicUri = registry.links.publicUrisFor('a')('elsewhere:1');
+    const publicUri = registry.links.publicUrisFor('a', EVERYTHING)('elsewhere:1');
     registry.remove('a');
     expect(find(registry, publicUri)).toBeUndefined();
-    registry.links.publicUrisFor('b')('elsewhere:2');
+    registry.links.publicUrisFor('b', EVERYTHING)('elsewhere:2');
     expect(find(await registryWith(), publicUri)).toBeUndefined();
   });
 
   it('uses the resource form beyond the lookup limit of a result', async () => {
     const registry = await registryWith('original');
-    const publicUriOf = registry.links.publicUrisFor('a');
+    const publicUriOf = registry.links.publicUrisFor('a', EVERYTHING);
     for (let n = 0; n < 50; n++) expect(publicUriOf(`a:t/${n}`)).toBe(`a:t/${n}`);
     expect(publicUriOf('a:t/50')).toBe('resource://a/a:t/50');
     expect(publicUriOf('a:t/1')).toBe('a:t/1');

@@ -19,10 +19,10 @@ export class ResourceLinks {
   constructor(private readonly catalog: () => Catalog) {}
 
   /**
-   * Returns a function that maps the own URIs in one result of the server to public URIs and records unlisted ones as
-   * linked. The result of a read contains `requestedUri` itself, which does not count as a link.
+   * Returns a function that maps the own URIs in one result of the server to public URIs of the scope and records unlisted
+   * ones as linked. The result of a read contains `requestedUri` itself, which does not count as a link.
    */
-  publicUrisFor(server: string, requestedUri?: string): ToPublicUri {
+  publicUrisFor(server: string, scope: Scope, requestedUri?: string): ToPublicUri {
     const { resources } = this.catalog();
     // Created on first use: most results contain no URI.
     let publicUris: Map<string, string> | undefined;
@@ -33,7 +33,9 @@ export class ResourceLinks {
       const address = { server, uri };
       const isListed = resources.isListed(address);
       const publicUri =
-        isListed || lookups++ < MAX_UNLISTED_LOOKUPS ? resources.publicUri(address) : resourceForm(address);
+        isListed || lookups++ < MAX_UNLISTED_LOOKUPS
+          ? resources.publicUri(address, scope)
+          : resourceForm(address);
       publicUris ??= new Map();
       publicUris.set(uri, publicUri);
       if (uri !== requestedUri && !isListed) this.recordLink(address);

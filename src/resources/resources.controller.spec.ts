@@ -69,7 +69,7 @@ class Harness {
         return new JsonText(answer);
       },
     });
-    return { get } as unknown as Backends;
+    return { get, requireListed: () => undefined } as unknown as Backends;
   }
 }
 

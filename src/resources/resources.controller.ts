@@ -44,7 +44,13 @@ export class ResourcesController {
   async read(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const uri = requireUri(params);
     const found = this.registry.links.find(context.scope, uri);
-    if (!found) throw resourceNotFound(uri);
+    if (!found) {
+      this.backends.requireListed(
+        this.registry.catalog.resources.view(context.scope).ownersOf(uri),
+        'resources',
+      );
+      throw resourceNotFound(uri);
+    }
     try {
       const result = await this.forward(found, context);
       const mimeType = await runSliced(mimeTypeOf(result), sliceScheduler.start());
@@ -62,7 +68,7 @@ export class ResourcesController {
       params: withOwnValue(context.paramsText, 'uri', uri, context.paramsMembers),
       caller: context,
     });
-    const rewrite = withPublicContents(result, this.registry.links.publicUrisFor(server, uri));
+    const rewrite = withPublicContents(result, this.registry.links.publicUrisFor(server, context.scope, uri));
     return runSliced(rewrite, sliceScheduler.start());
   }
 

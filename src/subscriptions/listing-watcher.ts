@@ -83,15 +83,12 @@ export class ListingWatcher implements OnModuleInit {
     after: ListedResources,
   ): Promise<void> {
     const { removed, added, patterns } = await this.findDifference(server, before.list, after.list);
-    const publicUriIn = ({ catalog }: ListedResources, uri: string): string =>
-      catalog.resources.publicUri({ server, uri });
-    for (const uri of removed) this.upstreams.resourceGone({ server, uri }, publicUriIn(before, uri));
-    const isFirstListing = before.list === ResourceList.NOT_LISTED;
-    for (const uri of added)
-      this.upstreams.resourceListed(
-        { server, uri },
-        { isFirstListing, isRenamed: publicUriIn(before, uri) !== publicUriIn(after, uri) },
+    for (const uri of removed)
+      this.upstreams.resourceGone({ server, uri }, (scope) =>
+        before.catalog.resources.publicUri({ server, uri }, scope),
       );
+    const isFirstListing = before.list === ResourceList.NOT_LISTED;
+    for (const uri of added) this.upstreams.resourceListed({ server, uri }, { isFirstListing });
     for (const pattern of patterns) await this.upstreams.subscribeMatches(server, pattern);
   }
 

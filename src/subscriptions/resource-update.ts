@@ -1,4 +1,5 @@
 import { mapMember } from '../lib/json-text/json-text.js';
+import { EVERYTHING, type Scope } from '../core/scope.js';
 import { lazyEventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { NotificationEvent } from '../mcp/fan-out.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
@@ -8,17 +9,40 @@ const UPDATED = 'notifications/resources/updated';
 /** An update as an event that sessions queue until it is sent. */
 export class UpdateEvent implements NotificationEvent {
   readonly kind = 'resources/updated';
+  readonly frame: EventFrame;
   private key: string | undefined;
+  /** By public URI: the event for scopes in which the resource has this URI. */
+  private variants: Map<string, UpdateEvent> | undefined;
 
   constructor(
-    readonly server: string,
-    readonly uri: string,
-    readonly frame: EventFrame,
-  ) {}
+    private readonly update: ResourceUpdate,
+    private readonly publicUri: string,
+  ) {
+    const { size, params } = update.content;
+    this.frame = lazyEventFrame(size, () => notificationMessage(UPDATED, params(publicUri)));
+  }
+
+  get server(): string {
+    return this.update.server;
+  }
+
+  get uri(): string {
+    return this.update.uri;
+  }
 
   /** Key in the queue of a slow client: a later update of the same resource replaces an earlier one. */
   get coalesce(): string {
     return (this.key ??= `${UPDATED} ${this.server} ${this.uri}`);
+  }
+
+  /** The same update under the public URI in this scope. Encoded once per URI. */
+  inScope(scope: Scope): UpdateEvent {
+    const publicUri = this.update.publicUri(scope);
+    if (publicUri === this.publicUri) return this;
+    this.variants ??= new Map();
+    const variant = this.variants.get(publicUri) ?? new UpdateEvent(this.update, publicUri);
+    this.variants.set(publicUri, variant);
+    return variant;
   }
 }
 
@@ -26,26 +50,35 @@ export class UpdateEvent implements NotificationEvent {
 export class ResourceUpdate {
   /** Key in throttle and fan-out: a later update with the same key replaces one that waits. */
   readonly key: string;
+  private readonly publicUris = new Map<string, string>();
 
   constructor(
     readonly server: string,
     readonly uri: string,
     /** Id of the session whose own link the update came on; undefined when it is for all subscribers. */
     readonly owner: string | undefined,
-    private readonly content: {
+    readonly content: {
       /** Approximate size of the params in bytes. */
       readonly size: number;
       /** Called when the event is first sent. */
-      readonly params: () => string;
+      readonly params: (publicUri: string) => string;
+      readonly publicUri: (scope: Scope) => string;
     },
   ) {
     this.key = updateKey(server, uri, owner);
   }
 
-  createEvent(): UpdateEvent {
-    const { size, params } = this.content;
-    const frame = lazyEventFrame(size, () => notificationMessage(UPDATED, params()));
-    return new UpdateEvent(this.server, this.uri, frame);
+  createEvent(scope: Scope = EVERYTHING): UpdateEvent {
+    return new UpdateEvent(this, this.publicUri(scope));
+  }
+
+  publicUri(scope: Scope): string {
+    let uri = this.publicUris.get(scope.key);
+    if (uri === undefined) {
+      uri = this.content.publicUri(scope);
+      this.publicUris.set(scope.key, uri);
+    }
+    return uri;
   }
 }
 

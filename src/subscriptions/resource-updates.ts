@@ -2,14 +2,16 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import type { ServerNotification } from '../backends/link/link.js';
 import type { ResourceAddress } from '../core/resources/resource-uri.js';
+import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { UpdateRouting } from '../core/subscriptions/update-routing.js';
-import { FanOut } from '../mcp/fan-out.js';
+import { FanOut, type Recipient } from '../mcp/fan-out.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { gatewayParams, ResourceUpdate, UpdateEvent, updateKey, withPublicUri } from './resource-update.js';
 import { Subscribers } from './subscribers.js';
+import { UnlistedUpdates } from './unlisted-updates.js';
 import { UpdateThrottle } from './update-throttle.js';
 
 /** Delivers `notifications/resources/updated` to exactly the subscribers of the resource. */
@@ -17,7 +19,8 @@ import { UpdateThrottle } from './update-throttle.js';
 export class ResourceUpdates implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
   private readonly routing: UpdateRouting<ResourceUpdate>;
-  private readonly throttle = new UpdateThrottle<ResourceUpdate>((update) => this.publish(update));
+  private readonly throttle = new UpdateThrottle<ResourceUpdate>((update) => this.publishWhenListed(update));
+  private readonly unlisted: UnlistedUpdates;
 
   constructor(
     private readonly subscribers: Subscribers,
@@ -26,6 +29,10 @@ export class ResourceUpdates implements OnModuleInit {
     private readonly fanOut: FanOut,
     private readonly metrics: Metrics,
   ) {
+    this.unlisted = new UnlistedUpdates(
+      (server) => registry.hasFinalUris(server),
+      (update) => this.publish(update),
+    );
     this.routing = new UpdateRouting(subscribers.table, (outcome) =>
       metrics.countNotification('resources/updated', outcome),
     );
@@ -35,6 +42,7 @@ export class ResourceUpdates implements OnModuleInit {
     this.backends.onNotification((server, notification, owner) =>
       this.receive(server, notification, owner?.id),
     );
+    this.backends.onSynced(({ id }) => this.unlisted.listed(id));
     this.subscribers.onRemove((subscription, client) => this.subscriptionEnded(subscription, client));
   }
 
@@ -47,26 +55,27 @@ export class ResourceUpdates implements OnModuleInit {
   acknowledged(subscription: Subscription): void {
     const client = this.subscribers.subscriberOf(subscription);
     for (const update of this.routing.acknowledged(subscription.id)) {
-      const event = update.createEvent();
-      client?.deliver(event.frame, event);
+      if (!client) continue;
+      const event = update.createEvent(client.scope);
+      client.deliver(event.frame, event);
     }
   }
 
   /** Sends an update of the gateway itself: a poll found a change, or updates of the server may have been missed. */
   reportPossibleChange(server: string, uri: string, owner?: string): void {
-    const params = (): string => gatewayParams(this.publicUri(server, uri));
-    this.publish(new ResourceUpdate(server, uri, owner, { size: uri.length, params }));
+    const content = { size: uri.length, params: gatewayParams, publicUri: this.publicUrisOf(server, uri) };
+    this.publishWhenListed(new ResourceUpdate(server, uri, owner, content));
   }
 
   /**
-   * Sends the deletion under the last public URI of the resource. Drops throttled updates: after the deletion, clients
+   * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates: after the deletion, clients
    * would take them for the return of the resource.
    */
-  reportDeletion({ server, uri }: ResourceAddress, publicUri: string): void {
+  reportDeletion({ server, uri }: ResourceAddress, publicUri: (scope: Scope) => string): void {
     for (const owner of [undefined, ...this.ownersOf(server, uri)])
       if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.countUpdate('coalesced');
-    const params = (): string => gatewayParams(publicUri, 'deleted');
-    this.publish(new ResourceUpdate(server, uri, undefined, { size: uri.length, params }));
+    const content = { size: uri.length, params: deletedParams, publicUri };
+    this.publish(new ResourceUpdate(server, uri, undefined, content));
   }
 
   /** `owner` is the id of the session that owns the link; undefined for the shared link. */
@@ -82,11 +91,19 @@ export class ResourceUpdates implements OnModuleInit {
       this.metrics.countUpdate('unheard');
       return;
     }
-    const publicParams = (): string => withPublicUri(paramsText, this.publicUri(server, uri));
-    const content = { size: paramsText.length, params: publicParams };
+    const content = {
+      size: paramsText.length,
+      params: (publicUri: string) => withPublicUri(paramsText, publicUri),
+      publicUri: this.publicUrisOf(server, uri),
+    };
     const update = new ResourceUpdate(server, uri, owner, content);
     if (!this.throttle.submit(update.key, backend?.config.watch.coalesceMs ?? 0, update))
       this.metrics.countUpdate('coalesced');
+  }
+
+  /** Until a server has listed, it is not known under which URIs its clients know its resources. */
+  private publishWhenListed(update: ResourceUpdate): void {
+    if (!this.unlisted.hold(update)) this.publish(update);
   }
 
   private publish(update: ResourceUpdate): void {
@@ -98,14 +115,14 @@ export class ResourceUpdates implements OnModuleInit {
     if (!isNew) this.metrics.countUpdate('coalesced');
   }
 
-  private *recipientsOf(update: ResourceUpdate): Generator<Subscriber, void, undefined> {
+  private *recipientsOf(update: ResourceUpdate): Generator<Recipient, void, undefined> {
     const { server, uri, owner } = update;
     // Read with `next` instead of `for of`, because its return value is the number of subscribers.
     const route = this.routing.route(server, uri, update, owner);
     let next = route.next();
     for (; !next.done; next = route.next()) {
       const client = this.subscribers.subscriberOf(next.value);
-      if (client) yield client;
+      if (client) yield this.registry.hasScopedUris ? scoped(client) : client;
     }
     this.metrics.countUpdate(next.value > 0 ? 'delivered' : 'unheard');
     this.logger.debug({ message: 'resource updated', server, uri, subscribers: next.value });
@@ -134,7 +151,17 @@ export class ResourceUpdates implements OnModuleInit {
     return owners;
   }
 
-  private publicUri(server: string, uri: string): string {
-    return this.registry.catalog.resources.publicUri({ server, uri });
+  private publicUrisOf(server: string, uri: string): (scope: Scope) => string {
+    return (scope) => this.registry.catalog.resources.publicUri({ server, uri }, scope);
   }
 }
+
+const deletedParams = (publicUri: string): string => gatewayParams(publicUri, 'deleted');
+
+/** Delivers updates under the public URI that the resource has for the client. */
+const scoped = (client: Subscriber): Recipient => ({
+  deliver: (frame, options) => {
+    const event = options instanceof UpdateEvent ? options.inScope(client.scope) : { ...options, frame };
+    return client.deliver(event.frame, event);
+  },
+});

@@ -45,9 +45,12 @@ describe.each([
     expect(client.uris.toSorted()).toEqual(['resource://s/x://a', 'resource://s/x://b']);
   });
 
-  it('send another update when the listing changes the public URI', async () => {
-    await open(['x://a'], { naming: { resources: 'original' } });
-    expect(client.uris.at(-1)).toBe('x://a');
+  it.each([
+    ['original', ['t://1', 'x://a']],
+    ['underscore', ['s_t___1', 's_x___a']],
+  ] as const)('send one update in the form of the lists, in style %s', async (resources, expected) => {
+    await open(['x://a', 't://1'], { naming: { resources } });
+    expect(client.uris.toSorted()).toEqual(expected);
   });
 });
 
@@ -89,6 +92,9 @@ describe('restored subscriptions', () => {
       );
       expect(await harness.subscribe(client, form)).toMatchObject({ id: 's x://a' });
       expect(await refusalOf(harness.subscribe(client, 'resource://s/x://b'))).toMatchObject({
+        kind: 'server-unavailable',
+      });
+      expect(await refusalOf(harness.subscribe(client, 'x://b'))).toMatchObject({
         kind: 'nothing-to-subscribe',
       });
       client.setScope(only('other'));

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
@@ -32,6 +33,7 @@ export class Subscriptions implements OnModuleInit {
     private readonly updates: ResourceUpdates,
     private readonly registry: Registry,
     private readonly desired: DesiredServers,
+    private readonly backends: Backends,
     private readonly metrics: Metrics,
   ) {}
 
@@ -54,9 +56,12 @@ export class Subscriptions implements OnModuleInit {
 
   /** Idempotent. Removes the row again if the server refuses, or if the request is cancelled before the server confirms. */
   async subscribe(context: SessionContext, uri: string): Promise<Subscription> {
-    const { session, signal } = context;
+    const { session, scope, signal } = context;
     const address = this.resolve(context, uri);
-    if (!address) throw this.notFound(uri);
+    if (!address) {
+      this.backends.requireListed(this.registry.catalog.resources.view(scope).ownersOf(uri), 'resources');
+      throw this.notFound(uri);
+    }
     const { subscription, isNew } = this.countLimitError(() => this.subscribers.add(session, address));
     // If the session has been closed, `add` has removed the row again.
     if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
@@ -89,8 +94,8 @@ export class Subscriptions implements OnModuleInit {
     return true;
   }
 
-  publicUri({ server, uri }: ResourceAddress): string {
-    return this.registry.catalog.resources.publicUri({ server, uri });
+  publicUri({ server, uri }: ResourceAddress, scope?: Scope): string {
+    return this.registry.catalog.resources.publicUri({ server, uri }, scope);
   }
 
   /** Whether the text is the URI that the row subscribes to, in any form. */

@@ -4,6 +4,7 @@ import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link/link.js';
 import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
 import type { ResourceAddress } from '../core/resources/resource-uri.js';
+import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { UpstreamReconciler, type ReconcilerOptions } from '../core/subscriptions/upstream-reconciler.js';
 import { scheduleTimeout } from '../lib/backoff/retry-timer.js';
@@ -29,8 +30,6 @@ const STABLE_LINK_MS = 10_000;
 
 /** How a resource appeared in the listing of its server. */
 interface Appearance {
-  /** Its public URI differs from the one it had before. */
-  readonly isRenamed: boolean;
   /** The server had not listed its resources before. */
   readonly isFirstListing: boolean;
 }
@@ -105,19 +104,19 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   /** A resource that is subscribed to is listed, or listed again. */
-  resourceListed({ server, uri }: ResourceAddress, { isRenamed, isFirstListing }: Appearance): void {
+  resourceListed({ server, uri }: ResourceAddress, { isFirstListing }: Appearance): void {
     // Resources that only patterns match are subscribed by subscribeMatches, up to the maximum.
     const hasOwnRow = this.subscribers.table.target(server, uri) !== undefined;
     for (const { owner, reconciler } of this.links.of(server)) {
       if (reconciler.holds(uri)) {
-        // In a first listing, a resource that is subscribed already has not changed, unless its public URI has.
-        if (isRenamed || !isFirstListing) this.updates.reportPossibleChange(server, uri, owner);
+        // In a first listing, a resource that is subscribed already has not changed.
+        if (!isFirstListing) this.updates.reportPossibleChange(server, uri, owner);
       } else if (hasOwnRow) reconciler.resourceListed(uri);
     }
   }
 
   /** A resource that is subscribed to is not listed any more. */
-  resourceGone(address: ResourceAddress, publicUri: string): void {
+  resourceGone(address: ResourceAddress, publicUri: (scope: Scope) => string): void {
     for (const { reconciler } of this.links.of(address.server)) reconciler.resourceGone(address.uri);
     this.updates.reportDeletion(address, publicUri);
   }

@@ -58,7 +58,7 @@ export class ToolsController {
       });
       const publicResult = mentionsResources(result)
         ? await runSliced(
-            withPublicLinks(result, this.registry.links.publicUrisFor(server)),
+            withPublicLinks(result, this.registry.links.publicUrisFor(server, context.scope)),
             sliceScheduler.start(),
           )
         : result;

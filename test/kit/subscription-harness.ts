@@ -77,7 +77,15 @@ export class SubscriptionHarness {
     this.updates = new ResourceUpdates(subscribers, registry, backends, new FanOut(), metrics);
     this.upstreams = new UpstreamSubscriptions(subscribers, this.updates, registry, backends, metrics);
     const { updates, upstreams } = this;
-    this.subscriptions = new Subscriptions(subscribers, upstreams, updates, registry, desired, metrics);
+    this.subscriptions = new Subscriptions(
+      subscribers,
+      upstreams,
+      updates,
+      registry,
+      desired,
+      backends,
+      metrics,
+    );
     const listWatch = new ListingWatcher(registry, backends, subscribers, upstreams);
     // In the order of the module's providers.
     for (const part of [this.subscriptions, updates, upstreams, listWatch]) part.onModuleInit();

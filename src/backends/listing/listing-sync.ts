@@ -31,6 +31,9 @@ const CHANGED_KINDS = new Map<string, readonly Kind[]>([
 /** Fields of a warning. `count` is the number of affected items. */
 type Warning = { readonly count: number } & Readonly<Record<string, unknown>>;
 
+/** Of a server that has none. Not `EMPTY_LISTING.templates`, which means that they are not known yet. */
+const NO_TEMPLATES: readonly ResourceTemplate[] = [];
+
 /** When a list is fetched again after a failure. The server need not send a list change for that. */
 const RETRY_MS = 5000;
 /** A burst of list changes causes one sync. A list is fetched at most once a second. */
@@ -150,8 +153,8 @@ export class ListingSync {
   }
 
   private async fetchTemplates(link: Link): Promise<readonly ResourceTemplate[]> {
-    if (!link.facts.capabilities.resources) return EMPTY_LISTING.templates;
     const known = this.known.templates;
+    if (!link.facts.capabilities.resources) return NO_TEMPLATES;
     const definitions = await this.fetchDefinitions(link, 'templates');
     if (!definitions) return known;
     const { templates, refused } = await parseTemplates(this.server, definitions, sliceScheduler.start());
@@ -159,7 +162,8 @@ export class ListingSync {
       count: refused.length,
       uriTemplates: refused.slice(0, 5).map((uriTemplate) => uriTemplate.slice(0, 200)),
     });
-    return haveSameTexts(templates, known) ? known : templates;
+    const isListedBefore = known !== EMPTY_LISTING.templates;
+    return isListedBefore && haveSameTexts(templates, known) ? known : templates;
   }
 
   /** Warns only when the warning differs from the last one, because the same list is fetched repeatedly. */

@@ -172,11 +172,11 @@ describe('ResourceDirectory scope', () => {
         expect(view.findTemplate(resourceForm({ server, uri }))).toBeUndefined();
         expect(view.findSubscribable(`${resourceForm({ server, uri })}*`)).toBeUndefined();
         expect(view.ownersOf(resourceForm({ server, uri }))).toEqual([server]);
-        const found = view.find(underscoreId({ server, uri }));
+        const resolved = view.find(underscoreId({ server, uri }));
         // An identifier may belong to several servers, if the id of one starts with the id of another.
-        expect(found === undefined || underscoreId({ server, uri }).startsWith(`${found.server}_`)).toBe(
-          true,
-        );
+        expect(
+          resolved === undefined || underscoreId({ server, uri }).startsWith(`${resolved.server}_`),
+        ).toBe(true);
       }),
     ));
 });
@@ -206,9 +206,9 @@ describe('ResourceDirectory.publicUri', () => {
     ));
 
   it('has the usual form of the style while the server has not listed', async () => {
-    const uriIn = async (style: ResourceStyle): Promise<string> =>
-      (await directoryOf([], style)).publicUri({ server: 'b', uri: 'x://1' });
-    expect(await Promise.all(STYLES.map(uriIn))).toEqual(['resource://b/x://1', 'b_x___1', 'x://1']);
+    const empty = await Promise.all(STYLES.map((style) => directoryOf([], style)));
+    const publicUris = empty.map((directory) => directory.publicUri({ server: 'b', uri: 'x://1' }));
+    expect(publicUris).toEqual(['resource://b/x://1', 'b_x___1', 'x://1']);
   });
 
   it('has the form of the template for an instance, where that resolves', async () => {

@@ -1,0 +1,40 @@
+import type { ResourceUpdate } from './resource-update.js';
+
+/** A server that does not list for longer has its updates sent under the URIs that its resources will probably have. */
+const MAX_HOLD_MS = 10_000;
+
+/** Holds updates of servers that have not listed their resources, because the public URIs depend on the lists. */
+export class UnlistedUpdates {
+  /** By server: the latest update of each resource. As many as there are subscribed resources at most. */
+  private readonly held = new Map<string, Map<string, ResourceUpdate>>();
+
+  constructor(
+    private readonly hasListed: (server: string) => boolean,
+    private readonly release: (update: ResourceUpdate) => void,
+  ) {}
+
+  /** Returns whether the update is held. */
+  hold(update: ResourceUpdate): boolean {
+    const { server, key } = update;
+    if (this.hasListed(server)) return false;
+    let updates = this.held.get(server);
+    if (!updates) {
+      updates = new Map();
+      this.held.set(server, updates);
+      setTimeout(() => this.releaseAll(server), MAX_HOLD_MS).unref();
+    }
+    updates.set(key, update);
+    return true;
+  }
+
+  /** To be called after every sync of a server. */
+  listed(server: string): void {
+    if (this.held.has(server) && this.hasListed(server)) this.releaseAll(server);
+  }
+
+  private releaseAll(server: string): void {
+    const updates = this.held.get(server);
+    this.held.delete(server);
+    for (const update of updates?.values() ?? []) this.release(update);
+  }
+}
