@@ -105,6 +105,26 @@ describe('withOwnValue', () => {
     },
   );
 
+  it.each([
+    [
+      'more members than are compared',
+      Object.fromEntries(Array(1000).fill(0).entries()),
+      'more than 1000 members',
+    ],
+    ['a very long key', { ['n'.repeat(1001)]: 1 }, 'more than 1000 characters'],
+  ])('refuses %s', (_what, more, message) => {
+    expect(() => withOwnValue(JSON.stringify({ name: 'a', ...more }), 'name', 'own')).toThrow(
+      refused(message),
+    );
+  });
+
+  it('uses the members that are known', () => {
+    const text = '{"name":"a"}';
+    expect(withOwnValue(text, 'name', 'own', [{ key: 'name', keyStart: 1, start: 8, end: 11 }])).toBe(
+      '{"name":"own"}',
+    );
+  });
+
   it('treats absent params as empty', () => {
     expect(withOwnValue(undefined, 'name', 'own')).toBe('{}');
   });

@@ -56,6 +56,20 @@ describe('PendingPost with a failing server', () => {
     expect(await faultOf(transport.sendText(callText(1), 1))).toBe('too-large');
   });
 
+  it.each([
+    ['within', 2000, 'done'],
+    ['over', 100, 'refused'],
+  ])('reads a JSON-RPC error %s the size limit in an HTTP error', async (_what, maxMessageBytes, outcome) => {
+    const { transport } = await harness.serve(
+      ({ response, id }) => {
+        const error = { code: -1, message: 'x'.repeat(1000) };
+        sendJson(response, JSON.stringify({ jsonrpc: '2.0', id, error }), 500);
+      },
+      { maxMessageBytes },
+    );
+    expect(await faultOf(transport.sendText(callText(1), 1))).toBe(outcome);
+  });
+
   it('fails when a JSON body stalls, but not when an event stream is silent', async () => {
     const streams: IncomingRequest[] = [];
     const { transport } = await harness.serve(

@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { runAtOnce } from '../slices/run-sliced.js';
+import { JsonDocument } from './json-document.js';
+import { JsonReader } from './json-reader.js';
+import { SharedJson, type JsonText } from './json-text.js';
+import { encodeSteps, ScannedObject } from './scanned-object.js';
+import { indexed } from './sliced-text.js';
+
+const MB = 1_048_576;
+
+/** The result of a message that is long enough to be scanned. */
+function resultOf(text: string): JsonText {
+  const reader = new JsonReader({ maxBytes: 64 * MB, maxDepth: 64, maxMembers: 100 });
+  const document = reader.read(Buffer.from(`{"id":1,"result": ${text} }`.padEnd(40_000)));
+  if (!(document instanceof JsonDocument)) throw document;
+  return document.member('result')!;
+}
+
+describe('ScannedObject', () => {
+  const text = '{ "isError" : true, "é":"ä", "isError":false }';
+
+  it('reads members and finds words without decoding the rest', () => {
+    const result = resultOf(text);
+    expect(result).toBeInstanceOf(ScannedObject);
+    expect(result.memberText('isError')).toBe('false');
+    expect(result.memberText('é')).toBe('"ä"');
+    expect(result.memberText('text')).toBeUndefined();
+    expect([result.includes('"isError"'), result.includes('resource')]).toEqual([true, false]);
+  });
+
+  it('has the bytes and the text as they came', () => {
+    const result = resultOf(text) as SharedJson;
+    expect(result.bytes.toString()).toBe(text);
+    expect(result.text).toBe(text);
+    expect(result.value).toEqual(JSON.parse(text));
+  });
+
+  it.each(['é', '漢', '😀'])('decodes a text of many %s in steps', (character) => {
+    for (const offset of [0, 1, 2, 3]) {
+      const long = JSON.stringify({ pad: 'x'.repeat(offset), s: character.repeat(MB) });
+      const steps = indexed(resultOf(long));
+      let count = 0;
+      let step = steps.next();
+      for (; !step.done; step = steps.next()) count++;
+      expect(count).toBeGreaterThan(1);
+      expect((step.value as JsonText).text === long).toBe(true);
+    }
+  });
+});
+
+describe('encodeSteps', () => {
+  it('returns the bytes of the text', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('a', 'é', '漢', '😀'), fc.nat(3), (character, offset) => {
+        const text = 'x'.repeat(offset) + character.repeat(MB);
+        expect(runAtOnce(encodeSteps(text)).equals(Buffer.from(text))).toBe(true);
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
