@@ -31,22 +31,27 @@ function answer(text) {
     : JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: `Method not found: ${method}` } });
 }
 
+function respond(response, text) {
+  if (!text) response.writeHead(202).end();
+  else if (mode === 'events')
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${text}\n\n`);
+  else response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+}
+
 if (mode === 'stdio') {
   createInterface({ input: process.stdin }).on('line', (line) => {
     const response = answer(line);
     if (response) process.stdout.write(`${response}\n`);
   });
 } else {
-  const server = createServer(async (request, response) => {
-    if (request.method !== 'POST') return response.writeHead(405).end();
+  const server = createServer((request, response) => {
+    if (request.method !== 'POST') {
+      response.writeHead(405).end();
+      return;
+    }
     const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const text = answer(Buffer.concat(chunks).toString());
-    if (!text) return response.writeHead(202).end();
-    const type = mode === 'events' ? 'text/event-stream' : 'application/json';
-    return response
-      .writeHead(200, { 'content-type': type })
-      .end(mode === 'events' ? `data: ${text}\n\n` : text);
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => respond(response, answer(Buffer.concat(chunks).toString())));
   });
   server.listen(0, '127.0.0.1', () => {
     console.log(`message backend listens on http://127.0.0.1:${server.address().port}/mcp`);

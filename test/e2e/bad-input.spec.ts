@@ -84,10 +84,13 @@ describe('JSON-RPC input', () => {
       expect(await session.request('ping', {}, id)).toMatchObject({ id, result: {} });
     });
 
-    it('that is deeply nested is answered like any other', async () => {
+    it('that is deeply nested is refused, and the session stays usable', async () => {
       const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
       const body = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"deep":${deep}}}`;
-      expect((await session.post(body)).status).toBe(200);
+      const refused = await session.post(body);
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain('the body is nested more than 64 levels deep');
+      expect((await session.post({ jsonrpc: '2.0', id: 2, method: 'ping' })).status).toBe(200);
     });
   });
 

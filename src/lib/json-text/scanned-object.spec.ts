@@ -44,7 +44,7 @@ describe('ScannedObject', () => {
       let step = steps.next();
       for (; !step.done; step = steps.next()) count++;
       expect(count).toBeGreaterThan(1);
-      expect((step.value as JsonText).text === long).toBe(true);
+      expect(step.value.text === long).toBe(true);
     }
   });
 });
