@@ -125,6 +125,20 @@ describe('PendingPost', () => {
     expect(refused).toEqual(['depth']);
   });
 
+  it.each([
+    [1_999_996, 'done'],
+    [1_999_997, 'the server sent a message that has more than 2000000 members and elements'],
+  ])('reads a response with a list of %i elements: %s', async (count, outcome) => {
+    const { transport } = await harness.serve(({ response }) =>
+      sendJson(response, `{"jsonrpc":"2.0","id":1,"result":{"l":[${'0,'.repeat(count - 1)}0]}}`),
+    );
+    const settled = transport.sendText(callText(1), 1).then(
+      () => 'done',
+      (error: Error) => error.message,
+    );
+    expect(await inTime('the response', settled)).toBe(outcome);
+  });
+
   it('skips a notification that is nested too deeply', async () => {
     const { transport, messages } = await harness.serve(({ response, id }) => {
       startEventStream(response);
