@@ -1,11 +1,23 @@
-import type { INestApplication, LoggerService } from '@nestjs/common';
+import type { LoggerService } from '@nestjs/common';
 import { killAllProcessGroups } from './backends/stdio/process-group.js';
 
-/** The first signal drains, the second exits at once. Child processes are killed on every exit except SIGKILL. */
+interface SignalOptions {
+  readonly drainMs: number;
+  /** Called when the application is closed. */
+  readonly afterClose: () => Promise<void>;
+}
+
+/** After the drain deadline, the rest of the shutdown, above all the end of child processes, may take this long. */
+const EXIT_TIMEOUT_MS = 800;
+
+/**
+ * The first signal drains, the second exits at once. The process ends within a second after the drain deadline. Child
+ * processes are killed on every exit except SIGKILL.
+ */
 export function exitOnSignals(
-  app: INestApplication,
+  app: { close(signal?: string): Promise<void> },
   logger: LoggerService,
-  afterClose: () => Promise<void>,
+  { drainMs, afterClose }: SignalOptions,
 ): void {
   let isClosing = false;
   const onSignal = (signal: NodeJS.Signals): void => {
@@ -15,8 +27,12 @@ export function exitOnSignals(
     }
     isClosing = true;
     logger.log({ message: 'shutting down', signal });
+    setTimeout(() => {
+      logger.warn({ message: 'shutdown took too long: exiting at once' });
+      process.exit(0);
+    }, drainMs + EXIT_TIMEOUT_MS);
     app
-      .close()
+      .close(signal)
       .then(afterClose)
       .then(
         () => process.exit(0),

@@ -73,7 +73,7 @@ describe('readConfig', () => {
       metrics: { public: false, aliases: true },
       readiness: { requireServers: [] },
       admin: { allowStdio: false },
-      shutdown: { drainMs: 25000 },
+      shutdown: { drainMs: 25000, acceptMs: 5000 },
       log: { level: 'log' },
       secrets: [],
     });

@@ -2,11 +2,15 @@ import { Logger } from '@nestjs/common';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { onCleanup } from '../../test/kit/cleanup.js';
+import { exchange } from '../../test/kit/http.js';
+import { outcomeOf } from '../../test/kit/promises.js';
 import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
 import { Drain } from './drain.service.js';
 import type { SessionPersistence } from './session-persistence.js';
 import { EdgeHarness } from '../../test/kit/edge-harness.js';
+
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
 let edge: EdgeHarness;
 beforeEach(async () => {
@@ -19,13 +23,27 @@ beforeEach(async () => {
 /** The number of sessions when persistence was stopped. */
 let sessionsAtStop: number | undefined;
 
-function drain(drainMs: number): Promise<void> {
+interface DrainOptions {
+  readonly drainMs?: number;
+  readonly acceptMs?: number;
+  readonly signal?: NodeJS.Signals;
+}
+
+function createDrain({ drainMs = 60_000, acceptMs = 0 }: DrainOptions = {}): Drain {
   const stop = (): void => void (sessionsAtStop = edge.sessions.size);
   const persistence = { stop } as SessionPersistence;
-  return new Drain(edge.endpoint, edge.receiver, edge.sessions, persistence, {
-    drainMs,
-  }).beforeApplicationShutdown();
+  const settings = { drainMs, acceptMs };
+  const drain = new Drain(edge.endpoint, edge.receiver, edge.sessions, persistence, settings);
+  drain.server = edge.gateway;
+  return drain;
 }
+
+const drain = (options: DrainOptions = {}): Promise<void> =>
+  createDrain(options).beforeApplicationShutdown(options.signal ?? 'SIGTERM');
+
+/** Waits until responses announce the end of their connection. */
+const untilClosing = (): Promise<unknown> =>
+  until('the accept phase is over', async () => (await exchange(edge.url)).headers.connection === 'close');
 
 /** A request in flight, with a function that ends it. */
 async function inFlight(session: RawSession) {
@@ -47,40 +65,91 @@ describe('Drain', () => {
   it('closes all sessions at once when no request is in flight', async () => {
     const session = await RawSession.open(edge.url);
     const events = await session.listen();
-    await within('the drain', drain(60_000));
+    await within('the drain', drain());
     await events.untilEnded();
     expect(edge.sessions.size).toBe(0);
   });
 
   it('stops persistence before it closes sessions', async () => {
     await RawSession.open(edge.url);
-    await within('the drain', drain(60_000));
+    await within('the drain', drain());
     expect(sessionsAtStop).toBe(1);
   });
 
-  it('lets requests in flight finish and refuses new ones', async () => {
+  it('serves requests as before in the accept phase, but is not ready', async () => {
     const session = await RawSession.open(edge.url);
-    const { answer, end, signal } = await inFlight(session);
-    const draining = drain(60_000);
-    expect((await session.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(503);
-    expect(signal.aborted).toBe(false);
-    end({ n: 1 });
-    expect((await answer).result).toEqual({ n: 1 });
+    const service = createDrain({ acceptMs: 60_000 });
+    expect(service.isDraining).toBe(false);
+    const draining = outcomeOf(service.beforeApplicationShutdown('SIGTERM'));
+    expect(service.isDraining).toBe(true);
+    const { status, headers } = await session.post(PING);
+    expect([status, headers.connection]).toEqual([200, 'keep-alive']);
+    expect((await (await RawSession.open(edge.url)).request('ping')).result).toEqual({});
+    await session.listen();
+    expect(draining).toEqual({});
+  });
+
+  it.each<[string, DrainOptions]>([
+    ['acceptMs', { acceptMs: 50 }],
+    ['drainMs, if that is less than acceptMs', { drainMs: 50, acceptMs: 60_000 }],
+    ['no accept phase after SIGINT', { acceptMs: 60_000, signal: 'SIGINT' }],
+  ])('closes the listener after %s', async (_time, options) => {
+    const { url } = edge;
+    await within('the drain', drain(options));
+    await expect(exchange(url)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('lets requests in flight finish, serves what arrives on open connections, and closes those after their answer', async () => {
+    const session = await RawSession.open(edge.url);
+    const slow = await inFlight(session);
+    await session.post(PING);
+    const draining = drain();
+    await untilClosing();
+    for (let n = 0; n < 3; n++) {
+      const { status, headers } = await session.post(PING);
+      expect([status, headers.connection]).toEqual([200, 'close']);
+    }
+    expect(slow.signal.aborted).toBe(false);
+    slow.end({ n: 1 });
+    expect((await slow.answer).result).toEqual({ n: 1 });
     await within('the drain', draining);
     expect(edge.sessions.size).toBe(0);
   });
 
-  it('ends standalone streams first and ignores later notifications', async () => {
+  it('announces the end of the connection in the answer to a request in flight', async () => {
+    const session = await RawSession.open(edge.url);
+    const answer = deferred<object>();
+    edge.handlers.set('slow', () => answer.promise);
+    const response = session.post({ jsonrpc: '2.0', id: 7, method: 'slow' });
+    await until('the request is running', () => edge.receiver.inFlight > 0);
+    const draining = drain();
+    await untilClosing();
+    answer.resolve({});
+    expect((await response).headers.connection).toBe('close');
+    await within('the drain', draining);
+  });
+
+  it('keeps idle connections open for a balancer that reuses one, until it has noticed that the listener is closed', async () => {
+    const session = await RawSession.open(edge.url);
+    const draining = outcomeOf(drain({ acceptMs: 300 }).then(() => 'drained'));
+    await until('the listener is closed', () => !edge.isListening);
+    expect((await session.post(PING)).status).toBe(200);
+    await until('the drain is over', () => draining.value);
+  });
+
+  it('ends standalone streams after the last request, with the notifications until then', async () => {
     const session = await RawSession.open(edge.url);
     const events = await session.listen();
-    const { end } = await inFlight(session);
-    const draining = drain(60_000);
+    const { answer, end } = await inFlight(session);
+    const draining = drain();
     const [served] = edge.sessions.all();
     served!.notify('notifications/x', undefined);
-    await events.untilEnded();
-    expect(events.messages).toEqual([]);
+    await events.message('the notification', ({ method }) => method === 'notifications/x');
+    expect(events.hasEnded).toBe(false);
     end({});
+    expect((await answer).result).toEqual({});
     await within('the drain', draining);
+    await events.untilEnded();
   });
 
   it('accepts responses that requests in flight wait for', async () => {
@@ -90,7 +159,7 @@ describe('Drain', () => {
     const session = await RawSession.open(edge.url, { capabilities: { roots: {} } });
     const events = await session.stream('ask', {}, 7);
     const serverRequest = await events.message('the server request', ({ method }) => method === 'roots/list');
-    const draining = drain(60_000);
+    const draining = drain();
     await session.reply(serverRequest.id, { roots: [] });
     await events.untilEnded();
     expect(events.messages.at(-1)).toMatchObject({ id: 7, result: { roots: [] } });
@@ -101,7 +170,7 @@ describe('Drain', () => {
     const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
     const session = await RawSession.open(edge.url);
     const { answer, signal } = await inFlight(session);
-    await within('the drain', drain(0));
+    await within('the drain', drain({ drainMs: 0 }));
     expect(signal.aborted).toBe(true);
     expect((await answer).error).toBeDefined();
     await until('the receiver is idle', () => edge.receiver.whenIdle().then(() => true));

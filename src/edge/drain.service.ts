@@ -1,14 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { ShutdownSettings } from '../config/shutdown-settings.js';
+import { completesWithin } from '../lib/deadlines/timeout.js';
+import type { GatewayServer } from './gateway-server.js';
 import { McpEndpoint } from './mcp-endpoint.js';
 import { MessageReceiver } from './message-receiver.js';
 import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
 
-/** Shutdown in order: refuse new requests, end notification streams, wait for running requests, close sessions. */
+/**
+ * After the listener was closed, idle connections stay open for this long: a balancer that reuses one is answered, and
+ * one that needs a new connection is refused and selects another gateway.
+ */
+const LINGER_MS = 500;
+
+/**
+ * Shutdown in order: serve as before until load balancers have noticed, wait for the requests of that time, close the
+ * listener, answer what still arrives on open connections, and end the streams and sessions last.
+ */
 @Injectable()
 export class Drain implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Drain');
+  /** From the signal on the gateway is not ready, so that load balancers select it no longer. */
+  isDraining = false;
+  /** Absent when the application does not listen. */
+  server: Pick<GatewayServer, 'closeAfterResponse' | 'stopListening' | 'whenClosed'> | undefined;
 
   constructor(
     private readonly endpoint: McpEndpoint,
@@ -18,18 +34,25 @@ export class Drain implements BeforeApplicationShutdown {
     private readonly settings: ShutdownSettings,
   ) {}
 
-  async beforeApplicationShutdown(): Promise<void> {
-    this.endpoint.isDraining = true;
-    for (const recipient of this.sessions.recipients) recipient.endNotifications();
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), this.settings.drainMs);
-    });
-    const outcome = await Promise.race([this.receiver.whenIdle(), deadline]);
-    clearTimeout(timer);
-    if (outcome === 'late') this.logger.warn({ message: 'requests were cut off by the drain deadline' });
+  /** Only SIGTERM, the signal of orchestrators, has the accept phase: nobody should wait for it after Ctrl-C. */
+  async beforeApplicationShutdown(signal?: string): Promise<void> {
+    this.isDraining = true;
+    const acceptMs = signal === 'SIGTERM' ? Math.min(this.settings.acceptMs, this.settings.drainMs) : 0;
+    const deadline = performance.now() + this.settings.drainMs;
+    if (acceptMs > 0) await sleep(acceptMs, undefined, { ref: false });
+    this.server?.closeAfterResponse();
+    // Until then the listener stays open: these requests may need a response of their client, on a new connection.
+    await completesWithin(this.receiver.whenCurrentFinished(), timeUntil(deadline));
+    this.server?.stopListening();
+    await this.server?.whenClosed(Math.min(LINGER_MS, acceptMs, timeUntil(deadline)));
+    await completesWithin(this.receiver.whenIdle(), timeUntil(deadline));
+    if (this.receiver.inFlight > 0)
+      this.logger.warn({ message: 'requests were cut off by the drain deadline' });
     // Stopped first, so that closing the sessions does not remove their records: the next process restores them.
     this.persistence.stop();
+    this.endpoint.isClosed = true;
     this.sessions.close();
   }
 }
+
+const timeUntil = (deadline: number): number => Math.max(0, deadline - performance.now());

@@ -37,6 +37,6 @@ import { Sessions } from './sessions.service.js';
     RequestLog,
     Drain,
   ],
-  exports: [McpEndpoint, OriginGuard, Sessions],
+  exports: [Drain, McpEndpoint, OriginGuard, Sessions],
 })
 export class EdgeModule {}

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -5,6 +6,8 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { Server as TcpServer, type Socket } from 'node:net';
+import { completesWithin } from '../lib/deadlines/timeout.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
 import { writeError } from './http-errors.js';
 import type { McpEndpoint } from './mcp-endpoint.js';
@@ -19,6 +22,11 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const TCP_KEEP_ALIVE_DELAY_MS = 30_000;
 /** Time for clients to read what was written last before shutdown closes their connections. */
 const CLOSE_TIMEOUT_MS = 500;
+/** How often connections that became idle are closed meanwhile. */
+const CLOSE_INTERVAL_MS = 20;
+/** The latest response on a connection, so that it can announce the end of the connection. */
+const LAST_RESPONSE = Symbol('last response');
+type ClientSocket = Socket & { [LAST_RESPONSE]?: ServerResponse };
 
 interface GatewayRoutes {
   readonly mcp: Pick<McpEndpoint, 'handle'>;
@@ -31,6 +39,10 @@ interface GatewayRoutes {
  */
 export class GatewayServer {
   private routes: GatewayRoutes | undefined;
+  private server: Server | undefined;
+  private readonly sockets = new Set<ClientSocket>();
+  private isClosing = false;
+  private isClosed = false;
 
   constructor(private readonly deadPeers = new DeadPeerDetector()) {}
 
@@ -46,17 +58,60 @@ export class GatewayServer {
       keepAliveInitialDelay: TCP_KEEP_ALIVE_DELAY_MS,
     };
     const server = createServer(options, (request, response) => this.route(request, response, fastify));
+    this.server = server;
     this.deadPeers.watch(server);
-    const close = server.close.bind(server);
-    // Without the timeout, `close` would wait for a client that has sent only a part of its request.
+    server.on('connection', (socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+    server.once('close', () => (this.isClosed = true));
     server.close = (done) => {
-      setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
-      return close(done);
+      this.closeAll(server, done);
+      return server;
     };
     return server;
   }
 
+  /** From now on, each connection is closed after the response to its current or next request. */
+  closeAfterResponse(): void {
+    this.isClosing = true;
+    for (const { [LAST_RESPONSE]: response } of this.sockets)
+      if (response && !response.headersSent) response.shouldKeepAlive = false;
+  }
+
+  /** Accepts no more connections. Requests on open connections are still served. */
+  stopListening(): void {
+    this.closeAfterResponse();
+    // Not `close` of the HTTP server, which also closes idle connections: a balancer may be writing a request to one.
+    TcpServer.prototype.close.call(this.server!);
+  }
+
+  /** Resolves when the listener and all connections are closed, or after the timeout. */
+  async whenClosed(timeoutMs: number): Promise<void> {
+    const { server } = this;
+    if (server && !this.isClosed) await completesWithin(once(server, 'close'), timeoutMs);
+  }
+
+  /** Without the timeout, it would wait for clients that have sent only a part of their request or do not read. */
+  private closeAll(server: Server, done: () => void = () => {}): void {
+    if (this.isClosed) {
+      setImmediate(done);
+      return;
+    }
+    this.stopListening();
+    server.closeIdleConnections();
+    const idle = setInterval(() => server.closeIdleConnections(), CLOSE_INTERVAL_MS).unref();
+    const all = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
+    server.once('close', () => {
+      clearInterval(idle);
+      clearTimeout(all);
+      done();
+    });
+  }
+
   private route(request: IncomingMessage, response: ServerResponse, fastify: RequestListener): void {
+    (request.socket as ClientSocket)[LAST_RESPONSE] = response;
+    if (this.isClosing) response.shouldKeepAlive = false;
     const { mcp, originGuard } = this.routes!;
     const path = pathOf(request.url ?? '/');
     if (path === MCP_PATH) {

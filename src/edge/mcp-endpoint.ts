@@ -38,8 +38,8 @@ type Handler = ReturnType<typeof withGuards>;
 @Injectable()
 @HttpGuards([OriginGuard])
 export class McpEndpoint implements OnModuleInit {
-  /** While draining, only notifications and responses are accepted, because running requests may need them. */
-  isDraining = false;
+  /** The sessions were closed because the process ends. A client must not take that for the end of its own session. */
+  isClosed = false;
 
   private handlers: Readonly<Record<string, Handler>> = {};
   private fallbackHandler!: Handler;
@@ -81,6 +81,7 @@ export class McpEndpoint implements OnModuleInit {
     requireAccept(request, 'application/json', 'text/event-stream');
     requireJson(request);
     const body = await readBody(request, this.limits.requestBytes);
+    this.requireOpen(response);
     if (body instanceof JsonProblem) {
       this.metrics.countRefusedJson('client', body.reason);
       writeError(request, response, bodyError(body), requestIdIn(body));
@@ -89,7 +90,6 @@ export class McpEndpoint implements OnModuleInit {
     if (body.kind === 'array') {
       const session = this.sessionOf(request);
       const messages = readBatch(body, session);
-      if (messages.some(({ kind }) => kind === 'request')) this.requireNotDraining(response);
       this.receiver.receiveBatch(messages, session, response, source);
       return;
     }
@@ -107,7 +107,7 @@ export class McpEndpoint implements OnModuleInit {
   @HttpGuards([AuthenticationGuard])
   get(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
     const source = sourceOf(request, project);
-    this.requireNotDraining(response);
+    this.requireOpen(response);
     requireAccept(request, 'text/event-stream');
     const session = this.sessionInProject(request, source);
     const lastEventId = request.headers['last-event-id'];
@@ -122,6 +122,7 @@ export class McpEndpoint implements OnModuleInit {
 
   @HttpGuards([AuthenticationGuard])
   delete(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
+    this.requireOpen(response);
     this.sessionInProject(request, sourceOf(request, project)).close();
     response.writeHead(200, { 'content-length': 0 });
     response.end();
@@ -153,7 +154,6 @@ export class McpEndpoint implements OnModuleInit {
   ): Promise<void> | undefined {
     if (message.kind === 'invalid')
       throw new GatewayError('invalid-request', `Invalid request: ${message.problem}`);
-    if (message.kind === 'request') this.requireNotDraining(response);
     if (isInitialize(message)) {
       if (request.headers['mcp-session-id'] !== undefined) {
         // Throws when the session has expired, so that the client initializes without it.
@@ -166,8 +166,8 @@ export class McpEndpoint implements OnModuleInit {
     return undefined;
   }
 
-  private requireNotDraining(response: ServerResponse): void {
-    if (!this.isDraining) return;
+  private requireOpen(response: ServerResponse): void {
+    if (!this.isClosed) return;
     response.setHeader('connection', 'close');
     throw new GatewayError('draining', 'The gateway is shutting down: connect again');
   }

@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../core/errors.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
-import { Waiters } from '../lib/listeners/waiters.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage, type Inbound } from '../mcp/json-rpc.js';
 import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
@@ -10,6 +9,7 @@ import { endSpan, type TracedMethod, Tracing } from '../mcp/tracing.js';
 import { Metrics, type RequestOutcome } from '../metrics/metrics.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
+import { RequestCount } from './request-count.js';
 import { RequestLog } from './request-log.js';
 import type { RequestSource } from './http-request.js';
 import type { Session } from './session.js';
@@ -21,8 +21,9 @@ type OneWayMessage = Extract<Inbound, { kind: 'notification' | 'response' }>;
 /** Processes the messages of a POST. Requests are answered on the HTTP response; all other messages get no response. */
 @Injectable()
 export class MessageReceiver {
-  private running = 0;
-  private readonly idleWaiters = new Waiters();
+  private current = new RequestCount();
+  /** Requests that began before the last `whenCurrentFinished`. */
+  private earlier = new RequestCount();
 
   constructor(
     private readonly dispatcher: McpDispatcher,
@@ -67,6 +68,8 @@ export class MessageReceiver {
     const session = this.sessions.create(source.principal);
     const exchange = new Exchange(response, session);
     const context = contextOf(message, session, exchange, source);
+    const { current } = this;
+    current.begin();
     try {
       this.sessions.requireCapacity();
       const result = await this.dispatcher.dispatchRequest(context, message.params);
@@ -75,14 +78,29 @@ export class MessageReceiver {
       this.answerResult(context, exchange, result);
     } catch (error) {
       this.answerError(context, exchange, error);
+    } finally {
+      current.finish();
     }
+  }
+
+  get inFlight(): number {
+    return this.earlier.size + this.current.size;
+  }
+
+  /** Resolves when the requests that are running now are finished, however many arrive meanwhile. To be called once. */
+  whenCurrentFinished(): Promise<void> {
+    this.earlier = this.current;
+    this.current = new RequestCount();
+    return this.earlier.whenZero();
   }
 
   /** Resolves when no request is running and all responses are written. */
   async whenIdle(): Promise<void> {
-    if (this.running > 0) await this.idleWaiters.wait();
-    // Responses are written in setImmediate.
-    await new Promise((resolve) => setImmediate(resolve));
+    do {
+      await Promise.all([this.earlier.whenZero(), this.current.whenZero()]);
+      // Responses are written in setImmediate. Another request may arrive before.
+      await new Promise((resolve) => setImmediate(resolve));
+    } while (this.inFlight > 0);
   }
 
   private async run(
@@ -98,7 +116,8 @@ export class MessageReceiver {
       this.answerError(context, exchange, error);
       return;
     }
-    this.running++;
+    const { current } = this;
+    current.begin();
     if (this.tracing.isOn)
       context.span = this.tracing.startServerSpan(
         tracedMethod(message, session),
@@ -111,7 +130,7 @@ export class MessageReceiver {
       this.answerError(context, exchange, error);
     } finally {
       session.finishRequest(context);
-      if (--this.running === 0) this.idleWaiters.release();
+      current.finish();
     }
   }
 

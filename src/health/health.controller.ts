@@ -7,7 +7,7 @@ import {
   type HealthIndicatorResult,
 } from '@nestjs/terminus';
 import { Backends } from '../backends/backends.service.js';
-import { McpEndpoint } from '../edge/mcp-endpoint.js';
+import { Drain } from '../edge/drain.service.js';
 import { HealthIndicators } from './health-indicators.js';
 import { OperatorGuard } from './operator.guard.js';
 import { RequiredServers } from './required-servers.js';
@@ -23,7 +23,7 @@ export class HealthController {
     private readonly health: HealthCheckService,
     private readonly indicator: HealthIndicatorService,
     private readonly backends: Backends,
-    private readonly endpoint: McpEndpoint,
+    private readonly drain: Drain,
     private readonly startupProgress: StartupProgress,
     private readonly required: RequiredServers,
     private readonly indicators: HealthIndicators,
@@ -44,7 +44,7 @@ export class HealthController {
   }
 
   /**
-   * The gateway accepts requests. A server that is down does not make it unready: all replicas use the same server, and
+   * The gateway accepts requests, and its lists are as complete as possible. A server that is down does not make it unready: all replicas use the same server, and
    * taking all of them out of service would turn a partial failure into an outage.
    */
   @Get('ready')
@@ -52,6 +52,7 @@ export class HealthController {
   ready(): Promise<HealthCheckResult> {
     return this.health.check([
       () => this.checkAccepting(),
+      () => this.checkStartup(),
       () => this.checkRequiredServers(),
       () => this.checkServers(),
     ]);
@@ -66,7 +67,7 @@ export class HealthController {
 
   private checkAccepting(): HealthIndicatorResult {
     const check = this.indicator.check('accepting');
-    return this.endpoint.isDraining ? check.down('shutting down') : check.up();
+    return this.drain.isDraining ? check.down('shutting down') : check.up();
   }
 
   private checkRequiredServers(): HealthIndicatorResult {

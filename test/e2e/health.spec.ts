@@ -40,10 +40,9 @@ describe('health', () => {
       memory: { status: 'up', rssBytes: expect.any(Number), heapUsedBytes: expect.any(Number) },
       config: { status: 'up' },
     });
-    for (const path of ['/live', '/ready'])
-      expect(await health(gateway, path)).toMatchObject({ http: 200, status: 'ok' });
     // A server is up before its first listing is synced.
-    expect(await untilHealth(gateway, '/startup', 200, 'ok')).toBeDefined();
+    for (const path of ['/startup', '/ready', '/live'])
+      expect(await untilHealth(gateway, path, 200, 'ok')).toBeDefined();
   });
 
   it('is degraded with a server that exits, and reports its state and reason; the gateway stays ready', async () => {
@@ -65,9 +64,9 @@ describe('health', () => {
     expect(whole).toMatchObject({ http: 200, status: 'degraded' });
     expect(whole.details['server:broken']).toMatchObject({ status: 'degraded', reason: expect.any(String) });
     expect(whole.text).not.toContain('a-secret-value');
+    expect(await untilHealth(gateway, '/startup', 200, 'ok')).toBeDefined();
     expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'degraded' });
     expect(await health(gateway, '/live')).toMatchObject({ http: 200, status: 'ok' });
-    expect(await untilHealth(gateway, '/startup', 200, 'ok')).toBeDefined();
   });
 
   it('contains no server, version or number on the public paths', async () => {
@@ -91,19 +90,22 @@ describe('health', () => {
     expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'ok' });
   });
 
-  it('reports startup as unfinished while a server has neither answered nor failed', async () => {
+  it('is neither started nor ready while a server has neither been listed nor failed', async () => {
     const server = await ScriptedServer.start();
     const initializeResult = deferred<object>();
-    server.on('initialize', () => initializeResult.promise);
+    server.tool('t', () => text('x')).on('initialize', () => initializeResult.promise);
     const gateway = await startGateway({ mcpServers: { slow: server.stdio() } });
     await server.untilReceived('initialize');
     expect(await health(gateway, '/startup')).toMatchObject({ http: 503, status: 'error' });
-    expect(await health(gateway, '/ready')).toMatchObject({ http: 200, status: 'degraded' });
+    expect(await health(gateway, '/ready')).toMatchObject({ http: 503, status: 'error' });
+    const session = await RawSession.open(gateway.url);
     initializeResult.resolve({
       protocolVersion: '2025-11-25',
-      capabilities: {},
+      capabilities: { tools: {} },
       serverInfo: { name: 's', version: '1' },
     });
+    await untilHealth(gateway, '/ready', 200, 'ok');
+    expect((await session.list('tools')).map(({ name }) => name)).toEqual(['slow__t']);
     await untilHealth(gateway, '/startup', 200, 'ok');
     // Startup is final: later failures of a server do not change it.
     await gateway.logged({ server: 'slow', message: 'server is ready' });

@@ -40,6 +40,7 @@ export class EdgeHarness {
   readonly registry = new Registry(new Naming());
   /** The handlers by method: those of `SessionController`, and those that the spec adds. */
   readonly handlers: Map<string, Handler>;
+  readonly gateway = new GatewayServer();
   private server: Server | undefined;
 
   constructor(
@@ -91,7 +92,7 @@ export class EdgeHarness {
     Logger.overrideLogger(false);
     this.endpoint = module.get(McpEndpoint);
     this.endpoint.onModuleInit();
-    const gateway = new GatewayServer();
+    const { gateway } = this;
     gateway.setRoutes({ mcp: this.endpoint, originGuard: module.get(OriginGuard) });
     this.server = gateway.create((_request, response) => response.writeHead(404).end('not MCP'));
     this.server.listen(0, '127.0.0.1');
@@ -100,6 +101,10 @@ export class EdgeHarness {
 
   get url(): string {
     return `http://127.0.0.1:${(this.server!.address() as AddressInfo).port}/mcp`;
+  }
+
+  get isListening(): boolean {
+    return this.server!.listening;
   }
 
   close(): void {

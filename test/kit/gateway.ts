@@ -125,7 +125,7 @@ export function launchGateway(
 ): Gateway {
   const { PATH, HOME } = process.env;
   const child = spawn(command, [...first, MAIN, ...args], {
-    env: { PATH, HOME, GATEHOUSE__HTTP__PORT: '0', ...env },
+    env: { PATH, HOME, GATEHOUSE__HTTP__PORT: '0', GATEHOUSE__SHUTDOWN__ACCEPTMS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   return new Gateway(child);
