@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { exchange, type RawResponse } from '../../test/kit/http.js';
+import { until } from '../../test/kit/until.js';
 import { HttpSettings } from '../config/http-settings.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
 import { GatewayServer } from './gateway-server.js';
@@ -14,7 +16,11 @@ const answer =
   (_request: IncomingMessage, response: ServerResponse): void =>
     void response.end(words);
 
+const TCP_TABLE = '/proc/self/net/tcp';
+const hex = (value: number): string => value.toString(16).toUpperCase().padStart(4, '0');
+
 const watched = jest.fn();
+let accepted: number;
 let server: Server;
 let port: number;
 beforeEach(async () => {
@@ -23,6 +29,8 @@ beforeEach(async () => {
   const gateway = new GatewayServer(deadPeers);
   server = gateway.create(answer('nest'));
   gateway.setRoutes({ mcp: { handle: answer('mcp') }, originGuard: new OriginGuard(new HttpSettings()) });
+  accepted = 0;
+  server.on('connection', () => accepted++);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ({ port } = server.address() as AddressInfo);
@@ -52,5 +60,26 @@ describe('GatewayServer', () => {
 
   it('registers its server with the dead peer detector', () => {
     expect(watched).toHaveBeenLastCalledWith(server);
+  });
+});
+
+/** Needs the TCP table of Linux. */
+const describeOnLinux = existsSync(TCP_TABLE) ? describe : describe.skip;
+
+describeOnLinux('GatewayServer with an idle connection', () => {
+  it('probes it after 30 s (TCP keep-alive)', async () => {
+    const client = connect(port, '127.0.0.1');
+    onCleanup(() => client.destroy());
+    await once(client, 'connect');
+    await until('the connection is accepted', () => client.localPort !== undefined && accepted > 0);
+    const ends = `:${hex(port)} 0100007F:${hex(client.localPort!)}`;
+    const line = readFileSync(TCP_TABLE, 'latin1')
+      .split('\n')
+      .find((row) => row.includes(ends));
+    // Timer 02 is keep-alive; its time is in hundredths of a second.
+    const [, timer, time] = / (\w\w):(\w{8}) \w{8} /.exec(line!)!;
+    expect(timer).toBe('02');
+    expect(parseInt(time!, 16)).toBeLessThanOrEqual(3000);
+    expect(parseInt(time!, 16)).toBeGreaterThan(2000);
   });
 });
