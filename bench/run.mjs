@@ -11,10 +11,23 @@ import { links } from './suites/links.mjs';
 import { lists } from './suites/lists.mjs';
 import { messages } from './suites/messages.mjs';
 import { resources } from './suites/resources.mjs';
+import { restarts } from './suites/restarts.mjs';
 import { search } from './suites/search.mjs';
 import { templates } from './suites/templates.mjs';
 
-const SUITES = { calls, catalog, lists, links, resources, search, templates, fanout, hostile, messages };
+const SUITES = {
+  calls,
+  catalog,
+  lists,
+  links,
+  resources,
+  search,
+  templates,
+  fanout,
+  hostile,
+  messages,
+  restarts,
+};
 const TIMEOUT_MS = 1_800_000;
 const BUSY = 0.2;
 

@@ -58,7 +58,8 @@ http {
 }
 `;
 
-function freePort() {
+/** A port without a listener. */
+export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
@@ -69,7 +70,7 @@ function freePort() {
   });
 }
 
-async function untilListening(port) {
+export async function untilListening(port) {
   const giveUpAt = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     const isOpen = await new Promise((resolve) => {
@@ -80,7 +81,7 @@ async function untilListening(port) {
       socket.once('error', () => resolve(false));
     });
     if (isOpen) return;
-    if (performance.now() > giveUpAt) throw new Error('nginx did not listen in time');
+    if (performance.now() > giveUpAt) throw new Error(`nothing listened at port ${port} in time`);
     await sleep(20);
   }
 }

@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isInstalled, startBalancer } from '../harness/balancers.mjs';
+import { writeConfig } from '../harness/config-file.mjs';
+import { freePort } from '../harness/nginx.mjs';
+
+const BALANCERS = ['haproxy', 'nginx'];
+const RESTARTS = 10;
+const REQUESTS_PER_SECOND = 200;
+const ACCEPT_MS = 1500;
+const READY_TIMEOUT_MS = 30_000;
+
+const running = new Set();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Requests that need no session, in alternation. */
+const REQUESTS = [
+  { method: 'GET', path: '/health/live' },
+  {
+    method: 'POST',
+    path: '/mcp',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'bench', version: '1' },
+      },
+    }),
+  },
+];
+
+/** A rolling restart behind a balancer: one of two gateways is stopped and started again while requests arrive. */
+export async function restarts() {
+  const rows = [];
+  for (const name of BALANCERS) {
+    if (isInstalled(name)) rows.push(await restartBehind(name));
+    else console.log(`${name} is not installed (Debian: apt-get install ${name}): left out`);
+  }
+  return rows;
+}
+
+async function restartBehind(name) {
+  const gateways = [new RestartableGateway(await freePort()), new RestartableGateway(await freePort())];
+  await Promise.all(gateways.map((gateway) => gateway.start()));
+  const balancer = await startBalancer(
+    name,
+    gateways.map(({ port }) => port),
+  );
+  await untilReady(balancer.url);
+  const load = new SteadyLoad(balancer.url);
+  for (let n = 0; n < RESTARTS; n++) {
+    await gateways[0].stop('SIGTERM');
+    await gateways[0].start();
+  }
+  await load.stop();
+  balancer.stop();
+  await Promise.all(gateways.map((gateway) => gateway.stop('SIGKILL')));
+  const { sent, lost } = load;
+  const reasons = [...new Set(lost)].join(', ');
+  console.log(
+    `${name}: ${RESTARTS} restarts, ${sent} requests, ${lost.length} lost${reasons && `: ${reasons}`}`,
+  );
+  return { what: `requests lost by ${RESTARTS} restarts behind ${name}`, is: lost.length, ceiling: 0 };
+}
+
+class RestartableGateway {
+  #config;
+  #child;
+
+  constructor(port) {
+    this.port = port;
+    this.#config = writeConfig({
+      http: { port },
+      shutdown: { acceptMs: ACCEPT_MS },
+      limits: { sessions: 1_000_000 },
+    });
+  }
+
+  /** Resolves when the gateway is ready. */
+  async start() {
+    this.#child = spawn(process.execPath, ['dist/main.js', '--config', this.#config], { stdio: 'ignore' });
+    running.add(this.#child);
+    await untilReady(`http://127.0.0.1:${this.port}`);
+  }
+
+  async stop(signal) {
+    this.#child.kill(signal);
+    await once(this.#child, 'exit');
+    running.delete(this.#child);
+  }
+}
+
+async function untilReady(url) {
+  const giveUpAt = performance.now() + READY_TIMEOUT_MS;
+  while ((await exchange(url, { method: 'GET', path: '/health/ready' }).catch(() => undefined)) !== 200) {
+    if (performance.now() > giveUpAt) throw new Error(`${url} was not ready in time`);
+    await sleep(50);
+  }
+}
+
+/** Sends requests at a constant rate, whether earlier ones are answered or not. */
+class SteadyLoad {
+  sent = 0;
+  lost = [];
+  #pending = new Set();
+  #agent = new Agent({ keepAlive: true });
+  #startedAt = performance.now();
+  #timer = setInterval(() => this.#send(), 5);
+
+  constructor(url) {
+    this.url = url;
+  }
+
+  async stop() {
+    clearInterval(this.#timer);
+    await Promise.all(this.#pending);
+    this.#agent.destroy();
+  }
+
+  #send() {
+    const due = ((performance.now() - this.#startedAt) / 1000) * REQUESTS_PER_SECOND;
+    while (this.sent < due) {
+      const done = exchange(this.url, REQUESTS[this.sent++ % REQUESTS.length], this.#agent).then(
+        (status) => status === 200 || this.lost.push(`HTTP ${status}`),
+        (error) => this.lost.push(error.code ?? error.message),
+      );
+      this.#pending.add(done);
+      void done.finally(() => this.#pending.delete(done));
+    }
+  }
+}
+
+function exchange(url, { method, path, headers, body }, agent) {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url + path, { method, headers, agent, timeout: 10_000 }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode));
+      response.once('error', reject);
+    });
+    outgoing.once('timeout', () => outgoing.destroy(new Error('timeout')));
+    outgoing.once('error', reject);
+    outgoing.end(body);
+  });
+}
