@@ -244,10 +244,20 @@ describe('the application', () => {
 describe('the configuration', () => {
   it('has these defaults', () => {
     expect(read('{}')).toMatchObject({
-      http: { host: '127.0.0.1', port: 3000, allowedHosts: [], allowedOrigins: [] },
+      http: { host: '127.0.0.1', port: 3000, allowedHosts: [], allowedOrigins: [], trustedProxies: [] },
       stateDir: '.gatehouse',
       naming: { tools: 'always', separator: '__' },
-      limits: { sessions: 10000, pageSize: 200, requestBytes: 4194304 },
+      limits: {
+        sessions: 10000,
+        sessionsPerPrincipal: 2000,
+        streamsPerPrincipal: 2000,
+        connectionsPerPrincipal: 4000,
+        callsPerPrincipal: 512,
+        queuedPerPrincipal: 1000,
+        processesPerPrincipal: 32,
+        pageSize: 200,
+        requestBytes: 4194304,
+      },
     });
   });
 
@@ -255,8 +265,10 @@ describe('the configuration', () => {
     const { mcpServers } = read(
       'mcpServers: { fs: { command: npx }, github: { url: "https://x.example/mcp" } }',
     );
-    const common = { enabled: true, concurrency: 8, queue: 100, timeoutMs: 60000, tools: { disabled: [] } };
-    expect(mcpServers.get('fs')).toMatchObject({ ...common, type: 'stdio', args: [], env: {} });
-    expect(mcpServers.get('github')).toMatchObject({ ...common, type: 'http', headers: {} });
+    const common = { enabled: true, timeoutMs: 60000, tools: { disabled: [] } };
+    const stdio = { type: 'stdio', args: [], env: {}, concurrency: 16, queue: 1000 };
+    expect(mcpServers.get('fs')).toMatchObject({ ...common, ...stdio });
+    const http = { type: 'http', headers: {}, concurrency: 64, queue: 2000 };
+    expect(mcpServers.get('github')).toMatchObject({ ...common, ...http });
   });
 });

@@ -216,6 +216,7 @@ describe('Backend with session isolation', () => {
 
   it('rejects a cancelled call while its link is being opened', async () => {
     const harness = await Harness.ready('session');
+    harness.linkOf().asked('tools/list').answer({ tools: [] });
     harness.connect = () => new Promise(() => {});
     const caller = new FakeClient('a').call();
     const refusal = refusalOf(harness.call(caller));

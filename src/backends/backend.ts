@@ -5,19 +5,19 @@ import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
+import { unlimitedQuotas, type BackendQuotas } from './backend-quotas.js';
 import type { BackendStatus } from './backend-status.js';
 import { CallGate, type CallLimits } from './call-gate.js';
 import { ServerConnection } from './lifecycle/server-connection.js';
-import { isSessionExpired } from './link/link-errors.js';
+import { isSessionExpired, unavailableReason } from './link/link-errors.js';
 import type { LinkFactory } from './link/link-factory.js';
-import { ConnectError, type Link, type ServerNotification } from './link/link.js';
+import { ConnectError, type Link, type LinkRequest, type ServerNotification } from './link/link.js';
 import { ServerLog } from './link/server-log.js';
 import { SessionLinks } from './link/session-links.js';
 import { ListingSync } from './listing/listing-sync.js';
 import { traceCall } from './trace-call.js';
 
-/** Queue key of requests that the gateway makes itself. Session ids are never empty. */
-const GATEWAY_KEY = '';
+const DISABLED = { reason: 'disabled' } as const;
 
 /** What a backend reports to the Backends service. */
 export interface BackendEvents {
@@ -62,14 +62,19 @@ export class Backend {
     connect: LinkFactory,
     private readonly events: BackendEvents,
     private readonly tracing = Tracing.OFF,
+    quotas: BackendQuotas = unlimitedQuotas(),
   ) {
-    this.gate = new CallGate(id, callLimits(settings));
+    this.gate = new CallGate(id, callLimits(settings), quotas);
     this.log = new ServerLog(
       id,
-      () => this.settings.timeoutMs,
+      (link, method, params) => this.gatewayRequest(link, method, params),
       (notification) => events.notified(notification),
     );
-    this.sync = new ListingSync(id, (listing) => this.publish(listing));
+    this.sync = new ListingSync(
+      id,
+      (listing) => this.publish(listing),
+      (link, request) => this.runBackground(link, request),
+    );
     this.connection = new ServerConnection(id, connect, {
       opened: (link) => this.linkOpened(link),
       lost: (link, cause) => this.linkLost(link, cause),
@@ -80,6 +85,7 @@ export class Backend {
         id,
         (owner, signal) => connect(signal, owner),
         (link, owner) => this.sessionLinkOpened(link, owner),
+        settings.type === 'stdio' ? quotas.processes : undefined,
       );
   }
 
@@ -110,7 +116,8 @@ export class Backend {
   /** Refuses new calls, waits for calls in flight up to their timeout, and stops. */
   async retire(): Promise<void> {
     this.isRetired = true;
-    this.gate.rejectQueued(serverUnavailable(this.id, 'it was disabled'));
+    this.sync.stop();
+    this.gate.rejectQueued(serverUnavailable(this.id, 'it was disabled', DISABLED));
     await completesWithin(this.gate.whenIdle(), this.settings.timeoutMs);
     await this.stop();
   }
@@ -118,7 +125,7 @@ export class Backend {
   /** Closes the links at once: calls in flight fail. Resolves when the processes are gone. */
   async stop(): Promise<void> {
     this.sync.stop();
-    this.gate.rejectQueued(serverUnavailable(this.id, 'it is being stopped'));
+    this.gate.rejectQueued(serverUnavailable(this.id, 'it is being stopped', DISABLED));
     await Promise.all([this.connection.stop(), this.sessionLinks?.closeAll()]);
   }
 
@@ -133,10 +140,10 @@ export class Backend {
     const error = this.unavailableError();
     if (error) return Promise.reject(error);
     this.calls++;
-    const { key, signal } = call.caller;
+    const { caller, exclusive } = call;
+    const { signal } = caller;
     const deadline = performance.now() + this.settings.timeoutMs;
-    const { exclusive } = call;
-    return this.gate.run(key, () => this.send(call, deadline), { signal, deadline, exclusive });
+    return this.gate.run(caller, () => this.send(call, deadline), { signal, deadline, exclusive });
   }
 
   /** The error for a request by a name of this server while it is unknown which names the server has. */
@@ -145,12 +152,9 @@ export class Backend {
     return this.unavailableError() ?? serverUnavailable(this.id, `it has not listed its ${kind} yet`);
   }
 
-  /** Sends a request of the gateway itself over this link. The call gate treats the gateway as one more client. */
-  async gatewayRequest(link: Link, method: string, params: string): Promise<JsonText> {
-    const { timeoutMs } = this.settings;
-    const deadline = performance.now() + timeoutMs;
-    const request = { method, params, timeoutMs, deadline };
-    return this.gate.run(GATEWAY_KEY, () => link.request(request), { deadline });
+  /** Sends a request of the gateway itself over this link, through the call gate. */
+  gatewayRequest(link: Link, method: string, params: string): Promise<JsonText> {
+    return this.runBackground(link, { method, params, timeoutMs: this.settings.timeoutMs });
   }
 
   /** The link of one session, opened if there is none. Rejects when the sessions share one link. */
@@ -203,8 +207,14 @@ export class Backend {
 
   private unavailableError(): GatewayError | undefined {
     return this.isRetired
-      ? serverUnavailable(this.id, 'it was disabled')
+      ? serverUnavailable(this.id, 'it was disabled', DISABLED)
       : this.connection.unavailableError();
+  }
+
+  /** The timeout includes the time in the queue. */
+  private runBackground(link: Link, request: LinkRequest): Promise<JsonText> {
+    const deadline = performance.now() + request.timeoutMs;
+    return this.gate.runBackground(request.method, () => link.request({ ...request, deadline }), deadline);
   }
 
   private send(call: BackendCall, deadline: number): Promise<JsonText> {
@@ -252,8 +262,9 @@ export class Backend {
     this.sync.detach();
     this.events.linkChanged(undefined);
     // After an expired session, queued calls wait for the next link, which is opened without delay.
-    if (!isSessionExpired(cause))
-      this.gate.rejectQueued(serverUnavailable(this.id, cause.message, { cause }));
+    if (isSessionExpired(cause)) return;
+    const reason = unavailableReason(cause);
+    this.gate.rejectQueued(serverUnavailable(this.id, cause.message, { reason, cause }));
   }
 
   private sessionLinkOpened(link: Link, owner: ClientSession): void {

@@ -10,14 +10,19 @@ import { EVERYTHING } from '../core/scope.js';
 import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
 import type { ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
-import { MAX_EAGER_LENGTH } from '../lib/json-text/json-text.js';
+import type { JsonLimit } from '../lib/json-text/json-scanner.js';
+import { MAX_EAGER_LENGTH, type JsonText } from '../lib/json-text/json-text.js';
 import { runAtOnce, runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
+import { MemoryQuotas } from '../state/memory-quotas.js';
+import { Quotas } from '../state/quotas.js';
 import { Backend, type BackendEvents } from './backend.js';
+import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
-import { createLinkFactory, type LinkFactory } from './link/link-factory.js';
+import { createLinkFactory, type LinkFactory, type LinkHooks } from './link/link-factory.js';
+import type { LinkOptions } from './link/json-rpc-link.js';
 import type { Link, ServerNotification } from './link/link.js';
 
 type NotificationEvent = [server: string, notification: ServerNotification, owner?: ClientSession];
@@ -38,6 +43,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly syncListeners = new ListenerSet<BackendEvent>();
   private readonly reconfigureListeners = new ListenerSet<BackendEvent>();
   private logLevel: string | undefined;
+  private readonly quotas: BackendQuotas;
 
   constructor(
     private readonly desired: DesiredServers,
@@ -46,7 +52,10 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly registry: Registry,
     private readonly tracing: Tracing,
     private readonly metrics: Metrics,
-  ) {}
+    quotas: Quotas = new MemoryQuotas(),
+  ) {
+    this.quotas = backendQuotas(quotas, limits, (limit) => metrics.countRefusal(limit));
+  }
 
   /** Starts all backends without waiting for their links. */
   onApplicationBootstrap(): void {
@@ -68,7 +77,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   get(id: string): Backend {
     const backend = this.backends.get(id);
-    if (!backend) throw serverUnavailable(id, 'it is not enabled');
+    if (!backend) throw serverUnavailable(id, 'it is not enabled', { reason: 'disabled' });
     return backend;
   }
 
@@ -152,15 +161,16 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       notified: (notification, owner) => this.notificationListeners.emit(id, notification, owner),
       stateChanged: () => this.stateListeners.emit(backend),
     };
-    const backend: Backend = new Backend(id, config, this.linkFactory(id, config), events, this.tracing);
+    const connect = this.linkFactory(id, config, () => backend.config.concurrency);
+    const backend: Backend = new Backend(id, config, connect, events, this.tracing, this.quotas);
     if (this.logLevel !== undefined) backend.setLogLevel(this.logLevel);
     this.backends.set(id, backend);
     backend.start();
   }
 
-  protected linkFactory(id: string, config: ServerConfig): LinkFactory {
+  protected linkFactory(id: string, config: ServerConfig, concurrency: () => number): LinkFactory {
     const { links } = this.registry;
-    return createLinkFactory(id, config, this.limits, {
+    const options: LinkHooks = {
       toPublicParams: (params) => {
         const rewrite = withPublicMessages(params, links.publicUrisFor(id, EVERYTHING));
         const isShort = params.text.length <= MAX_EAGER_LENGTH;
@@ -168,7 +178,8 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       },
       onRefusedJson: (limit) => this.metrics.countRefusedJson('server', limit),
       onExcess: (outcome) => this.metrics.countExcessMessage(id, outcome),
-    });
+    };
+    return createLinkFactory(id, config, this.limits, options, concurrency);
   }
 
   private reconfigure(backend: Backend, { config }: DesiredServer): void {

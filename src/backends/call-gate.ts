@@ -1,11 +1,14 @@
-import { GatewayError } from '../core/errors.js';
+import type { GatewayError } from '../core/errors.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
-import { Deadlines } from '../lib/deadlines/deadlines.js';
 import { Waiters } from '../lib/listeners/waiters.js';
-import { FairQueue } from '../lib/queues/fair-queue.js';
+import { unlimitedQuotas, type BackendQuotas } from './backend-quotas.js';
+import { DrainEstimate } from './drain-estimate.js';
+import { GateErrors } from './gate-errors.js';
+import { RequestQueue, type CallerKeys, type QueuedRequest } from './request-queue.js';
+import { SlotShares } from './slot-shares.js';
 
 export interface CallLimits {
-  /** Maximum calls in flight. */
+  /** Maximum requests in flight. */
   readonly concurrency: number;
   /** Maximum queued calls. With 0, a call is rejected when no slot is free. */
   readonly queue: number;
@@ -16,42 +19,38 @@ export interface QueueOptions {
   readonly signal?: CancelSignal | undefined;
   /** A time of `performance.now()`. */
   readonly deadline?: number | undefined;
-  /** The call starts when no other call is in flight, and no other call starts until it has settled. */
+  /** The call starts when no other request is in flight, and no other request starts until it has settled. */
   readonly exclusive?: boolean | undefined;
 }
 
-interface QueuedCall {
-  readonly exclusive: boolean;
-  readonly deadline: number;
-  /** Makes the call. To be called after the call was removed from the queue. */
-  start(): void;
-  /** Removes the call from the queue and rejects it. */
-  fail(error: Error): void;
-}
-
-/** A queued call fails up to this long after its deadline, so that deadlines close to each other share one timer. */
-const DEADLINE_STEP_MS = 10;
+/** The part of the slots that requests of the gateway itself may take. */
+const BACKGROUND_SHARE = 0.5;
 
 /**
- * Limits the concurrent calls to one server. Further calls wait in a queue that is fair between clients. Backpressure:
- * when the queue is full, the gate rejects calls with `overloaded`.
+ * Limits the concurrent requests to one server. Calls of clients beyond the limit wait in a queue that is fair between
+ * principals, and between the sessions of one principal. Backpressure: when the queue is full, the newest call of the
+ * principal with the most waiting calls is rejected with `overloaded`. Requests of the gateway itself wait in a queue of
+ * their own, take turns with calls, and use at most half of the slots.
  */
 export class CallGate {
-  private readonly queue = new FairQueue<QueuedCall>();
+  private readonly queue = new RequestQueue((request) => this.expire(request));
   private running = 0;
+  private backgroundRunning = 0;
   private isExclusiveRunning = false;
-  private readonly deadlines = new Deadlines<QueuedCall>(
-    () => this.queue,
-    (call) => this.expire(call),
-    DEADLINE_STEP_MS,
-  );
+  private readonly shares = new SlotShares();
+  private readonly drain = new DrainEstimate();
+  private readonly errors: GateErrors;
   private readonly idleWaiters = new Waiters();
 
   constructor(
-    private readonly server: string,
+    server: string,
     private limits: CallLimits,
-  ) {}
+    private readonly quotas: BackendQuotas = unlimitedQuotas(),
+  ) {
+    this.errors = new GateErrors(server);
+  }
 
+  /** Number of requests in flight, of clients and of the gateway itself. */
   get inFlight(): number {
     return this.running;
   }
@@ -61,26 +60,45 @@ export class CallGate {
   }
 
   /** Makes the call, at once if a slot is free, otherwise from the queue. The call holds its slot until it settles. */
-  run<T>(client: string, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
-    if (options.signal?.aborted) return Promise.reject(this.cancelled(options.signal));
-    const exclusive = options.exclusive ?? false;
-    if (this.queue.size === 0 && this.hasSlot(exclusive)) return this.begin(call, exclusive);
-    if (this.queue.size >= this.limits.queue) return Promise.reject(this.overloaded());
-    return this.enqueue(client, call, options);
+  run<T>(caller: CallerKeys, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
+    const { quotaKey } = caller;
+    const { signal, exclusive = false } = options;
+    if (signal?.aborted) return Promise.reject(this.errors.cancelled(signal));
+    this.shares.arrived(quotaKey);
+    if (this.hasSlot(exclusive) && this.isReady(quotaKey) && !this.queue.hasReadyCall(this.isReady))
+      return this.begin(quotaKey, call, exclusive);
+    const refusal = this.makeRoom(quotaKey);
+    return refusal ? Promise.reject(refusal) : this.enqueue(caller, call, options);
   }
 
-  /** Rejects all queued calls of a server that is lost, disabled or stopped. Calls in flight continue. */
+  /** Makes a request of the gateway itself. Their number is bounded where they are made, not by this queue. */
+  runBackground<T>(kind: string, request: () => Promise<T>, deadline: number): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const start = (): void => {
+        if (deadline <= performance.now()) reject(this.errors.timedOut());
+        else resolve(this.beginBackground(request));
+      };
+      const fail = (error: Error): void => {
+        remove();
+        reject(error);
+      };
+      const remove = this.queue.addBackground(kind, { exclusive: false, deadline, start, fail });
+      this.advance();
+    });
+  }
+
+  /** Rejects all queued requests of a server that is lost, disabled or stopped. Requests in flight continue. */
   rejectQueued(error: Error): void {
-    for (const call of this.queue) call.fail(error);
+    for (const request of this.queue) request.fail(error);
     this.advance();
   }
 
-  /** Resolves when no call is running or queued. */
+  /** Resolves when no call of a client is running or queued. */
   whenIdle(): Promise<void> {
     return this.isIdle() ? Promise.resolve() : this.idleWaiters.wait();
   }
 
-  /** Running and queued calls are kept, even above the new limits. */
+  /** Running and queued requests are kept, even above the new limits. */
   setLimits(limits: CallLimits): void {
     this.limits = limits;
     this.advance();
@@ -91,91 +109,113 @@ export class CallGate {
     return this.running < this.limits.concurrency && !this.isExclusiveRunning;
   }
 
-  private begin<T>(call: () => Promise<T>, exclusive: boolean): Promise<T> {
+  private readonly admits = ({ exclusive }: QueuedRequest): boolean => this.hasSlot(exclusive);
+
+  private get admitsBackground(): boolean {
+    return this.backgroundRunning < Math.ceil(this.limits.concurrency * BACKGROUND_SHARE);
+  }
+
+  private readonly isReady = (principal: string): boolean =>
+    this.shares.allows(principal, this.limits.concurrency);
+
+  private begin<T>(principal: string, call: () => Promise<T>, exclusive: boolean): Promise<T> {
+    if (!this.quotas.calls.claim(principal)) return Promise.reject(this.quotas.calls.refusal());
+    this.shares.started(principal);
     this.running++;
     this.isExclusiveRunning = exclusive;
     const result = callSafely(call);
-    result.then(this.freeSlot, this.freeSlot);
+    const end = (): void => {
+      this.quotas.calls.release(principal);
+      this.shares.ended(principal);
+      this.isExclusiveRunning = false;
+      this.drain.callEnded();
+      this.freeSlot();
+    };
+    result.then(end, end);
     return result;
   }
 
-  private readonly freeSlot = (): void => {
-    this.running--;
-    this.isExclusiveRunning = false;
-    if (this.queue.size > 0) this.advance();
-    else if (this.running === 0) this.idleWaiters.release();
-  };
+  private beginBackground<T>(request: () => Promise<T>): Promise<T> {
+    this.running++;
+    this.backgroundRunning++;
+    const result = callSafely(request);
+    const end = (): void => {
+      this.backgroundRunning--;
+      this.freeSlot();
+    };
+    result.then(end, end);
+    return result;
+  }
 
-  private enqueue<T>(client: string, call: () => Promise<T>, options: QueueOptions): Promise<T> {
+  private freeSlot(): void {
+    this.running--;
+    if (this.queue.size > 0) this.advance();
+    else if (this.isIdle()) this.idleWaiters.release();
+  }
+
+  /** Returns the error of an arriving call that cannot be queued. Otherwise ensures that there is room in the queue. */
+  private makeRoom(principal: string): GatewayError | undefined {
+    const { calls, queuedPerPrincipal } = this.quotas;
+    if (calls.isReached(principal)) return calls.refusal();
+    const own = this.queue.callCountOf(principal);
+    if (own >= queuedPerPrincipal) {
+      this.quotas.refused('queuedPerPrincipal');
+      return this.errors.queuedPerPrincipal(queuedPerPrincipal, this.drain.retryAfterMs(own));
+    }
+    const { callCount } = this.queue;
+    if (callCount < this.limits.queue) return undefined;
+    this.quotas.refused('queue');
+    const overloaded = this.errors.overloaded(this.limits.queue, this.drain.retryAfterMs(callCount));
+    const newest = this.queue.newestOfLargest();
+    // With the arriving call, its own principal would have the most.
+    if (!newest || newest.groupSize <= own + 1) return overloaded;
+    newest.item.fail(overloaded);
+    return undefined;
+  }
+
+  private enqueue<T>(caller: CallerKeys, call: () => Promise<T>, options: QueueOptions): Promise<T> {
     const { signal, deadline = Infinity, exclusive = false } = options;
+    if (this.queue.callCount === 0) this.drain.start();
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
         signal?.removeEventListener('abort', cancel);
         // One signal may cancel several queued calls: advancing the queue for the first may reach the next one here.
-        if (signal?.aborted) reject(this.cancelled(signal));
-        else if (deadline <= performance.now()) reject(this.timedOut());
-        else resolve(this.begin(call, exclusive));
+        if (signal?.aborted) reject(this.errors.cancelled(signal));
+        else if (deadline <= performance.now()) reject(this.errors.timedOut());
+        else resolve(this.begin(caller.quotaKey, call, exclusive));
       };
       const fail = (error: Error): void => {
         signal?.removeEventListener('abort', cancel);
-        this.queue.remove(entry);
+        remove();
         reject(error);
       };
       const cancel = (): void => {
-        fail(this.cancelled(signal));
+        fail(this.errors.cancelled(signal));
         this.advance();
       };
-      const entry = this.queue.push(client, { exclusive, deadline, start, fail });
+      const remove = this.queue.addCall(caller, { exclusive, deadline, start, fail });
       signal?.addEventListener('abort', cancel);
-      this.deadlines.watch(deadline);
     });
   }
 
-  /** Starts queued calls while slots are free. To be called after every change that may free a slot or empty the queue. */
+  /** Starts queued requests while slots are free. To be called after every change that may free a slot or empty the queue. */
   private advance(): void {
-    let next = this.queue.peek();
-    while (next && this.hasSlot(next.exclusive)) {
-      this.queue.shift();
+    while (this.running < this.limits.concurrency) {
+      const next = this.queue.take(this.admits, this.isReady, this.admitsBackground);
+      if (!next) break;
       next.start();
-      next = this.queue.peek();
     }
-    if (!next) this.deadlines.stop();
+    this.queue.stopTimerIfEmpty();
     if (this.isIdle()) this.idleWaiters.release();
   }
 
   private isIdle(): boolean {
-    return this.running === 0 && this.queue.size === 0;
+    return this.running === this.backgroundRunning && this.queue.callCount === 0;
   }
 
-  private expire(call: QueuedCall): void {
-    call.fail(this.timedOut());
+  private expire(request: QueuedRequest): void {
+    request.fail(this.errors.timedOut());
     this.advance();
-  }
-
-  private overloaded(): GatewayError {
-    const limit = this.limits.queue;
-    return new GatewayError(
-      'overloaded',
-      `Overloaded: server ${this.server} already has ${limit} calls waiting`,
-      { code: 'Overloaded', server: this.server, limit },
-    );
-  }
-
-  private cancelled(signal: CancelSignal | undefined): GatewayError {
-    return new GatewayError(
-      'cancelled',
-      `CANCELLED: the call was cancelled before it was sent to server ${this.server}`,
-      { code: 'CANCELLED', server: this.server },
-      { cause: signal?.reason },
-    );
-  }
-
-  private timedOut(): GatewayError {
-    return new GatewayError(
-      'timeout',
-      `TIMEOUT: the call waited in the queue of server ${this.server} until its timeout`,
-      { code: 'TIMEOUT', server: this.server },
-    );
   }
 }
 

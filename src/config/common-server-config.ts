@@ -43,15 +43,21 @@ export abstract class CommonServerConfig {
   @Flag('Whether the server is connected and its tools, resources and prompts are listed.')
   readonly enabled: boolean = true;
 
-  @Integer(1, 1_000, 'Maximum number of calls in flight at this server.')
-  readonly concurrency: number = 8;
+  @Integer(
+    1,
+    1_000,
+    'Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. ' +
+      'The default is 16 for a stdio server and 64 for an HTTP server.',
+  )
+  readonly concurrency: number = 16;
 
   @Integer(
     0,
     100_000,
-    'Maximum number of calls that wait while concurrency is reached; further calls fail at once. 0 disables the queue.',
+    'Maximum number of calls that wait while concurrency is reached. When the queue is full, the principal with the most ' +
+      'waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.',
   )
-  readonly queue: number = 100;
+  readonly queue: number = 1_000;
 
   @Integer(
     1,

@@ -14,6 +14,9 @@ const HEADER_VALUE = {
 
 /** A server over Streamable HTTP or HTTP+SSE. */
 export class HttpServerConfig extends CommonServerConfig {
+  override readonly concurrency: number = 64;
+  override readonly queue: number = 2_000;
+
   @Choice(
     ['http', 'sse'],
     'Transport: Streamable HTTP, or HTTP+SSE if the server refuses that with HTTP 400, 404 or 405 (http); or the ' +

@@ -34,6 +34,28 @@ describe('http', () => {
     },
   );
 
+  it.each(['10.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1', 'fd00::/8', '::ffff:10.0.0.1'])(
+    'takes %s for a trusted proxy',
+    (network) => {
+      expect(read(`trustedProxies: ["${network}"]`).trustedProxies).toEqual([network]);
+    },
+  );
+
+  it.each([
+    '',
+    'proxy.example.com',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '10.0.0.0/-1',
+    'fd00::/129',
+    '10.0/8',
+  ])('does not take %j for a trusted proxy', (network) => {
+    expect(() => read(`trustedProxies: ["${network}"]`)).toThrow(
+      'http.trustedProxies: every item must be an IP address or a network',
+    );
+  });
+
   it.each(['http://a', 'a/b', ''])('refuses the host %j', (host) => {
     expect(() => read(`allowedHosts: ["${host}"]`)).toThrow('http.allowedHosts: every item must be');
   });

@@ -1,4 +1,6 @@
+import { isNetwork } from './networks.js';
 import { Flag, Text, TextList, Integer } from './schema/keys.js';
+import { Rule } from './schema/rule.js';
 
 const ORIGIN = {
   pattern: /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@]+$/,
@@ -32,6 +34,18 @@ export class HttpSettings {
     },
   )
   readonly allowedOrigins: readonly string[] = [];
+
+  @Rule<readonly string[]>(
+    'networks',
+    (networks) => networks.every(isNetwork),
+    'every item must be an IP address or a network like 10.0.0.0/8',
+  )
+  @TextList(
+    'Reverse proxies, as addresses or networks (CIDR), whose X-Forwarded-For names the address of the client. ' +
+      'Without authentication, limits per principal count by that address.',
+    { isPublic: true },
+  )
+  readonly trustedProxies: readonly string[] = [];
 
   @Flag('Allows listening beyond loopback without authentication.')
   readonly allowRemoteWithoutAuth: boolean = false;

@@ -4,8 +4,31 @@ const MAX_STRING_BYTES = 268_435_456;
 
 /** Resource limits. There is no value for "unlimited". */
 export class Limits {
-  @Integer(1, 1_000_000, 'Maximum number of open sessions; further ones are refused.')
+  @Integer(
+    1,
+    1_000_000,
+    'Maximum number of open sessions. When it is reached, a new session of a principal with few ends an idle session of ' +
+      'the principal with the most; any other is refused.',
+  )
   readonly sessions: number = 10_000;
+
+  @Integer(1, 1_000_000, 'Maximum number of open sessions of one principal.')
+  readonly sessionsPerPrincipal: number = 2_000;
+
+  @Integer(1, 1_000_000, 'Maximum number of standalone event streams (GET) of one principal.')
+  readonly streamsPerPrincipal: number = 2_000;
+
+  @Integer(1, 1_000_000, 'Maximum number of HTTP connections of one principal.')
+  readonly connectionsPerPrincipal: number = 4_000;
+
+  @Integer(1, 1_000_000, 'Maximum number of calls of one principal that servers are working on.')
+  readonly callsPerPrincipal: number = 512;
+
+  @Integer(1, 1_000_000, 'Maximum number of calls of one principal that wait in the queue of one server.')
+  readonly queuedPerPrincipal: number = 1_000;
+
+  @Integer(1, 100_000, 'Maximum number of child processes of one principal (isolation: session).')
+  readonly processesPerPrincipal: number = 32;
 
   @Integer(1, 604_800_000, 'Idle time in milliseconds after which a session expires.')
   readonly sessionIdleMs: number = 1_800_000;

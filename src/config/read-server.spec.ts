@@ -23,7 +23,7 @@ describe('readServer', () => {
       command: 'node',
       args: ['x'],
       enabled: true,
-      concurrency: 8,
+      concurrency: 16,
       tools: { disabled: [] },
     });
   });

@@ -34,8 +34,8 @@ describe('mcpServers', () => {
   it('have defaults for the common keys', () => {
     expect(read('a: { command: node }').get('a')).toMatchObject({
       enabled: true,
-      concurrency: 8,
-      queue: 100,
+      concurrency: 16,
+      queue: 1000,
       timeoutMs: 60000,
       tools: { disabled: [], exclusive: [] },
       isolation: 'shared',

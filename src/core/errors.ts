@@ -121,11 +121,46 @@ export const nothingToSubscribe = (uri: string): GatewayError =>
 export const limitExceeded = (what: string, limit: number): GatewayError =>
   new GatewayError('limit-exceeded', `LimitExceeded: ${what}`, { code: 'LimitExceeded', limit });
 
+/**
+ * Why a server is not available, in `data.reason`:
+ * - `starting`: its link is being opened
+ * - `unreachable`: no connection
+ * - `unauthorized`: it refuses the credentials of the gateway
+ * - `refused`: it answers with another HTTP error
+ * - `crashed`: its process ended
+ * - `unresponsive`: requests time out
+ * - `broken`: the connection was lost, or a response was invalid
+ * - `too-large`: it sent a message over the size limit
+ * - `disabled`: an administrator disabled it or the gateway is stopping
+ * - `session-required`: it serves only clients with a session of their own
+ */
+export type UnavailableReason =
+  | 'starting'
+  | 'unreachable'
+  | 'unauthorized'
+  | 'refused'
+  | 'crashed'
+  | 'unresponsive'
+  | 'broken'
+  | 'too-large'
+  | 'disabled'
+  | 'session-required';
+
+/** When a client should try again if nothing better is known. */
+const DEFAULT_RETRY_AFTER_MS = 1000;
+
+interface Unavailability extends ErrorOptions {
+  readonly reason?: UnavailableReason;
+  readonly retryAfterMs?: number | undefined;
+}
+
 /** For calls to a server without a link. Clients rely on the message. */
-export const serverUnavailable = (server: string, reason: string, options?: ErrorOptions): GatewayError =>
-  new GatewayError(
-    'server-unavailable',
-    `SERVER_UNAVAILABLE: server ${server} is not available: ${reason}`,
-    { code: 'SERVER_UNAVAILABLE', server },
-    options,
-  );
+export function serverUnavailable(
+  server: string,
+  why: string,
+  { reason = 'unreachable', retryAfterMs = DEFAULT_RETRY_AFTER_MS, ...options }: Unavailability = {},
+): GatewayError {
+  const data = { code: 'SERVER_UNAVAILABLE', server, reason, retryAfterMs: Math.ceil(retryAfterMs) };
+  const message = `SERVER_UNAVAILABLE: server ${server} is not available: ${why}`;
+  return new GatewayError('server-unavailable', message, data, options);
+}

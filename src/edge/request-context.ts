@@ -38,6 +38,10 @@ export class RequestContext implements SessionContext {
     return this.session.id;
   }
 
+  get quotaKey(): string {
+    return this.session.quotaKey;
+  }
+
   get capabilities(): ClientCapabilities {
     return this.session.capabilities;
   }

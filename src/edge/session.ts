@@ -53,6 +53,8 @@ export class Session implements NotificationRecipient, ExchangeSession {
   key: string | undefined;
   /** SHA-256 of the key. Not a secret, because it gives no access to the session. */
   readonly id: string;
+  /** What limits per principal count it by: see `Caller`. */
+  quotaKey: string;
   /** The project in which the session was opened. */
   project: string | undefined;
   private currentScope: Scope = NOTHING;
@@ -79,6 +81,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
     const key = previous ? undefined : randomBytes(24).toString('base64url');
     this.key = key;
     this.id = previous?.id ?? sessionIdOf(key!);
+    this.quotaKey = principal.id;
     this.openedAt = previous?.openedAt ?? Date.now();
     this.lastActiveAt = performance.now() - (previous ? Date.now() - previous.seenAt : 0);
     this.requests = new RunningRequests(limits.inFlightPerSession);

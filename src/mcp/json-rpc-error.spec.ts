@@ -33,7 +33,12 @@ const TABLE: readonly [GatewayError, number, number, object | undefined][] = [
     -31029,
     { code: 'Overloaded' },
   ],
-  [serverUnavailable('s', 'gone'), -31003, -31003, { code: 'SERVER_UNAVAILABLE', server: 's' }],
+  [
+    serverUnavailable('s', 'gone', { reason: 'crashed', retryAfterMs: 1.5 }),
+    -31003,
+    -31003,
+    { code: 'SERVER_UNAVAILABLE', server: 's', reason: 'crashed', retryAfterMs: 2 },
+  ],
   [new GatewayError('subscription-failed', 'refused'), -31006, -31006, undefined],
   [new GatewayError('timeout', 'Late'), -31008, -31008, undefined],
   [new GatewayError('cancelled', 'cancelled'), -31099, -31099, undefined],
@@ -92,7 +97,7 @@ describe('JsonRpcError.from', () => {
     expect(JSON.parse(error.text)).toEqual({
       code: -31003,
       message: 'SERVER_UNAVAILABLE: server github is not available: it exited with code 1',
-      data: { code: 'SERVER_UNAVAILABLE', server: 'github' },
+      data: { code: 'SERVER_UNAVAILABLE', server: 'github', reason: 'unreachable', retryAfterMs: 1000 },
     });
   });
 

@@ -42,6 +42,8 @@ export interface DeliverOptions {
 /** A session as the owner of links that are not shared (`isolation: session`). Its id is sent to no client or server. */
 export interface ClientSession extends Channel {
   readonly id: string;
+  /** The key under which limits per principal count it: see `Caller`. */
+  readonly quotaKey: string;
   readonly capabilities: ClientCapabilities;
   /** Calls the listener once, when the session is closed. Returns a function that removes the listener. */
   onClose(listener: () => void): () => void;
@@ -68,8 +70,10 @@ export interface Subscriber {
 
 /** The client request that a call to a server is made for. */
 export interface Caller extends Channel {
-  /** Callers with the same key share one place in the fair queue of a server. */
+  /** Callers with one key share one place in the fair queue of a server, among those of one principal. */
   readonly key: string;
+  /** What limits per principal count by: the id of the principal, or the remote address of an anonymous caller. */
+  readonly quotaKey: string;
   readonly principal: Principal;
   readonly capabilities: ClientCapabilities;
   readonly revision: Revision;

@@ -195,6 +195,7 @@ function contextOf(method: string, requestId?: number): McpContext {
     method,
     requestId,
     key: 'client',
+    quotaKey: 'client',
     capabilities: {},
     logLevel: undefined,
     signal: new AbortController().signal,

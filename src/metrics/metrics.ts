@@ -49,6 +49,20 @@ const JSON_SOURCES: readonly JsonSource[] = ['client', 'admin', 'server'];
 type JsonRefusal = 'syntax' | 'encoding' | 'depth' | 'members' | 'size';
 const JSON_REFUSALS: readonly JsonRefusal[] = ['syntax', 'encoding', 'depth', 'members', 'size'];
 
+/** The keys in `limits` and of a server that refuse sessions, streams, connections, calls and processes. */
+export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
+const REFUSED_LIMITS = [
+  'sessions',
+  'sessionsPerPrincipal',
+  'streamsPerPrincipal',
+  'connectionsPerPrincipal',
+  'callsPerPrincipal',
+  'queuedPerPrincipal',
+  'processesPerPrincipal',
+  'inFlightPerSession',
+  'queue',
+] as const;
+
 /** Values that are read at every scrape, each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
@@ -78,6 +92,7 @@ export class Metrics {
   private readonly authFailures = new LabelledCounter(['reason']);
   private readonly refusedJson = new LabelledCounter(['source', 'reason']);
   private readonly excessMessages = new LabelledCounter(['server_id', 'outcome']);
+  private readonly refusals = new LabelledCounter(['limit']);
   private readonly mimeTypes = new MimeTypeLabels();
   private readonly durations = new DurationHistogram(
     'mcp_request_duration_seconds',
@@ -97,6 +112,7 @@ export class Metrics {
     // The type of registerMetric allows prom-client's own classes only; the registry only calls `get`.
     registry.registerMetric(this.durations as unknown as Histogram);
     for (const reason of AUTH_FAILURES) this.authFailures.increment([reason], 0);
+    for (const limit of REFUSED_LIMITS) this.refusals.increment([limit], 0);
     for (const reason of STREAM_ENDS) this.streamEnds.increment([reason], 0);
     for (const outcome of UPDATE_OUTCOMES) this.subscriptionEvents.increment([outcome], 0);
     for (const reason of SUBSCRIPTION_REJECTIONS) this.subscriptionRejections.increment([reason], 0);
@@ -151,6 +167,10 @@ export class Metrics {
   /** Counts a JSON text from outside that was not read. */
   countRefusedJson(source: JsonSource, reason: JsonRefusal): void {
     this.refusedJson.increment([source, reason]);
+  }
+
+  countRefusal(limit: RefusedLimit): void {
+    this.refusals.increment([limit]);
   }
 
   countAuditFailure(): void {
@@ -239,6 +259,7 @@ export class Metrics {
       'MCP requests without valid credentials.',
       this.authFailures,
     );
+    this.exposeCounter('gatehouse_limit_refusals_total', 'What a limit refused.', this.refusals);
     this.exposeCounter(
       'mcp_subscription_events_total',
       'Resource updates from servers, or of the gateway itself after a gap or a deletion, by outcome.',

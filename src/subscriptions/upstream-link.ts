@@ -47,8 +47,7 @@ function subscribingUpstream(backend: Backend, link: Link): Upstream {
   const request = async (method: string, uri: string): Promise<void> => {
     // An update that is sent before the notification stream is open would be lost.
     await link.notificationsReady;
-    const { timeoutMs } = backend.config;
-    await link.request({ method, params: JSON.stringify({ uri }), timeoutMs }).catch((error) => {
+    await backend.gatewayRequest(link, method, JSON.stringify({ uri })).catch((error: unknown) => {
       throw toCallError(backend.id, error);
     });
   };

@@ -53,7 +53,7 @@ describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
     expect(refused[0]?.error).toEqual({
       code: -31029,
       message: expect.stringContaining('Overloaded'),
-      data: { code: 'Overloaded', server: 'three', limit: 4 },
+      data: { code: 'Overloaded', server: 'three', limit: 4, retryAfterMs: expect.any(Number) },
     });
     await until('three are in flight', () => reached.length - from === 3);
     const answers = await endAllUntil(Promise.all(calls));

@@ -7,10 +7,10 @@ import { everythingOverStdio, startEverything } from '../kit/real-servers.js';
 import { ScriptedServer, ScriptedError, text } from '../kit/scripted-server/scripted-server.js';
 import { until, within } from '../kit/until.js';
 
-const UNAVAILABLE = (server: string): object => ({
+const UNAVAILABLE = (server: string, reason: unknown = expect.any(String)): object => ({
   code: -31003,
   message: expect.stringContaining(`SERVER_UNAVAILABLE: server ${server} is not available`),
-  data: { code: 'SERVER_UNAVAILABLE', server },
+  data: { code: 'SERVER_UNAVAILABLE', server, reason, retryAfterMs: expect.any(Number) },
 });
 
 /** Repeats one call until `stop` and keeps every answer. */
@@ -95,7 +95,7 @@ describe('a crashed server', () => {
       const pid = pidOfVictim()!;
       process.kill(pid, 'SIGKILL');
       const lost = await within('the calls in flight to fail', Promise.all(inFlight), 3000);
-      for (const { error } of lost) expect(error).toEqual(UNAVAILABLE('victim'));
+      for (const { error } of lost) expect(error).toEqual(UNAVAILABLE('victim', 'crashed'));
       // Its last listing stays in the catalog while it is down.
       expect(await one.list('tools')).toEqual(before);
 
@@ -111,7 +111,7 @@ describe('a crashed server', () => {
 
       expect(bystanders.flatMap(({ failures }) => failures)).toEqual([]);
       for (const { failures } of victims)
-        for (const { error } of failures) expect(error).toEqual(UNAVAILABLE('victim'));
+        for (const { error } of failures) expect(error).toEqual(UNAVAILABLE('victim', 'crashed'));
       await untilExited([pid]);
     });
 
@@ -145,7 +145,7 @@ describe('a crashed server', () => {
       await gateway.logged({ server: 'gone', message: 'server is retrying' });
       const began = performance.now();
       const { error } = await session.callTool('gone__echo');
-      expect(error).toEqual(UNAVAILABLE('gone'));
+      expect(error).toEqual(UNAVAILABLE('gone', 'crashed'));
       expect(performance.now() - began).toBeLessThan(1000);
       expect((await session.list('tools')).map(({ name }) => name)).toEqual(['gone__echo']);
     });

@@ -46,7 +46,12 @@ const OUTCOMES: readonly (readonly [string, object])[] = [
     {
       code: -31003,
       message: expect.stringContaining('SERVER_UNAVAILABLE: server away is not available'),
-      data: { code: 'SERVER_UNAVAILABLE', server: 'away' },
+      data: {
+        code: 'SERVER_UNAVAILABLE',
+        server: 'away',
+        reason: 'unreachable',
+        retryAfterMs: expect.any(Number),
+      },
     },
   ],
 ];

@@ -34,6 +34,7 @@ export class FakeClient implements ClientSession {
   constructor(
     readonly id: string,
     readonly capabilities: ClientCapabilities = {},
+    readonly quotaKey: string = id,
   ) {}
 
   notify(method: string, params: JsonText | undefined): void {
@@ -78,7 +79,7 @@ export class FakeCaller extends FakeClient implements Caller {
   private readonly abortController = new AbortController();
 
   constructor(readonly session: FakeClient) {
-    super(`a call of ${session.id}`);
+    super(`a call of ${session.id}`, {}, session.quotaKey);
     this.key = session.id;
   }
 

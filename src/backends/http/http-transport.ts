@@ -28,9 +28,14 @@ export interface HttpTransportOptions {
   readonly bodyIdleMs?: number | undefined;
   /** How long the server may take to accept a message that gets no response in the same exchange. */
   readonly acceptTimeoutMs?: number | undefined;
-  /** Maximum number of connections. Must exceed the maximum of requests in flight: other messages need connections too. */
-  readonly connections?: number | undefined;
+  /**
+   * Maximum number of connections for POST, which may change. It must exceed the maximum of requests in flight: other
+   * messages need connections too.
+   */
+  readonly connections?: (() => number) | undefined;
 }
+
+const DEFAULT_CONNECTIONS = 128;
 
 /**
  * What both HTTP transports have in common: POSTs of messages with their limits and timeouts, GETs of event streams, and the
@@ -62,7 +67,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   private closing: Promise<void> | undefined;
 
   constructor(server: HttpServer, options: HttpTransportOptions) {
-    const { connectTimeoutMs = 5000, connections = 128 } = options;
+    const { connectTimeoutMs = 5000, connections = () => DEFAULT_CONNECTIONS } = options;
     this.maxMessageBytes = options.maxMessageBytes ?? 16 * 1024 * 1024;
     this.jsonReader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: this.maxMessageBytes });
     this.bodyIdleMs = options.bodyIdleMs ?? 15_000;
@@ -75,7 +80,6 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
       connectTimeoutMs,
     });
     this.pool = new Pool(this.url.origin, {
-      connections,
       connect: { timeout: connectTimeoutMs },
       // No timeouts: an event stream may be silent for any length of time.
       headersTimeout: 0,

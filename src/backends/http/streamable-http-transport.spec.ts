@@ -104,7 +104,7 @@ describe('StreamableHttpTransport', () => {
   );
 
   it('never sends a request that was abandoned while it waited for a connection', async () => {
-    const { server, transport } = await harness.serve(() => {}, { connections: 1 });
+    const { server, transport } = await harness.serve(() => {}, { connections: () => 1 });
     const first = transport.sendText(callText(1), 1);
     const waiting = transport.sendText(callText(2), 2);
     const third = transport.sendText(callText(3), 3);

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { RemoteError, serverUnavailable, type GatewayError } from '../../core/errors.js';
+import { RemoteError, type GatewayError } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { isSessionExpired, isTimeout, toCallError } from '../link/link-errors.js';
 import type { Link, LinkRequest } from '../link/link.js';
@@ -14,6 +14,7 @@ import {
   type ConnectionStatus,
 } from './connection-state.js';
 import { ServerProbe } from './server-probe.js';
+import { unavailableErrorOf } from './unavailability.js';
 
 interface ConnectionObserver {
   opened(link: Link): void;
@@ -72,9 +73,7 @@ export class ServerConnection {
 
   /** The error with which a call fails now; undefined when the server is ready or calls wait for a new session. */
   unavailableError(): GatewayError | undefined {
-    const { state, cause } = this.currentStatus;
-    if (state === 'ready' || isReinitializing(this.currentStatus)) return undefined;
-    return serverUnavailable(this.server, cause?.message ?? state, { cause });
+    return unavailableErrorOf(this.server, this.currentStatus, Date.now());
   }
 
   start(): void {

@@ -1,8 +1,11 @@
-import { GatewayError, RemoteError, serverUnavailable } from '../../core/errors.js';
+import { GatewayError, RemoteError, serverUnavailable, type UnavailableReason } from '../../core/errors.js';
 import type { JsonProblem } from '../../lib/json-text/json-reader.js';
 import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { TransportError } from './transport.js';
+
+/** When a client should send a call again that the server has not read. */
+const BUSY_RETRY_MS = 1000;
 
 export const brokenError = (message: string, options?: ErrorOptions): TransportError =>
   new TransportError('broken', message, {}, options);
@@ -42,11 +45,28 @@ export const isRefusedByServer = ({ fault, details }: TransportError): boolean =
 export const toTransportError = (error: Error): TransportError =>
   error instanceof TransportError ? error : brokenError(error.message, { cause: error });
 
+/** The word with which clients are told why a link failed or could not be opened. */
+export function unavailableReason(error: unknown): UnavailableReason {
+  if (isTimeout(error)) return 'unresponsive';
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(error instanceof TransportError)) return cause ? unavailableReason(cause) : 'unreachable';
+  const { fault, details } = error;
+  if (details.hasExited) return 'crashed';
+  if (details.httpStatus === 401 || details.httpStatus === 403) return 'unauthorized';
+  // A request in flight fails because of what happened to its link.
+  if (cause instanceof TransportError) return unavailableReason(cause);
+  return fault === 'busy' || fault === 'session-expired' ? 'unreachable' : fault;
+}
+
 /** The error that a client gets for a transport error; any other error is passed on unchanged. */
 export function toCallError(server: string, error: unknown): unknown {
   if (!(error instanceof TransportError)) return error;
-  if (error.fault !== 'busy') return serverUnavailable(server, error.message, { cause: error });
-  const data = { code: 'Overloaded', server };
+  const { retryAfterMs } = error.details;
+  if (error.fault !== 'busy') {
+    const reason = unavailableReason(error);
+    return serverUnavailable(server, error.message, { reason, retryAfterMs, cause: error });
+  }
+  const data = { code: 'Overloaded', server, retryAfterMs: BUSY_RETRY_MS };
   return new GatewayError('overloaded', `Overloaded: server ${server} ${error.message}`, data, {
     cause: error,
   });

@@ -13,7 +13,7 @@ import { TransportError, type LinkTransport } from './transport.js';
 /** Long enough for package runners such as npx, which download packages at the first start. */
 const CONNECT_TIMEOUT_MS = 60_000;
 
-/** Connections for messages that do not pass the call gate: notification stream, pings, cancellations, subscriptions. */
+/** Connections for messages that do not pass the call gate: pings, notifications, cancellations, responses. */
 const SPARE_CONNECTIONS = 32;
 
 /** Longer than the interval of keep-alive comments of most servers. */
@@ -30,15 +30,15 @@ const SSE_SERVER_STATUSES: ReadonlySet<unknown> = new Set([400, 404, 405]);
 /** Opens a link to a server: for the session `owner`, or, without an owner, for all sessions. */
 export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promise<Link>;
 
+export type LinkHooks = Pick<LinkOptions, 'toPublicParams' | 'onRefusedJson' | 'onExcess'>;
+
 export function createLinkFactory(
   server: string,
   config: ServerConfig,
   limits: Limits,
-  {
-    toPublicParams,
-    onRefusedJson,
-    onExcess,
-  }: Pick<LinkOptions, 'toPublicParams' | 'onRefusedJson' | 'onExcess'> = {},
+  { toPublicParams, onRefusedJson, onExcess }: LinkHooks = {},
+  /** The current value, which may change while a link is open. */
+  concurrency: () => number = () => config.concurrency,
 ): LinkFactory {
   const open = (transport: LinkTransport, signal: AbortSignal, owner?: ClientSession): Promise<Link> =>
     JsonRpcLink.connect(
@@ -61,7 +61,7 @@ export function createLinkFactory(
       open(new StdioTransport(config, { maxLineBytes: limits.responseBytes }), signal, owner);
   const options = {
     maxMessageBytes: limits.responseBytes,
-    connections: config.concurrency + SPARE_CONNECTIONS,
+    connections: () => concurrency() + SPARE_CONNECTIONS,
     streamIdleMs: STREAM_IDLE_MS,
   };
   const overSse: LinkFactory = (signal, owner) => open(new SseTransport(config, options), signal, owner);

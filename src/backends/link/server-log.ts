@@ -9,7 +9,7 @@ export class ServerLog {
 
   constructor(
     private readonly server: string,
-    private readonly timeoutMs: () => number,
+    private readonly request: (link: Link, method: string, params: string) => Promise<unknown>,
     /** Receives messages that belong to no call: they are for all clients that may see the server. */
     private readonly broadcast: (notification: ServerNotification) => void,
   ) {}
@@ -25,11 +25,9 @@ export class ServerLog {
   apply(link: Link): void {
     if (this.level === undefined || !link.facts.capabilities.logging) return;
     const params = JSON.stringify({ level: this.level });
-    link
-      .request({ method: 'logging/setLevel', params, timeoutMs: this.timeoutMs() })
-      .catch((error) =>
-        this.logger.warn({ message: 'logging/setLevel failed', server: this.server, cause: String(error) }),
-      );
+    this.request(link, 'logging/setLevel', params).catch((error) =>
+      this.logger.warn({ message: 'logging/setLevel failed', server: this.server, cause: String(error) }),
+    );
   }
 
   /** Routes a log message. Returns false when the notification is not a log message. */

@@ -4,6 +4,8 @@ import { FakeLink } from '../../../test/kit/fake-link.js';
 import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/promises.js';
 import { deferred } from '../../../test/kit/until.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
+import { MemoryQuotas } from '../../state/memory-quotas.js';
+import { PrincipalQuota } from '../../state/principal-quota.js';
 import type { Link } from './link.js';
 import { SessionLinks } from './session-links.js';
 
@@ -24,6 +26,7 @@ class Harness {
       return link;
     },
     (link) => this.reported.push(link),
+    new PrincipalQuota(new MemoryQuotas(), { name: 'processes', limit: 2, what: 'child processes' }),
   );
 }
 
@@ -48,6 +51,40 @@ describe('SessionLinks', () => {
     expect(links.map(({ closes }) => closes)).toEqual([1, 0]);
     expect(sessionLinks.size).toBe(1);
     expect(a.closeListeners.size).toBe(0);
+  });
+
+  it('opens as many links for the sessions of one principal as it may have processes', async () => {
+    const { sessionLinks, links } = new Harness();
+    const sessions = ['a1', 'a2', 'a3', 'b1'].map((id) => new FakeClient(id, {}, id.charAt(0)));
+    const [a1, a2, a3, b1] = sessions as [FakeClient, FakeClient, FakeClient, FakeClient];
+    await Promise.all([a1, a2, b1].map((session) => sessionLinks.get(session)));
+    expect(await refusalOf(sessionLinks.get(a3))).toMatchObject({
+      kind: 'limit-exceeded',
+      data: { code: 'LimitExceeded', limit: 2 },
+    });
+    const closing = deferred();
+    links[0]!.close = () => closing.promise;
+    a1.close();
+    await flushPromises();
+    expect(await refusalOf(sessionLinks.get(a3))).toMatchObject({ kind: 'limit-exceeded' });
+    closing.resolve();
+    await flushPromises();
+    await sessionLinks.get(a3);
+    expect(sessionLinks.size).toBe(3);
+  });
+
+  it('releases the place of a link that could not be opened or was lost', async () => {
+    const harness = new Harness();
+    const client = new FakeClient('a');
+    for (let n = 0; n < 3; n++) {
+      harness.connect = () => Promise.reject(new Error('no'));
+      await refusalOf(harness.sessionLinks.get(client));
+      harness.connect = () => Promise.resolve(new FakeLink());
+      await harness.sessionLinks.get(client);
+      harness.links.at(-1)!.disconnect();
+      await flushPromises();
+    }
+    expect(harness.sessionLinks.size).toBe(0);
   });
 
   it('aborts opening a link when its session ends', async () => {

@@ -1,12 +1,15 @@
-import { serverUnavailable } from '../../core/errors.js';
+import { GatewayError, serverUnavailable } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
-import { toCallError } from './link-errors.js';
+import type { PrincipalQuota } from '../../state/principal-quota.js';
+import { toCallError, unavailableReason } from './link-errors.js';
 import type { Link, LinkRequest } from './link.js';
 import { waitForLink } from './wait-for-link.js';
 
 interface SessionLink {
   readonly session: ClientSession;
+  /** The principal under which the process of the link is counted. */
+  readonly quotaKey: string;
   readonly link: Promise<Link>;
   readonly removeListener: () => void;
 }
@@ -20,6 +23,8 @@ export class SessionLinks {
     private readonly server: string,
     private readonly connect: (owner: ClientSession, signal: AbortSignal) => Promise<Link>,
     private readonly onLink: (link: Link, owner: ClientSession) => void,
+    /** Counts the child processes of each principal; absent when the links have none. */
+    private readonly processes?: PrincipalQuota,
   ) {}
 
   get size(): number {
@@ -28,18 +33,24 @@ export class SessionLinks {
 
   /** Opens the link if there is none. Rejects with `server-unavailable` when that fails. */
   async get(session: ClientSession): Promise<Link> {
-    if (this.stopping.signal.aborted) throw serverUnavailable(this.server, 'it is being stopped');
+    if (this.stopping.signal.aborted)
+      throw serverUnavailable(this.server, 'it is being stopped', { reason: 'disabled' });
     try {
       return await (this.bySession.get(session.id)?.link ?? this.open(session));
     } catch (error) {
-      throw serverUnavailable(this.server, (error as Error).message, { cause: error });
+      if (error instanceof GatewayError && error.kind === 'limit-exceeded') throw error;
+      const reason = unavailableReason(error);
+      throw serverUnavailable(this.server, (error as Error).message, { reason, cause: error });
     }
   }
 
   /** Sends a request over the link of the caller's session. */
   async request(request: LinkRequest & { readonly caller: Caller }): Promise<JsonText> {
     const { session } = request.caller;
-    if (!session) throw serverUnavailable(this.server, 'it needs a client with a session');
+    if (!session)
+      throw serverUnavailable(this.server, 'it needs a client with a session', {
+        reason: 'session-required',
+      });
     const link = await waitForLink(this.server, this.get(session), request);
     try {
       return await link.request(request);
@@ -76,8 +87,13 @@ export class SessionLinks {
       removeListener();
       return Promise.reject(new Error('the session of the client has ended'));
     }
+    const { quotaKey } = session;
+    if (this.processes?.claim(quotaKey) === false) {
+      removeListener();
+      return Promise.reject(this.processes.refusal());
+    }
     const link = this.connect(session, AbortSignal.any([ended.signal, this.stopping.signal]));
-    const entry: SessionLink = { session, link, removeListener };
+    const entry: SessionLink = { session, quotaKey, link, removeListener };
     this.bySession.set(session.id, entry);
     link.then(
       (opened) => {
@@ -96,6 +112,7 @@ export class SessionLinks {
     // A link that could not be opened needs no closing.
     const link = await entry.link.catch(() => undefined);
     await link?.close();
+    this.processes?.release(entry.quotaKey);
   }
 }
 

@@ -80,13 +80,20 @@ export interface LinkTransport extends Transport {
  */
 export type TransportFault = 'unreachable' | 'session-expired' | 'refused' | 'broken' | 'too-large' | 'busy';
 
+interface FaultDetails {
+  readonly httpStatus?: number;
+  readonly retryAfterMs?: number;
+  /** The child process has ended. */
+  readonly hasExited?: boolean;
+}
+
 export class TransportError extends Error {
   override readonly name = 'TransportError';
 
   constructor(
     readonly fault: TransportFault,
     message: string,
-    readonly details: { readonly httpStatus?: number; readonly retryAfterMs?: number } = {},
+    readonly details: FaultDetails = {},
     options?: ErrorOptions,
   ) {
     super(message, options);

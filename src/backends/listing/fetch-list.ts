@@ -57,7 +57,7 @@ export interface FetchedList {
  * send one with their last page, or repeat another, respond with pages that were fetched before.
  */
 export async function fetchList(
-  link: Link,
+  link: Pick<Link, 'request'>,
   method: ListMethod,
   limits: ListLimits = LISTS[method].limits,
 ): Promise<FetchedList> {

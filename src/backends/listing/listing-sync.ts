@@ -4,9 +4,10 @@ import { ERROR_CODES, RemoteError } from '../../core/errors.js';
 import type { Definition } from '../../core/naming/catalog-entry.js';
 import { ResourceList } from '../../core/resources/resource-list.js';
 import { parseTemplates, type ResourceTemplate } from '../../core/resources/resource-template.js';
+import type { JsonText } from '../../lib/json-text/json-text.js';
 import { DebouncedTask } from '../../lib/queues/debounced-task.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
-import type { Link } from '../link/link.js';
+import type { Link, LinkRequest } from '../link/link.js';
 import { fetchList, type FetchedList, type ListMethod } from './fetch-list.js';
 import { FirstSync } from './first-sync.js';
 
@@ -60,6 +61,8 @@ export class ListingSync {
     private readonly server: string,
     /** Resolves when the catalog has the listing. */
     private readonly publish: (listing: Listing) => Promise<void>,
+    /** Sends a request of this class over the link. */
+    private readonly send = (link: Link, request: LinkRequest) => link.request(request),
   ) {}
 
   /** Fetches all lists over a new link at once. */
@@ -178,7 +181,8 @@ export class ListingSync {
   private async fetchDefinitions(link: Link, kind: Kind): Promise<FetchedList['definitions'] | undefined> {
     const { server, known } = this;
     const isKnown = kind === 'resources' ? known.resources.size > 0 : known[kind].length > 0;
-    const fetched = await fetchList(link, METHODS[kind]).catch(emptyIfUnknownMethod);
+    const request = (page: LinkRequest): Promise<JsonText> => this.send(link, page);
+    const fetched = await fetchList({ request }, METHODS[kind]).catch(emptyIfUnknownMethod);
     const { definitions, leftOut = 0, repaired = 0, truncated, hasRepeatedCursor = false } = fetched;
     this.warnIfChanged(`${METHODS[kind]}: invalid definitions were repaired or left out`, {
       count: leftOut + repaired,

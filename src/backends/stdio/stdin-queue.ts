@@ -68,8 +68,8 @@ export class StdinQueue {
     const { blocked, waiting } = this;
     this.blocked = [];
     this.waiting = [];
-    for (const line of blocked) line.reject(new TransportError('broken', reason));
-    for (const line of waiting) line.reject(new TransportError(fault, reason));
+    for (const line of blocked) line.reject(lineError('broken', reason));
+    for (const line of waiting) line.reject(lineError(fault, reason));
     this.stdin.destroy();
   }
 
@@ -126,4 +126,8 @@ export class StdinQueue {
 }
 
 const rejected = (fault: TransportFault, why: string): Promise<never> =>
-  Promise.reject(new TransportError(fault, why));
+  Promise.reject(lineError(fault, why));
+
+/** Lines are `unreachable` when the child has ended or is being ended. */
+const lineError = (fault: TransportFault, why: string): TransportError =>
+  new TransportError(fault, why, { hasExited: fault === 'unreachable' });

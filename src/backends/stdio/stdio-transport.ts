@@ -219,7 +219,8 @@ export class StdioTransport implements LinkTransport {
     // A process that did not end on SIGKILL must not keep the gateway running.
     child.unref();
     this.reader.clear();
-    if (!this.closing) this.failure ??= new TransportError('broken', this.exitStatus ?? 'lost');
+    if (!this.closing)
+      this.failure ??= new TransportError('broken', this.exitStatus ?? 'lost', { hasExited: true });
     if (this.failure) this.report(this.failure);
     this.callListener(() => this.onclose?.());
   }

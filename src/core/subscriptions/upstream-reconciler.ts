@@ -76,7 +76,7 @@ export class UpstreamReconciler {
    * share one request and its outcome.
    */
   async confirm(uri: string): Promise<void> {
-    if (this.isClosed) throw serverUnavailable(this.server, 'the connection was lost');
+    if (this.isClosed) throw serverUnavailable(this.server, 'the connection was lost', { reason: 'broken' });
     const state = this.states.get(uri) ?? this.track(uri);
     this.stopLinger(state);
     if (state.held === 'yes') return;
@@ -149,7 +149,7 @@ export class UpstreamReconciler {
     this.retryTimer.stop();
     for (const state of this.states.values()) {
       state.cancelLinger?.();
-      state.waiter?.reject(serverUnavailable(this.server, reason));
+      state.waiter?.reject(serverUnavailable(this.server, reason, { reason: 'broken' }));
     }
     this.states.clear();
     this.upstream.stop?.();

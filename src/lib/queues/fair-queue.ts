@@ -1,3 +1,5 @@
+import { LinkedList, ListPlace } from './linked-list.js';
+
 /**
  * A queue that serves keys round-robin and the items of one key first in, first out. An item at the head of its key waits
  * for at most one item of each other key, however long their backlogs are. Every operation takes constant time.
@@ -11,23 +13,23 @@ export class FairQueue<T> {
 
   push(key: string, item: T): QueueEntry<T> {
     const lane = this.lanes.get(key) ?? this.addLane(key);
-    const entry: QueueEntry<T> = { item, lane, previous: undefined, next: undefined };
-    lane.entries.append(entry);
+    const entry = new QueueEntry(item, lane);
+    lane.entries.append(entry.place);
     this.size++;
     return entry;
   }
 
   /** The item that `shift` would return. `push` does not change it unless the queue is empty. */
   peek(): T | undefined {
-    return this.rotation.first?.entries.first?.item;
+    return this.rotation.first?.value.entries.first?.value.item;
   }
 
   shift(): T | undefined {
-    const lane = this.rotation.first;
-    const entry = lane?.entries.first;
+    const lane = this.rotation.first?.value;
+    const entry = lane?.entries.first?.value;
     if (!lane || !entry) return undefined;
-    this.rotation.unlink(lane);
-    this.rotation.append(lane);
+    this.rotation.unlink(lane.place);
+    this.rotation.append(lane.place);
     this.unlink(entry, lane);
     return entry.item;
   }
@@ -48,67 +50,37 @@ export class FairQueue<T> {
   }
 
   private addLane(key: string): Lane<T> {
-    const lane: Lane<T> = { key, entries: new LinkedList(), previous: undefined, next: undefined };
+    const lane = new Lane<T>(key);
     this.lanes.set(key, lane);
-    this.rotation.append(lane);
+    this.rotation.append(lane.place);
     return lane;
   }
 
   private unlink(entry: QueueEntry<T>, lane: Lane<T>): void {
-    lane.entries.unlink(entry);
+    lane.entries.unlink(entry.place);
     entry.lane = undefined;
     this.size--;
     if (lane.entries.first) return;
-    this.rotation.unlink(lane);
+    this.rotation.unlink(lane.place);
     this.lanes.delete(lane.key);
   }
 }
 
-/** An item in the queue; the argument of `remove`. */
-export interface QueueEntry<T> extends Linked<QueueEntry<T>> {
-  readonly item: T;
-  /** Undefined when the item has left the queue. */
-  lane: Lane<T> | undefined;
-}
-
 /** The items of one key. */
-interface Lane<T> extends Linked<Lane<T>> {
-  readonly key: string;
-  readonly entries: LinkedList<QueueEntry<T>>;
+class Lane<T> {
+  readonly entries = new LinkedList<QueueEntry<T>>();
+  readonly place = new ListPlace<Lane<T>>(this);
+
+  constructor(readonly key: string) {}
 }
 
-interface Linked<N> {
-  previous: N | undefined;
-  next: N | undefined;
-}
+/** An item in the queue; the argument of `remove`. */
+export class QueueEntry<T> {
+  readonly place = new ListPlace<QueueEntry<T>>(this);
 
-/** An intrusive doubly linked list, so that removal needs no search. */
-class LinkedList<N extends Linked<N>> {
-  first: N | undefined;
-  private last: N | undefined;
-
-  append(node: N): void {
-    node.previous = this.last;
-    if (this.last) this.last.next = node;
-    else this.first = node;
-    this.last = node;
-  }
-
-  unlink(node: N): void {
-    if (node.previous) node.previous.next = node.next;
-    else this.first = node.next;
-    if (node.next) node.next.previous = node.previous;
-    else this.last = node.previous;
-    node.previous = undefined;
-    node.next = undefined;
-  }
-
-  *[Symbol.iterator](): Generator<N, void, undefined> {
-    let node = this.first;
-    while (node) {
-      const { next } = node;
-      yield node;
-      node = next;
-    }
-  }
+  constructor(
+    readonly item: T,
+    /** Undefined when the item has left the queue. */
+    public lane: Lane<T> | undefined,
+  ) {}
 }

@@ -49,12 +49,25 @@ describe('PostClient', () => {
   it('queues requests beyond the maximum number of connections', async () => {
     const { server, transport, messages } = await harness.serve(
       ({ response, id }) => sendJson(response, responseText(id)),
-      { connections: 2 },
+      { connections: () => 2 },
     );
     const ids = Array.from({ length: 20 }, (_, i) => i);
     await inTime('all answers', Promise.all(ids.map((id) => transport.sendText(callText(id), id))));
     expect(server.connections).toBe(2);
     expect(new Set(messages.all.map(({ received }) => received?.requestId))).toEqual(new Set(ids));
+  });
+
+  it('opens further connections when the maximum has risen', async () => {
+    let connections = 1;
+    const { server, transport } = await harness.serve(() => {}, { connections: () => connections });
+    const sent = [1, 2].map((id) => faultOf(transport.sendText(callText(id), id)));
+    await server.requests.next();
+    connections = 3;
+    sent.push(faultOf(transport.sendText(callText(3), 3)));
+    for (let n = 0; n < 2; n++) await server.requests.next();
+    expect(server.connections).toBe(3);
+    await transport.close();
+    await Promise.all(sent);
   });
 
   it('sends a UTF-8 body beside a Latin-1 header', async () => {
@@ -167,7 +180,7 @@ describe('PostClient', () => {
   it('removes abandoned requests from the queue', async () => {
     const { server, transport } = await harness.serve(
       ({ response, id }) => void (id !== 0 && sendJson(response, responseText(id))),
-      { connections: 1 },
+      { connections: () => 1 },
     );
     const first = transport.sendText(callText(0), 0);
     await server.requests.next();
@@ -194,7 +207,7 @@ describe('PostClient', () => {
   });
 
   it('fails waiting and unfinished requests on close', async () => {
-    const { server, transport } = await harness.serve(() => {}, { connections: 1 });
+    const { server, transport } = await harness.serve(() => {}, { connections: () => 1 });
     const sent = [1, 2, 3].map((id) => faultOf(transport.sendText(callText(id), id)));
     await server.requests.next();
     await inTime('the close', transport.close());

@@ -5,8 +5,8 @@ import { HttpConnection, type HttpConnectionOwner, type PostRequest } from './ht
 const IDLE_CHECK_INTERVAL_MS = 1000;
 
 interface PostClientOptions {
-  /** Requests beyond this number wait for a connection. */
-  readonly maxConnections: number;
+  /** Requests beyond this number, which may change, wait for a connection. */
+  readonly maxConnections: () => number;
   readonly connectTimeoutMs: number;
 }
 
@@ -115,7 +115,7 @@ export class PostClient implements HttpConnectionOwner {
     if (this.isDestroyed) return;
     while (
       this.connecting + this.justReleased.length < this.waiting.length &&
-      this.connections.size + this.connecting < this.options.maxConnections
+      this.connections.size + this.connecting < this.options.maxConnections()
     )
       this.connect();
   }

@@ -1,0 +1,40 @@
+import type { Limits } from '../config/limits.js';
+import type { RefusedLimit } from '../metrics/metrics.js';
+import { MemoryQuotas } from '../state/memory-quotas.js';
+import { PrincipalQuota } from '../state/principal-quota.js';
+import type { Quotas } from '../state/quotas.js';
+
+/** The limits per principal at servers. */
+export interface BackendQuotas {
+  /** Calls in flight at all servers. */
+  readonly calls: PrincipalQuota;
+  /** Child processes of links that belong to one session. */
+  readonly processes: PrincipalQuota;
+  /** Maximum queued calls of one principal at one server. */
+  readonly queuedPerPrincipal: number;
+  /** Counts a refused call. */
+  refused(limit: RefusedLimit): void;
+}
+
+export function backendQuotas(
+  quotas: Quotas,
+  limits: Pick<Limits, 'callsPerPrincipal' | 'processesPerPrincipal' | 'queuedPerPrincipal'>,
+  refused: (limit: RefusedLimit) => void,
+): BackendQuotas {
+  const { callsPerPrincipal, processesPerPrincipal, queuedPerPrincipal } = limits;
+  const calls = { name: 'calls', limit: callsPerPrincipal, what: 'calls in flight' };
+  const processes = { name: 'processes', limit: processesPerPrincipal, what: 'child processes' };
+  return {
+    calls: new PrincipalQuota(quotas, calls, () => refused('callsPerPrincipal')),
+    processes: new PrincipalQuota(quotas, processes, () => refused('processesPerPrincipal')),
+    queuedPerPrincipal,
+    refused,
+  };
+}
+
+export const unlimitedQuotas = (): BackendQuotas =>
+  backendQuotas(
+    new MemoryQuotas(),
+    { callsPerPrincipal: Infinity, processesPerPrincipal: Infinity, queuedPerPrincipal: Infinity },
+    () => {},
+  );

@@ -1,0 +1,26 @@
+const MIN_MS = 100;
+const MAX_MS = 60_000;
+/** While no call has ended since the queue began to grow. */
+const UNKNOWN_MS = 1000;
+
+/** Estimates how long a queue takes to drain, from the calls that ended since the queue was empty. */
+export class DrainEstimate {
+  private since = 0;
+  private ended = 0;
+
+  /** To be called when the first call is queued. */
+  start(): void {
+    this.since = performance.now();
+    this.ended = 0;
+  }
+
+  callEnded(): void {
+    this.ended++;
+  }
+
+  retryAfterMs(waiting: number): number {
+    if (this.ended === 0) return UNKNOWN_MS;
+    const estimate = (waiting * (performance.now() - this.since)) / this.ended;
+    return Math.round(Math.min(Math.max(estimate, MIN_MS), MAX_MS));
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { GatewayError, type UnavailableReason } from '../../core/errors.js';
+import { brokenError } from '../link/link-errors.js';
+import { ConnectError } from '../link/link.js';
+import { TransportError } from '../link/transport.js';
+import { initialStatus, type ConnectionStatus } from './connection-state.js';
+import { unavailableErrorOf } from './unavailability.js';
+
+const NOW = 1_000_000;
+
+const status = (values: Partial<ConnectionStatus>): ConnectionStatus => ({
+  ...initialStatus(NOW),
+  ...values,
+});
+
+const dataOf = (values: Partial<ConnectionStatus>): unknown =>
+  unavailableErrorOf('db', status(values), NOW)?.data;
+
+const exited = new TransportError('broken', 'exited with code 1', { hasExited: true });
+const http = (httpStatus: number): Error =>
+  new ConnectError(new TransportError('refused', 'HTTP', { httpStatus }), []);
+
+describe('unavailableErrorOf', () => {
+  it.each<[UnavailableReason, string, Partial<ConnectionStatus>]>([
+    ['starting', 'the first link is being opened', { state: 'connecting' }],
+    ['unresponsive', 'requests time out', { state: 'unresponsive', cause: new Error('it does not answer') }],
+    [
+      'unresponsive',
+      'initialize timed out',
+      { state: 'retrying', cause: new GatewayError('timeout', 'late') },
+    ],
+    ['crashed', 'the process has ended', { state: 'retrying', cause: exited }],
+    ['crashed', 'the next process is being started', { state: 'connecting', cause: exited }],
+    [
+      'crashed',
+      'the process ended at its start',
+      { state: 'crash-loop', cause: new ConnectError(exited, []) },
+    ],
+    ['unreachable', 'no connection', { state: 'retrying', cause: new TransportError('unreachable', 'no') }],
+    ['unreachable', 'an unknown error', { state: 'retrying', cause: new Error('no') }],
+    ['unauthorized', 'HTTP 401', { state: 'retrying', cause: http(401) }],
+    ['unauthorized', 'HTTP 403', { state: 'retrying', cause: http(403) }],
+    ['refused', 'HTTP 500', { state: 'retrying', cause: http(500) }],
+    ['broken', 'a lost connection', { state: 'retrying', cause: brokenError('lost') }],
+    [
+      'crashed',
+      'a request of a lost process',
+      { state: 'retrying', cause: brokenError('x', { cause: exited }) },
+    ],
+    ['too-large', 'a large message', { state: 'retrying', cause: new TransportError('too-large', 'x') }],
+    ['disabled', 'the connection was stopped', { state: 'stopped' }],
+  ])('has the reason %s for: %s', (reason, _what, values) => {
+    expect(dataOf(values)).toEqual({ code: 'SERVER_UNAVAILABLE', server: 'db', reason, retryAfterMs: 1000 });
+  });
+
+  it.each([
+    [30_000, 30_000],
+    [0, 100],
+  ])('says to come back at the next attempt, in %i ms', (delay, retryAfterMs) => {
+    expect(dataOf({ state: 'retrying', since: NOW - 9, nextAttemptAt: NOW + delay })).toMatchObject({
+      retryAfterMs,
+    });
+  });
+
+  it('is undefined while the server is ready or its session is renewed', () => {
+    const cause = new TransportError('session-expired', 'unknown session');
+    expect(dataOf({ state: 'ready' })).toBeUndefined();
+    expect(dataOf({ state: 'connecting', cause })).toBeUndefined();
+  });
+});

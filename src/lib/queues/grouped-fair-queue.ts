@@ -1,0 +1,124 @@
+import { FairQueue, type QueueEntry } from './fair-queue.js';
+import { LinkedList, ListPlace } from './linked-list.js';
+
+/**
+ * A fair queue of two levels: it serves groups round-robin, and within a group its keys. It also knows the group with the
+ * most items. Every operation takes constant time, except that `peek` and `shift` skip groups that are not ready.
+ */
+export class GroupedFairQueue<T> {
+  private readonly groups = new Map<string, Group<T>>();
+  /** The groups in the order in which they are served. A group is never empty. */
+  private readonly rotation = new LinkedList<Group<T>>();
+  /** The groups by their number of items. */
+  private readonly bySize: LinkedList<Group<T>>[] = [];
+  /** Number of items of the largest group. */
+  private largest = 0;
+  /** Number of items of all groups together. */
+  size = 0;
+
+  sizeOf(group: string): number {
+    return this.groups.get(group)?.items.size ?? 0;
+  }
+
+  push(groupKey: string, key: string, item: T): GroupedEntry<T> {
+    const group = this.groups.get(groupKey) ?? this.open(groupKey);
+    const entry = new GroupedEntry(item, group);
+    entry.entry = group.items.push(key, entry);
+    group.arrivals.append(entry.arrival);
+    this.size++;
+    this.rank(group, group.items.size - 1);
+    return entry;
+  }
+
+  /** The item that `shift` would take. */
+  peek(isReady: (group: string) => boolean): T | undefined {
+    return this.firstReady(isReady)?.items.peek()?.item;
+  }
+
+  /** Takes the next item of the first group that is ready. */
+  shift(isReady: (group: string) => boolean): T | undefined {
+    const group = this.firstReady(isReady);
+    const entry = group?.items.shift();
+    if (!group || !entry) return undefined;
+    this.rotation.unlink(group.rotationPlace);
+    this.rotation.append(group.rotationPlace);
+    this.taken(entry, group);
+    return entry.item;
+  }
+
+  /** Idempotent. True when the item was in the queue. */
+  remove(entry: GroupedEntry<T>): boolean {
+    const { group } = entry;
+    if (!group || this.groups.get(group.key) !== group) return false;
+    group.items.remove(entry.entry!);
+    this.taken(entry, group);
+    return true;
+  }
+
+  /** The item that was pushed last in the largest group, and the size of that group. */
+  newestOfLargest(): { readonly item: T; readonly groupSize: number } | undefined {
+    const newest = this.bySize[this.largest]?.first?.value.arrivals.last;
+    return newest && { item: newest.value.item, groupSize: this.largest };
+  }
+
+  /** All items, group by group. The current item may be removed during the iteration. */
+  *[Symbol.iterator](): Generator<T, void, undefined> {
+    for (const group of this.rotation) {
+      for (const entry of group.items) yield entry.item;
+    }
+  }
+
+  private firstReady(isReady: (group: string) => boolean): Group<T> | undefined {
+    let place = this.rotation.first;
+    while (place && !isReady(place.value.key)) place = place.next;
+    return place?.value;
+  }
+
+  private open(key: string): Group<T> {
+    const group = new Group<T>(key);
+    this.groups.set(key, group);
+    this.rotation.append(group.rotationPlace);
+    return group;
+  }
+
+  /** To be called after an item has left `group.items`. */
+  private taken(entry: GroupedEntry<T>, group: Group<T>): void {
+    group.arrivals.unlink(entry.arrival);
+    entry.group = undefined;
+    this.size--;
+    this.rank(group, group.items.size + 1);
+    if (group.items.size > 0) return;
+    this.rotation.unlink(group.rotationPlace);
+    this.groups.delete(group.key);
+  }
+
+  /** Sorts the group by its new size, which differs from the previous one by one. */
+  private rank({ items: { size }, rankPlace }: Group<T>, previous: number): void {
+    if (previous > 0) this.bySize[previous]!.unlink(rankPlace);
+    if (size > 0) (this.bySize[size] ??= new LinkedList()).append(rankPlace);
+    if (size > this.largest) this.largest = size;
+    else if (previous === this.largest && !this.bySize[previous]!.first) this.largest = size;
+  }
+}
+
+class Group<T> {
+  readonly items = new FairQueue<GroupedEntry<T>>();
+  /** The entries in the order in which they were pushed. */
+  readonly arrivals = new LinkedList<GroupedEntry<T>>();
+  readonly rotationPlace = new ListPlace<Group<T>>(this);
+  readonly rankPlace = new ListPlace<Group<T>>(this);
+
+  constructor(readonly key: string) {}
+}
+
+/** An item in the queue, as `remove` takes it. */
+export class GroupedEntry<T> {
+  readonly arrival = new ListPlace<GroupedEntry<T>>(this);
+  entry: QueueEntry<GroupedEntry<T>> | undefined;
+
+  constructor(
+    readonly item: T,
+    /** Undefined when the item has left the queue. */
+    public group: Group<T> | undefined,
+  ) {}
+}
