@@ -7,6 +7,7 @@ import { fingerprintOf } from './config/config-reloader.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { loadConfig } from './config/load-config.js';
 import { Drain } from './edge/drain.service.js';
+import { ConnectionGuard } from './edge/connection.guard.js';
 import { GatewayServer } from './edge/gateway-server.js';
 import { McpEndpoint } from './edge/mcp-endpoint.js';
 import { OriginGuard } from './edge/origin.guard.js';
@@ -41,7 +42,11 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   secrets.onChange((all) => logger.addSecrets(all));
   exitOnSignals(app, logger, { drainMs: config.shutdown.drainMs, afterClose: stopTracing });
   await connectMcp(app);
-  server.setRoutes({ mcp: app.get(McpEndpoint), originGuard: app.get(OriginGuard) });
+  server.setRoutes({
+    mcp: app.get(McpEndpoint),
+    originGuard: app.get(OriginGuard),
+    connections: app.get(ConnectionGuard),
+  });
   app.get(Drain).server = server;
   await app.listen(config.http.port, config.http.host);
   // Without a listener, a write to a pipe that the parent process has closed would end the gateway.

@@ -31,6 +31,7 @@ describe('error kinds', () => {
       'cancelled -31099 200',
       'overloaded -31029 200',
       'limit-exceeded -31029 200',
+      'too-many-connections -31029 429',
       'bad-request -32000 400',
       'session-required -32000 400',
       'session-not-found -32001 404',
@@ -220,7 +221,7 @@ describe('the application', () => {
         'PUT /admin/v1/projects/:id',
         'PUT /admin/v1/servers/:id',
       ],
-      'OriginGuard AuthenticationGuard': ['DELETE /mcp', 'GET /mcp', 'POST /mcp'],
+      'OriginGuard AuthenticationGuard ConnectionGuard': ['DELETE /mcp', 'GET /mcp', 'POST /mcp'],
       ProjectGuard: [
         'GET /.well-known/oauth-protected-resource',
         'GET /.well-known/oauth-protected-resource/mcp',

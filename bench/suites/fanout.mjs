@@ -7,6 +7,13 @@ import { startServer, startWorker } from '../harness/processes.mjs';
 import { median, percentile } from '../harness/statistics.mjs';
 
 const CLIENTS = 10_000;
+/** All clients are anonymous and have one address. */
+const MANY_CLIENTS = {
+  sessions: 2 * CLIENTS,
+  sessionsPerPrincipal: 2 * CLIENTS,
+  streamsPerPrincipal: 2 * CLIENTS,
+  connectionsPerPrincipal: 4 * CLIENTS,
+};
 const ROUNDS = 7;
 const MANY_UPDATES = 300_000;
 const BURST_ROUNDS = 10;
@@ -106,7 +113,7 @@ async function idleRss({ pid }) {
 }
 
 function configFor(url) {
-  return writeConfig({ limits: { sessions: 2 * CLIENTS }, mcpServers: { bench: { url } } });
+  return writeConfig({ limits: MANY_CLIENTS, mcpServers: { bench: { url } } });
 }
 
 async function untilListed(url) {

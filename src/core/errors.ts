@@ -16,6 +16,7 @@ export type ErrorKind =
   | 'cancelled'
   | 'overloaded'
   | 'limit-exceeded'
+  | 'too-many-connections'
   | 'bad-request'
   | 'session-required'
   | 'session-not-found'
@@ -63,6 +64,7 @@ export const ERROR_CODES = {
   cancelled: { code: -31099, http: 200 },
   overloaded: { code: -31029, http: 200 },
   'limit-exceeded': { code: -31029, http: 200 },
+  'too-many-connections': { code: -31029, http: 429 },
   'bad-request': { code: -32000, http: 400 },
   'session-required': { code: -32000, http: 400 },
   'session-not-found': { code: -32001, http: 404 },

@@ -5,6 +5,8 @@ import { RegistryModule } from '../registry/registry.module.js';
 import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { AuthenticationGuard } from './auth/authentication.guard.js';
+import { ClientAddresses } from './client-addresses.js';
+import { ConnectionGuard } from './connection.guard.js';
 import { Drain } from './drain.service.js';
 import { ListChanges } from './list-changes.js';
 import { LogMessages } from './log-messages.js';
@@ -18,6 +20,7 @@ import { SessionPersistence } from './session-persistence.js';
 import { SessionRestorer } from './session-restorer.js';
 import { SessionScopes } from './session-scopes.js';
 import { Sessions } from './sessions.service.js';
+import { StreamQuota } from './stream-quota.js';
 
 @Module({
   imports: [AuthModule, ProjectsModule, RegistryModule, BackendsModule, SubscriptionsModule],
@@ -31,12 +34,15 @@ import { Sessions } from './sessions.service.js';
     McpEndpoint,
     OriginGuard,
     AuthenticationGuard,
+    ClientAddresses,
+    ConnectionGuard,
+    StreamQuota,
     ListChanges,
     LogMessages,
     NotificationRecipients,
     RequestLog,
     Drain,
   ],
-  exports: [Drain, McpEndpoint, OriginGuard, Sessions],
+  exports: [Drain, McpEndpoint, OriginGuard, ConnectionGuard, Sessions],
 })
 export class EdgeModule {}

@@ -28,7 +28,11 @@ beforeEach(async () => {
   deadPeers.watch = watched;
   const gateway = new GatewayServer(deadPeers);
   server = gateway.create(answer('nest'));
-  gateway.setRoutes({ mcp: { handle: answer('mcp') }, originGuard: new OriginGuard(new HttpSettings()) });
+  gateway.setRoutes({
+    mcp: { handle: answer('mcp') },
+    originGuard: new OriginGuard(new HttpSettings()),
+    connections: { accept: () => {} },
+  });
   accepted = 0;
   server.on('connection', () => accepted++);
   server.listen(0, '127.0.0.1');

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { Server as TcpServer, type Socket } from 'node:net';
 import { completesWithin } from '../lib/deadlines/timeout.js';
+import type { ConnectionGuard } from './connection.guard.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
 import { writeError } from './http-errors.js';
 import type { McpEndpoint } from './mcp-endpoint.js';
@@ -31,6 +32,7 @@ type ClientSocket = Socket & { [LAST_RESPONSE]?: ServerResponse };
 interface GatewayRoutes {
   readonly mcp: Pick<McpEndpoint, 'handle'>;
   readonly originGuard: Pick<OriginGuard, 'check'>;
+  readonly connections: Pick<ConnectionGuard, 'accept'>;
 }
 
 /**
@@ -59,6 +61,7 @@ export class GatewayServer {
     };
     const server = createServer(options, (request, response) => this.route(request, response, fastify));
     this.server = server;
+    server.on('connection', (socket) => this.routes!.connections.accept(socket));
     this.deadPeers.watch(server);
     server.on('connection', (socket) => {
       this.sockets.add(socket);

@@ -66,7 +66,7 @@ describe('content negotiation', () => {
 });
 
 const projectsOf = (headers: Record<string, string>, path?: string): readonly string[] =>
-  sourceOf({ headers, principal: ANONYMOUS }, path).projects;
+  sourceOf({ headers, principal: ANONYMOUS, quotaKey: 'anonymous' }, path).projects;
 
 describe('sourceOf', () => {
   it.each([

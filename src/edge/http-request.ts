@@ -94,6 +94,7 @@ export const bodyError = ({ reason, message }: JsonProblem): GatewayError =>
 /** The principal, projects and headers of the HTTP request that contained a message. */
 export interface RequestSource {
   readonly principal: Principal;
+  readonly quotaKey: string;
   /** The projects that path and headers name. `ProjectGuard` decides whether they agree. */
   readonly projects: readonly string[];
   readonly headers: IncomingHttpHeaders;
@@ -102,7 +103,7 @@ export interface RequestSource {
 export const PROJECT_HEADERS = ['x-gatehouse-project', 'x-mcpr-project'];
 
 export function sourceOf(
-  { headers, principal }: Pick<AuthenticatedRequest, 'headers' | 'principal'>,
+  { headers, principal, quotaKey }: Pick<AuthenticatedRequest, 'headers' | 'principal' | 'quotaKey'>,
   projectInPath: string | undefined,
 ): RequestSource {
   const projects = projectInPath === undefined ? [] : [projectInPath];
@@ -112,5 +113,5 @@ export function sourceOf(
     if (value === '') throw new GatewayError('bad-request', `The header ${name} names no project`);
     projects.push(String(value));
   }
-  return { principal, projects, headers };
+  return { principal, quotaKey, projects, headers };
 }

@@ -10,6 +10,7 @@ import { SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { Metrics } from '../metrics/metrics.js';
 import { AuthenticationGuard, type AuthenticatedRequest } from './auth/authentication.guard.js';
 import { parseEventId } from '../mcp/event-frame.js';
+import { ConnectionGuard } from './connection.guard.js';
 import { writeError } from './http-errors.js';
 import { withGuards, HttpGuards } from './http-guards.js';
 import {
@@ -25,6 +26,7 @@ import { MessageReceiver } from './message-receiver.js';
 import { OriginGuard } from './origin.guard.js';
 import type { Session } from './session.js';
 import { sessionNotFound, Sessions } from './sessions.service.js';
+import { StreamQuota } from './stream-quota.js';
 
 const ALLOW = 'GET, POST, DELETE, OPTIONS';
 const MAX_BATCH_LENGTH = 20;
@@ -50,6 +52,7 @@ export class McpEndpoint implements OnModuleInit {
     private readonly receiver: MessageReceiver,
     private readonly limits: Limits,
     private readonly metrics: Metrics,
+    private readonly streamQuota: StreamQuota,
   ) {}
 
   onModuleInit(): void {
@@ -75,7 +78,7 @@ export class McpEndpoint implements OnModuleInit {
     }
   }
 
-  @HttpGuards([AuthenticationGuard])
+  @HttpGuards([AuthenticationGuard, ConnectionGuard])
   async post(request: AuthenticatedRequest, response: ServerResponse, project?: string): Promise<void> {
     const source = sourceOf(request, project);
     requireAccept(request, 'application/json', 'text/event-stream');
@@ -104,7 +107,7 @@ export class McpEndpoint implements OnModuleInit {
   }
 
   /** Opens the standalone event stream of a session, or resumes a stream. */
-  @HttpGuards([AuthenticationGuard])
+  @HttpGuards([AuthenticationGuard, ConnectionGuard])
   get(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
     const source = sourceOf(request, project);
     this.requireOpen(response);
@@ -112,15 +115,17 @@ export class McpEndpoint implements OnModuleInit {
     const session = this.sessionInProject(request, source);
     const lastEventId = request.headers['last-event-id'];
     if (lastEventId === undefined) {
+      this.streamQuota.claim(session, response);
       session.listen(response);
       return;
     }
     const resume = parseEventId(String(lastEventId));
     if (!resume) throw new GatewayError('bad-request', 'Last-Event-ID is not an event id of this gateway');
+    this.streamQuota.claim(session, response);
     session.listen(response, resume);
   }
 
-  @HttpGuards([AuthenticationGuard])
+  @HttpGuards([AuthenticationGuard, ConnectionGuard])
   delete(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
     this.requireOpen(response);
     this.sessionInProject(request, sourceOf(request, project)).close();
@@ -179,14 +184,14 @@ export class McpEndpoint implements OnModuleInit {
     return session;
   }
 
-  private sessionOf({ headers, principal }: AuthenticatedRequest): Session {
+  private sessionOf({ headers, principal, quotaKey }: AuthenticatedRequest): Session {
     const version = headers['mcp-protocol-version'];
     if (version !== undefined && !SUPPORTED_VERSIONS.includes(String(version)))
       throw new GatewayError(
         'bad-request',
         `Unsupported MCP-Protocol-Version (supported: ${SUPPORTED_VERSIONS.join(', ')})`,
       );
-    return this.sessions.get(headers['mcp-session-id'] as string | undefined, principal);
+    return this.sessions.get(headers['mcp-session-id'] as string | undefined, principal, quotaKey);
   }
 }
 

@@ -65,13 +65,13 @@ export class MessageReceiver {
 
   /** Creates a session and adds it when the handler has accepted it. The client gets its key in a response header. */
   async initialize(message: Request, response: ServerResponse, source: RequestSource): Promise<void> {
-    const session = this.sessions.create(source.principal);
+    const session = this.sessions.create(source.principal, source.quotaKey);
     const exchange = new Exchange(response, session);
     const context = contextOf(message, session, exchange, source);
     const { current } = this;
     current.begin();
     try {
-      this.sessions.requireCapacity();
+      this.sessions.requireCapacity(source.quotaKey);
       const result = await this.dispatcher.dispatchRequest(context, message.params);
       this.sessions.add(session);
       response.setHeader('mcp-session-id', session.key!);
@@ -113,6 +113,7 @@ export class MessageReceiver {
     try {
       session.beginRequest(context);
     } catch (error) {
+      if ((error as GatewayError).kind === 'limit-exceeded') this.metrics.countRefusal('inFlightPerSession');
       this.answerError(context, exchange, error);
       return;
     }

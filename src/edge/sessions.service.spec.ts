@@ -67,7 +67,7 @@ describe('Sessions', () => {
       kind: 'limit-exceeded',
       data: { code: 'LimitExceeded', limit: 2 },
     });
-    expect(() => sessions.requireCapacity()).toThrow(refusal);
+    expect(() => sessions.requireCapacity(ANONYMOUS.id)).toThrow(refusal);
     expect(() => open(sessions)).toThrow(refusal);
     first.close();
     expect(() => open(sessions)).not.toThrow('Session not found');

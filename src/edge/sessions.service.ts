@@ -1,12 +1,14 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { GatewayError, limitExceeded } from '../core/errors.js';
 import { MemoryQuotas } from '../state/memory-quotas.js';
+import { PrincipalQuota } from '../state/principal-quota.js';
 import { Quotas, type QuotaCounter } from '../state/quotas.js';
 import type { Principal } from '../mcp/principal.js';
 import { Metrics } from '../metrics/metrics.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import { Session, sessionIdOf, type PreviousSession } from './session.js';
+import { SessionsByPrincipal } from './sessions-by-principal.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 const KEEP_ALIVE_INTERVAL_MS = 5000;
@@ -30,8 +32,11 @@ export class Sessions implements OnModuleInit {
   private readonly intervalListeners = new ListenerSet();
   private readonly principalListeners = new ListenerSet<[session: Session]>();
   private readonly openListeners = new ListenerSet<[session: Session]>();
-  /** The quota that a session takes from `add` until it is closed. */
+  private readonly logger = new Logger('Sessions');
+  private readonly byPrincipal = new SessionsByPrincipal();
+  /** The quotas that a session takes from `add` until it is closed. */
   private readonly quota: readonly QuotaCounter[];
+  private readonly perPrincipal: PrincipalQuota;
 
   constructor(
     private readonly limits: Limits,
@@ -40,6 +45,8 @@ export class Sessions implements OnModuleInit {
     private readonly quotas: Quotas = new MemoryQuotas(),
   ) {
     this.quota = [{ key: SESSIONS, limit: limits.sessions }];
+    const limit = { name: SESSIONS, limit: limits.sessionsPerPrincipal, what: 'open sessions' };
+    this.perPrincipal = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('sessionsPerPrincipal'));
   }
 
   onModuleInit(): void {
@@ -59,18 +66,23 @@ export class Sessions implements OnModuleInit {
   }
 
   /** Requests do not find the session before it is added. */
-  create(principal: Principal): Session {
-    return new Session(this.limits, principal, this.metrics);
+  create(principal: Principal, quotaKey = principal.id): Session {
+    const session = new Session(this.limits, principal, this.metrics);
+    session.quotaKey = quotaKey;
+    return session;
   }
 
   add(session: Session): void {
-    if (this.quotas.claim(this.quota)) throw this.limitReached();
+    this.claim(session);
+    this.byPrincipal.add(session);
     this.byId.set(session.id, session);
     if (session.key !== undefined) this.byKey.set(session.key, session);
     this.recipients.add(session);
     this.openListeners.emit(session);
     session.onClose(() => {
       this.quotas.release(this.quota);
+      this.perPrincipal.release(session.quotaKey);
+      this.byPrincipal.delete(session);
       this.byId.delete(session.id);
       if (session.key !== undefined) this.byKey.delete(session.key);
     });
@@ -96,20 +108,22 @@ export class Sessions implements OnModuleInit {
     return this.openListeners.add(listener);
   }
 
-  requireCapacity(): void {
-    if (!this.hasCapacity) throw this.limitReached();
+  /** Throws when a new session of this principal would be refused. */
+  requireCapacity(quotaKey: string): void {
+    if (this.perPrincipal.isReached(quotaKey)) throw this.perPrincipal.refusal();
+    if (!this.hasCapacity && !this.byPrincipal.sessionToEndFor(quotaKey)) throw this.limitReached();
   }
 
   /**
    * The session of a request, whose time of last activity and principal are updated. Throws when there is none, or when
    * another principal opened it.
    */
-  get(key: string | undefined, principal: Principal): Session {
+  get(key: string | undefined, principal: Principal, quotaKey = principal.id): Session {
     if (key === undefined)
       throw new GatewayError('session-required', 'The Mcp-Session-Id header is required');
     const session = this.byKey.get(key) ?? this.byId.get(sessionIdOf(key));
     if (session?.principal.id !== principal.id) throw sessionNotFound();
-    if (session.key === undefined) this.bindKey(session, key);
+    if (session.key === undefined) this.bindKey(session, key, quotaKey);
     if (session.principal !== principal) this.changePrincipal(session, principal);
     session.touch();
     return session;
@@ -130,13 +144,46 @@ export class Sessions implements OnModuleInit {
     return this.quotas.count(SESSIONS) < this.limits.sessions;
   }
 
+  private claim(session: Session): void {
+    const { quotaKey } = session;
+    // A restored session had a place before; the address of its anonymous client is not known yet.
+    if (session.key === undefined) this.perPrincipal.claimUnlimited(quotaKey);
+    else if (!this.perPrincipal.claim(quotaKey)) throw this.perPrincipal.refusal();
+    if (!this.quotas.claim(this.quota)) return;
+    this.endSessionFor(quotaKey);
+    if (!this.quotas.claim(this.quota)) return;
+    this.perPrincipal.release(quotaKey);
+    throw this.limitReached();
+  }
+
+  /** Ends a session of the principal with the most, if the principal of a new session has fewer. */
+  private endSessionFor(quotaKey: string): void {
+    const session = this.byPrincipal.sessionToEndFor(quotaKey);
+    if (!session) return;
+    this.metrics.countSessionEviction();
+    this.logger.warn({
+      message: 'session ended for a session of another principal: limits.sessions is reached',
+      session: session.id,
+      principal: session.principal.id,
+      idleMs: Math.round(session.idleMs),
+    });
+    session.close();
+  }
+
   private limitReached(): GatewayError {
+    this.metrics.countRefusal('sessions');
     return limitExceeded(`${this.limits.sessions} sessions are open`, this.limits.sessions);
   }
 
-  private bindKey(session: Session, key: string): void {
+  /** A restored session counts for the client that uses it. */
+  private bindKey(session: Session, key: string, quotaKey: string): void {
     session.key = key;
     this.byKey.set(key, session);
+    this.byPrincipal.delete(session);
+    this.perPrincipal.release(session.quotaKey);
+    session.quotaKey = quotaKey;
+    this.perPrincipal.claimUnlimited(quotaKey);
+    this.byPrincipal.add(session);
   }
 
   private changePrincipal(session: Session, principal: Principal): void {

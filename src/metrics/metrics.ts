@@ -102,6 +102,7 @@ export class Metrics {
   private readonly observers = new Map<string, Observers>();
   private removeUnknownServers: () => void = () => {};
   private auditFailures = 0;
+  private sessionEvictions = 0;
   private readonly subscriptionEvents = new LabelledCounter(['outcome']);
   private readonly subscriptionRejections = new LabelledCounter(['reason']);
   /** Number of subscriptions of clients. Set by the subscriptions module, like the next one. */
@@ -171,6 +172,11 @@ export class Metrics {
 
   countRefusal(limit: RefusedLimit): void {
     this.refusals.increment([limit]);
+  }
+
+  /** Counts a session that was ended because another principal needed its place. */
+  countSessionEviction(): void {
+    this.sessionEvictions++;
   }
 
   countAuditFailure(): void {
@@ -278,6 +284,10 @@ export class Metrics {
     const failures = { type: 'counter', name: 'gatehouse_audit_write_failures_total' } as const;
     this.expose({ ...failures, help: 'Audit entries that could not be written.' }, () => [
       [{}, this.auditFailures],
+    ]);
+    const evictions = { type: 'counter', name: 'gatehouse_sessions_evicted_total' } as const;
+    this.expose({ ...evictions, help: 'Sessions that were ended for one of another principal.' }, () => [
+      [{}, this.sessionEvictions],
     ]);
     const subscriptions = { type: 'gauge', name: 'mcp_active_subscriptions' } as const;
     this.expose({ ...subscriptions, help: 'Subscriptions that clients hold.' }, () => [

@@ -56,7 +56,14 @@ describe('many clients', () => {
     const docs = await startSubscribableServer('x://a');
     const config = writeConfig({
       mcpServers: { docs: docs.http },
-      limits: { sessions: WANTED, subscriptions: WANTED, subscriptionsPerServer: WANTED },
+      limits: {
+        sessions: WANTED,
+        sessionsPerPrincipal: WANTED,
+        streamsPerPrincipal: WANTED,
+        connectionsPerPrincipal: 2 * WANTED,
+        subscriptions: WANTED,
+        subscriptionsPerServer: WANTED,
+      },
     });
     const gateway = launchGateway(['--config', config], {}, withMaxOpenFiles());
     await gateway.listening();

@@ -43,7 +43,11 @@ rmSync(stateDir, { recursive: true });
 /** `McpEndpoint` has no routes in Fastify, so the accepted verbs are found by sending requests. */
 async function addMcpRoutes(path) {
   const gateway = new GatewayServer();
-  gateway.setRoutes({ mcp: app.get(McpEndpoint), originGuard: app.get(OriginGuard) });
+  gateway.setRoutes({
+    mcp: app.get(McpEndpoint),
+    originGuard: app.get(OriginGuard),
+    connections: { accept: () => {} },
+  });
   const server = gateway.create((_request, response) => response.writeHead(404).end());
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${server.address().port}${path}`;

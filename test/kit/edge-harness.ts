@@ -17,6 +17,8 @@ import type { McpDispatcher } from '../../src/mcp/mcp.dispatcher.js';
 import { Metrics } from '../../src/metrics/metrics.js';
 import { Registry } from '../../src/registry/registry.service.js';
 import { Authenticator } from '../../src/edge/auth/authenticator.js';
+import { ClientAddresses } from '../../src/edge/client-addresses.js';
+import { ConnectionGuard } from '../../src/edge/connection.guard.js';
 import { GatewayServer } from '../../src/edge/gateway-server.js';
 import { LogMessages } from '../../src/edge/log-messages.js';
 import { AuthenticationGuard } from '../../src/edge/auth/authentication.guard.js';
@@ -27,6 +29,9 @@ import type { RequestContext } from '../../src/edge/request-context.js';
 import { RequestLog } from '../../src/edge/request-log.js';
 import { SessionController } from '../../src/edge/session.controller.js';
 import { Sessions } from '../../src/edge/sessions.service.js';
+import { StreamQuota } from '../../src/edge/stream-quota.js';
+import { MemoryQuotas } from '../../src/state/memory-quotas.js';
+import { Quotas } from '../../src/state/quotas.js';
 
 type Handler = (params: Params | undefined, context: RequestContext) => unknown;
 
@@ -37,6 +42,7 @@ export class EdgeHarness {
   readonly receiver: MessageReceiver;
   endpoint!: McpEndpoint;
   readonly metrics = new Metrics();
+  readonly quotas = new MemoryQuotas();
   readonly registry = new Registry(new Naming());
   /** The handlers by method: those of `SessionController`, and those that the spec adds. */
   readonly handlers: Map<string, Handler>;
@@ -49,7 +55,7 @@ export class EdgeHarness {
     private readonly auth = NO_AUTH,
   ) {
     this.limits = Object.assign(new Limits(), limits);
-    this.sessions = new Sessions(this.limits, this.metrics);
+    this.sessions = new Sessions(this.limits, this.metrics, undefined, this.quotas);
     const backends = { all: () => [], notifySessionLinks: () => {} } as unknown as Backends;
     const controller = new SessionController(
       this.registry,
@@ -83,9 +89,13 @@ export class EdgeHarness {
         { provide: MessageReceiver, useValue: this.receiver },
         { provide: Authenticator, useValue: new Authenticator(this.auth) },
         OriginGuard,
-        AuthenticationGuard,
-        McpEndpoint,
         { provide: Metrics, useValue: this.metrics },
+        { provide: Quotas, useValue: this.quotas },
+        AuthenticationGuard,
+        ClientAddresses,
+        ConnectionGuard,
+        StreamQuota,
+        McpEndpoint,
       ],
     }).compile();
     // Compiling a testing module turns Nest's logger on.
@@ -93,7 +103,11 @@ export class EdgeHarness {
     this.endpoint = module.get(McpEndpoint);
     this.endpoint.onModuleInit();
     const { gateway } = this;
-    gateway.setRoutes({ mcp: this.endpoint, originGuard: module.get(OriginGuard) });
+    gateway.setRoutes({
+      mcp: this.endpoint,
+      originGuard: module.get(OriginGuard),
+      connections: module.get(ConnectionGuard),
+    });
     this.server = gateway.create((_request, response) => response.writeHead(404).end('not MCP'));
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');

@@ -6,6 +6,8 @@ import { Authenticator } from './authenticator.js';
 /** A request whose Authorization header was verified. */
 export interface AuthenticatedRequest extends IncomingMessage {
   principal: Principal;
+  /** What limits per principal count by: see `Caller`. Set by `ConnectionGuard`. */
+  quotaKey: string;
 }
 
 /** Determines the principal of an HTTP request from its headers. Throws or rejects with an AuthenticationError. */

@@ -1,5 +1,6 @@
 import { FairQueue, type QueueEntry } from './fair-queue.js';
 import { LinkedList, ListPlace } from './linked-list.js';
+import { SizeRanking } from './size-ranking.js';
 
 /**
  * A fair queue of two levels: it serves groups round-robin, and within a group its keys. It also knows the group with the
@@ -9,10 +10,7 @@ export class GroupedFairQueue<T> {
   private readonly groups = new Map<string, Group<T>>();
   /** The groups in the order in which they are served. A group is never empty. */
   private readonly rotation = new LinkedList<Group<T>>();
-  /** The groups by their number of items. */
-  private readonly bySize: LinkedList<Group<T>>[] = [];
-  /** Number of items of the largest group. */
-  private largest = 0;
+  private readonly ranking = new SizeRanking<Group<T>>();
   /** Number of items of all groups together. */
   size = 0;
 
@@ -26,7 +24,7 @@ export class GroupedFairQueue<T> {
     entry.entry = group.items.push(key, entry);
     group.arrivals.append(entry.arrival);
     this.size++;
-    this.rank(group, group.items.size - 1);
+    this.ranking.resized(group, group.items.size - 1, group.items.size);
     return entry;
   }
 
@@ -57,8 +55,8 @@ export class GroupedFairQueue<T> {
 
   /** The item that was pushed last in the largest group, and the size of that group. */
   newestOfLargest(): { readonly item: T; readonly groupSize: number } | undefined {
-    const newest = this.bySize[this.largest]?.first?.value.arrivals.last;
-    return newest && { item: newest.value.item, groupSize: this.largest };
+    const newest = this.ranking.largest?.arrivals.last;
+    return newest && { item: newest.value.item, groupSize: this.ranking.largestSize };
   }
 
   /** All items, group by group. The current item may be removed during the iteration. */
@@ -86,18 +84,10 @@ export class GroupedFairQueue<T> {
     group.arrivals.unlink(entry.arrival);
     entry.group = undefined;
     this.size--;
-    this.rank(group, group.items.size + 1);
+    this.ranking.resized(group, group.items.size + 1, group.items.size);
     if (group.items.size > 0) return;
     this.rotation.unlink(group.rotationPlace);
     this.groups.delete(group.key);
-  }
-
-  /** Sorts the group by its new size, which differs from the previous one by one. */
-  private rank({ items: { size }, rankPlace }: Group<T>, previous: number): void {
-    if (previous > 0) this.bySize[previous]!.unlink(rankPlace);
-    if (size > 0) (this.bySize[size] ??= new LinkedList()).append(rankPlace);
-    if (size > this.largest) this.largest = size;
-    else if (previous === this.largest && !this.bySize[previous]!.first) this.largest = size;
   }
 }
 
@@ -106,7 +96,6 @@ class Group<T> {
   /** The entries in the order in which they were pushed. */
   readonly arrivals = new LinkedList<GroupedEntry<T>>();
   readonly rotationPlace = new ListPlace<Group<T>>(this);
-  readonly rankPlace = new ListPlace<Group<T>>(this);
 
   constructor(readonly key: string) {}
 }

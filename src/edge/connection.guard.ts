@@ -1,0 +1,73 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Limits } from '../config/limits.js';
+import { GatewayError } from '../core/errors.js';
+import { ANONYMOUS } from '../mcp/principal.js';
+import { Metrics } from '../metrics/metrics.js';
+import { PrincipalQuota } from '../state/principal-quota.js';
+import { Quotas } from '../state/quotas.js';
+import type { AuthenticatedRequest } from './auth/authentication.guard.js';
+import { ClientAddresses } from './client-addresses.js';
+
+const REFUSAL =
+  'HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
+
+/**
+ * Limits the connections of each principal, and determines the quota key of every MCP request. A connection counts for the
+ * remote address until its first authenticated request, and then for the principal of its latest request.
+ */
+@Injectable()
+export class ConnectionGuard implements CanActivate {
+  private readonly quota: PrincipalQuota;
+  /** The quota key under which each open connection counts. */
+  private readonly keys = new WeakMap<Socket, string>();
+
+  constructor(
+    private readonly addresses: ClientAddresses,
+    limits: Limits,
+    quotas: Quotas,
+    metrics: Metrics,
+  ) {
+    const limit = { name: 'connections', limit: limits.connectionsPerPrincipal, what: 'connections' };
+    this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('connectionsPerPrincipal'));
+  }
+
+  /** To be called with every new connection. */
+  accept(socket: Socket): void {
+    socket.once('close', () => {
+      const key = this.keys.get(socket);
+      if (key !== undefined) this.quota.release(key);
+    });
+    const key = this.addresses.quotaKeyOfPeer(socket);
+    if (key === undefined) return;
+    if (this.quota.claim(key)) {
+      this.keys.set(socket, key);
+      return;
+    }
+    this.quota.refusal();
+    socket.write(REFUSAL);
+    socket.destroySoon();
+  }
+
+  canActivate(context: ExecutionContext): boolean {
+    const http = context.switchToHttp();
+    const request = http.getRequest<AuthenticatedRequest>();
+    const { principal } = request;
+    request.quotaKey = principal === ANONYMOUS ? this.addresses.quotaKeyOf(request) : principal.id;
+    this.assign(request, http.getResponse<ServerResponse>());
+    return true;
+  }
+
+  private assign({ socket, quotaKey }: AuthenticatedRequest, response: ServerResponse): void {
+    const previous = this.keys.get(socket);
+    if (previous === quotaKey || socket.destroyed) return;
+    if (!this.quota.claim(quotaKey)) {
+      response.setHeader('connection', 'close');
+      const { message, data } = this.quota.refusal();
+      throw new GatewayError('too-many-connections', message, data);
+    }
+    if (previous !== undefined) this.quota.release(previous);
+    this.keys.set(socket, quotaKey);
+  }
+}

@@ -1,0 +1,50 @@
+import { SizeRanking } from '../lib/queues/size-ranking.js';
+import type { Session } from './session.js';
+
+/** How many sessions of a principal are compared to find one to end. */
+const COMPARED = 64;
+
+/** The open sessions of each principal, by quota key, and the principal with the most. */
+export class SessionsByPrincipal {
+  private readonly groups = new Map<string, Set<Session>>();
+  private readonly ranking = new SizeRanking<Set<Session>>();
+
+  countOf(quotaKey: string): number {
+    return this.groups.get(quotaKey)?.size ?? 0;
+  }
+
+  add(session: Session): void {
+    const { quotaKey } = session;
+    const group = this.groups.get(quotaKey) ?? new Set();
+    this.groups.set(quotaKey, group.add(session));
+    this.ranking.resized(group, group.size - 1, group.size);
+  }
+
+  delete(session: Session): void {
+    const { quotaKey } = session;
+    const group = this.groups.get(quotaKey);
+    if (!group?.delete(session)) return;
+    this.ranking.resized(group, group.size + 1, group.size);
+    if (group.size === 0) this.groups.delete(quotaKey);
+  }
+
+  /**
+   * The session that is ended for a new one of this principal when no more sessions can be opened: of the principal with
+   * the most, the one of its oldest sessions that is idle for longest. Undefined when no principal would still have as
+   * many as this one.
+   */
+  sessionToEndFor(quotaKey: string): Session | undefined {
+    const { largest, largestSize } = this.ranking;
+    return largest && largestSize > this.countOf(quotaKey) + 1 ? longestIdle(largest) : undefined;
+  }
+}
+
+function longestIdle(sessions: Iterable<Session>): Session | undefined {
+  let found: Session | undefined;
+  let compared = 0;
+  for (const session of sessions) {
+    if (!found || session.idleMs > found.idleMs) found = session;
+    if (++compared === COMPARED) break;
+  }
+  return found;
+}

@@ -1,0 +1,45 @@
+import type { ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { Limits } from '../config/limits.js';
+import { GatewayError } from '../core/errors.js';
+import { Metrics } from '../metrics/metrics.js';
+import { PrincipalQuota } from '../state/principal-quota.js';
+import { Quotas } from '../state/quotas.js';
+import type { Session } from './session.js';
+
+/**
+ * Limits the sessions of one principal that have an event stream open with GET. A session may reconnect before its earlier
+ * connection is closed, so its connections count once. Streams of responses are limited as calls.
+ */
+@Injectable()
+export class StreamQuota {
+  private readonly quota: PrincipalQuota;
+  /** Number of open connections by session. */
+  private readonly open = new Map<Session, number>();
+
+  constructor(limits: Limits, quotas: Quotas, metrics: Metrics) {
+    const limit = { name: 'streams', limit: limits.streamsPerPrincipal, what: 'event streams' };
+    this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('streamsPerPrincipal'));
+  }
+
+  /** Claims a place for the session, until the last of its responses is closed. */
+  claim(session: Session, response: ServerResponse): void {
+    const { quotaKey } = session;
+    const isFirst = !this.open.has(session);
+    if (isFirst && !this.quota.claim(quotaKey)) {
+      const { message, data } = this.quota.refusal();
+      throw new GatewayError('too-many-connections', message, data);
+    }
+    this.open.set(session, (this.open.get(session) ?? 0) + 1);
+    response.once('close', () => {
+      const left = this.open.get(session)! - 1;
+      if (left > 0) this.open.set(session, left);
+      else this.release(session, quotaKey);
+    });
+  }
+
+  private release(session: Session, quotaKey: string): void {
+    this.open.delete(session);
+    this.quota.release(quotaKey);
+  }
+}
