@@ -5,6 +5,7 @@ import { busyShare } from './harness/cpu-time.mjs';
 import { openTargets } from './harness/targets.mjs';
 import { calls } from './suites/calls.mjs';
 import { catalog } from './suites/catalog.mjs';
+import { fairness } from './suites/fairness.mjs';
 import { fanout } from './suites/fanout.mjs';
 import { hostile } from './suites/hostile.mjs';
 import { links } from './suites/links.mjs';
@@ -24,6 +25,7 @@ const SUITES = {
   search,
   templates,
   fanout,
+  fairness,
   hostile,
   messages,
   restarts,

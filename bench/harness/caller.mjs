@@ -1,4 +1,8 @@
+import { Connection } from './connection.mjs';
 import { openSession } from './session.mjs';
+
+/** Ids of requests in flight differ between the connections of one session. */
+const IDS_PER_CONNECTION = 1e9;
 
 /** One MCP client that sends one request at a time and reports the latency of each. */
 export class Caller {
@@ -6,14 +10,24 @@ export class Caller {
   #headers;
   #lastId = 0;
 
-  static async open(url) {
-    const { connection, headers } = await openSession(url);
+  static async open(url, extraHeaders) {
+    const { connection, headers } = await openSession(url, extraHeaders);
     return new Caller(connection, headers);
   }
 
   constructor(connection, headers) {
     this.#connection = connection;
     this.#headers = headers;
+  }
+
+  /** Further connections in the same session. */
+  async more(url, count) {
+    const open = async (_, index) => {
+      const caller = new Caller(await Connection.open(url), this.#headers);
+      caller.#lastId = (index + 1) * IDS_PER_CONNECTION;
+      return caller;
+    };
+    return Promise.all(Array.from({ length: count }, open));
   }
 
   async request(method, params = {}) {

@@ -10,13 +10,18 @@ const INITIALIZE = JSON.stringify({
 });
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
-/** Opens a connection and a session on it. Returns the connection and the headers of every request of the session. */
-export async function openSession(url) {
+/** Opens a connection and a session on it. `extra` headers are sent with every request. Returns the connection and the headers of the session. */
+export async function openSession(url, extra = {}) {
   const connection = await Connection.open(url);
-  const { status, head } = await connection.request('POST', HEADERS, INITIALIZE);
+  const { status, head } = await connection.request('POST', { ...HEADERS, ...extra }, INITIALIZE);
   const session = /mcp-session-id: *(\S+)/i.exec(head)?.[1];
   if (status !== 200 || !session) throw new Error(`initialize was answered with HTTP ${status}`);
-  const headers = { ...HEADERS, 'mcp-session-id': session, 'mcp-protocol-version': PROTOCOL_VERSION };
+  const headers = {
+    ...HEADERS,
+    ...extra,
+    'mcp-session-id': session,
+    'mcp-protocol-version': PROTOCOL_VERSION,
+  };
   await connection.request('POST', headers, INITIALIZED);
   return { connection, headers };
 }

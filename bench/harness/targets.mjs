@@ -52,9 +52,9 @@ export async function startGatehouse({ backend, servers = {}, limits, root = her
 }
 
 /** Gatehouse listens before its servers are connected. */
-export async function untilListed({ url }, tool) {
+export async function untilListed({ url }, tool, headers) {
   const giveUpAt = performance.now() + READY_TIMEOUT_MS;
-  const caller = await Caller.open(url);
+  const caller = await Caller.open(url, headers);
   for (;;) {
     const { result } = await caller.request('tools/list');
     if (result.tools.some(({ name }) => name === tool) || result.nextCursor) break;

@@ -1,11 +1,13 @@
 // An MCP server over Streamable HTTP with the least possible work per request: the target `direct`.
-// Arguments: the number of tools (200), and `hang` to leave every tools/call unanswered.
+// Arguments: the number of tools (200), and `hang` to leave every tools/call unanswered
+// or the time in milliseconds that a tools/call takes.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { toolsOf } from '../harness/tools.mjs';
 
 const TOOLS = toolsOf(Number(process.argv[2] ?? 200));
 const hangs = process.argv[3] === 'hang';
+const delayMs = Number(process.argv[3]) || 0;
 const PAGE = 1000;
 const LARGE = 'x'.repeat(1_048_576);
 const sessions = new Set();
@@ -54,7 +56,10 @@ function answer(request, response, { id, method, params }) {
   if (hangs && method === 'tools/call') return undefined;
   const result = methods[method]?.(params);
   const outcome = result ? { result } : { error: { code: -32601, message: `Method not found: ${method}` } };
-  return reply(response, 200, headers, JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
+  const body = JSON.stringify({ jsonrpc: '2.0', id, ...outcome });
+  if (delayMs > 0 && method === 'tools/call')
+    return setTimeout(() => reply(response, 200, headers, body), delayMs);
+  return reply(response, 200, headers, body);
 }
 
 function reply(response, status, headers = {}, body = '') {
