@@ -22,7 +22,6 @@ import { Backend, type BackendEvents } from './backend.js';
 import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 import { createLinkFactory, type LinkFactory, type LinkHooks } from './link/link-factory.js';
-import type { LinkOptions } from './link/json-rpc-link.js';
 import type { Link, ServerNotification } from './link/link.js';
 
 type NotificationEvent = [server: string, notification: ServerNotification, owner?: ClientSession];
