@@ -1,5 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { LOG_LEVELS, type LogLevel } from './config/log-settings.js';
+import { SubstringSet } from './lib/substrings/substring-set.js';
 
 const REDACTED = '[redacted]';
 
@@ -19,7 +20,9 @@ const FRAMEWORK_CONTEXTS = new Set([
  */
 export class JsonLogger implements LoggerService {
   private readonly threshold: number;
-  private secrets: readonly string[] = [];
+  private secrets: ReadonlySet<string> = new Set();
+  /** Built from `secrets` when it is needed. */
+  private patterns: SubstringSet | undefined;
 
   constructor(
     level: LogLevel,
@@ -32,9 +35,10 @@ export class JsonLogger implements LoggerService {
 
   /** Redacts these values in all later lines. */
   addSecrets(secrets: readonly string[]): void {
-    // JSON contains the escaped form of a secret. Longer secrets come first, because a shorter one may be their prefix.
+    // JSON contains the escaped form of a secret.
     const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
-    this.secrets = [...new Set([...this.secrets, ...escaped])].toSorted((a, b) => b.length - a.length);
+    this.secrets = new Set([...this.secrets, ...escaped]);
+    this.patterns = undefined;
   }
 
   debug(message: unknown, context?: string): void {
@@ -75,7 +79,8 @@ export class JsonLogger implements LoggerService {
   }
 
   private redact(line: string): string {
-    return this.secrets.reduce((text, secret) => text.replaceAll(secret, REDACTED), line);
+    this.patterns ??= new SubstringSet(this.secrets);
+    return this.patterns.replaceIn(line, REDACTED);
   }
 }
 

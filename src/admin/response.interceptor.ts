@@ -1,6 +1,7 @@
 import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { map, type Observable } from 'rxjs';
+import { mergeMap, type Observable } from 'rxjs';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { requestIdOf, type AdminRequest } from './admin-caller.js';
 import { SecretRedactor } from './secret-redactor.js';
 
@@ -14,6 +15,6 @@ export class ResponseInterceptor implements NestInterceptor {
     http
       .getResponse<FastifyReply>()
       .headers({ 'cache-control': 'no-store', 'x-request-id': requestIdOf(http.getRequest<AdminRequest>()) });
-    return next.handle().pipe(map((value) => this.secrets.redact(value)));
+    return next.handle().pipe(mergeMap((value) => this.secrets.redactPage(value, sliceScheduler.start())));
   }
 }

@@ -2,8 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { LiveConfig } from '../config/live-config.js';
 import type { ServerConfig } from '../config/servers-config.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
 import { AdminTokens } from './admin-tokens.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
+import type { Yield } from '../lib/slices/slices.js';
+import { SubstringSet } from '../lib/substrings/substring-set.js';
 
 export const REDACTED = '[redacted]';
 
@@ -25,9 +28,9 @@ type Listener = (secrets: readonly string[]) => void;
 @Injectable()
 export class SecretRedactor {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();
-  private values = new Set<string>();
-  /** In this order, a secret that contains another one is replaced as a whole. */
-  private longestFirst: readonly string[] = [];
+  private values: ReadonlySet<string> = new Set();
+  /** Built from `values` when it is needed. */
+  private patterns: SubstringSet | undefined;
 
   constructor(
     private readonly live: LiveConfig,
@@ -40,7 +43,7 @@ export class SecretRedactor {
   }
 
   get current(): readonly string[] {
-    return this.longestFirst;
+    return [...this.values];
   }
 
   /** Calls the listener when there are new secrets. */
@@ -58,8 +61,31 @@ export class SecretRedactor {
     );
   }
 
+  /** The same for a response, whose lists may be long: their items are redacted in slices. */
+  async redactPage(value: unknown, yieldIfDue: Yield): Promise<unknown> {
+    if (!isJsonObject(value)) return this.redact(value);
+    const page: [string, unknown][] = [];
+    for (const [name, member] of Object.entries(value))
+      page.push([
+        this.redactText(name),
+        Array.isArray(member) ? await this.redactItems(member, yieldIfDue) : this.redact(member),
+      ]);
+    return Object.fromEntries(page);
+  }
+
+  private async redactItems(items: readonly unknown[], yieldIfDue: Yield): Promise<unknown[]> {
+    const redacted: unknown[] = [];
+    for (const item of items) {
+      const due = yieldIfDue();
+      if (due) await due;
+      redacted.push(this.redact(item));
+    }
+    return redacted;
+  }
+
   private redactText(text: string): string {
-    return this.longestFirst.reduce((redacted, secret) => redacted.replaceAll(secret, REDACTED), text);
+    this.patterns ??= new SubstringSet(this.values);
+    return this.patterns.replaceIn(text, REDACTED);
   }
 
   private collect(): void {
@@ -71,8 +97,8 @@ export class SecretRedactor {
     const all = new Set([...this.values, ...current]);
     if (all.size === this.values.size) return;
     this.values = all;
-    this.longestFirst = [...all].toSorted((a, b) => b.length - a.length);
-    this.listeners.emit(this.longestFirst);
+    this.patterns = undefined;
+    this.listeners.emit(this.current);
   }
 }
 
