@@ -11,8 +11,8 @@ export class AdminSubscriptionsController {
 
   /** Lists subscriptions, the oldest first */
   @Get()
-  listSubscriptions(@Query() query: SubscriptionQuery): SubscriptionsDto {
-    const { items, ...page } = this.admin.page(query);
+  async listSubscriptions(@Query() query: SubscriptionQuery): Promise<SubscriptionsDto> {
+    const { items, ...page } = await this.admin.page(query);
     return { subscriptions: items, ...page };
   }
 

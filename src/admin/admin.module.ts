@@ -29,6 +29,7 @@ import { ServerViews } from './server-views.js';
 import { ServersController } from './servers.controller.js';
 import { SessionAdmin } from './session-admin.js';
 import { SessionsController } from './sessions.controller.js';
+import { SummaryController } from './summary.controller.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 import { AdminSubscriptionsController } from './admin-subscriptions.controller.js';
 
@@ -50,6 +51,7 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
     AdminSubscriptionsController,
     ProjectsController,
     ConfigController,
+    SummaryController,
     EventsController,
   ],
   providers: [

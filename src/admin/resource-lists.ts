@@ -12,24 +12,12 @@ import { searchFieldsOf } from '../meta-tools/search-fields.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
+import { pageOf, type CountedPage, type Matches } from './counted-page.js';
 import type { ResourceDto, ResourceTemplateDto } from './dto/catalog.dto.js';
 import type { ListQuery } from './dto/list-query.dto.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import { upperBound } from '../lib/sorted/binary-search.js';
-
-export interface CountedPage<Item> {
-  readonly items: Item[];
-  readonly nextCursor?: string;
-  /** Items on all pages. */
-  readonly total: number;
-}
-
-/** One page of matches in order, plus one entry if there is a next page, and the number of all matches. */
-interface Matches<Entry> {
-  readonly entries: readonly Entry[];
-  readonly total: number;
-}
 
 /** Lists and searches resources and templates of the catalog. Sends no request to a server. */
 @Injectable()
@@ -105,17 +93,6 @@ export class ResourceLists {
     }
     return { entries: found.items, total };
   }
-}
-
-function pageOf<Entry, Item>(
-  { entries, total }: Matches<Entry>,
-  { limit, cursorAfter }: ListRequest,
-  keyOf: (entry: Entry) => string,
-  itemOf: (entry: Entry) => Item,
-): CountedPage<Item> {
-  const shown = entries.slice(0, limit);
-  const more = entries.length > limit ? { nextCursor: cursorAfter(keyOf(shown.at(-1)!)) } : {};
-  return { items: shown.map(itemOf), ...more, total };
 }
 
 const searchTextOf = ({ uriTemplate, template }: PublicTemplate): string =>

@@ -80,7 +80,6 @@ export class ServersController {
    * Enables a server, also a deleted one of the configuration file; waits until it is ready or fails
    *
    * @param id - Id of the server.
-   * @throws {409} The server is not in a state for this.
    */
   @Post(':id/enable')
   @HttpCode(200)
@@ -96,7 +95,6 @@ export class ServersController {
    * Disables a server; running calls may finish
    *
    * @param id - Id of the server.
-   * @throws {409} The server is not in a state for this.
    */
   @Post(':id/disable')
   @HttpCode(200)

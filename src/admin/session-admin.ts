@@ -1,10 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
+import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import { notFound } from './admin-problem.js';
+import type { SessionQuery } from './dto/list-query.dto.js';
 import type { SessionDto } from './dto/session.dto.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AdminActions } from './admin-actions.js';
+import { ListRequests } from './list-requests.js';
+import { pageOf, type CountedPage } from './counted-page.js';
 
 const PUBLIC_ID_DIGITS = 16;
 
@@ -16,19 +21,39 @@ export const publicSessionId = ({ id }: Pick<Session, 'id'>): string => id.slice
 export class SessionAdmin {
   constructor(
     private readonly sessions: Sessions,
+    private readonly requests: ListRequests,
     private readonly actions: AdminActions,
   ) {}
 
-  all(): SessionDto[] {
-    return [...this.sessions.all()].map(sessionDto);
+  /** Sorted by age, the oldest first. Collected in slices: there may be thousands of sessions. */
+  async page(query: SessionQuery): Promise<CountedPage<SessionDto>> {
+    const request = this.requests.parse('sessions', query);
+    const { q, matches, after, limit } = request;
+    const found = new BoundedSortedList<Session>(limit + 1, sortKey);
+    const yieldIfDue = sliceScheduler.start();
+    let total = 0;
+    for (const session of this.sessions.all()) {
+      const due = yieldIfDue();
+      if (due) await due;
+      if (query.project !== undefined && session.project !== query.project) continue;
+      if (q !== '' && !matches(searchTextOf(session))) continue;
+      total++;
+      if (sortKey(session) > after) found.add(session);
+    }
+    return pageOf({ entries: found.items, total }, request, sortKey, sessionDto);
   }
 
   async close(caller: AdminCaller, publicId: string): Promise<void> {
     await this.actions.run(caller, { action: 'session.close', target: publicId }, () => {
-      const session = [...this.sessions.all()].find((open) => publicSessionId(open) === publicId);
+      const session = this.find(publicId);
       if (!session) throw notFound('session', publicId);
       return { apply: () => session.close() };
     });
+  }
+
+  private find(publicId: string): Session | undefined {
+    for (const session of this.sessions.all()) if (publicSessionId(session) === publicId) return session;
+    return undefined;
   }
 }
 
@@ -45,3 +70,10 @@ export function sessionDto(session: Session): SessionDto {
     streams: streams.connectedCount,
   };
 }
+
+/** The text that a search matches. */
+const searchTextOf = (session: Session): string =>
+  [publicSessionId(session), session.clientInfo?.name ?? '', session.principal.id].join('\n').toLowerCase();
+
+/** Sorts as text: milliseconds since 1970 have the same number of digits until the year 2286. */
+const sortKey = (session: Session): string => `${session.openedAt} ${publicSessionId(session)}`;

@@ -1,6 +1,7 @@
-import { Delete, Get, HttpCode, Param } from '@nestjs/common';
+import { Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
 import { CurrentCaller, type AdminCaller } from './admin-caller.js';
 import { AdminController } from './admin-controller.js';
+import { SessionQuery } from './dto/list-query.dto.js';
 import { SessionsDto } from './dto/session.dto.js';
 import { SessionAdmin } from './session-admin.js';
 
@@ -8,10 +9,11 @@ import { SessionAdmin } from './session-admin.js';
 export class SessionsController {
   constructor(private readonly admin: SessionAdmin) {}
 
-  /** Lists every open session */
+  /** Lists open sessions, the oldest first */
   @Get()
-  listSessions(): SessionsDto {
-    return { sessions: this.admin.all() };
+  async listSessions(@Query() query: SessionQuery): Promise<SessionsDto> {
+    const { items, ...page } = await this.admin.page(query);
+    return { sessions: items, ...page };
   }
 
   /**

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-client.js';
@@ -7,6 +7,7 @@ import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import { Projects } from '../projects/projects.service.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { AdminProblem } from './admin-problem.js';
 import { ListRequests } from './list-requests.js';
 import type { ChangeFeed } from './change-feed.js';
@@ -17,9 +18,9 @@ import type { SubscriptionQuery } from './dto/list-query.dto.js';
 
 const LINGER_MS = 500;
 
-function problemOf(act: () => unknown): [string, string] {
+async function problemOf(act: () => Promise<unknown>): Promise<[string, string]> {
   try {
-    act();
+    await act();
   } catch (error) {
     const { kind, message } = error as AdminProblem;
     return [kind, message];
@@ -65,20 +66,20 @@ describe('SubscriptionAdmin', () => {
     await harness.subscribe(ben, 'resource://db/x://*');
   });
 
-  const listed = (query: SubscriptionQuery = {}): string[] =>
-    admin
-      .page(query)
-      .items.map(({ client, uri }) => `${client === publicSessionId(ann) ? 'ann' : 'ben'} ${uri}`);
+  const listed = async (query: SubscriptionQuery = {}): Promise<string[]> =>
+    (await admin.page(query)).items.map(
+      ({ client, uri }) => `${client === publicSessionId(ann) ? 'ann' : 'ben'} ${uri}`,
+    );
 
-  it('lists subscriptions with their age, the oldest first, without session ids', () => {
-    expect(listed()).toEqual([
+  it('lists subscriptions with their age, the oldest first, without session ids', async () => {
+    expect(await listed()).toEqual([
       'ann resource://db/x://1',
       'ann resource://db/x://2',
       'ann resource://git/x://1',
       'ben resource://db/x://*',
     ]);
     const [row] = [...harness.subscribers.table];
-    expect(admin.page({}).items[0]).toEqual({
+    expect((await admin.page({})).items[0]).toEqual({
       id: row!.id,
       client: publicSessionId({ id: 'ann' }),
       server: 'db',
@@ -112,27 +113,34 @@ describe('SubscriptionAdmin', () => {
       () => ({ client: publicSessionId(ann), server: 'db', uri: 'x://2' }),
       ['ann resource://db/x://2'],
     ],
-  ])('filters by %s', (_by, query, expected) => {
-    expect(listed(query())).toEqual(expected);
-    expect(admin.page(query()).total).toBe(expected.length);
+  ])('filters by %s', async (_by, query, expected) => {
+    expect(await listed(query())).toEqual(expected);
+    expect((await admin.page(query())).total).toBe(expected.length);
   });
 
   it('continues after the cursor when subscriptions were added and removed', async () => {
-    const first = admin.page({ limit: 2 });
+    const first = await admin.page({ limit: 2 });
     expect(first).toMatchObject({ total: 4, nextCursor: expect.any(String) });
     harness.unsubscribe(ann, 'resource://db/x://1');
     harness.unsubscribe(ann, 'resource://db/x://2');
     await harness.pass(1);
     await harness.subscribe(ben, 'resource://git/y://1');
-    const second = admin.page({ limit: 2, cursor: first.nextCursor! });
+    const second = await admin.page({ limit: 2, cursor: first.nextCursor! });
     expect(second.items.map(({ uri }) => uri)).toEqual(['resource://git/x://1', 'resource://db/x://*']);
-    const third = admin.page({ limit: 2, cursor: second.nextCursor! });
+    const third = await admin.page({ limit: 2, cursor: second.nextCursor! });
     expect(third.items.map(({ uri }) => uri)).toEqual(['resource://git/y://1']);
     expect(third.nextCursor).toBeUndefined();
   });
 
-  it('refuses the cursor of another list, unknown servers and unknown projects', () => {
-    const { nextCursor } = admin.page({ limit: 1 });
+  it('lets the event loop run between subscriptions', async () => {
+    const yieldIfDue = jest.fn(() => Promise.resolve());
+    jest.spyOn(sliceScheduler, 'start').mockReturnValueOnce(yieldIfDue);
+    expect(await listed()).toHaveLength(4);
+    expect(yieldIfDue).toHaveBeenCalledTimes(4);
+  });
+
+  it('refuses the cursor of another list, unknown servers and unknown projects', async () => {
+    const { nextCursor } = await admin.page({ limit: 1 });
     for (const query of [
       { cursor: nextCursor!, client: 'x' },
       { cursor: nextCursor!, uri: 'x' },
@@ -140,19 +148,19 @@ describe('SubscriptionAdmin', () => {
       { cursor: nextCursor!, server: 'db' },
       { cursor: 'made up' },
     ])
-      expect(problemOf(() => admin.page(query))[0]).toBe('invalid-input');
-    expect(problemOf(() => admin.page({ server: 'nope' }))).toEqual([
+      expect((await problemOf(() => admin.page(query)))[0]).toBe('invalid-input');
+    expect(await problemOf(() => admin.page({ server: 'nope' }))).toEqual([
       'not-found',
       'there is no server `nope`',
     ]);
-    expect(problemOf(() => admin.page({ project: 'nope' }))[0]).toBe('not-found');
+    expect((await problemOf(() => admin.page({ project: 'nope' })))[0]).toBe('not-found');
   });
 
   it('ends a subscription, records it and unsubscribes at the server', async () => {
-    const { id } = admin.page({ uri: 'resource://db/x://1' }).items[0]!;
+    const { id } = (await admin.page({ uri: 'resource://db/x://1' })).items[0]!;
     ben.close();
     await admin.end(adminHarness.caller(), id);
-    expect(listed()).toEqual(['ann resource://db/x://2', 'ann resource://git/x://1']);
+    expect(await listed()).toEqual(['ann resource://db/x://2', 'ann resource://git/x://1']);
     expect(adminHarness.actions).toEqual([`subscription.end ${id} begun`, `subscription.end ${id} done`]);
     await harness.pass(LINGER_MS);
     expect(db.subscriptionRequests.filter((request) => request.startsWith('-')).toSorted()).toEqual([
@@ -167,9 +175,9 @@ describe('SubscriptionAdmin', () => {
     await expect(admin.end(adminHarness.caller(), 'nope')).rejects.toThrow('there is no subscription `nope`');
     expect(adminHarness.actions).toEqual([]);
     adminHarness.auditIsBroken = true;
-    const { id } = admin.page({}).items[0]!;
+    const { id } = (await admin.page({})).items[0]!;
     await expect(admin.end(adminHarness.caller(), id)).rejects.toThrow('the log is unavailable');
-    expect(listed()).toHaveLength(4);
+    expect(await listed()).toHaveLength(4);
   });
 
   it('publishes new and ended subscriptions while the feed has readers', async () => {

@@ -7,7 +7,8 @@ import type { AdminCaller } from './admin-caller.js';
 import { ListRequests } from './list-requests.js';
 import { AdminActions } from './admin-actions.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
-import type { CountedPage } from './resource-lists.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
+import { pageOf, type CountedPage } from './counted-page.js';
 import { publicSessionId } from './session-admin.js';
 import type { SubscriptionQuery } from './dto/list-query.dto.js';
 import type { SubscriptionDto } from './dto/subscription.dto.js';
@@ -22,15 +23,18 @@ export class SubscriptionAdmin {
     private readonly actions: AdminActions,
   ) {}
 
-  /** Sorted by age, the oldest first. */
-  page(query: SubscriptionQuery): CountedPage<SubscriptionDto> {
+  /** Sorted by age, the oldest first. Collected in slices: there may be hundreds of thousands of subscriptions. */
+  async page(query: SubscriptionQuery): Promise<CountedPage<SubscriptionDto>> {
     const { client, uri } = query;
     const request = this.requests.parse(JSON.stringify(['subscriptions', client, uri]), query);
-    const { scope, server, q, matches, after, limit, cursorAfter } = request;
+    const { scope, server, q, matches, after, limit } = request;
     const found = new BoundedSortedList<Subscription>(limit + 1, sortKey);
+    const yieldIfDue = sliceScheduler.start();
     let total = 0;
     const rows = server === undefined ? this.subscribers.table : this.rowsOf(server);
     for (const row of rows) {
+      const due = yieldIfDue();
+      if (due) await due;
       if (!scope.allows(row.server)) continue;
       if (client !== undefined && clientOf(row) !== client) continue;
       if (uri !== undefined && !this.subscriptions.isUriOf(row, uri)) continue;
@@ -38,9 +42,7 @@ export class SubscriptionAdmin {
       total++;
       if (sortKey(row) > after) found.add(row);
     }
-    const items = found.items.slice(0, limit);
-    const more = found.items.length > limit ? { nextCursor: cursorAfter(sortKey(items.at(-1)!)) } : {};
-    return { items: items.map((row) => this.dtoOf(row)), ...more, total };
+    return pageOf({ entries: found.items, total }, request, sortKey, (row) => this.dtoOf(row));
   }
 
   async end(caller: AdminCaller, id: string): Promise<void> {

@@ -30,7 +30,8 @@ async function namesOf(
   if (argumentOrOption === 'server') return (await api.servers(signal)).map(({ id }) => id);
   if (argumentOrOption === 'project' && group !== 'key')
     return (await api.projects(signal)).map(({ id }) => id);
-  if (argumentOrOption === 'client') return (await api.sessions(signal)).map(({ id }) => id);
+  if (argumentOrOption === 'client')
+    return (await api.page('sessions', { limit: MAX_CANDIDATES }, signal)).rows.map(({ id }) => id);
   if (argumentOrOption === 'tool') return toolNamesFor(command.name(), given, api, signal);
   if (argumentOrOption === 'uri')
     return (await api.page('resources', { limit: MAX_CANDIDATES }, signal)).rows.map(({ uri }) => uri);

@@ -1,6 +1,5 @@
 import type { AdminApi } from '../client/admin-api.js';
-import type { Health } from '../client/admin-types.js';
-import { GatewayProblem } from '../client/gateway-problem.js';
+import type { GatewaySummary, Health } from '../client/admin-types.js';
 import { printable } from '../client/printable.js';
 import { formatCount, pluralize, textOrEmpty } from '../client/format.js';
 import { CommandError } from './command-error.js';
@@ -8,16 +7,9 @@ import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
 import type { TableColumn } from './table.js';
 
-interface Status {
+interface Status extends GatewaySummary {
   readonly url: string;
   readonly status: 'ok' | 'degraded' | 'down';
-  readonly servers: { readonly ready: number; readonly enabled: number; readonly total: number };
-  readonly tools: number;
-  readonly prompts: number;
-  readonly resources?: number;
-  readonly resourceTemplates?: number;
-  readonly subscriptions?: number;
-  readonly sessions: number;
   readonly config: { readonly ok: boolean; readonly at: string; readonly problem?: string };
   /** Health indicators that are not up. */
   readonly troubles: readonly { readonly what: string; readonly state: string; readonly reason: string }[];
@@ -32,18 +24,18 @@ export async function showStatus(options: GatewayOptions): Promise<void> {
     const tone = { ok: 'green', degraded: 'yellow', down: 'red' } as const;
     const { ready, enabled, total } = status.servers;
     const off = total === enabled ? '' : `, ${total - enabled} disabled`;
-    const fields: [string, string | undefined][] = [
+    const fields: [string, string][] = [
       ['status', out.paint(tone[status.status], status.status)],
       ['servers', `${ready} of ${enabled} ready${off}`],
       ['tools', formatCount(status.tools)],
       ['prompts', formatCount(status.prompts)],
       ['resources', resourcesIn(status)],
-      ['subscriptions', status.subscriptions === undefined ? undefined : formatCount(status.subscriptions)],
+      ['subscriptions', formatCount(status.subscriptions)],
       ['sessions', formatCount(status.sessions)],
       ['configuration', status.config.ok ? `accepted ${status.config.at}` : out.paint('yellow', 'refused')],
     ];
     out.line(out.paint('bold', status.url));
-    for (const [name, value] of fields) if (value !== undefined) out.line(`  ${name.padEnd(13)}  ${value}`);
+    for (const [name, value] of fields) out.line(`  ${name.padEnd(13)}  ${value}`);
     const columns: TableColumn[] = [
       { title: 'PROBLEM' },
       { title: 'STATE' },
@@ -58,39 +50,18 @@ export async function showStatus(options: GatewayOptions): Promise<void> {
   if (status.status === 'down') throw new CommandError(printable(`${target.url} does not accept requests`));
 }
 
-function resourcesIn({ resources, resourceTemplates }: Status): string | undefined {
-  if (resources === undefined) return undefined;
-  return resourceTemplates
+function resourcesIn({ resources, resourceTemplates }: Status): string {
+  return resourceTemplates > 0
     ? `${formatCount(resources)}, ${pluralize(resourceTemplates, 'template')}`
     : formatCount(resources);
 }
 
 async function statusOf(api: AdminApi, url: string): Promise<Status> {
-  const [health, servers, sessions, config, resources, resourceTemplates, subscriptions] = await Promise.all([
-    api.health(),
-    api.servers(),
-    api.sessions(),
-    api.config(),
-    totalOf(api, 'resources'),
-    totalOf(api, 'resource-templates'),
-    totalOf(api, 'subscriptions'),
-  ]);
-  const sum = (counted: 'tools' | 'prompts'): number =>
-    servers.reduce((total, { counts }) => total + counts[counted], 0);
+  const [health, summary, config] = await Promise.all([api.health(), api.summary(), api.config()]);
   return {
     url,
     status: stateOf(health),
-    servers: {
-      ready: servers.filter(({ state }) => state === 'ready').length,
-      enabled: servers.filter(({ enabled }) => enabled).length,
-      total: servers.length,
-    },
-    tools: sum('tools'),
-    prompts: sum('prompts'),
-    ...(resources === undefined ? {} : { resources }),
-    ...(resourceTemplates === undefined ? {} : { resourceTemplates }),
-    ...(subscriptions === undefined ? {} : { subscriptions }),
-    sessions: sessions.length,
+    ...summary,
     config,
     troubles: Object.entries(health.details)
       .filter(([, { status }]) => status !== 'up')
@@ -106,17 +77,4 @@ function stateOf({ details }: Health): Status['status'] {
   const states = Object.values(details).map(({ status }) => status);
   if (states.includes('down')) return 'down';
   return states.includes('degraded') ? 'degraded' : 'ok';
-}
-
-/** Undefined if the gateway has no such list. */
-async function totalOf(
-  api: AdminApi,
-  list: 'resources' | 'resource-templates' | 'subscriptions',
-): Promise<number | undefined> {
-  try {
-    return (await api.page(list, { limit: 1 })).total;
-  } catch (error) {
-    if (error instanceof GatewayProblem && error.kind === 'not-found') return undefined;
-    throw error;
-  }
 }

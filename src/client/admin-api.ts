@@ -1,15 +1,14 @@
 import type {
-  AdminLists,
   ConfigStatus,
   Health,
-  ListName,
   ProjectItem,
+  PagedLists,
   PageQuery,
   RowPage,
   ServerDetail,
   ServerSummary,
   ServerTool,
-  SessionItem,
+  GatewaySummary,
 } from './admin-types.js';
 import { GatewayProblem, unreachable, type GatewayProblemKind } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
@@ -29,12 +28,13 @@ interface RequestOptions {
   readonly accept?: string;
 }
 
-const ROW_MEMBERS: Readonly<Record<ListName, string>> = {
+const ROW_MEMBERS: Readonly<Record<keyof PagedLists, string>> = {
   tools: 'tools',
   prompts: 'prompts',
   resources: 'resources',
   'resource-templates': 'resourceTemplates',
   subscriptions: 'subscriptions',
+  sessions: 'sessions',
 };
 
 /** A client of the admin API. Every failure is a GatewayProblem. */
@@ -72,8 +72,8 @@ export class AdminApi {
     return (await this.requestJson<{ projects: ProjectItem[] }>('admin/v1/projects', { signal })).projects;
   }
 
-  async sessions(signal?: AbortSignal): Promise<readonly SessionItem[]> {
-    return (await this.requestJson<{ sessions: SessionItem[] }>('admin/v1/sessions', { signal })).sessions;
+  summary(): Promise<GatewaySummary> {
+    return this.requestJson('admin/v1/summary');
   }
 
   config(): Promise<ConfigStatus> {
@@ -84,11 +84,11 @@ export class AdminApi {
     await this.send(`admin/v1/subscriptions/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
 
-  async page<L extends ListName>(
+  async page<L extends keyof PagedLists>(
     list: L,
     query: PageQuery,
     signal?: AbortSignal,
-  ): Promise<RowPage<AdminLists[L]>> {
+  ): Promise<RowPage<PagedLists[L]>> {
     const parameters = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
     const search = parameters
       .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
@@ -96,23 +96,24 @@ export class AdminApi {
     const path = `admin/v1/${list}${search === '' ? '' : `?${search}`}`;
     const { nextCursor, total, ...body } = await this.requestJson<Record<string, unknown>>(path, { signal });
     return {
-      rows: body[ROW_MEMBERS[list]] as readonly AdminLists[L][],
+      rows: body[ROW_MEMBERS[list]] as readonly PagedLists[L][],
       ...(typeof nextCursor === 'string' && { nextCursor }),
       ...(typeof total === 'number' && { total }),
     };
   }
 
   /** Reads all pages, up to `limit` rows. */
-  async rows<L extends ListName>(
+  async rows<L extends keyof PagedLists>(
     list: L,
     query: PageQuery,
     limit = Infinity,
-  ): Promise<{ rows: AdminLists[L][]; hasMore: boolean }> {
-    const rows: AdminLists[L][] = [];
+    signal?: AbortSignal,
+  ): Promise<{ rows: PagedLists[L][]; hasMore: boolean }> {
+    const rows: PagedLists[L][] = [];
     let cursor: string | undefined;
     do {
       const pageSize = Math.min(limit - rows.length, MAX_PAGE_SIZE);
-      const page = await this.page(list, { ...query, cursor, limit: pageSize });
+      const page = await this.page(list, { ...query, cursor, limit: pageSize }, signal);
       rows.push(...page.rows);
       cursor = page.nextCursor;
     } while (cursor !== undefined && rows.length < limit);

@@ -420,6 +420,26 @@ export interface components {
         };
         readonly Sessions: {
             readonly sessions: readonly components["schemas"]["Session"][];
+            /** @description Cursor of the next page. Absent on the last page. */
+            readonly nextCursor?: string;
+            /** @description Entries on all pages. */
+            readonly total: number;
+        };
+        readonly ServerTotals: {
+            readonly total: number;
+            readonly enabled: number;
+            readonly ready: number;
+        };
+        readonly Summary: {
+            readonly servers: components["schemas"]["ServerTotals"];
+            /** @description Tools of all servers, without those that are switched off. */
+            readonly tools: number;
+            readonly prompts: number;
+            readonly resources: number;
+            readonly resourceTemplates: number;
+            readonly projects: number;
+            readonly sessions: number;
+            readonly subscriptions: number;
         };
         readonly FieldError: {
             /** @description Path of the field in the body, or name of the parameter. */

@@ -6,6 +6,7 @@ export type ServerSummary = Schemas['Server'];
 export type ServerDetail = Schemas['ServerDetail'];
 export type ServerTool = Schemas['ServerTool'];
 export type SessionItem = Schemas['Session'];
+export type GatewaySummary = Schemas['Summary'];
 export type ProjectItem = Schemas['Project'];
 export type ConfigStatus = Schemas['Config'];
 /** A tool or a prompt. */
@@ -14,7 +15,7 @@ export type ResourceItem = Schemas['Resource'];
 export type TemplateItem = Schemas['ResourceTemplate'];
 export type SubscriptionItem = Schemas['Subscription'];
 
-/** The lists that come in pages, by their path. */
+/** The lists of what servers offer and clients subscribe to, by their path. */
 export interface AdminLists {
   tools: NamedItem;
   prompts: NamedItem;
@@ -23,6 +24,11 @@ export interface AdminLists {
   subscriptions: SubscriptionItem;
 }
 export type ListName = keyof AdminLists;
+
+/** Everything that comes in pages: the lists above, and sessions. */
+export interface PagedLists extends AdminLists {
+  sessions: SessionItem;
+}
 
 export interface PageQuery {
   readonly server?: string | undefined;

@@ -1,5 +1,5 @@
 import { AdminApi } from './admin-api.js';
-import type { AdminLists, ListName, PageQuery, RowPage, ServerSummary } from './admin-types.js';
+import type { PagedLists, PageQuery, RowPage, ServerSummary } from './admin-types.js';
 import { GatewayProblem } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
@@ -19,11 +19,13 @@ export class ProjectApi extends AdminApi {
     return servers.filter(({ id }) => project.servers.includes(id));
   }
 
-  override page<L extends ListName>(
+  /** Sessions are not limited: one that was opened without a project may use its servers too. */
+  override page<L extends keyof PagedLists>(
     list: L,
     query: PageQuery,
     signal?: AbortSignal,
-  ): Promise<RowPage<AdminLists[L]>> {
-    return super.page(list, { ...query, project: this.project }, signal);
+  ): Promise<RowPage<PagedLists[L]>> {
+    const project = list === 'sessions' ? undefined : this.project;
+    return super.page(list, { ...query, project }, signal);
   }
 }

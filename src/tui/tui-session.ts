@@ -13,6 +13,8 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 /** Lists that change within this time are reloaded together: one change of a server can cause many events. */
 const RELOAD_DELAY_MS = 150;
 const TICK_INTERVAL_MS = 1000;
+/** Subscriptions of further sessions are shown with the id of the session instead of the name of its client. */
+const MAX_SESSIONS = 10_000;
 
 interface TuiOptions {
   readonly api: AdminApi;
@@ -131,7 +133,11 @@ export class TuiSession {
       case 'server':
         return { type: 'server', detail: await api.server(request.id, signal), version: request.version };
       case 'sessions':
-        return { type: 'sessions', sessions: await api.sessions(signal), version: request.version };
+        return {
+          type: 'sessions',
+          sessions: (await api.rows('sessions', {}, MAX_SESSIONS, signal)).rows,
+          version: request.version,
+        };
       case 'total': {
         const { total = -1 } = await api.page(request.list, { limit: 1 }, signal);
         return { type: 'total', list: request.list, total, version: request.version };

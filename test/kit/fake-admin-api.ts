@@ -57,8 +57,8 @@ export class FakeAdminApi {
     return this.answer(`tools of ${id}`, [{ ownName: 'off', enabled: false }]);
   }
 
-  sessions() {
-    return this.answer('sessions', []);
+  rows(list: string) {
+    return this.answer(list, { rows: [], hasMore: false });
   }
 
   controlServer(id: string, action: string) {

@@ -6,23 +6,17 @@ const MAX_QUERY_LENGTH = 256;
 const MAX_ID_LENGTH = 64;
 const MAX_PAGE_SIZE = 1000;
 
-/** Query parameters of a list that comes in pages. */
-export class ListQuery {
-  /** Only entries of this server. */
-  @IsOptional()
-  @IsString()
-  @MaxLength(MAX_ID_LENGTH)
-  readonly server?: string;
-
-  /** Only entries that this project shows. */
+/** Query parameters of every list that comes in pages. */
+export class PagedQuery {
+  /** Only entries that this project shows; of sessions, those that were opened in it. */
   @IsOptional()
   @IsString()
   @MaxLength(MAX_ID_LENGTH)
   readonly project?: string;
 
   /**
-   * Words that must all occur in the entry: in its name, title or description, or, in the list of subscriptions, in its
-   * URIs, server or client.
+   * Words that must all occur in the entry: in its name, title or description; of a subscription in its URIs, server or
+   * client; of a session in its id, client or principal.
    */
   @IsOptional()
   @IsString()
@@ -43,6 +37,17 @@ export class ListQuery {
   @Min(1)
   @Max(MAX_PAGE_SIZE)
   readonly limit?: number;
+}
+
+export class SessionQuery extends PagedQuery {}
+
+/** Query parameters of a list of what servers offer. */
+export class ListQuery extends PagedQuery {
+  /** Only entries of this server. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_ID_LENGTH)
+  readonly server?: string;
 }
 
 export class SubscriptionQuery extends ListQuery {

@@ -35,4 +35,12 @@ export class SessionDto {
 
 export class SessionsDto {
   readonly sessions: SessionDto[];
+
+  /** Cursor of the next page. Absent on the last page. */
+  readonly nextCursor?: string;
+
+  /** Entries on all pages. */
+  @IsInt()
+  @Min(0)
+  readonly total: number;
 }

@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { AdminHarness } from '../../test/kit/admin-harness.js';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { Limits } from '../config/limits.js';
+import { EVERYTHING } from '../core/scope.js';
+import type { Session } from '../edge/session.js';
+import { Sessions } from '../edge/sessions.service.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
+import {  } from '../mcp/revisions/revision.js';
+import { Projects } from '../projects/projects.service.js';
+import { RandomCursorKey } from '../state/random-cursor-key.js';
+import { ListRequests } from './list-requests.js';
+import { publicSessionId, SessionAdmin } from './session-admin.js';
+import type { SessionQuery } from './dto/list-query.dto.js';
+
+const START = 1_700_000_000_000;
+
+describe('SessionAdmin', () => {
+  let harness: AdminHarness;
+  let sessions: Sessions;
+  let admin: SessionAdmin;
+
+  beforeEach(() => {
+    recordLog();
+    harness = new AdminHarness({
+      mcpServers: { db: { command: 'node' } },
+      projects: { one: { servers: ['db'] } },
+    });
+    sessions = new Sessions(new Limits());
+    const projects = new Projects(harness.live, harness.state);
+    const requests = new ListRequests(projects, harness.views, new Limits(), new RandomCursorKey());
+    admin = new SessionAdmin(sessions, requests, harness.adminActions);
+  });
+
+  function open(name: string, openedAt: number, principal = 'anonymous'): Session {
+    const previous = { id: `${name}-`.padEnd(64, '0'), openedAt, seenAt: Date.now() };
+    const session = sessions.restore({ id: principal } as Session['principal'], previous)!;
+    session.initialize({ revision: , capabilities: {}, clientInfo: { name, version: '1' } });
+    sessions.add(session);
+    return session;
+  }
+
+  const names = async (query: SessionQuery = {}): Promise<(string | undefined)[]> =>
+    (await admin.page(query)).items.map(({ client }) => client?.name);
+
+  it('lists sessions by age, the oldest first, however they were added', async () => {
+    open('b', START + 2);
+    open('a', START + 1);
+    open('c', START + 2);
+    expect(await names()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('pages through the sessions while sessions open and close', async () => {
+    const [first] = ['a', 'b', 'c', 'd'].map((name, index) => open(name, START + index));
+    const page = await admin.page({ limit: 2 });
+    expect(page).toMatchObject({ total: 4, nextCursor: expect.any(String) });
+    first!.close();
+    open('e', START + 9);
+    expect(await names({ limit: 2, cursor: page.nextCursor! })).toEqual(['c', 'd']);
+    const last = await admin.page({ limit: 3, cursor: page.nextCursor! });
+    expect(last.items.map(({ client }) => client?.name)).toEqual(['c', 'd', 'e']);
+    expect(last.nextCursor).toBeUndefined();
+  });
+
+  it('shows no more than the public part of a session id, also in a cursor', async () => {
+    const session = open('a', START);
+    open('b', START + 1);
+    const { nextCursor } = await admin.page({ limit: 1 });
+    const hidden = session.id.slice(publicSessionId(session).length);
+    expect(Buffer.from(nextCursor!, 'base64url').toString()).not.toContain(hidden);
+  });
+
+  it.each<[string, SessionQuery, string[]]>([
+    ['a project', { project: 'one' }, ['a']],
+    ['the name of a client', { q: 'A' }, ['a']],
+    ['a principal', { q: 'ci-key' }, ['b']],
+    ['words of which one does not occur', { q: 'ci-key a nowhere' }, []],
+  ])('filters by %s', async (_by, query, expected) => {
+    open('a', START, 'human').bindProject('one', EVERYTHING);
+    open('b', START + 1, 'ci-key');
+    expect(await names(query)).toEqual(expected);
+    expect((await admin.page(query)).total).toBe(expected.length);
+  });
+
+  it('refuses an unknown project and the cursor of another query', async () => {
+    open('a', START);
+    open('b', START);
+    const { nextCursor } = await admin.page({ limit: 1 });
+    await expect(admin.page({ project: 'nope' })).rejects.toMatchObject({ kind: 'not-found' });
+    await expect(admin.page({ q: 'x', cursor: nextCursor! })).rejects.toMatchObject({
+      kind: 'invalid-input',
+    });
+  });
+
+  it('lets the event loop run between sessions', async () => {
+    ['a', 'b', 'c'].forEach((name) => open(name, START));
+    const yieldIfDue = jest.fn(() => Promise.resolve());
+    jest.spyOn(sliceScheduler, 'start').mockReturnValueOnce(yieldIfDue);
+    expect(await names()).toEqual(['a', 'b', 'c']);
+    expect(yieldIfDue).toHaveBeenCalledTimes(3);
+  });
+
+  it('closes a session by its public id and records it', async () => {
+    const id = publicSessionId(open('a', START));
+    await admin.close(harness.caller(), id);
+    expect(sessions.size).toBe(0);
+    expect(harness.actions).toEqual([`session.close ${id} begun`, `session.close ${id} done`]);
+    await expect(admin.close(harness.caller(), id)).rejects.toMatchObject({ kind: 'not-found' });
+  });
+});
