@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { busyShare } from './harness/cpu-time.mjs';
 import { openTargets } from './harness/targets.mjs';
+import { admin } from './suites/admin.mjs';
 import { calls } from './suites/calls.mjs';
 import { catalog } from './suites/catalog.mjs';
 import { fairness } from './suites/fairness.mjs';
@@ -29,6 +30,7 @@ const SUITES = {
   hostile,
   messages,
   restarts,
+  admin,
 };
 const TIMEOUT_MS = 1_800_000;
 const BUSY = 0.2;
