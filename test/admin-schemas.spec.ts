@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals';
+import { readOpenApi } from './kit/admin-contract.js';
+
+/*
+ * The members of every response of the admin API, with their types; `?` marks those that may be absent. Scripts of operators
+ * rely on them: change a line only together with the changelog. `AdminClient` checks the responses of the gateway against the
+ * same document.
+ */
+const MEMBERS: Readonly<Record<string, string>> = {
+  CatalogItem: 'definition: object, name: string, own: string, ownName: string, server: string',
+  Config: 'at: date-time, ok: boolean, problem?: string',
+  FieldError: 'field: string, message: string',
+  Problem:
+    'detail: string, errors?: FieldError[], requestId: string, status: integer, title: string, type: enum',
+  Project: 'description?: string, id: string, origin: config|admin, servers: string[]',
+  ProjectBody: 'description?: string, servers: string[]',
+  Projects: 'projects: Project[]',
+  Prompts: 'nextCursor?: string, prompts: CatalogItem[]',
+  Resource:
+    'definition: object, id: string, original: string, ownUri: string, server: string, subscribers: integer, uri: string',
+  ResourceTemplate:
+    'definition: object, id: string, original: string, ownUri: string, server: string, uriTemplate: string',
+  ResourceTemplates: 'nextCursor?: string, resourceTemplates: ResourceTemplate[], total: integer',
+  Resources: 'nextCursor?: string, resources: Resource[], total: integer',
+  Server:
+    'calls: integer, counts: ServerCounts, enabled: boolean, id: string, inFlight: integer, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, transport: stdio|http|sse, waiting: integer',
+  ServerCounts:
+    'disabledTools: integer, prompts: integer, resources: integer, templates: integer, tools: integer',
+  ServerDetail:
+    'calls: integer, counts: ServerCounts, definition: ServerDefinition, enabled: boolean, id: string, inFlight: integer, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, waiting: integer',
+  ServerInfo: 'name: string, version: string',
+  ServerTool:
+    'definition?: object, description?: string, enabled: boolean, name?: string, own: string, ownName: string, title?: string',
+  ServerTools: 'tools: ServerTool[]',
+  ServerTotals: 'enabled: integer, ready: integer, total: integer',
+  Servers: 'servers: Server[]',
+  Session:
+    'client?: SessionClient, id: string, inFlight: integer, opened: date-time, principal: string, project?: string, protocolVersion: string, streams: integer',
+  SessionClient: 'name: string, version: string',
+  Sessions: 'nextCursor?: string, sessions: Session[], total: integer',
+  Subscription:
+    'client: string, id: string, original: string, ownUri: string, server: string, since: date-time, uri: string',
+  Subscriptions: 'nextCursor?: string, subscriptions: Subscription[], total: integer',
+  Summary:
+    'projects: integer, prompts: integer, resourceTemplates: integer, resources: integer, servers: ServerTotals, sessions: integer, subscriptions: integer, tools: integer',
+  Tools: 'nextCursor?: string, tools: CatalogItem[]',
+};
+
+interface Schema {
+  readonly $ref?: string;
+  readonly allOf?: readonly Schema[];
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+const LONGEST_ENUM = 6;
+
+function typeOf({ $ref, allOf, type, format, enum: values, items }: Schema): string {
+  if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1);
+  if (allOf) return typeOf(allOf[0]!);
+  if (items) return `${typeOf(items)}[]`;
+  if (values) return values.length > LONGEST_ENUM ? 'enum' : values.join('|');
+  return format ?? type ?? 'anything';
+}
+
+function membersOf({ properties = {}, required = [] }: Schema): string {
+  return Object.keys(properties)
+    .toSorted()
+    .map((name) => `${name}${required.includes(name) ? '' : '?'}: ${typeOf(properties[name]!)}`)
+    .join(', ');
+}
+
+describe('the responses of the admin API', () => {
+  it('have these members', () => {
+    const found = Object.entries(readOpenApi().components.schemas)
+      .filter(([name]) => name !== 'ServerDefinition')
+      .map(([name, schema]) => [name, membersOf(schema as Schema)]);
+    expect(Object.fromEntries(found)).toEqual(MEMBERS);
+  });
+});
