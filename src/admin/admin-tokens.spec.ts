@@ -57,12 +57,14 @@ describe('AdminTokens', () => {
     expect(logger.lines.join()).not.toContain(token);
   });
 
-  it('generates one token for gateways that start at the same time', async () => {
+  it('generates and reports one token for gateways that start at the same time', async () => {
     const directory = tempDir();
+    const logger = recordingLogger();
     const opened = await Promise.all(
-      Array.from({ length: 10 }, () => AdminTokens.open(settings(), directory, recordingLogger())),
+      Array.from({ length: 10 }, () => AdminTokens.open(settings(), directory, logger)),
     );
     expect(new Set(opened.map(({ secrets }) => secrets[0])).size).toBe(1);
+    expect(logger.lines).toHaveLength(1);
   });
 
   it('restricts a file that other users can read to mode 0600', async () => {

@@ -62,9 +62,10 @@ async function readOrCreateToken(directory: string, logger: LoggerService): Prom
   const existing = await readToken(path, logger);
   if (existing !== undefined) return existing;
   const token = await createToken(path, randomBytes(TOKEN_BYTES).toString('base64url'));
+  if (token === undefined) return readOrCreateToken(directory, logger);
   await syncDirectory(directory);
   logger.log({ message: 'an admin token was generated', path }, 'Admin');
-  return token ?? (await readOrCreateToken(directory, logger));
+  return token;
 }
 
 /** Writes the file atomically. Resolves with undefined when another gateway has created it first. */
