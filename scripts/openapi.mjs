@@ -194,11 +194,14 @@ function completeOperation(method, path, operation, problems) {
   ];
   const takesQuery = parameters.some((parameter) => parameter.in === 'query');
   const statuses = [
-    ...(isPublic ? [] : [401]),
-    ...(isWrite ? [403, 503, 507] : []),
+    ...(isPublic ? [] : [401, 429]),
+    // Every request may be refused for its Host or Origin.
+    400,
+    403,
+    ...(isWrite ? [503, 507] : []),
     ...(path.includes('{') || takesQuery ? [404] : []),
     ...(isWrite && isVersioned ? [412] : []),
-    ...(hasBody ? [400, 413, 415] : []),
+    ...(hasBody ? [413, 415] : []),
     ...(hasBody || takesQuery ? [422] : []),
   ];
   const responses = Object.fromEntries(statuses.map((status) => [status, problem(status, '', problems)]));

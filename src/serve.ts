@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { refuseAdmin } from './admin/problem.filter.js';
 import { SecretRedactor } from './admin/secret-redactor.js';
 import { AppModule } from './app.module.js';
 import { fingerprintOf } from './config/config-reloader.js';
@@ -46,6 +47,7 @@ export async function serve({ config: path }: { readonly config: string }): Prom
     mcp: app.get(McpEndpoint),
     originGuard: app.get(OriginGuard),
     connections: app.get(ConnectionGuard),
+    refuseAdmin,
   });
   app.get(Drain).server = server;
   await app.listen(config.http.port, config.http.host);

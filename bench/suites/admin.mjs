@@ -73,11 +73,12 @@ async function readAll(url, path) {
   }
 }
 
+const secrets = (n) => ({
+  authorization: `Bearer t0ken-of-${n}-abcdef`,
+  'x-api-key': `k3y-of-${n}-abcdef`,
+});
+
 function configFor(url) {
-  const secrets = (n) => ({
-    authorization: `Bearer t0ken-of-${n}-abcdef`,
-    'x-api-key': `k3y-of-${n}-abcdef`,
-  });
   const idle = Array.from({ length: SERVERS - 1 }, (_, n) => [
     `idle${n}`,
     { url, headers: secrets(n), enabled: false },

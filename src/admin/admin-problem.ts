@@ -2,7 +2,7 @@
 export const PROBLEMS = {
   malformed: { status: 400, title: 'Malformed request' },
   unauthorized: { status: 401, title: 'Admin token required' },
-  forbidden: { status: 403, title: 'Forbidden for this token' },
+  forbidden: { status: 403, title: 'Forbidden' },
   'stdio-not-allowed': { status: 403, title: 'Commands cannot be set through the API' },
   'not-found': { status: 404, title: 'Not found' },
   conflict: { status: 409, title: 'Conflict with the current state' },

@@ -1,10 +1,12 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Catch, HttpException, Logger, type ArgumentsHost } from '@nestjs/common';
 import { BaseExceptionFilter, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { throwError } from 'rxjs';
 import { GatewayError } from '../core/errors.js';
 import { AdminProblem, PROBLEMS, type ProblemKind } from './admin-problem.js';
-import { requestIdOf } from './admin-caller.js';
+import { writeRefusal } from '../edge/http-errors.js';
+import { requestIdOf, type AdminRequest } from './admin-caller.js';
 import type { ProblemDto } from './dto/problem.dto.js';
 import { SecretRedactor } from './secret-redactor.js';
 
@@ -40,22 +42,12 @@ export class ProblemFilter extends BaseExceptionFilter {
 
   private sendProblem(reply: FastifyReply, problem: AdminProblem, requestId: string): void {
     if (reply.sent) return;
-    const { kind, message, errors } = problem;
-    const { status, title } = PROBLEMS[kind];
-    const body: ProblemDto = {
-      type: `${TYPE_PREFIX}${kind}`,
-      title,
-      status,
-      detail: message,
-      requestId,
-      ...(errors.length > 0 && { errors: [...errors] }),
-    };
-    if (kind === 'unauthorized') reply.header('www-authenticate', WWW_AUTHENTICATE);
+    const body = problemDto(problem, requestId);
+    if (problem.kind === 'unauthorized') reply.header('www-authenticate', WWW_AUTHENTICATE);
     // Fastify would send an object as application/json.
     void reply
-      .code(status)
-      .headers({ 'cache-control': 'no-store', 'x-request-id': requestId })
-      .header('content-type', 'application/problem+json; charset=utf-8')
+      .code(body.status)
+      .headers(problemHeaders(requestId))
       .send(JSON.stringify(this.secrets.redact(body)));
   }
 
@@ -70,6 +62,32 @@ export class ProblemFilter extends BaseExceptionFilter {
       ...(exception instanceof GatewayError ? { cause: (cause as Error | undefined)?.message } : { stack }),
     });
   }
+}
+
+/** Answers a request that was refused before Fastify received it. */
+export function refuseAdmin(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+  const requestId = requestIdOf(request as AdminRequest);
+  const body = problemDto(problemOf(error), requestId);
+  const headers = problemHeaders(requestId);
+  writeRefusal(request, response, { status: body.status, headers, body: JSON.stringify(body) });
+}
+
+const problemHeaders = (requestId: string): Readonly<Record<string, string>> => ({
+  'cache-control': 'no-store',
+  'x-request-id': requestId,
+  'content-type': 'application/problem+json; charset=utf-8',
+});
+
+function problemDto({ kind, message, errors }: AdminProblem, requestId: string): ProblemDto {
+  const { status, title } = PROBLEMS[kind];
+  return {
+    type: `${TYPE_PREFIX}${kind}`,
+    title,
+    status,
+    detail: message,
+    requestId,
+    ...(errors.length > 0 && { errors: [...errors] }),
+  };
 }
 
 const KINDS_BY_STATUS = new Map<number, ProblemKind>([
@@ -92,7 +110,9 @@ function problemOf(exception: unknown): AdminProblem {
 }
 
 function problemOfGatewayError({ kind, message }: GatewayError): AdminProblem {
-  if (kind === 'storage-full' || kind === 'storage-unavailable') return new AdminProblem(kind, message);
+  if (kind === 'storage-full' || kind === 'storage-unavailable' || kind === 'forbidden')
+    return new AdminProblem(kind, message);
+  if (kind === 'bad-request') return new AdminProblem('malformed', message);
   return new AdminProblem('internal', 'the log of the gateway names the cause');
 }
 

@@ -32,6 +32,7 @@ beforeEach(async () => {
     mcp: { handle: answer('mcp') },
     originGuard: new OriginGuard(new HttpSettings()),
     connections: { accept: () => {} },
+    refuseAdmin: (_request, response, error) => void response.end(`admin: ${(error as Error).message}`),
   });
   accepted = 0;
   server.on('connection', () => accepted++);
@@ -45,6 +46,15 @@ beforeEach(async () => {
 });
 
 const ask = (path: string): Promise<RawResponse> => exchange(`http://127.0.0.1:${port}${path}`);
+
+/** The status line and body of a request with these header lines. */
+async function send(path: string, ...headers: string[]): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end([`GET ${path} HTTP/1.1`, ...headers, 'connection: close', '', ''].join('\r\n'));
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
 
 describe('GatewayServer', () => {
   it.each([
@@ -60,6 +70,28 @@ describe('GatewayServer', () => {
     ['/health/live', 'nest'],
   ])('routes %s to %s', async (path, expected) => {
     expect((await ask(path)).text).toBe(expected);
+  });
+
+  it.each(['/mcp', '/projects/a/mcp', '/health/live', '/nowhere'])(
+    'answers 400 to a request for %s with two Host headers',
+    async (path) => {
+      const answered = await send(path, 'Host: localhost', 'hOST: localhost');
+      expect(answered).toMatch(/^HTTP\/1.1 400 [\s\S]*several Host headers/);
+    },
+  );
+
+  it.each([
+    ['two Host headers', ['host: localhost', 'host: evil.example'], 'several Host headers'],
+    ['a foreign Host', ['host: evil.example'], 'names no host of this gateway'],
+    [
+      'a foreign Origin',
+      ['host: localhost', 'origin: http://evil.example'],
+      'of this Origin are not allowed',
+    ],
+  ])('has the admin API answer a request with %s', async (_what, headers, expected) => {
+    for (const path of ['/admin/v1/servers?x=1', '/admin'])
+      expect(await send(path, ...headers)).toMatch(new RegExp(`admin: .*${expected}`));
+    expect(await send('/administrator', ...headers)).not.toContain('admin:');
   });
 
   it('registers its server with the dead peer detector', () => {

@@ -9,6 +9,7 @@ import {
 import { Server as TcpServer, type Socket } from 'node:net';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { ConnectionGuard } from './connection.guard.js';
+import { GatewayError } from '../core/errors.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
 import { writeError } from './http-errors.js';
 import type { McpEndpoint } from './mcp-endpoint.js';
@@ -17,6 +18,7 @@ import type { OriginGuard } from './origin.guard.js';
 const MCP_PATH = '/mcp';
 /** Not decoded: a project id contains no character that is escaped in a path. */
 const PROJECT_PATH = /^\/projects\/([^/]+)\/mcp$/;
+const ADMIN_PATH = /^\/admin(?:\/|$)/;
 /** Longer than the idle timeouts of common load balancers, so that they and not the gateway close idle connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** TCP keep-alive detects a vanished peer while nothing is sent to it; `DeadPeerDetector` detects the others. */
@@ -33,6 +35,8 @@ interface GatewayRoutes {
   readonly mcp: Pick<McpEndpoint, 'handle'>;
   readonly originGuard: Pick<OriginGuard, 'check'>;
   readonly connections: Pick<ConnectionGuard, 'accept'>;
+  /** Answers a refused request of the admin API in the form of that API. */
+  readonly refuseAdmin: typeof writeError;
 }
 
 /**
@@ -117,6 +121,11 @@ export class GatewayServer {
     if (this.isClosing) response.shouldKeepAlive = false;
     const { mcp, originGuard } = this.routes!;
     const path = pathOf(request.url ?? '/');
+    if (hasSeveralHosts(request)) {
+      const error = new GatewayError('bad-request', 'Bad request: several Host headers');
+      this.refuse(request, response, path, error);
+      return;
+    }
     if (path === MCP_PATH) {
       mcp.handle(request, response);
       return;
@@ -129,11 +138,29 @@ export class GatewayServer {
     try {
       originGuard.check(request, response, path);
     } catch (error) {
-      writeError(request, response, error);
+      this.refuse(request, response, path, error);
       return;
     }
     fastify(request, response);
   }
+
+  private refuse(request: IncomingMessage, response: ServerResponse, path: string, error: unknown): void {
+    const write = ADMIN_PATH.test(path) ? this.routes!.refuseAdmin : writeError;
+    write(request, response, error);
+  }
+}
+
+/**
+ * Such a request must be refused (RFC 9112, 3.2): a proxy may have checked the other one. Node keeps only the first in
+ * `headers`.
+ */
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
 }
 
 const pathOf = (url: string): string => {

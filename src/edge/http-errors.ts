@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage } from '../mcp/json-rpc.js';
@@ -15,21 +15,31 @@ export function writeError(
   error: unknown,
   id?: RequestId,
 ): void {
+  const { http, text } = JsonRpcError.from(error);
+  const challenge = error instanceof AuthenticationError ? error.headers : {};
+  const headers = { 'content-type': 'application/json', ...challenge };
+  writeRefusal(request, response, { status: http, headers, body: errorMessage(id, text) });
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string;
+}
+
+/** Answers a request whose body may not have been read. */
+export function writeRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Refusal,
+): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
   }
-  const { http, text } = JsonRpcError.from(error);
-  const body = errorMessage(id, text);
   // The connection cannot be used again: the unread rest of the body would be parsed as the next request.
   const connection = request.complete ? {} : { connection: 'close' };
-  const challenge = error instanceof AuthenticationError ? error.headers : {};
-  response.writeHead(http, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    ...connection,
-    ...challenge,
-  });
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), ...connection });
   if (request.complete) response.end(body);
   else endAfterRequest(request, response, body);
 }

@@ -101,6 +101,14 @@ describe('the admin API', () => {
     expect((await new AdminClient(gateway, null).get(`servers?token=${ADMIN_TOKEN}`)).status).toBe(401);
   });
 
+  it.each([{ host: 'evil.example' }, { origin: 'http://evil.example' }])(
+    'answers a request with the header %j as a problem',
+    async (headers) => {
+      const { status, json } = await admin.get('servers', { headers });
+      expect([status, json['type']]).toEqual([403, 'urn:gatehouse:problem:forbidden']);
+    },
+  );
+
   it('allows viewers to read and not to write', async () => {
     const viewer = new AdminClient(gateway, VIEWER_TOKEN);
     for (const path of ['servers', 'servers/one', 'tools', 'sessions', 'projects', 'config'])

@@ -20,6 +20,7 @@ import { Authenticator } from '../../src/edge/auth/authenticator.js';
 import { ClientAddresses } from '../../src/edge/client-addresses.js';
 import { ConnectionGuard } from '../../src/edge/connection.guard.js';
 import { GatewayServer } from '../../src/edge/gateway-server.js';
+import { writeError } from '../../src/edge/http-errors.js';
 import { LogMessages } from '../../src/edge/log-messages.js';
 import { AuthenticationGuard } from '../../src/edge/auth/authentication.guard.js';
 import { McpEndpoint } from '../../src/edge/mcp-endpoint.js';
@@ -107,6 +108,7 @@ export class EdgeHarness {
       mcp: this.endpoint,
       originGuard: module.get(OriginGuard),
       connections: module.get(ConnectionGuard),
+      refuseAdmin: writeError,
     });
     this.server = gateway.create((_request, response) => response.writeHead(404).end('not MCP'));
     this.server.listen(0, '127.0.0.1');
