@@ -4,6 +4,7 @@ export const PROBLEMS = {
   unauthorized: { status: 401, title: 'Admin token required' },
   forbidden: { status: 403, title: 'Forbidden' },
   'stdio-not-allowed': { status: 403, title: 'Commands cannot be set through the API' },
+  'address-not-allowed': { status: 403, title: 'Address refused by policy' },
   'not-found': { status: 404, title: 'Not found' },
   conflict: { status: 409, title: 'Conflict with the current state' },
   'precondition-failed': { status: 412, title: 'Precondition failed' },

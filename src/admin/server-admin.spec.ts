@@ -276,4 +276,33 @@ describe('SecretRedactor', () => {
     await state.update((decisions) => ({ ...decisions, servers: new Map([['c', { definition }]]) }));
     expect(redacted).toEqual(['[redacted]']);
   });
+
+  it.each([
+    'http://169.254.169.254/mcp',
+    'http://[::ffff:169.254.169.254]/',
+    'http://127.0.0.1:9/',
+    'http://localhost:9/',
+  ])('refuses a server at %s by policy, in PUT and PATCH', async (address) => {
+    const remote = new AdminHarness({
+      http: { host: '0.0.0.0', allowRemoteWithoutAuth: true },
+      mcpServers: { api: { url: 'http://api.invalid/' }, near: { url: 'http://127.0.0.1:9/' } },
+    });
+    const refused = { kind: 'address-not-allowed', message: 'refused by policy' };
+    await expect(remote.servers.put(remote.caller(), 'new', { url: address })).rejects.toMatchObject(refused);
+    await expect(remote.servers.patch(remote.caller(), 'api', { url: address })).rejects.toMatchObject(
+      refused,
+    );
+  });
+
+  it('accepts a change of a server whose URL the configuration has, and a name that is not resolved', async () => {
+    const remote = new AdminHarness({
+      http: { host: '0.0.0.0', allowRemoteWithoutAuth: true },
+      mcpServers: { near: { url: 'http://127.0.0.1:9/' } },
+    });
+    await remote.servers.patch(remote.caller(), 'near', { concurrency: 3 });
+    await remote.servers.put(remote.caller(), 'near', { url: 'http://127.0.0.1:9/', concurrency: 4 });
+    await remote.servers.put(remote.caller(), 'new', { url: 'http://name.invalid/' });
+    const isUrlFromApi = (id: string): boolean => remote.desired.current.get(id)!.isUrlFromApi;
+    expect(['near', 'new'].map(isUrlFromApi)).toEqual([false, true]);
+  });
 });

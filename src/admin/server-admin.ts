@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
-import type { DesiredServer } from '../backends/desired-servers.js';
+import { AddressPolicy, REFUSED_BY_POLICY } from '../backends/address-policy.js';
+import { urlOf, type DesiredServer } from '../backends/desired-servers.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
 import { decideServer } from '../state/decisions.js';
 import type { ServerDecision } from '../state/decision-store.js';
@@ -40,6 +41,7 @@ export class ServerAdmin {
     private readonly backends: Backends,
     private readonly live: LiveConfig,
     private readonly settings: AdminSettings,
+    private readonly addresses: AddressPolicy,
   ) {}
 
   show(id: string): TaggedServer {
@@ -54,20 +56,22 @@ export class ServerAdmin {
     definition: JsonObject,
   ): Promise<TaggedServer & { created: boolean }> {
     let created = false;
+    const isAllowed = await this.allowsAddress(id, definition);
     await this.actions.run(caller, actionOn('server.put', id), () => {
       const before = this.views.find(id);
       caller.precondition.require(this.views.etag(before));
       created = before === undefined;
-      return this.planReplacement(id, before, definition, definition);
+      return refuseUnless(isAllowed, this.planReplacement(id, before, definition, definition));
     });
     return { ...(await this.showAfterFirstSync(id)), created };
   }
 
   async patch(caller: AdminCaller, id: string, patch: JsonObject): Promise<TaggedServer> {
+    const isAllowed = await this.allowsAddress(id, patch);
     await this.actions.run(caller, actionOn('server.patch', id), () => {
       const before = this.requireServer(caller, id);
       const merged = mergePatch(definitionOf(before), patch) as JsonObject;
-      return this.planReplacement(id, before, merged, patch);
+      return refuseUnless(isAllowed, this.planReplacement(id, before, merged, patch));
     });
     return this.showAfterFirstSync(id);
   }
@@ -153,6 +157,13 @@ export class ServerAdmin {
     };
   }
 
+  /** Resolves names before the action begins, because actions wait for each other. Every connection is checked again. */
+  private async allowsAddress(id: string, { url }: JsonObject): Promise<boolean> {
+    if (typeof url !== 'string' || !URL.canParse(url)) return true;
+    if (url === urlOf(this.live.current.mcpServers.get(id))) return true;
+    return this.addresses.allowsHost(new URL(url));
+  }
+
   /** A command runs with the rights of the gateway, so the admin token alone is not sufficient to set one. */
   private requireAllowedCommand(id: string, before: DesiredServer | undefined, config: ServerConfig): void {
     if (config.type !== 'stdio' || this.settings.allowStdio) return;
@@ -192,6 +203,11 @@ export class ServerAdmin {
     await this.backends.whenListed();
     return this.show(id);
   }
+}
+
+function refuseUnless(isAllowed: boolean, change: PlannedChange | undefined): PlannedChange | undefined {
+  if (change && !isAllowed) throw new AdminProblem('address-not-allowed', REFUSED_BY_POLICY);
+  return change;
 }
 
 const actionOn = (action: string, target: string): AdminAction => ({ action, target });

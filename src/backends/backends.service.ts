@@ -18,10 +18,11 @@ import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { MemoryQuotas } from '../state/memory-quotas.js';
 import { Quotas } from '../state/quotas.js';
+import { AddressPolicy } from './address-policy.js';
 import { Backend, type BackendEvents } from './backend.js';
 import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
-import { createLinkFactory, type LinkFactory, type LinkHooks } from './link/link-factory.js';
+import { createLinkFactory, type LinkFactory } from './link/link-factory.js';
 import type { Link, ServerNotification } from './link/link.js';
 
 type NotificationEvent = [server: string, notification: ServerNotification, owner?: ClientSession];
@@ -52,6 +53,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly tracing: Tracing,
     private readonly metrics: Metrics,
     quotas: Quotas = new MemoryQuotas(),
+    private readonly addresses?: AddressPolicy,
   ) {
     this.quotas = backendQuotas(quotas, limits, (limit) => metrics.countRefusal(limit));
   }
@@ -169,7 +171,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   protected linkFactory(id: string, config: ServerConfig, concurrency: () => number): LinkFactory {
     const { links } = this.registry;
-    const options: LinkHooks = {
+    return createLinkFactory(id, config, this.limits, {
       toPublicParams: (params) => {
         const rewrite = withPublicMessages(params, links.publicUrisFor(id, EVERYTHING));
         const isShort = params.text.length <= MAX_EAGER_LENGTH;
@@ -177,8 +179,9 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       },
       onRefusedJson: (limit) => this.metrics.countRefusedJson('server', limit),
       onExcess: (outcome) => this.metrics.countExcessMessage(id, outcome),
-    };
-    return createLinkFactory(id, config, this.limits, options, concurrency);
+      concurrency,
+      addresses: () => (this.desired.current.get(id)?.isUrlFromApi ? this.addresses : undefined),
+    });
   }
 
   private reconfigure(backend: Backend, { config }: DesiredServer): void {

@@ -16,6 +16,8 @@ export interface DesiredServer {
   readonly disabledTools: ReadonlySet<string>;
   /** Where its definition comes from. */
   readonly origin: 'config' | 'admin';
+  /** Its URL was set through the admin API, and not by the configuration: `AddressPolicy` applies. */
+  readonly isUrlFromApi: boolean;
 }
 
 type Listener = (servers: ReadonlyMap<string, DesiredServer>) => void;
@@ -97,7 +99,8 @@ export class DesiredServers {
       else disabledTools.add(tool);
     }
     const origin = definition ? 'admin' : 'config';
-    return { id, rank, config, disabledTools, origin, enabled: enabled ?? config.enabled };
+    const isUrlFromApi = definition !== undefined && urlOf(config) !== urlOf(declared);
+    return { id, rank, config, disabledTools, origin, isUrlFromApi, enabled: enabled ?? config.enabled };
   }
 
   private readDefinition(id: string, definition: unknown): ServerConfig | undefined {
@@ -113,3 +116,7 @@ export class DesiredServers {
     }
   }
 }
+
+/** Undefined for a server without a URL. */
+export const urlOf = (config: ServerConfig | undefined): string | undefined =>
+  config && config.type !== 'stdio' ? config.url : undefined;

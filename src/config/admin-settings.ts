@@ -1,4 +1,6 @@
-import { Flag, Text } from './schema/keys.js';
+import { isNetwork } from './network.js';
+import { Flag, Text, TextList } from './schema/keys.js';
+import { Rule } from './schema/rule.js';
 import type { TextRule } from './schema/shape.js';
 
 /** Shorter tokens could be guessed. */
@@ -21,4 +23,16 @@ export class AdminSettings {
 
   @Flag('Whether stdio servers may be added or changed through the admin API.')
   readonly allowStdio: boolean = false;
+
+  @Rule<readonly string[]>(
+    'networks',
+    (networks) => networks.every(isNetwork),
+    'every item must be an address or a network like 10.0.0.0/8',
+  )
+  @TextList(
+    'Private and loopback networks in which servers added through the admin API may be. Without it, every private network, ' +
+      'and loopback if the gateway itself listens on loopback. Link-local and metadata addresses are always refused.',
+    { isPublic: true },
+  )
+  readonly allowedNetworks: readonly string[] = [];
 }

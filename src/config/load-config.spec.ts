@@ -79,7 +79,7 @@ describe('readConfig', () => {
       },
       metrics: { public: false, aliases: true },
       readiness: { requireServers: [] },
-      admin: { allowStdio: false },
+      admin: { allowStdio: false, allowedNetworks: [] },
       shutdown: { drainMs: 25000, acceptMs: 5000 },
       log: { level: 'log' },
       secrets: [],

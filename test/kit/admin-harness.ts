@@ -1,5 +1,6 @@
 import { Registry as MetricsRegistry } from 'prom-client';
 import { Metrics } from '../../src/metrics/metrics.js';
+import { AddressPolicy } from '../../src/backends/address-policy.js';
 import type { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
 import { EMPTY_LISTING } from '../../src/core/catalog/catalog.js';
@@ -56,7 +57,14 @@ export class AdminHarness {
     const backends = this.backends();
     this.views = new ServerViews(this.desired, backends, this.registry, tags);
     const admin = Object.assign(new AdminSettings(), settings);
-    this.servers = new ServerAdmin(this.views, this.adminActions, backends, this.live, admin);
+    this.servers = new ServerAdmin(
+      this.views,
+      this.adminActions,
+      backends,
+      this.live,
+      admin,
+      new AddressPolicy(admin, this.live.current.http),
+    );
     const projects = new Projects(this.live, this.state);
     this.projects = new ProjectAdmin(projects, this.views, this.adminActions, this.live, tags);
   }

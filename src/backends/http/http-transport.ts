@@ -1,4 +1,4 @@
-import { Pool, type Dispatcher } from 'undici';
+import { buildConnector, Pool, type Dispatcher } from 'undici';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
@@ -33,6 +33,8 @@ export interface HttpTransportOptions {
    * messages need connections too.
    */
   readonly connections?: (() => number) | undefined;
+  /** Creates the connector of all sockets. */
+  readonly createConnector?: typeof buildConnector | undefined;
 }
 
 const DEFAULT_CONNECTIONS = 128;
@@ -67,7 +69,11 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   private closing: Promise<void> | undefined;
 
   constructor(server: HttpServer, options: HttpTransportOptions) {
-    const { connectTimeoutMs = 5000, connections = () => DEFAULT_CONNECTIONS } = options;
+    const {
+      connectTimeoutMs = 5000,
+      connections = () => DEFAULT_CONNECTIONS,
+      createConnector = buildConnector,
+    } = options;
     this.maxMessageBytes = options.maxMessageBytes ?? 16 * 1024 * 1024;
     this.jsonReader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: this.maxMessageBytes });
     this.bodyIdleMs = options.bodyIdleMs ?? 15_000;
@@ -78,9 +84,10 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     this.postClient = new PostClient(this.url, this.headers.host, {
       maxConnections: connections,
       connectTimeoutMs,
+      createConnector,
     });
     this.pool = new Pool(this.url.origin, {
-      connect: { timeout: connectTimeoutMs },
+      connect: createConnector({ timeout: connectTimeoutMs }),
       // No timeouts: an event stream may be silent for any length of time.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -3,8 +3,9 @@ import { Limits } from '../../config/limits.js';
 import type { ServerConfig } from '../../config/servers-config.js';
 import { VERSION } from '../../version.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
+import type { AddressPolicy } from '../address-policy.js';
 import { ConnectError, type Link } from './link.js';
-import { StreamableHttpTransport } from '../http/streamable-http-transport.js';
+import { StreamableHttpTransport, type StreamableHttpOptions } from '../http/streamable-http-transport.js';
 import { JsonRpcLink, type LinkOptions } from './json-rpc-link.js';
 import { SseTransport } from '../sse/sse-transport.js';
 import { StdioTransport } from '../stdio/stdio-transport.js';
@@ -30,15 +31,21 @@ const SSE_SERVER_STATUSES: ReadonlySet<unknown> = new Set([400, 404, 405]);
 /** Opens a link to a server: for the session `owner`, or, without an owner, for all sessions. */
 export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promise<Link>;
 
-export type LinkHooks = Pick<LinkOptions, 'toPublicParams' | 'onRefusedJson' | 'onExcess'>;
+export interface LinkFactoryOptions extends Pick<
+  LinkOptions,
+  'toPublicParams' | 'onRefusedJson' | 'onExcess'
+> {
+  /** Maximum requests in flight at the server. It may change while a link is open. */
+  readonly concurrency?: () => number;
+  /** The policy for the addresses of the server at the time of a connection; undefined without one. */
+  readonly addresses?: () => AddressPolicy | undefined;
+}
 
 export function createLinkFactory(
   server: string,
   config: ServerConfig,
   limits: Limits,
-  { toPublicParams, onRefusedJson, onExcess }: LinkHooks = {},
-  /** The current value, which may change while a link is open. */
-  concurrency: () => number = () => config.concurrency,
+  { concurrency = () => config.concurrency, addresses, ...hooks }: LinkFactoryOptions = {},
 ): LinkFactory {
   const open = (transport: LinkTransport, signal: AbortSignal, owner?: ClientSession): Promise<Link> =>
     JsonRpcLink.connect(
@@ -46,9 +53,7 @@ export function createLinkFactory(
       {
         server,
         version: VERSION,
-        toPublicParams,
-        onRefusedJson,
-        onExcess,
+        ...hooks,
         owner,
         capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
@@ -59,15 +64,16 @@ export function createLinkFactory(
   if (config.type === 'stdio')
     return (signal, owner) =>
       open(new StdioTransport(config, { maxLineBytes: limits.responseBytes }), signal, owner);
-  const options = {
+  const options = (): StreamableHttpOptions => ({
     maxMessageBytes: limits.responseBytes,
     connections: () => concurrency() + SPARE_CONNECTIONS,
     streamIdleMs: STREAM_IDLE_MS,
-  };
-  const overSse: LinkFactory = (signal, owner) => open(new SseTransport(config, options), signal, owner);
+    createConnector: addresses?.()?.createConnector,
+  });
+  const overSse: LinkFactory = (signal, owner) => open(new SseTransport(config, options()), signal, owner);
   if (config.type === 'sse') return overSse;
   return withSseFallback(
-    (signal, owner) => open(new StreamableHttpTransport(config, options), signal, owner),
+    (signal, owner) => open(new StreamableHttpTransport(config, options()), signal, owner),
     overSse,
   );
 }

@@ -8,6 +8,7 @@ interface PostClientOptions {
   /** Requests beyond this number, which may change, wait for a connection. */
   readonly maxConnections: () => number;
   readonly connectTimeoutMs: number;
+  readonly createConnector?: typeof buildConnector | undefined;
 }
 
 /**
@@ -123,7 +124,8 @@ export class PostClient implements HttpConnectionOwner {
   private connect(): void {
     this.connecting++;
     const connection = new HttpConnection(this);
-    const connect = buildConnector({
+    const { createConnector = buildConnector } = this.options;
+    const connect = createConnector({
       timeout: this.options.connectTimeoutMs,
       session: this.tlsSession,
       onread: connection.onread,

@@ -1,0 +1,46 @@
+import { isIP } from 'node:net';
+
+/** By the first bytes of an IPv6 address: where an IPv4 address is embedded. */
+const EMBEDDINGS: readonly {
+  readonly prefix: readonly number[];
+  readonly at: number;
+  readonly mask?: number;
+}[] = [
+  // IPv4-mapped, IPv4-compatible and IPv4-translated.
+  { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], at: 12 },
+  { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], at: 12 },
+  { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0], at: 12 },
+  // NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), and Teredo, which inverts the bits (RFC 4380).
+  { prefix: [0, 0x64, 0xff, 0x9b], at: 12 },
+  { prefix: [0x20, 0x02], at: 2 },
+  { prefix: [0x20, 0x01, 0, 0], at: 12, mask: 0xff },
+];
+
+/** An address without its zone, and the IPv4 addresses that it may lead to. Empty for a text that is no address. */
+export function addressForms(text: string): string[] {
+  const address = text.split('%', 1)[0]!;
+  if (isIP(address) !== 6) return isIP(address) === 4 ? [address] : [];
+  const bytes = bytesOf(address);
+  // `::` and `::1` would be IPv4-compatible addresses.
+  if (bytes.slice(0, 15).every((byte) => byte === 0)) return [address];
+  const embedded = EMBEDDINGS.filter(({ prefix }) =>
+    prefix.every((byte, index) => bytes[index] === byte),
+  ).map(({ at, mask = 0 }) => bytes.slice(at, at + 4).map((byte) => byte ^ mask));
+  // ISATAP (RFC 5214).
+  if (bytes[10] === 0x5e && bytes[11] === 0xfe) embedded.push(bytes.slice(12));
+  return [address, ...embedded.map((parts) => parts.join('.'))];
+}
+
+function bytesOf(address: string): number[] {
+  // URL writes a trailing IPv4 address in hexadecimal.
+  const { hostname } = new URL(`http://[${address}]`);
+  const [head = '', tail] = hostname.slice(1, -1).split('::');
+  const [first, last] = [groupsOf(head), groupsOf(tail)];
+  const zeros = Array.from({ length: tail === undefined ? 0 : 8 - first.length - last.length }, () => '0');
+  return [...first, ...zeros, ...last].flatMap((group) => {
+    const value = Number.parseInt(group, 16);
+    return [value >> 8, value & 0xff];
+  });
+}
+
+const groupsOf = (part: string | undefined): string[] => (part ? part.split(':') : []);

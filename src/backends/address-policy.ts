@@ -1,0 +1,114 @@
+import { lookup, promises as dns } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Injectable } from '@nestjs/common';
+import { buildConnector } from 'undici';
+import { AdminSettings } from '../config/admin-settings.js';
+import { HttpSettings } from '../config/http-settings.js';
+import { isLoopback } from '../config/loopback.js';
+import { networksOf } from '../config/network.js';
+import { withTimeout } from '../lib/deadlines/timeout.js';
+import { addressForms } from './address-forms.js';
+
+/** Without more, so that the message tells nothing about names and addresses behind the gateway. */
+export const REFUSED_BY_POLICY = 'refused by policy';
+
+const RESOLVE_TIMEOUT_MS = 2000;
+
+/** Link-local addresses, metadata services of clouds, and addresses of no single host. No setting allows them. */
+const NEVER = networksOf([
+  '0.0.0.0/8',
+  '169.254.0.0/16',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '100.100.100.200',
+  '168.63.129.16',
+  '192.0.0.192',
+  '::',
+  'fe80::/10',
+  'ff00::/8',
+  'fd00:ec2::254',
+  'fd20:ce::254',
+]);
+
+const PRIVATE = networksOf([
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '198.18.0.0/15',
+  '192.0.0.0/24',
+  'fc00::/7',
+  'fec0::/10',
+]);
+
+/**
+ * Where servers that were added through the admin API may be: the admin token must not open what only the machine of the
+ * gateway can reach. Applied to every resolved address at every connection, and only checked addresses are connected to, so
+ * that a name cannot change its address after a check (DNS rebinding).
+ */
+@Injectable()
+export class AddressPolicy {
+  private readonly networks: ReturnType<typeof networksOf> | undefined;
+  private readonly isLocalGateway: boolean;
+
+  constructor({ allowedNetworks }: AdminSettings, { host }: HttpSettings) {
+    this.networks = allowedNetworks.length > 0 ? networksOf(allowedNetworks) : undefined;
+    this.isLocalGateway = isLoopback(host);
+  }
+
+  allows(address: string): boolean {
+    const forms = addressForms(address);
+    return forms.length > 0 && forms.every((form) => this.allowsForm(form));
+  }
+
+  /** Whether every address of the host is allowed now. True if its name cannot be resolved: then nothing is connected. */
+  async allowsHost(url: URL): Promise<boolean> {
+    const hostname = hostnameOf(url);
+    if (isIP(hostname) !== 0) return this.allows(hostname);
+    try {
+      const found = await withTimeout(
+        dns.lookup(hostname, { all: true }),
+        RESOLVE_TIMEOUT_MS,
+        () => new Error('the name was not resolved in time'),
+      );
+      return found.every(({ address }) => this.allows(address));
+    } catch {
+      return true;
+    }
+  }
+
+  /** Like undici's `buildConnector`, but opens connections to allowed addresses only. */
+  readonly createConnector = (options: buildConnector.BuildOptions = {}): buildConnector.connector => {
+    const connect = buildConnector({ ...options, lookup: this.lookup });
+    return (target, callback) => {
+      const hostname = withoutBrackets(target.hostname);
+      // Node does not look up an address.
+      if (isIP(hostname) !== 0 && !this.allows(hostname))
+        queueMicrotask(() => callback(new Error(REFUSED_BY_POLICY), null));
+      else connect(target, callback);
+    };
+  };
+
+  private readonly lookup: LookupFunction = (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? [];
+      if (error || !first) callback(error ?? new Error('no address'), '');
+      else if (!addresses.every(({ address }) => this.allows(address)))
+        callback(new Error(REFUSED_BY_POLICY), '');
+      else if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+
+  private allowsForm(address: string): boolean {
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (NEVER.check(address, family)) return false;
+    const isLocal = isLoopback(address);
+    if (!isLocal && !PRIVATE.check(address, family)) return true;
+    if (this.networks) return this.networks.check(address, family);
+    return !isLocal || this.isLocalGateway;
+  }
+}
+
+const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
+const hostnameOf = ({ hostname }: URL): string => withoutBrackets(hostname);

@@ -1,0 +1,23 @@
+import { BlockList, isIP } from 'node:net';
+
+const BITS = { 4: 32, 6: 128 } as const;
+
+/** A set of networks in CIDR notation; an address without a prefix length is a network of one address. */
+export function networksOf(texts: readonly string[]): BlockList {
+  const networks = new BlockList();
+  for (const text of texts) {
+    const [address, prefix] = parts(text)!;
+    networks.addSubnet(address, prefix, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  }
+  return networks;
+}
+
+export const isNetwork = (text: string): boolean => parts(text) !== undefined;
+
+function parts(text: string): [address: string, prefix: number] | undefined {
+  const match = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text);
+  const version = isIP(match?.[1] ?? '');
+  if (version !== 4 && version !== 6) return undefined;
+  const prefix = Number(match![2] ?? BITS[version]);
+  return prefix <= BITS[version] ? [match![1]!, prefix] : undefined;
+}
