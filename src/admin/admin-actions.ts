@@ -6,6 +6,7 @@ import { Metrics } from '../metrics/metrics.js';
 import type { AdminCaller } from './admin-caller.js';
 import type { AuditEvent } from '../state/audit/audit-entry.js';
 import { AuditLog } from '../state/audit/audit-log.js';
+import { AdminProblem, type ProblemKind } from './admin-problem.js';
 import { SecretRedactor } from './secret-redactor.js';
 
 export interface AdminAction {
@@ -48,11 +49,33 @@ export class AdminActions {
    */
   run(caller: AdminCaller, action: AdminAction, plan: () => PlannedChange | undefined): Promise<boolean> {
     return this.queue.run(async () => {
-      const change = plan();
+      const change = await this.plan(caller, action, plan);
       if (!change) return false;
       await this.apply(caller, action, change);
       return true;
     });
+  }
+
+  /** Also for a request that was refused before its change was planned. The refusal stands if it cannot be recorded. */
+  recordRefusal(
+    { actor, requestId }: Pick<AdminCaller, 'actor' | 'requestId'>,
+    action: AdminAction,
+    problem: ProblemKind,
+  ): Promise<void> {
+    return this.recordOutcome({ actor, requestId, ...action, outcome: 'refused', change: { problem } });
+  }
+
+  private async plan(
+    caller: AdminCaller,
+    action: AdminAction,
+    plan: () => PlannedChange | undefined,
+  ): Promise<PlannedChange | undefined> {
+    try {
+      return plan();
+    } catch (error) {
+      if (error instanceof AdminProblem) await this.recordRefusal(caller, action, error.kind);
+      throw error;
+    }
   }
 
   private async apply(

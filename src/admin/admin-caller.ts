@@ -14,6 +14,7 @@ export interface AdminCaller {
 /** The HTTP request; guard, interceptor and filter see the same object. */
 export interface AdminRequest {
   readonly method: string;
+  readonly url: string;
   readonly headers: IncomingHttpHeaders;
 }
 

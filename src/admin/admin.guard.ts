@@ -1,7 +1,8 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { AdminActions } from './admin-actions.js';
 import { AdminProblem } from './admin-problem.js';
 import { AdminTokens } from './admin-tokens.js';
-import { setCallerRole, type AdminRequest } from './admin-caller.js';
+import { requestIdOf, setCallerRole, type AdminRequest } from './admin-caller.js';
 
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/merge-patch+json']);
@@ -9,15 +10,21 @@ const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'applicatio
 /** Requires the admin token; the viewer token is enough for reads. A body must be declared as JSON. */
 @Injectable()
 export class AdminGuard implements CanActivate {
-  constructor(private readonly tokens: AdminTokens) {}
+  constructor(
+    private readonly tokens: AdminTokens,
+    private readonly actions: AdminActions,
+  ) {}
 
-  canActivate(execution: ExecutionContext): boolean {
+  async canActivate(execution: ExecutionContext): Promise<boolean> {
     const request = execution.switchToHttp().getRequest<AdminRequest>();
     const role = this.tokens.roleOf(request.headers.authorization);
     if (!role)
       throw new AdminProblem('unauthorized', 'send a valid admin token: `Authorization: Bearer <token>`');
-    if (role === 'viewer' && !READ_METHODS.has(request.method))
+    if (role === 'viewer' && !READ_METHODS.has(request.method)) {
+      const action = { action: request.method, target: request.url.split('?', 1)[0]! };
+      await this.actions.recordRefusal({ actor: role, requestId: requestIdOf(request) }, action, 'forbidden');
       throw new AdminProblem('forbidden', 'the viewer token allows only reads');
+    }
     requireJson(request);
     setCallerRole(request, role);
     return true;

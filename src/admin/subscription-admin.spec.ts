@@ -173,7 +173,7 @@ describe('SubscriptionAdmin', () => {
 
   it('refuses to end an unknown subscription, and one whose end cannot be recorded', async () => {
     await expect(admin.end(adminHarness.caller(), 'nope')).rejects.toThrow('there is no subscription `nope`');
-    expect(adminHarness.actions).toEqual([]);
+    expect(adminHarness.actions).toEqual(['subscription.end nope refused']);
     adminHarness.auditIsBroken = true;
     const { id } = (await admin.page({})).items[0]!;
     await expect(admin.end(adminHarness.caller(), id)).rejects.toThrow('the log is unavailable');
