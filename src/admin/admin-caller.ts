@@ -15,6 +15,7 @@ export interface AdminCaller {
 export interface AdminRequest {
   readonly method: string;
   readonly url: string;
+  readonly socket: { readonly remoteAddress?: string | undefined };
   readonly headers: IncomingHttpHeaders;
 }
 

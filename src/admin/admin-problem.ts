@@ -12,6 +12,7 @@ export const PROBLEMS = {
   'unsupported-media-type': { status: 415, title: 'Body must be JSON' },
   'invalid-input': { status: 422, title: 'Invalid input' },
   'invalid-config': { status: 422, title: 'Invalid configuration file' },
+  'too-many-attempts': { status: 429, title: 'Too many invalid tokens' },
   internal: { status: 500, title: 'Internal error' },
   'too-many-readers': { status: 503, title: 'Too many readers of the event feed' },
   'storage-unavailable': { status: 503, title: 'Storage unavailable' },

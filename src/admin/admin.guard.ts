@@ -1,7 +1,8 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { AdminActions } from './admin-actions.js';
 import { AdminProblem } from './admin-problem.js';
-import { AdminTokens } from './admin-tokens.js';
+import { AdminTokens, type AdminRole } from './admin-tokens.js';
+import { FailedTokens } from './failed-tokens.js';
 import { requestIdOf, setCallerRole, type AdminRequest } from './admin-caller.js';
 
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
@@ -12,14 +13,13 @@ const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'applicatio
 export class AdminGuard implements CanActivate {
   constructor(
     private readonly tokens: AdminTokens,
+    private readonly failed: FailedTokens,
     private readonly actions: AdminActions,
   ) {}
 
   async canActivate(execution: ExecutionContext): Promise<boolean> {
     const request = execution.switchToHttp().getRequest<AdminRequest>();
-    const role = this.tokens.roleOf(request.headers.authorization);
-    if (!role)
-      throw new AdminProblem('unauthorized', 'send a valid admin token: `Authorization: Bearer <token>`');
+    const role = await this.authenticate(request);
     if (role === 'viewer' && !READ_METHODS.has(request.method)) {
       const action = { action: request.method, target: request.url.split('?', 1)[0]! };
       await this.actions.recordRefusal({ actor: role, requestId: requestIdOf(request) }, action, 'forbidden');
@@ -28,6 +28,19 @@ export class AdminGuard implements CanActivate {
     requireJson(request);
     setCallerRole(request, role);
     return true;
+  }
+
+  private async authenticate({ headers: { authorization }, socket }: AdminRequest): Promise<AdminRole> {
+    const { remoteAddress } = socket;
+    if (authorization !== undefined && !this.failed.allowsAttempt(remoteAddress))
+      throw new AdminProblem(
+        'too-many-attempts',
+        'this address sent too many invalid tokens; try again later',
+      );
+    const role = this.tokens.roleOf(authorization);
+    if (role) return role;
+    if (authorization !== undefined) await this.failed.fail(remoteAddress);
+    throw new AdminProblem('unauthorized', 'send a valid admin token: `Authorization: Bearer <token>`');
   }
 }
 

@@ -1,12 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { Metrics } from '../metrics/metrics.js';
 import { MetricsSettings } from '../config/metrics-settings.js';
 import { AdminTokens } from './admin-tokens.js';
+import { FailedTokens } from './failed-tokens.js';
 import { OperatorAccess } from './operator-access.js';
 
 const tokens = new AdminTokens('a-token-of-the-admin', 'a-token-of-the-viewer');
 const access = (isPublic = false): OperatorAccess =>
-  new OperatorAccess(tokens, Object.assign(new MetricsSettings(), { public: isPublic }));
+  new OperatorAccess(
+    tokens,
+    Object.assign(new MetricsSettings(), { public: isPublic }),
+    new FailedTokens(new Metrics(new Registry())),
+  );
 
 const request = (remoteAddress: string | undefined, headers: IncomingHttpHeaders = {}) => ({
   headers,
@@ -28,8 +35,8 @@ describe('OperatorAccess', () => {
     ['10.0.0.7', { authorization: 'Bearer a-token-of-the-admin' }, true],
     ['10.0.0.7', { authorization: 'Bearer a-token-of-the-viewer' }, true],
     ['10.0.0.7', { authorization: 'Bearer a-token-of-a-client' }, false],
-  ])('allows %s with %j: %s', (address, headers, allowed) => {
-    expect(access().allows(request(address, headers))).toBe(allowed);
-    expect(access(true).allows(request(address, headers))).toBe(true);
+  ])('allows %s with %j: %s', async (address, headers, allowed) => {
+    expect(await access().allows(request(address, headers))).toBe(allowed);
+    expect(await access(true).allows(request(address, headers))).toBe(true);
   });
 });

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { isLoopback } from '../config/loopback.js';
 import { MetricsSettings } from '../config/metrics-settings.js';
+import { FailedTokens } from './failed-tokens.js';
 import { AdminTokens } from './admin-tokens.js';
 
 /** The part of a request that identifies its sender; node:http and Fastify both provide it. */
@@ -16,11 +17,16 @@ export class OperatorAccess {
   constructor(
     private readonly tokens: AdminTokens,
     private readonly metrics: MetricsSettings,
+    private readonly failed: FailedTokens,
   ) {}
 
-  allows({ headers, socket }: PeerRequest): boolean {
+  async allows({ headers, socket }: PeerRequest): Promise<boolean> {
     if (this.metrics.public || isDirectLoopback(headers, socket.remoteAddress)) return true;
-    return this.tokens.roleOf(headers.authorization) !== undefined;
+    const { authorization } = headers;
+    if (authorization === undefined || !this.failed.allowsAttempt(socket.remoteAddress)) return false;
+    if (this.tokens.roleOf(authorization)) return true;
+    await this.failed.fail(socket.remoteAddress);
+    return false;
   }
 }
 

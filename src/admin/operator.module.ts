@@ -2,11 +2,13 @@ import { Logger, Module } from '@nestjs/common';
 import { AdminSettings } from '../config/admin-settings.js';
 import { StateDir } from '../config/state-dir.js';
 import { AdminTokens } from './admin-tokens.js';
+import { FailedTokens } from './failed-tokens.js';
 import { OperatorAccess } from './operator-access.js';
 
 /** Authentication of operators. A module of its own because health and metrics use it too. */
 @Module({
   providers: [
+    FailedTokens,
     OperatorAccess,
     {
       provide: AdminTokens,
@@ -15,6 +17,6 @@ import { OperatorAccess } from './operator-access.js';
         AdminTokens.open(settings, path, new Logger('Admin')),
     },
   ],
-  exports: [OperatorAccess, AdminTokens],
+  exports: [FailedTokens, OperatorAccess, AdminTokens],
 })
 export class OperatorModule {}

@@ -10,6 +10,8 @@ import { requestIdOf, type AdminRequest } from './admin-caller.js';
 import type { ProblemDto } from './dto/problem.dto.js';
 import { SecretRedactor } from './secret-redactor.js';
 
+/** The longest delay of a failed attempt. */
+const RETRY_AFTER_SECONDS = '5';
 const WWW_AUTHENTICATE = 'Bearer realm="gatehouse-admin"';
 const ADMIN_URL = /^\/admin(?:[/?]|$)/;
 const TYPE_PREFIX = 'urn:gatehouse:problem:';
@@ -43,6 +45,7 @@ export class ProblemFilter extends BaseExceptionFilter {
   private sendProblem(reply: FastifyReply, problem: AdminProblem, requestId: string): void {
     if (reply.sent) return;
     const body = problemDto(problem, requestId);
+    if (problem.kind === 'too-many-attempts') reply.header('retry-after', RETRY_AFTER_SECONDS);
     if (problem.kind === 'unauthorized') reply.header('www-authenticate', WWW_AUTHENTICATE);
     // Fastify would send an object as application/json.
     void reply

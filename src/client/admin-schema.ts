@@ -448,7 +448,7 @@ export interface components {
         };
         readonly Problem: {
             /** @enum {string} */
-            readonly type: "urn:gatehouse:problem:malformed" | "urn:gatehouse:problem:unauthorized" | "urn:gatehouse:problem:forbidden" | "urn:gatehouse:problem:stdio-not-allowed" | "urn:gatehouse:problem:address-not-allowed" | "urn:gatehouse:problem:not-found" | "urn:gatehouse:problem:conflict" | "urn:gatehouse:problem:precondition-failed" | "urn:gatehouse:problem:payload-too-large" | "urn:gatehouse:problem:unsupported-media-type" | "urn:gatehouse:problem:invalid-input" | "urn:gatehouse:problem:invalid-config" | "urn:gatehouse:problem:internal" | "urn:gatehouse:problem:too-many-readers" | "urn:gatehouse:problem:storage-unavailable" | "urn:gatehouse:problem:storage-full";
+            readonly type: "urn:gatehouse:problem:malformed" | "urn:gatehouse:problem:unauthorized" | "urn:gatehouse:problem:forbidden" | "urn:gatehouse:problem:stdio-not-allowed" | "urn:gatehouse:problem:address-not-allowed" | "urn:gatehouse:problem:not-found" | "urn:gatehouse:problem:conflict" | "urn:gatehouse:problem:precondition-failed" | "urn:gatehouse:problem:payload-too-large" | "urn:gatehouse:problem:unsupported-media-type" | "urn:gatehouse:problem:invalid-input" | "urn:gatehouse:problem:invalid-config" | "urn:gatehouse:problem:too-many-attempts" | "urn:gatehouse:problem:internal" | "urn:gatehouse:problem:too-many-readers" | "urn:gatehouse:problem:storage-unavailable" | "urn:gatehouse:problem:storage-full";
             readonly title: string;
             readonly status: number;
             readonly detail: string;

@@ -16,10 +16,10 @@ interface Reply {
 export class OperatorGuard implements CanActivate {
   constructor(private readonly access: OperatorAccess) {}
 
-  canActivate(context: ExecutionContext): true {
+  async canActivate(context: ExecutionContext): Promise<true> {
     const http = context.switchToHttp();
     const request = http.getRequest<PeerRequest>();
-    if (this.access.allows(request)) return true;
+    if (await this.access.allows(request)) return true;
     if (request.headers.authorization !== undefined) throw new ForbiddenException('The token is not valid');
     http.getResponse<Reply>().header('www-authenticate', 'Bearer realm="gatehouse-admin"');
     throw new UnauthorizedException('An admin or viewer token is required');

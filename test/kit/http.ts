@@ -14,6 +14,8 @@ export interface RawRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
+  /** The address of the client. */
+  readonly localAddress?: string | undefined;
 }
 
 export interface RawResponse {
@@ -28,10 +30,10 @@ onCleanup(() => agent.destroy());
 /** Resolves when the head has arrived; the caller reads the body. Adds no header except the length. */
 export function openExchange(
   url: string,
-  { method = 'GET', headers, body }: RawRequest,
+  { method = 'GET', headers, body, localAddress }: RawRequest,
 ): Promise<IncomingMessage> {
   const response = new Promise<IncomingMessage>((resolve, reject) => {
-    const outgoing = request(url, { method, headers, agent }, resolve);
+    const outgoing = request(url, { method, headers, agent, localAddress }, resolve);
     // The listener stays for a connection that breaks after the response.
     outgoing.on('error', reject);
     outgoing.end(body);

@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { recordLog } from '../../test/kit/log-lines.js';
+import { outcomeOf } from '../../test/kit/promises.js';
+import { Metrics } from '../metrics/metrics.js';
+import { FailedTokens } from './failed-tokens.js';
+
+describe('FailedTokens', () => {
+  let registry: Registry;
+  let failed: FailedTokens;
+  let lines: string[];
+
+  beforeEach(() => {
+    lines = recordLog();
+    registry = new Registry();
+    failed = new FailedTokens(new Metrics(registry));
+  });
+  afterEach(() => void jest.useRealTimers());
+
+  async function failOften(times: number, address = '192.0.2.1'): Promise<number> {
+    let pending = 0;
+    for (let n = 0; n < times; n++) {
+      const outcome = outcomeOf(failed.fail(address, 0).then(() => true));
+      await Promise.resolve();
+      await Promise.resolve();
+      await Promise.resolve();
+      if (outcome.value === undefined) pending++;
+    }
+    return pending;
+  }
+
+  it('answers the first failures of an address at once and delays the next ones', async () => {
+    expect(await failOften(20)).toBe(0);
+    expect(await failOften(3)).toBe(3);
+    const metrics = await registry.metrics();
+    expect(metrics).toContain('gatehouse_admin_auth_failures_total{outcome="answered"} 20');
+    expect(metrics).toContain('gatehouse_admin_auth_failures_total{outcome="delayed"} 3');
+  });
+
+  it('does not delay failures of other addresses', async () => {
+    await failOften(25);
+    expect(await failOften(1, '192.0.2.2')).toBe(0);
+    expect(failed.allowsAttempt('192.0.2.2')).toBe(true);
+  });
+
+  it('refuses attempts of an address with many delayed failures, and no others', async () => {
+    await failOften(35);
+    expect(failed.allowsAttempt('192.0.2.1')).toBe(true);
+    await failOften(1);
+    expect(failed.allowsAttempt('192.0.2.1')).toBe(false);
+    expect(failed.allowsAttempt('192.0.2.2')).toBe(true);
+    expect(await registry.metrics()).toContain('{outcome="refused"} 1');
+  });
+
+  it('forgets one failure per second', async () => {
+    await failOften(20);
+    const later = outcomeOf(failed.fail('192.0.2.1', 1000).then(() => true));
+    await Promise.resolve();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(later.value).toBe(true);
+  });
+
+  it('counts the addresses of one IPv6 network together, and at most 10,000 networks', async () => {
+    await failOften(1, '2001:db8:1:2::1');
+    await failOften(1, '2001:db8:1:2:3:4:5:6');
+    expect(failed.addresses).toBe(1);
+    for (let n = 0; n < 10_050; n++) await failed.fail(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, 0);
+    expect(failed.addresses).toBe(10_000);
+  });
+
+  it('logs many failures in one line', async () => {
+    await failOften(30);
+    expect(lines).toHaveLength(1);
+  });
+});
