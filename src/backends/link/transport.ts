@@ -83,7 +83,7 @@ export type TransportFault = 'unreachable' | 'session-expired' | 'refused' | 'br
 interface FaultDetails {
   readonly httpStatus?: number;
   readonly retryAfterMs?: number;
-  /** The child process has ended. */
+  /** The child process has ended, or closed a pipe, after which it is ended. */
   readonly hasExited?: boolean;
 }
 

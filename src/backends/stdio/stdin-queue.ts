@@ -112,7 +112,7 @@ export class StdinQueue {
 
   private written(batch: readonly QueuedLine[], error: Error | null | undefined): void {
     if (error) {
-      const broken = new TransportError('broken', 'closed its stdin', {}, { cause: error });
+      const broken = new TransportError('broken', 'closed its stdin', { hasExited: true }, { cause: error });
       for (const line of batch) line.reject(broken);
       return;
     }
@@ -128,6 +128,6 @@ export class StdinQueue {
 const rejected = (fault: TransportFault, why: string): Promise<never> =>
   Promise.reject(lineError(fault, why));
 
-/** Lines are `unreachable` when the child has ended or is being ended. */
+/** Lines are `unreachable` or `broken` when the child has ended, is being ended, or closed its stdin. */
 const lineError = (fault: TransportFault, why: string): TransportError =>
-  new TransportError(fault, why, { hasExited: fault === 'unreachable' });
+  new TransportError(fault, why, { hasExited: fault === 'unreachable' || fault === 'broken' });

@@ -178,7 +178,7 @@ export class StdioTransport implements LinkTransport {
     const isExiting =
       !this.running || (await completesWithin(this.running.group.leaderExit, DRAIN_TIMEOUT_MS));
     if (isExiting || this.closing || this.failure) return;
-    this.failure = new TransportError('broken', why);
+    this.failure = new TransportError('broken', why, { hasExited: true });
     await this.close();
   }
 
