@@ -105,6 +105,7 @@ const DISABLED_STATUS = { state: 'disabled', restarts: 0, calls: 0, inFlight: 0,
 
 function statusOf(status: BackendStatus) {
   const { state, reason, since, restarts, calls, inFlight, waiting, pid, facts } = status;
+  const { notificationStream, updates } = status;
   return {
     state,
     since: new Date(since).toISOString(),
@@ -115,6 +116,8 @@ function statusOf(status: BackendStatus) {
     ...(reason === undefined ? {} : { reason }),
     ...(pid === undefined ? {} : { pid }),
     ...(facts && { serverInfo: facts.serverInfo, protocolVersion: facts.protocolVersion }),
+    ...(notificationStream && { notificationStream }),
+    ...(updates && { updates }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ConnectionState } from './lifecycle/connection-state.js';
-import type { ServerFacts } from './link/link.js';
+import type { NotificationStreamStatus, ServerFacts } from './link/link.js';
+import type { UpdateSource } from './link/update-source.js';
 
 /** A backend as the admin API, health checks and metrics read it. */
 export interface BackendStatus {
@@ -18,6 +19,9 @@ export interface BackendStatus {
   readonly waiting: number;
   readonly pid: number | undefined;
   readonly facts: ServerFacts | undefined;
+  /** Undefined while there is no link, and for `updates` also when the server has no resources. */
+  readonly notificationStream: NotificationStreamStatus | undefined;
+  readonly updates: UpdateSource | undefined;
   /** The last lines on stderr. The same array until the server writes more. */
   readonly stderr: readonly string[];
 }

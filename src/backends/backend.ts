@@ -13,6 +13,7 @@ import { isSessionExpired, unavailableReason } from './link/link-errors.js';
 import type { LinkFactory } from './link/link-factory.js';
 import { ConnectError, type Link, type LinkRequest, type ServerNotification } from './link/link.js';
 import { ServerLog } from './link/server-log.js';
+import { updateSourceOf } from './link/update-source.js';
 import { SessionLinks } from './link/session-links.js';
 import { ListingSync } from './listing/listing-sync.js';
 import { traceCall } from './trace-call.js';
@@ -201,6 +202,8 @@ export class Backend {
       waiting,
       pid: link?.pid,
       facts: link?.facts,
+      notificationStream: link?.notificationStream,
+      updates: link?.facts.capabilities.resources && updateSourceOf(link, this.settings.watch.pollMs),
       stderr: link?.stderrTail() ?? (cause instanceof ConnectError ? cause.stderr : this.lastStderr),
     };
   }

@@ -65,6 +65,8 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['process', pid === undefined ? undefined : String(pid)],
     ['software', serverInfo && `${serverInfo.name} ${serverInfo.version}`],
     ['protocol', protocolVersion],
+    ['notifications', server.notificationStream === 'none' ? 'none: no notification stream' : undefined],
+    ['updates', server.updates === 'none' ? 'no updates can come' : server.updates],
     ['calls', `${server.calls} (${server.inFlight} running, ${server.waiting} queued)`],
     ['tools', formatCount(counts.tools)],
     ['disabled tools', disabled.length === 0 ? undefined : disabled.join(', ')],

@@ -20,7 +20,7 @@ export interface components {
              */
             readonly queue?: number;
             /**
-             * @description Timeout of a call in milliseconds.
+             * @description Timeout of a call in milliseconds, from its arrival to its answer, the time in the queue included. Progress restarts it.
              * @default 60000
              */
             readonly timeoutMs?: number;
@@ -45,7 +45,7 @@ export interface components {
             readonly isolation?: "shared" | "exclusive" | "session";
             /** @description Polling and throttling of resource updates. */
             readonly watch?: {
-                /** @description Poll interval in milliseconds for subscribed resources of a server that does not support subscriptions. Without it, resources of this server are not polled. */
+                /** @description Poll interval in milliseconds for subscribed resources of a server that does not support subscriptions or has no notification stream. Without it, resources of this server are not polled. */
                 readonly pollMs?: number;
                 /**
                  * @description Throttle interval in milliseconds: updates of one resource within it are coalesced; the first is delivered at once.
@@ -100,7 +100,7 @@ export interface components {
              */
             readonly queue?: number;
             /**
-             * @description Timeout of a call in milliseconds.
+             * @description Timeout of a call in milliseconds, from its arrival to its answer, the time in the queue included. Progress restarts it.
              * @default 60000
              */
             readonly timeoutMs?: number;
@@ -125,7 +125,7 @@ export interface components {
             readonly isolation?: "shared" | "exclusive" | "session";
             /** @description Polling and throttling of resource updates. */
             readonly watch?: {
-                /** @description Poll interval in milliseconds for subscribed resources of a server that does not support subscriptions. Without it, resources of this server are not polled. */
+                /** @description Poll interval in milliseconds for subscribed resources of a server that does not support subscriptions or has no notification stream. Without it, resources of this server are not polled. */
                 readonly pollMs?: number;
                 /**
                  * @description Throttle interval in milliseconds: updates of one resource within it are coalesced; the first is delivered at once.
@@ -142,7 +142,7 @@ export interface components {
                 readonly tools?: "always" | "conflict" | "never";
             };
             /**
-             * @description Transport: Streamable HTTP (http), or the deprecated HTTP+SSE transport (sse).
+             * @description Transport: Streamable HTTP, or HTTP+SSE if the server refuses that with HTTP 400, 404 or 405 (http); or the deprecated HTTP+SSE transport at once (sse).
              * @default http
              * @enum {unknown}
              */
@@ -333,6 +333,16 @@ export interface components {
             readonly serverInfo?: components["schemas"]["ServerInfo"];
             /** @description MCP revision that was negotiated with the server. */
             readonly protocolVersion?: string;
+            /**
+             * @description Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none` when the server offers no notification stream. Absent while there is no connection.
+             * @enum {string}
+             */
+            readonly notificationStream?: "opening" | "open" | "lost" | "none";
+            /**
+             * @description How updates of resources come: `subscriptions` at the server, `polling` by the gateway (`watch.pollMs`), `unsolicited` if the server takes no subscriptions and may send updates nevertheless, or `none` when no updates can come. Absent while there is no connection, and for a server without resources.
+             * @enum {string}
+             */
+            readonly updates?: "subscriptions" | "none" | "polling" | "unsolicited";
             readonly counts: components["schemas"]["ServerCounts"];
         };
         readonly Servers: {
@@ -394,6 +404,16 @@ export interface components {
             readonly serverInfo?: components["schemas"]["ServerInfo"];
             /** @description MCP revision that was negotiated with the server. */
             readonly protocolVersion?: string;
+            /**
+             * @description Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none` when the server offers no notification stream. Absent while there is no connection.
+             * @enum {string}
+             */
+            readonly notificationStream?: "opening" | "open" | "lost" | "none";
+            /**
+             * @description How updates of resources come: `subscriptions` at the server, `polling` by the gateway (`watch.pollMs`), `unsolicited` if the server takes no subscriptions and may send updates nevertheless, or `none` when no updates can come. Absent while there is no connection, and for a server without resources.
+             * @enum {string}
+             */
+            readonly updates?: "subscriptions" | "none" | "polling" | "unsolicited";
             readonly counts: components["schemas"]["ServerCounts"];
         };
         readonly ServerTools: {

@@ -25,8 +25,8 @@ class ServerWatch {
   @Integer(
     100,
     86_400_000,
-    'Poll interval in milliseconds for subscribed resources of a server that does not support subscriptions. ' +
-      'Without it, resources of this server are not polled.',
+    'Poll interval in milliseconds for subscribed resources of a server that does not support subscriptions or has no ' +
+      'notification stream. Without it, resources of this server are not polled.',
   )
   readonly pollMs?: number;
 

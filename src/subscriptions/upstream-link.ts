@@ -1,41 +1,29 @@
 import type { Backend } from '../backends/backend.js';
 import { toCallError } from '../backends/link/link-errors.js';
 import type { Link } from '../backends/link/link.js';
+import { takesSubscriptions } from '../backends/link/update-source.js';
+import { ERROR_CODES, RemoteError } from '../core/errors.js';
 import type { Upstream, UpstreamReconciler } from '../core/subscriptions/upstream-reconciler.js';
+import type { JsonText } from '../lib/json-text/json-text.js';
 import { PollingUpstream } from './polling-upstream.js';
-
-/**
- * - `subscribe`: the server supports subscriptions
- * - `poll`: the gateway polls the resources
- * - `unsolicited`: neither; the server may send updates without subscriptions
- */
-type UpstreamKind = 'subscribe' | 'poll' | 'unsolicited';
 
 /** One live link to a server, with the reconciler of its upstream subscriptions. */
 export interface UpstreamLink {
   readonly link: Link;
   /** Id of the session that owns the link; undefined for the link that all clients share. */
   readonly owner: string | undefined;
-  readonly kind: UpstreamKind;
   readonly pollMs: number | undefined;
   readonly reconciler: UpstreamReconciler;
 }
 
-export function upstreamKindOf(backend: Backend, link: Link): UpstreamKind {
-  if (link.facts.capabilities.resources?.subscribe === true) return 'subscribe';
-  return backend.config.watch.pollMs === undefined ? 'unsolicited' : 'poll';
-}
-
 /** `onChange` is called with the URI of a resource that a poll found changed. */
 export function createUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
-  if (upstreamKindOf(backend, link) === 'subscribe') return subscribingUpstream(backend, link);
   const { pollMs } = backend.config.watch;
-  if (pollMs === undefined) return UNSOLICITED;
-  return new PollingUpstream(
-    (uri) => backend.gatewayRequest(link, 'resources/read', JSON.stringify({ uri })),
-    onChange,
-    pollMs,
-  );
+  const read = (uri: string): Promise<JsonText> =>
+    backend.gatewayRequest(link, 'resources/read', JSON.stringify({ uri }));
+  const polling = pollMs === undefined ? undefined : new PollingUpstream(read, onChange, pollMs);
+  if (takesSubscriptions(link)) return new SubscribingUpstream(backend, link, polling);
+  return polling ?? UNSOLICITED;
 }
 
 const UNSOLICITED: Upstream = {
@@ -43,19 +31,46 @@ const UNSOLICITED: Upstream = {
   unsubscribe: () => Promise.resolve(),
 };
 
-function subscribingUpstream(backend: Backend, link: Link): Upstream {
-  const request = async (method: string, uri: string): Promise<void> => {
+/** Subscribes at the server. Polls too, if the server turns out not to know subscriptions or cannot send notifications. */
+class SubscribingUpstream implements Upstream {
+  constructor(
+    private readonly backend: Backend,
+    private readonly link: Link,
+    private readonly polling: PollingUpstream | undefined,
+  ) {}
+
+  async subscribe(uri: string): Promise<void> {
+    const { link, polling } = this;
     // An update that is sent before the notification stream is open would be lost.
     await link.notificationsReady;
+    await this.request('resources/subscribe', uri).catch((error: unknown) => {
+      if (!isUnknownMethod(error)) throw error;
+      link.refusesSubscriptions = true;
+    });
+    if (polling && (!takesSubscriptions(link) || link.notificationStream === 'none'))
+      await polling.subscribe(uri);
+  }
+
+  async unsubscribe(uri: string): Promise<void> {
+    await this.polling?.unsubscribe(uri);
+    await this.request('resources/unsubscribe', uri);
+  }
+
+  stop(): void {
+    this.polling?.stop();
+  }
+
+  private async request(method: string, uri: string): Promise<void> {
+    const { backend, link } = this;
+    if (!takesSubscriptions(link)) return;
     await backend.gatewayRequest(link, method, JSON.stringify({ uri })).catch((error: unknown) => {
       throw toCallError(backend.id, error);
     });
-  };
-  return {
-    subscribe: (uri) => request('resources/subscribe', uri),
-    unsubscribe: (uri) => request('resources/unsubscribe', uri),
-  };
+  }
 }
+
+const isUnknownMethod = (error: unknown): boolean =>
+  error instanceof RemoteError && error.code === ERROR_CODES['method-not-found'].code;
 
 /** The live links, by server and owner. */
 export class UpstreamLinks {
@@ -65,7 +80,8 @@ export class UpstreamLinks {
   get subscriptionCount(): number {
     let count = 0;
     for (const links of this.byServer.values())
-      for (const { kind, reconciler } of links.values()) if (kind !== 'unsolicited') count += reconciler.size;
+      for (const { link, pollMs, reconciler } of links.values())
+        if (takesSubscriptions(link) || pollMs !== undefined) count += reconciler.size;
     return count;
   }
 

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link/link.js';
+import { updateSourceOf } from '../backends/link/update-source.js';
 import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
 import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
@@ -16,7 +17,7 @@ import { SessionLinkOpener } from './session-link-opener.js';
 import { Subscribers } from './subscribers.js';
 import { MAX_CONCURRENT_REQUESTS, SubscriptionConfirmation } from './subscription-confirmation.js';
 import { ResourceUpdates } from './resource-updates.js';
-import { createUpstream, UpstreamLinks, upstreamKindOf, type UpstreamLink } from './upstream-link.js';
+import { createUpstream, UpstreamLinks, type UpstreamLink } from './upstream-link.js';
 import { WantedResources } from './wanted-resources.js';
 
 const RECONCILER_OPTIONS: ReconcilerOptions = {
@@ -173,8 +174,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
 
   /** The poll interval may have changed. */
   private reconfigured(backend: Backend): void {
-    for (const { kind, pollMs, link, owner } of this.links.of(backend.id))
-      if (kind !== 'subscribe' && pollMs !== backend.config.watch.pollMs)
+    for (const { pollMs, link, owner } of this.links.of(backend.id))
+      if (updateSourceOf(link, pollMs) !== 'subscriptions' && pollMs !== backend.config.watch.pollMs)
         this.startReconciler(backend, link, owner);
   }
 
@@ -197,7 +198,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       RECONCILER_OPTIONS,
     );
     const { pollMs } = backend.config.watch;
-    const upstreamLink = { link, owner, kind: upstreamKindOf(backend, link), pollMs, reconciler };
+    const upstreamLink = { link, owner, pollMs, reconciler };
     this.links.set(server, upstreamLink);
     void this.markAllDirty(server, upstreamLink);
   }
@@ -205,7 +206,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   private notificationsMissed(server: string, link: Link, owner: string | undefined): void {
     const upstreamLink = this.links.find(server, owner);
     // Polling needs no notifications.
-    if (upstreamLink?.link !== link || upstreamLink.kind === 'poll') return;
+    if (upstreamLink?.link !== link || updateSourceOf(link, upstreamLink.pollMs) === 'polling') return;
     upstreamLink.reconciler.invalidate();
     void this.markAllDirty(server, upstreamLink);
   }

@@ -28,6 +28,8 @@ export class FakeLink implements Link {
   received = 0;
   pid: number | undefined;
   notificationsReady = Promise.resolve();
+  notificationStream: Link['notificationStream'] = 'open';
+  refusesSubscriptions = false;
   private listener: (notification: ServerNotification) => void = () => {};
   private readonly gapListeners: (() => void)[] = [];
   private announceClosed!: (reason: Error) => void;

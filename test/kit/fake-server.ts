@@ -2,10 +2,11 @@ import type { Link } from '../../src/backends/link/link.js';
 import { RemoteError } from '../../src/core/errors.js';
 import { FakeLink, type Answers, type PendingRequest } from './fake-link.js';
 
-/** The reply to a subscribe request: accepted, refused, or left for the spec to answer. */
-export type SubscribeReply = 'takes' | 'refuses' | 'waits';
+/** The reply to a subscribe request: accepted, refused, unknown method, or left for the spec to answer. */
+export type SubscribeReply = 'takes' | 'refuses' | 'lacks' | 'waits';
 
 const REFUSAL = new RemoteError(-32050, 'not this one', '{"code":-32050,"message":"not this one"}');
+const UNKNOWN_METHOD = new RemoteError(-32601, 'Method not found', '{"code":-32601}');
 const UPDATED = 'notifications/resources/updated';
 
 export const uriOf = (n: number): string => `x://${String(n).padStart(4, '0')}`;
@@ -110,6 +111,7 @@ export class FakeServer {
       const reply = this.replyToSubscribe(uri);
       if (reply === 'waits') return undefined;
       if (reply === 'refuses') return REFUSAL;
+      if (reply === 'lacks') return UNKNOWN_METHOD;
       this.held.add(uri);
       return {};
     },

@@ -83,6 +83,19 @@ export class ServerDto {
   /** MCP revision that was negotiated with the server. */
   readonly protocolVersion?: string;
 
+  /**
+   * Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none`
+   * when the server offers no notification stream. Absent while there is no connection.
+   */
+  readonly notificationStream?: 'opening' | 'open' | 'lost' | 'none';
+
+  /**
+   * How updates of resources come: `subscriptions` at the server, `polling` by the gateway (`watch.pollMs`), `unsolicited` if
+   * the server takes no subscriptions and may send updates nevertheless, or `none` when no updates can come. Absent while
+   * there is no connection, and for a server without resources.
+   */
+  readonly updates?: 'subscriptions' | 'polling' | 'unsolicited' | 'none';
+
   readonly counts: ServerCountsDto;
 }
 

@@ -31,6 +31,7 @@ import {
   ConnectError,
   type Link,
   type LinkRequest,
+  type NotificationStreamStatus,
   type ServerFacts,
   type ServerNotification,
 } from './link.js';
@@ -67,10 +68,11 @@ export interface LinkOptions extends InitializeOptions {
  */
 export class JsonRpcLink implements Link {
   readonly closed: Promise<Error>;
+  refusesSubscriptions = false;
   private readonly pending: PendingRequests;
   private readonly serverRequests: ServerRequests;
   private readonly monitor: LinkMonitor;
-  private readonly notificationStream = new NotificationStreamState();
+  private readonly streamState = new NotificationStreamState();
   private readonly warnings: LinkWarnings;
   private readonly inbound: InboundLimiter;
   private resolveClosed!: (reason: Error) => void;
@@ -103,7 +105,7 @@ export class JsonRpcLink implements Link {
     this.inbound = new InboundLimiter({
       deliver: (text, requestId) => this.receiveText(text, requestId),
       excess: (outcome) => this.countExcess(outcome),
-      lost: () => this.notificationStream.reportGap(),
+      lost: () => this.streamState.reportGap(),
     });
     this.listenToTransport();
   }
@@ -147,12 +149,16 @@ export class JsonRpcLink implements Link {
     this.listener = listener;
   }
 
+  get notificationStream(): NotificationStreamStatus {
+    return this.streamState.status;
+  }
+
   get notificationsReady(): Promise<void> {
-    return this.notificationStream.ready;
+    return this.streamState.ready;
   }
 
   onGap(listener: () => void): void {
-    this.notificationStream.onGap(listener);
+    this.streamState.onGap(listener);
   }
 
   request(request: LinkRequest): Promise<JsonText> {
@@ -210,7 +216,7 @@ export class JsonRpcLink implements Link {
     };
     transport.onstream = (state) => {
       this.monitor.streamChanged(state);
-      this.notificationStream.update(state);
+      this.streamState.update(state);
     };
   }
 
@@ -221,8 +227,8 @@ export class JsonRpcLink implements Link {
     await transport.sendText(notificationMessage('notifications/initialized', undefined));
     this.monitor.start(this.options.keepaliveIntervalMs);
     // A transport without a separate stream delivers all notifications from the beginning.
-    if (!transport.openNotificationStream) return this.notificationStream.markReady();
-    this.notificationStream.startTimeout();
+    if (!transport.openNotificationStream) return this.streamState.markShared();
+    this.streamState.startTimeout();
     transport.openNotificationStream();
   }
 

@@ -35,6 +35,9 @@ export interface ServerNotification {
   readonly ambiguous: boolean;
 }
 
+/** Whether the server can send notifications; `lost` while the stream is reopened, `none` when the server offers none. */
+export type NotificationStreamStatus = 'opening' | 'open' | 'lost' | 'none';
+
 /** Why a link could not be opened, with the stderr of the child process. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
@@ -72,6 +75,11 @@ export interface Link {
 
   /** Resolves when the notification stream is open, is not offered by the server, or takes too long to open. */
   readonly notificationsReady: Promise<void>;
+
+  readonly notificationStream: NotificationStreamStatus;
+
+  /** The server does not know `resources/subscribe`, whatever it announces. Set by the subscriber of the link. */
+  refusesSubscriptions: boolean;
 
   /** Calls the listener whenever notifications may have been lost. */
   onGap(listener: () => void): void;

@@ -60,4 +60,21 @@ describe('NotificationStreamState', () => {
     expect(await after()).toEqual(['ready']);
     expect(await after('open')).toEqual(['ready', 'gap']);
   });
+
+  it.each<[StreamState[], string]>([
+    [[], 'opening'],
+    [['open'], 'open'],
+    [['open', 'silent'], 'open'],
+    [['open', 'lost'], 'lost'],
+    [['open', 'lost', 'resumed'], 'open'],
+    [['none'], 'none'],
+  ])('after %j has the status %s', (states, status) => {
+    for (const next of states) state.update(next);
+    expect(state.status).toBe(status);
+  });
+
+  it('has the status open when the stream is shared with requests', () => {
+    state.markShared();
+    expect(state.status).toBe('open');
+  });
 });

@@ -1,3 +1,4 @@
+import type { NotificationStreamStatus } from './link.js';
 import type { StreamState } from './transport.js';
 import { ListenerSet } from '../../lib/listeners/listener-set.js';
 
@@ -9,12 +10,19 @@ export class NotificationStreamState {
   /** Resolves when the stream is open for the first time, is not offered by the server, or takes too long to open. */
   readonly ready: Promise<void>;
   private resolveReady!: () => void;
+  status: NotificationStreamStatus = 'opening';
   private isReady = false;
   private timer: NodeJS.Timeout | undefined;
   private readonly listeners = new ListenerSet();
 
   constructor() {
     this.ready = new Promise((resolve) => (this.resolveReady = resolve));
+  }
+
+  /** To be called when all notifications come on the stream that requests share. */
+  markShared(): void {
+    this.status = 'open';
+    this.markReady();
   }
 
   /** Limits the time until `ready` resolves. */
@@ -38,6 +46,8 @@ export class NotificationStreamState {
   }
 
   update(state: StreamState): void {
+    if (state === 'open' || state === 'resumed') this.status = 'open';
+    else if (state !== 'silent') this.status = state;
     const isGap = state === 'open' && this.isReady;
     if (isGap) this.reportGap();
     if (state === 'open' || state === 'none') this.markReady();

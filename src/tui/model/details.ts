@@ -78,6 +78,7 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.field('templates', formatCount(counts.templates));
   if (server.serverInfo) page.field('software', `${server.serverInfo.name} ${server.serverInfo.version}`);
   page.field('protocol', server.protocolVersion);
+  if (server.updates === 'none') page.field('updates', 'no updates can come');
   page.field('defined by', server.origin === 'config' ? 'configuration' : 'administrator');
   if (!detail) return;
   page.heading('Latest stderr output');
