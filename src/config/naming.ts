@@ -9,11 +9,12 @@ const RESOURCE_STYLES = ['resource', 'underscore', 'original'] as const satisfie
 export class Naming {
   @Choice(
     NAMING_STYLES,
-    'Whether public names start with the server id: always, only for names that two servers share (conflict), or never.',
+    'Whether public names start with the server id: always, only for names that two servers in the scope of the client ' +
+      'share (conflict), or never. Other characters than A-Z a-z 0-9 _ - are replaced, and a digest is added.',
   )
   readonly tools: NamingStyle = 'always';
 
-  @Text('Separator between server id and own name.', {
+  @Text('Separator between server id and own name. A dot is replaced in public names.', {
     rule: { pattern: /^[A-Za-z0-9_.-]{1,8}$/, requirement: 'must be 1 to 8 characters of A-Z a-z 0-9 _ . -' },
     isPublic: true,
   })
@@ -22,7 +23,8 @@ export class Naming {
   @Choice(
     RESOURCE_STYLES,
     'Form of public URIs: server id and own URI (resource), an identifier without special characters (underscore), ' +
-      'or the own URI unless another server has the same (original). Every form is accepted in requests.',
+      'or the own URI unless another server in the scope of the client has the same (original). Every form is accepted in ' +
+      'requests.',
   )
   readonly resources: ResourceStyle = 'resource';
 }

@@ -3,6 +3,7 @@ import { ANONYMOUS } from '../mcp/principal.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import type { Definition } from '../core/naming/catalog-entry.js';
+import type { NamingStyle } from '../core/naming/naming.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
@@ -43,9 +44,14 @@ class Harness {
   }
 
   /** A server lists these tools and prompts. */
-  list(id: string, tools: readonly string[], prompts: readonly string[] = []): void {
+  list(
+    id: string,
+    tools: readonly string[],
+    prompts: readonly string[] = [],
+    style: NamingStyle = 'always',
+  ): void {
     const listing = { ...EMPTY_LISTING, tools: definitions(tools), prompts: definitions(prompts) };
-    void this.registry.put({ id, rank: 0, listing, style: 'always', disabledTools: new Set() });
+    void this.registry.put({ id, rank: 0, listing, style, disabledTools: new Set() });
   }
 
   sentTo(session: Session): { frame: EventFrame; options: DeliverOptions }[] {
@@ -60,6 +66,21 @@ class Harness {
 }
 
 describe('ListChanges', () => {
+  it('notifies no client of another tenant whose tool has the same name', () => {
+    const harness = new Harness();
+    harness.list('db', ['query'], [], 'conflict');
+    const [one, other] = [
+      harness.open({ scope: onlyServers('db') }),
+      harness.open({ scope: onlyServers('db', 'files') }),
+    ];
+    harness.list('files', ['query'], [], 'conflict');
+    expect(harness.methodsTo(one)).toEqual([]);
+    expect(harness.methodsTo(other)).toEqual([TOOLS]);
+    const { tools } = harness.registry.catalog;
+    expect(tools.view(one.scope).find('query')).toMatchObject({ server: 'db', publicName: 'query' });
+    expect(tools.view(other.scope).find('query')).toBeUndefined();
+  });
+
   it('notifies each client once per kind of list that changed', () => {
     const harness = new Harness();
     const session = harness.open();
