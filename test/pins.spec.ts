@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../src/config/load-config.js';
 import { ERROR_CODES } from '../src/core/errors.js';
-import { ID_MARK, SERVER_MARK } from '../src/core/catalog/public-text.js';
+import { ID_MARK, NAME_MARK, SERVER_MARK } from '../src/core/catalog/public-text.js';
 import { LATEST_REVISION, SUPPORTED_VERSIONS } from '../src/mcp/revisions/revision.js';
 
 /*
@@ -70,7 +70,11 @@ describe('the protocol', () => {
   });
 
   it('has these _meta keys for the server and the id of a listed definition', () => {
-    expect([SERVER_MARK, ID_MARK]).toEqual(['io.gatehouse/server', 'io.gatehouse/id']);
+    expect([SERVER_MARK, NAME_MARK, ID_MARK]).toEqual([
+      'io.gatehouse/server',
+      'io.gatehouse/name',
+      'io.gatehouse/id',
+    ]);
   });
 });
 

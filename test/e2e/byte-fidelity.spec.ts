@@ -88,7 +88,7 @@ describe.each(['stdio', 'http', 'sse'] as const)('bytes over %s', (server) => {
 
   it('of a definition are unchanged except for the name and the added server mark', async () => {
     const { text: tools } = await session.request('tools/list');
-    const mark = `"io.gatehouse/server":"${server}"`;
+    const mark = `"io.gatehouse/server":"${server}","io.gatehouse/name":"odd"`;
     expect(tools).toContain(`${nameIn(server, DEFINITION).slice(0, -1)},"_meta":{${mark}}}`);
     expect(tools).toContain(nameIn(server, DEFINITION_WITH_META).replace('"":{}}', `"":{},${mark}}`));
     const { text: prompts } = await session.request('prompts/list');
