@@ -150,7 +150,10 @@ export class Backend {
   /** The error for a request by a name of this server while it is unknown which names the server has. */
   notListedError(kind: ListKind): GatewayError | undefined {
     if (this.listing && this.listing[kind] !== EMPTY_LISTING[kind]) return undefined;
-    return this.unavailableError() ?? serverUnavailable(this.id, `it has not listed its ${kind} yet`);
+    return (
+      this.unavailableError() ??
+      serverUnavailable(this.id, `it has not listed its ${kind} yet`, { reason: 'starting' })
+    );
   }
 
   /** Sends a request of the gateway itself over this link, through the call gate. */

@@ -88,11 +88,15 @@ describe.each(['stdio', 'http', 'sse'] as const)('bytes over %s', (server) => {
 
   it('of a definition are unchanged except for the name and the added server mark', async () => {
     const { text: tools } = await session.request('tools/list');
-    const mark = `"io.gatehouse/server":"${server}","io.gatehouse/name":"odd"`;
-    expect(tools).toContain(`${nameIn(server, DEFINITION).slice(0, -1)},"_meta":{${mark}}}`);
-    expect(tools).toContain(nameIn(server, DEFINITION_WITH_META).replace('"":{}}', `"":{},${mark}}`));
+    const markOf = (own: string): string => `"io.gatehouse/server":"${server}","io.gatehouse/name":"${own}"`;
+    expect(tools).toContain(`${nameIn(server, DEFINITION).slice(0, -1)},"_meta":{${markOf('odd')}}}`);
+    expect(tools).toContain(
+      nameIn(server, DEFINITION_WITH_META).replace('"":{}}', `"":{},${markOf('odd_meta')}}`),
+    );
     const { text: prompts } = await session.request('prompts/list');
-    expect(prompts).toContain(`"arguments":[{"name":"a","x":1.0}],${UNUSUAL_MEMBERS},"_meta":{${mark}}}`);
+    expect(prompts).toContain(
+      `"arguments":[{"name":"a","x":1.0}],${UNUSUAL_MEMBERS},"_meta":{${markOf('odd')}}}`,
+    );
   });
 
   it('of a request reach the server unchanged except for the name and the progress token', async () => {

@@ -90,7 +90,15 @@ describe('a name or URI with the id of a configured server', () => {
   it('answers SERVER_UNAVAILABLE while the server is down and has not listed, and reaches no other server', async () => {
     const before = imitator.received.length;
     for (const { error } of await answersFor(all, 'down'))
-      expect(error).toMatchObject({ code: -31003, data: { code: 'SERVER_UNAVAILABLE', server: 'down' } });
+      expect(error).toMatchObject({
+        code: -31003,
+        data: {
+          code: 'SERVER_UNAVAILABLE',
+          server: 'down',
+          reason: expect.stringMatching(/^(starting|unreachable)$/),
+          retryAfterMs: expect.any(Number),
+        },
+      });
     expect(imitator.received.slice(before)).toEqual([]);
   });
 
