@@ -9,7 +9,8 @@ const UNREAD_MS = 2000;
 const ATTACK_TIMEOUT_MS = 10_000;
 const CLIENT_BYTES = 4_000_000;
 
-const state = { isRunning: false, counts: {}, runs: [] };
+const state = { isRunning: false, counts: {} };
+let runs = [Promise.resolve()];
 
 const bodies = Object.values(shapes).map((shape) => shape(CLIENT_BYTES));
 const ignore = () => undefined;
@@ -99,15 +100,17 @@ const jobs = {
     state.isRunning = true;
     const attacks = attacksOn(options);
     const step = Math.floor(attacks.length / AT_ONCE);
-    state.runs = Array.from({ length: AT_ONCE }, (_, number) => run(attacks, number * step));
+    runs = Array.from({ length: AT_ONCE }, (_, number) => run(attacks, number * step));
     return { attacks: attacks.length };
   },
   async stop() {
     state.isRunning = false;
-    await Promise.all(state.runs);
+    await Promise.all(runs);
     return state.counts;
   },
 };
 
-process.on('message', async ({ job, ...options }) => process.send(await jobs[job](options)));
+process.on('message', ({ job, ...options }) => {
+  void Promise.resolve(jobs[job](options)).then((reply) => process.send(reply));
+});
 process.on('disconnect', () => process.exit());

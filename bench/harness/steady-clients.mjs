@@ -49,5 +49,7 @@ async function call(peer, headers, tool) {
   latencies.push(performance.now() - sentAt);
 }
 
-process.on('message', async ({ job, ...options }) => process.send(await jobs[job](options)));
+process.on('message', ({ job, ...options }) => {
+  void Promise.resolve(jobs[job](options)).then((reply) => process.send(reply));
+});
 process.on('disconnect', () => process.exit());

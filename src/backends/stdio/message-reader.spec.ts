@@ -9,12 +9,12 @@ function read(input: string | Buffer, size = 1_000_000) {
   const refused: JsonProblem[] = [];
   let ignored = 0;
   const reader = new MessageReader(1_000_000, {
-    inbound: {
+    inbound: () => ({
       isOverRate: true,
       admits: (text) => !text.includes('excess'),
       charge: () => ignored++,
       pauseAfter: () => 0,
-    },
+    }),
     onMessage: (message, { text }) => {
       seen.messages.push(message);
       seen.texts.push(text);

@@ -14,7 +14,8 @@ const OPEN_BRACE = 0x7b;
 const MIN_MESSAGE_BYTES = '{"jsonrpc":"2.0"}'.length;
 
 interface MessageListener {
-  readonly inbound: InboundGate | undefined;
+  /** The rate limit of the link, once the link has set it. */
+  inbound(): InboundGate | undefined;
   onMessage(message: JSONRPCMessage, document: JsonDocument): void;
   /** A message over a limit of JSON was not read. */
   onRefused(problem: JsonProblem): void;
@@ -68,7 +69,7 @@ export class MessageReader {
     if (firstPart[0] === CR && firstPart.length + end - start === 1) return;
     if (!mayBeginObject(firstPart[0])) return this.ignore('is not JSON-RPC', firstPart);
     this.json.append(bytes.subarray(start, end));
-    const line = takeMessage(this.json, this.listener.inbound);
+    const line = takeMessage(this.json, this.listener.inbound());
     if (line) this.deliver(line, firstPart);
   }
 
@@ -79,7 +80,7 @@ export class MessageReader {
     if (end - start < MIN_MESSAGE_BYTES || !mayBeginObject(bytes[start])) {
       return this.ignore('is not JSON-RPC', bytes, start, end);
     }
-    const { inbound } = this.listener;
+    const inbound = this.listener.inbound();
     if (inbound?.isOverRate && !inbound.admits(bytes.toString('utf8', start, end))) return;
     this.deliver(this.json.read(bytes, start, end), bytes, start, end);
   }
@@ -101,7 +102,7 @@ export class MessageReader {
   }
 
   private ignore(why: string, bytes: Buffer, start = 0, end = bytes.length): void {
-    this.listener.inbound?.charge();
+    this.listener.inbound()?.charge();
     const report = this.ignored.add(why, bytes, start, end);
     if (report) this.listener.report(report);
   }

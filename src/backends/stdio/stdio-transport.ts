@@ -63,11 +63,8 @@ export class StdioTransport implements LinkTransport {
     limits: Partial<StdioLimits> = {},
   ) {
     this.limits = { ...STDIO_LIMITS, ...limits };
-    const transport = this;
     this.reader = new MessageReader(this.limits.maxLineBytes, {
-      get inbound() {
-        return transport.inbound;
-      },
+      inbound: () => this.inbound,
       onMessage: (message, document) => this.onmessage?.(message, { document }),
       onRefused: (problem) => this.callListener(() => this.onrefused?.(problem)),
       report: (error) => this.report(error),
