@@ -57,6 +57,20 @@ describe('McpEndpoint', () => {
     expect(headers['access-control-allow-headers']).toContain('mcp-session-id');
   });
 
+  it('allows a web page the headers of MCP, and of tool arguments as the preflight names them', async () => {
+    const requested = 'Mcp-Param-Region, mcp-param-a_b,mcp-param-, mcp-param-x\u00e9, x-other, mcp-method';
+    const { headers } = await exchange(edge.url, {
+      method: 'OPTIONS',
+      headers: { origin: 'http://localhost:5173', 'access-control-request-headers': requested },
+    });
+    const allowed = String(headers['access-control-allow-headers']).split(', ');
+    expect(allowed).toEqual(expect.arrayContaining(['mcp-method', 'mcp-name']));
+    const inRequestOnly = ['mcp-param-region', 'mcp-param-a_b'];
+    expect(allowed.filter((name) => name.startsWith('mcp-param') || name === 'x-other')).toEqual(
+      inRequestOnly,
+    );
+  });
+
   it.each<[string, RawRequest['headers'], string | object, number, number]>([
     ['an Accept header without both types', { accept: 'application/json' }, PING, 406, -32000],
     ['another content type', { 'content-type': 'text/plain' }, PING, 415, -32000],

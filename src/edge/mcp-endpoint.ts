@@ -31,6 +31,20 @@ import { StreamQuota } from './stream-quota.js';
 const ALLOW = 'GET, POST, DELETE, OPTIONS';
 const MAX_BATCH_LENGTH = 20;
 
+const ALLOWED_HEADERS = [
+  'content-type',
+  'accept',
+  'authorization',
+  'mcp-session-id',
+  'mcp-protocol-version',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  ...PROJECT_HEADERS,
+];
+/** The headers of tool arguments, whose names end in the name of the argument. */
+const PARAMETER_HEADER = /^mcp-param-[a-z0-9_-]+$/;
+
 type Handler = ReturnType<typeof withGuards>;
 
 /**
@@ -134,12 +148,10 @@ export class McpEndpoint implements OnModuleInit {
   }
 
   /** A CORS preflight, which browsers send without credentials. */
-  options(_request: IncomingMessage, response: ServerResponse): void {
+  options({ headers }: IncomingMessage, response: ServerResponse): void {
     response.writeHead(204, {
       'access-control-allow-methods': ALLOW,
-      'access-control-allow-headers':
-        'content-type, accept, authorization, mcp-session-id, mcp-protocol-version, last-event-id, ' +
-        PROJECT_HEADERS.join(', '),
+      'access-control-allow-headers': allowedHeaders(headers['access-control-request-headers']).join(', '),
       'access-control-max-age': '600',
     });
     response.end();
@@ -220,3 +232,9 @@ function readBatch(body: JsonDocument, session: Session): Inbound[] {
 
 const isInitialize = (message: Inbound): message is Extract<Inbound, { kind: 'request' }> =>
   message.kind === 'request' && message.method === 'initialize';
+
+/** The headers that a web page may send. A browser takes no prefix, so requested names with the prefix are repeated. */
+function allowedHeaders(requested = ''): string[] {
+  const names = requested.split(',').map((name) => name.trim().toLowerCase());
+  return [...ALLOWED_HEADERS, ...names.filter((name) => PARAMETER_HEADER.test(name))];
+}

@@ -132,6 +132,9 @@ describe('supportsRequest', () => {
     [{ elicitation: { url: {} } }, 'elicitation/create', url, true],
     [{ elicitation: { url: {} } }, 'elicitation/create', form, false],
     [{ elicitation: { form: {}, url: {} } }, 'elicitation/create', url, true],
+    [{ elicitation: { form: {}, url: {} } }, 'elicitation/create', form, true],
+    [{ elicitation: { applyDefaults: true } }, 'elicitation/create', form, true],
+    [{ elicitation: { applyDefaults: true } }, 'elicitation/create', url, false],
     [{ sampling: {}, roots: {}, elicitation: {} }, 'tools/list', undefined, false],
   ])('with capabilities %j answers for %s with params %j: %s', (capabilities, method, params, expected) => {
     expect(supportsRequest(capabilities, method, params)).toBe(expected);

@@ -89,7 +89,7 @@ export function supportsRequest(
   const { elicitation } = capabilities;
   if (method !== 'elicitation/create' || elicitation === undefined) return false;
   const value: unknown = params?.toJSON();
-  const mode = isJsonObject(value) && value['mode'] === 'url' ? 'url' : 'form';
-  // An empty object means form: revisions before 2025-11-25 have no modes.
-  return elicitation[mode] !== undefined || (mode === 'form' && Object.keys(elicitation).length === 0);
+  if (isJsonObject(value) && value['mode'] === 'url') return elicitation.url !== undefined;
+  // SDK clients support forms unless `url` is the only mode that they declare; revisions before 2025-11-25 have no modes.
+  return elicitation.form !== undefined || elicitation.url === undefined;
 }

@@ -7,6 +7,7 @@ import {
   withOwnValue,
   progressTokenOf,
   progressWithToken,
+  withoutTask,
   withProgressToken,
 } from './params.js';
 
@@ -219,5 +220,17 @@ describe('progressWithToken', () => {
     expect(progressWithToken('{ "progressToken":7, "progress": 1.0 }', '"a"')).toBe(
       '{ "progressToken":"a", "progress": 1.0 }',
     );
+  });
+});
+
+describe('withoutTask', () => {
+  it.each([
+    ['{"name":"a", "task":{"ttl":1.0}, "x":1.0}', '{"name":"a","x":1.0}'],
+    ['{"task":null,"t\\u0061sk":{}}', '{}'],
+    ['{"arguments":{"task":1},"_meta":{"task":1}}', '{"arguments":{"task":1},"_meta":{"task":1}}'],
+    ['{"name":"\\u0041"}', '{"name":"\\u0041"}'],
+    ['{}', '{}'],
+  ])('removes the member from %s', (params, expected) => {
+    expect(withoutTask(JSON.parse(params) as Record<string, unknown>, params)).toBe(expected);
   });
 });

@@ -1,6 +1,6 @@
 import { isUriTooLong, MAX_URI_BYTES } from '../core/resources/resource-uri.js';
 import { GatewayError } from '../core/errors.js';
-import { mapMember, membersOf, memberText, type Member } from '../lib/json-text/json-text.js';
+import { mapMember, membersOf, memberText, withoutMembers, type Member } from '../lib/json-text/json-text.js';
 import type { Params } from './json-rpc.js';
 
 export function requireString(params: Params | undefined, key: string): string {
@@ -57,6 +57,15 @@ function foldKey(key: string): string {
     .toUpperCase()
     .toLowerCase();
 }
+
+const TASK: ReadonlySet<string> = new Set(['task']);
+
+/**
+ * The text of the params without the request to run as a task. The gateway offers no tasks, and the specification
+ * requires such a receiver to process the request normally.
+ */
+export const withoutTask = (params: Params | undefined, text: string | undefined): string | undefined =>
+  text !== undefined && params !== undefined && 'task' in params ? withoutMembers(text, TASK) : text;
 
 /**
  * The JSON text of the progress token in the params of a request. Duplicate `_meta` members are all searched, although

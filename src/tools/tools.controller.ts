@@ -5,10 +5,11 @@ import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { META_TOOL_SERVER, type CatalogEntry } from '../core/naming/catalog-entry.js';
 import { mentionsResources, withPublicLinks } from '../core/resources/public-uris.js';
+import { withObjectOutput } from '../mcp/object-output.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
-import { requireString, withOwnValue } from '../mcp/params.js';
+import { requireString, withOwnValue, withoutTask } from '../mcp/params.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MetaTools } from '../registry/meta-tools.js';
@@ -43,19 +44,26 @@ export class ToolsController {
     }
     return tool.server === META_TOOL_SERVER
       ? this.metaTools.call(tool.ownName, params?.['arguments'], context)
-      : this.forward(tool, context);
+      : this.forward(tool, params, context);
   }
 
-  private async forward({ server, ownName }: CatalogEntry, context: McpContext): Promise<JsonText> {
+  private async forward(
+    { server, ownName, definition }: CatalogEntry,
+    params: Params | undefined,
+    context: McpContext,
+  ): Promise<JsonText> {
     try {
       const backend = this.backends.get(server);
-      const result = await backend.call({
+      const text = withoutTask(params, context.paramsText);
+      const members = text === context.paramsText ? context.paramsMembers : undefined;
+      const answer = await backend.call({
         method: 'tools/call',
-        params: withOwnValue(context.paramsText, 'name', ownName, context.paramsMembers),
+        params: withOwnValue(text, 'name', ownName, members),
         caller: context,
         target: ownName,
         exclusive: backend.config.tools.exclusive.includes(ownName),
       });
+      const result = withObjectOutput(answer, definition.wrapsOutput === true);
       const publicResult = mentionsResources(result)
         ? await runSliced(
             withPublicLinks(result, this.registry.links.publicUrisFor(server, context.scope)),

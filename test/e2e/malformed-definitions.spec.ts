@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
+import { RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
 
@@ -11,6 +12,8 @@ const ODD = {
       { name: 'titled', title: 7, inputSchema: { type: 'object' }, annotations: { readOnlyHint: 'yes' } },
       { name: 'unusable', inputSchema: { type: 'string' } },
       { inputSchema: { type: 'object' } },
+      { name: 'listing', inputSchema: { type: 'object' }, outputSchema: { type: 'array', items: {} } },
+      { name: 'task', inputSchema: { type: 'object' }, execution: { taskSupport: 'required' } },
     ],
   },
   'resources/list': {
@@ -43,6 +46,7 @@ describe('malformed definitions', () => {
     const serverInfo = { name: 'odd', version: '1' };
     odd.on('initialize', () => ({ protocolVersion: '2025-11-25', capabilities, serverInfo }));
     for (const [method, page] of Object.entries(ODD)) odd.on(method, () => page);
+    odd.on('tools/call', ({ params }) => ({ content: [], structuredContent: [params] }));
     healthy
       .tool('fine', () => text('fine'))
       .prompt('fine', () => ({ messages: [] }))
@@ -57,7 +61,12 @@ describe('malformed definitions', () => {
   it('break no list for clients of both SDKs, also beside those of a healthy server', async () => {
     for (const client of clients) {
       const { tools } = await client.listTools();
-      expect(tools.map(({ name }) => name)).toEqual(['healthy__fine', 'odd__bare', 'odd__titled']);
+      expect(tools.map(({ name }) => name)).toEqual([
+        'healthy__fine',
+        'odd__bare',
+        'odd__listing',
+        'odd__titled',
+      ]);
       const { prompts } = await client.listPrompts();
       expect(prompts.map(({ name }) => name)).toEqual(['healthy__fine', 'odd__argued', 'odd__plain']);
       const { resources } = await client.listResources();
@@ -65,6 +74,29 @@ describe('malformed definitions', () => {
       const { resourceTemplates } = await client.listResourceTemplates();
       expect(resourceTemplates.map(({ name }) => name)).toEqual(['any fine:{id}', 'odd:{id}', 'n']);
     }
+  });
+
+  it('make objects of other output, as the output schema in the list says', async () => {
+    for (const client of clients) {
+      // An SDK client validates the content against the schema of its last list.
+      await client.listTools();
+      const { structuredContent } = await client.callTool({ name: 'odd__listing' });
+      expect(structuredContent).toEqual({ result: [{ name: 'listing' }] });
+    }
+  });
+
+  it('of a tool that needs tasks make it unknown', async () => {
+    const session = await RawSession.open(gateway.url);
+    const { error } = await session.callTool('odd__task');
+    expect(error).toMatchObject({ code: -32602, message: 'Unknown tool: odd__task' });
+    const message = 'tools/list: definitions that need tasks are not listed';
+    expect(await gateway.logged({ message })).toMatchObject({ server: 'odd', count: 1 });
+  });
+
+  it('do not prevent a call that asks for a task, which runs without it', async () => {
+    const session = await RawSession.open(gateway.url);
+    const { result } = await session.request('tools/call', { name: 'odd__bare', task: { ttl: 1 }, x: 1 });
+    expect(result).toMatchObject({ structuredContent: { result: [{ name: 'bare', x: 1 }] } });
   });
 
   it('are logged once per list, with their number', async () => {

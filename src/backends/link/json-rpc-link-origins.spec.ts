@@ -100,7 +100,7 @@ describe('JsonRpcLink, notifications', () => {
 describe('JsonRpcLink, server requests', () => {
   it('reaches only the client whose call caused it', async () => {
     const { transport, calls } = await linkWithCalls(['a', 'b']);
-    transport.request('q', 'sampling/createMessage', { messages: [1] }, calls[0]!.id);
+    transport.request('q', 'sampling/createMessage', { task: {}, messages: [1] }, calls[0]!.id);
     expect(calls.map(hasServerRequest)).toEqual([true, false]);
     expect(calls[0]!.caller!.requests[0]).toMatchObject({
       method: 'sampling/createMessage',

@@ -15,7 +15,7 @@ import {
   type Inbound,
 } from '../../mcp/json-rpc.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
-import { withProgressToken } from '../../mcp/params.js';
+import { withoutTask, withProgressToken } from '../../mcp/params.js';
 import { InboundLimiter, MAX_WAITING_TEXT_LENGTH, type ExcessOutcome } from './inbound-limiter.js';
 import { initializeServer, type InitializeOptions } from './initialize.js';
 import {
@@ -246,10 +246,11 @@ export class JsonRpcLink implements Link {
     else if (!this.inbound.accepts(message.method, document, extra?.requestId)) return;
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
     else {
-      const { id, method, paramsText } = message;
+      const { id, method } = message;
+      const params = withoutTask(message.params, message.paramsText);
       const { callers } = this.pending.origin(extra?.requestId);
       const channel = callers.at(-1) ?? this.options.owner;
-      this.serverRequests.receive({ id, method, params: paramsText, channel, callers });
+      this.serverRequests.receive({ id, method, params, channel, callers });
     }
   }
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../../test/kit/cleanup.js';
+import { FakeClient } from '../../../test/kit/fake-client.js';
 import { configOf } from '../../../test/kit/config.js';
 import { flushPromises, refusalOf } from '../../../test/kit/promises.js';
 import { ScriptedServer } from '../../../test/kit/scripted-server/scripted-server.js';
@@ -25,8 +26,8 @@ function fakeOnly(timer: TimerFunction): void {
 const factoryFor = (entry: object): LinkFactory =>
   createLinkFactory('db', configOf({ mcpServers: { db: entry } }).mcpServers.get('db')!, new Limits());
 
-async function connect(entry: object, factory = factoryFor(entry)): Promise<Link> {
-  const link = await factory(new AbortController().signal);
+async function connect(entry: object, factory = factoryFor(entry), owner?: FakeClient): Promise<Link> {
+  const link = await factory(new AbortController().signal, owner);
   onCleanup(async () => {
     jest.useRealTimers();
     await link.close();
@@ -113,5 +114,26 @@ describe('createLinkFactory, a server without `type: sse` that knows SSE only', 
     expect(error).toBeInstanceOf(ConnectError);
     expect(error.message).toContain(`HTTP ${status}`);
     expect(requests).toEqual(methods);
+  });
+});
+
+const capabilitiesAt = (server: ScriptedServer): unknown =>
+  server.received.find(({ message }) => message.method === 'initialize')?.message.params?.['capabilities'];
+
+describe('createLinkFactory, the capabilities of a link', () => {
+  it('declare MCP Apps, sampling and elicitation on a shared link', async () => {
+    const server = await ScriptedServer.start();
+    await connect(server.http);
+    expect(capabilitiesAt(server)).toEqual({
+      sampling: {},
+      elicitation: { form: {}, url: {} },
+      extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+    });
+  });
+
+  it('are those of the client on a link of its own, without tasks', async () => {
+    const server = await ScriptedServer.start();
+    await connect(server.http, undefined, new FakeClient('a', { roots: {}, tasks: {} }));
+    expect(capabilitiesAt(server)).toEqual({ roots: {} });
   });
 });

@@ -23,8 +23,15 @@ const STREAM_IDLE_MS = 90_000;
 /** Only for SSE: a ping shows whether the stream, on which the response comes, is dead but not closed. */
 const SSE_KEEPALIVE_INTERVAL_MS = 30_000;
 
-/** Client capabilities on a shared link. Without roots, because roots belong to one client. */
-const SHARED_CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} } };
+/**
+ * Client capabilities on a shared link. Without roots, because roots belong to one client. With MCP Apps: a server may
+ * offer tools with a user interface only to clients that declare the extension.
+ */
+const SHARED_CAPABILITIES: ClientCapabilities = {
+  sampling: {},
+  elicitation: { form: {}, url: {} },
+  extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+};
 
 const SSE_SERVER_STATUSES: ReadonlySet<unknown> = new Set([400, 404, 405]);
 
@@ -55,7 +62,7 @@ export function createLinkFactory(
         version: VERSION,
         ...hooks,
         owner,
-        capabilities: owner?.capabilities ?? SHARED_CAPABILITIES,
+        capabilities: owner ? withoutTasks(owner.capabilities) : SHARED_CAPABILITIES,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
         keepaliveIntervalMs: transport instanceof SseTransport ? SSE_KEEPALIVE_INTERVAL_MS : undefined,
       },
@@ -77,6 +84,9 @@ export function createLinkFactory(
     overSse,
   );
 }
+
+/** The gateway forwards no task requests, whatever the client supports. */
+const withoutTasks = ({ tasks: _, ...capabilities }: ClientCapabilities): ClientCapabilities => capabilities;
 
 /**
  * A server that responds with HTTP 400, 404 or 405 to `initialize` may know the deprecated HTTP+SSE transport only (MCP

@@ -26,6 +26,12 @@ const names = async (link: FakeLink, limits = DEFAULT_LIST_LIMITS): Promise<stri
 const SCHEMA = { type: 'object' };
 const tools = (...list: string[]): object[] => list.map((name) => ({ name, inputSchema: SCHEMA }));
 
+const supports = (name: string, taskSupport: unknown): object => ({
+  name,
+  inputSchema: SCHEMA,
+  execution: { taskSupport },
+});
+
 describe('fetchList', () => {
   it('requests a single page once, without a cursor', async () => {
     const link = linkTo(() => ({ tools: tools('a', 'b') }));
@@ -48,6 +54,24 @@ describe('fetchList', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('wraps an output schema that is no object, and marks the tool', async () => {
+    const [first] = tools('a');
+    const link = linkTo(() => ({ tools: [{ ...first, outputSchema: { type: 'array' }, title: 'A' }] }));
+    const fetched = await fetchList(link, 'tools/list');
+    expect(fetched).toEqual({
+      definitions: [{ name: 'a', title: 'A', text: expect.any(String), wrapsOutput: true }],
+    });
+    expect(JSON.parse(fetched.definitions[0]!.text)).toMatchObject({
+      outputSchema: { type: 'object', properties: { result: { type: 'array' } }, required: ['result'] },
+    });
+  });
+
+  it('leaves out and counts tools that can only run as tasks', async () => {
+    const link = linkTo(() => ({ tools: [supports('a', 'required'), supports('b', 'optional'), null] }));
+    const { definitions, needTasks, leftOut } = await fetchList(link, 'tools/list');
+    expect([definitions.map(({ name }) => name), needTasks, leftOut]).toEqual([['b'], 1, 1]);
   });
 
   it('follows an empty cursor', async () => {

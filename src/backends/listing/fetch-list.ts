@@ -1,9 +1,10 @@
-import { detachedCopy, type JsonText } from '../../lib/json-text/json-text.js';
+import { detachedCopy, withMember, type JsonText } from '../../lib/json-text/json-text.js';
 import { elementSteps, indexed } from '../../lib/json-text/sliced-text.js';
 import type { Definition } from '../../core/naming/catalog-entry.js';
 import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
+import { objectOutputSchema } from '../../mcp/object-output.js';
 import { repairDefinition, type ListMember } from './repair-definition.js';
 import type { Link } from '../link/link.js';
 import {
@@ -44,6 +45,8 @@ export interface FetchedList {
   readonly definitions: readonly Definition[];
   /** Items without a usable name, without a required member, or too long; absent when there are none. */
   readonly leftOut?: number;
+  /** Tools that can only run as tasks, which the gateway does not serve; absent when there are none. */
+  readonly needTasks?: number;
   /** Items that were repaired for clients; absent when there are none. */
   readonly repaired?: number;
   /** Why the list is incomplete; absent when it is complete. */
@@ -82,12 +85,15 @@ export async function fetchList(
   return builder.build(`more than ${limits.maxPages} pages`);
 }
 
+const NEEDS_TASK = 'needs-task';
+
 /** Collects the items of all pages. */
 class ListBuilder {
   /** Characters of definitions and cursors that are kept in memory. */
   characters = 0;
   private readonly definitions: Definition[] = [];
   private leftOut = 0;
+  private needTasks = 0;
   private repaired = 0;
   private exceeded: string | undefined;
 
@@ -125,10 +131,11 @@ class ListBuilder {
   }
 
   build(truncated = this.exceeded): FetchedList {
-    const { definitions, leftOut, repaired } = this;
+    const { definitions, leftOut, needTasks, repaired } = this;
     return {
       definitions,
       ...(leftOut > 0 && { leftOut }),
+      ...(needTasks > 0 && { needTasks }),
       ...(repaired > 0 && { repaired }),
       ...(truncated !== undefined && { truncated }),
     };
@@ -138,7 +145,8 @@ class ListBuilder {
     const { maxItems, maxDefinitionLength, maxTotalLength } = this.limits;
     const isTooLong = end - start > maxDefinitionLength;
     const definition = isTooLong ? undefined : this.read(page.slice(start, end));
-    if (!definition) this.leftOut++;
+    if (definition === NEEDS_TASK) this.needTasks++;
+    else if (!definition) this.leftOut++;
     else if (this.definitions.length === maxItems) this.exceeded = `more than ${maxItems} items`;
     else if (this.characters + definition.text.length > maxTotalLength)
       this.exceeded = `more than ${maxTotalLength} characters`;
@@ -148,11 +156,32 @@ class ListBuilder {
     }
   }
 
-  private read(text: string): Definition | undefined {
+  private read(text: string): Definition | typeof NEEDS_TASK | undefined {
     const value: unknown = JSON.parse(text);
     if (!isJsonObject(value)) return undefined;
     const name = value[this.shape.key];
     if (typeof name !== 'string' || !isUsable(name, this.shape.key)) return undefined;
+    if (this.shape.member !== 'tools') return this.repair(name, value, text);
+    return needsTask(value) ? NEEDS_TASK : this.readTool(name, value, text);
+  }
+
+  private readTool(
+    name: string,
+    value: Readonly<Record<string, unknown>>,
+    text: string,
+  ): Definition | undefined {
+    const schema = objectOutputSchema(text, value['outputSchema']);
+    if (schema === undefined) return this.repair(name, value, text);
+    const wrapped = { ...value, outputSchema: JSON.parse(schema) as unknown };
+    const definition = this.repair(name, wrapped, withMember(text, 'outputSchema', schema));
+    return definition && { ...definition, wrapsOutput: true };
+  }
+
+  private repair(
+    name: string,
+    value: Readonly<Record<string, unknown>>,
+    text: string,
+  ): Definition | undefined {
     const repaired = repairDefinition(this.shape.member, name, text, value);
     if (repaired === undefined) return undefined;
     if (repaired !== text) this.repaired++;
@@ -165,6 +194,10 @@ class ListBuilder {
 function nextCursorIn(page: JsonText): string | undefined {
   const text = page.memberText('nextCursor');
   return text?.startsWith('"') ? (JSON.parse(text) as string) : undefined;
+}
+
+function needsTask({ execution }: Readonly<Record<string, unknown>>): boolean {
+  return isJsonObject(execution) && execution['taskSupport'] === 'required';
 }
 
 const titleAndDescription = ({

@@ -183,7 +183,14 @@ export class ListingSync {
     const isKnown = kind === 'resources' ? known.resources.size > 0 : known[kind].length > 0;
     const request = (page: LinkRequest): Promise<JsonText> => this.send(link, page);
     const fetched = await fetchList({ request }, METHODS[kind]).catch(emptyIfUnknownMethod);
-    const { definitions, leftOut = 0, repaired = 0, truncated, hasRepeatedCursor = false } = fetched;
+    const {
+      definitions,
+      leftOut = 0,
+      needTasks = 0,
+      repaired = 0,
+      truncated,
+      hasRepeatedCursor = false,
+    } = fetched;
     this.warnIfChanged(`${METHODS[kind]}: invalid definitions were repaired or left out`, {
       count: leftOut + repaired,
       leftOut,
@@ -192,6 +199,7 @@ export class ListingSync {
     this.warnIfChanged(`${METHODS[kind]} ended because the server repeats a cursor`, {
       count: Number(hasRepeatedCursor),
     });
+    this.warnIfChanged(`${METHODS[kind]}: definitions that need tasks are not listed`, { count: needTasks });
     if (truncated === undefined) return definitions;
     this.logger.warn({ message: `${METHODS[kind]} was cut short`, server, reason: truncated });
     return isKnown ? undefined : definitions;

@@ -9,6 +9,8 @@ export interface Definition {
   /** Only of tools and prompts. Resources are too many to keep more than their text. */
   readonly title?: string;
   readonly description?: string;
+  /** Only of tools: whether the listed output schema has the server's own schema as its property `result`. */
+  readonly wrapsOutput?: boolean;
 }
 
 /** The server id of meta tools. Every scope includes them, and no configured server can have this id. */

@@ -1,0 +1,43 @@
+import { JsonText, mapMember, memberText, withMember } from '../lib/json-text/json-text.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
+
+/*
+ * Up to revision 2025-11-25, `outputSchema` and `structuredContent` of a tool are objects, and SDK clients refuse a whole
+ * list or result with any other value. So another schema S becomes an object with the one property `result`, whose schema
+ * is S, and the structured content becomes such an object.
+ */
+
+/** Keywords whose values are data and contain no schemas. */
+const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
+
+/** The JSON text of the object schema; undefined when the value is such a schema, or no schema object at all. */
+export function objectOutputSchema(definition: string, schema: unknown): string | undefined {
+  if (!isJsonObject(schema) || schema['type'] === 'object') return undefined;
+  const text = memberText(definition, 'outputSchema')!;
+  const moved = text.includes('$ref') ? JSON.stringify(moveReferences(schema)) : text;
+  const wrapped = `{"type":"object","properties":{"result":${moved}},"required":["result"]}`;
+  const dialect = schema['$schema'];
+  return typeof dialect === 'string' ? withMember(wrapped, '$schema', JSON.stringify(dialect)) : wrapped;
+}
+
+/** The result of a call as a client that requires an object reads it. `wrapsOutput`: the schema of the tool was wrapped. */
+export function withObjectOutput(result: JsonText, wrapsOutput: boolean): JsonText {
+  if (!result.text.includes('"structuredContent"')) return result;
+  const content = result.memberText('structuredContent');
+  if (content === undefined || (content.startsWith('{') && !wrapsOutput)) return result;
+  const wrap = (value: string): string => `{"result":${value}}`;
+  return new JsonText(mapMember(result.text, 'structuredContent', wrap, result.members));
+}
+
+/** References to the root of the document, which is now the schema of the property. An embedded `$id` has its own root. */
+function moveReferences(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(moveReferences);
+  if (!isJsonObject(schema) || typeof schema['$id'] === 'string') return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      if (DATA_KEYWORDS.has(key)) return [key, value];
+      const isRootReference = key === '$ref' && typeof value === 'string' && /^#(\/|$)/.test(value);
+      return [key, isRootReference ? `#/properties/result${value.slice(1)}` : moveReferences(value)];
+    }),
+  );
+}
