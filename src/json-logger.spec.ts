@@ -28,6 +28,16 @@ describe('JsonLogger', () => {
     ]);
   });
 
+  it('applies a changed level to later lines', () => {
+    const logger = loggerAt('warn');
+    logger.debug('before');
+    logger.setLevel('debug');
+    logger.debug('after');
+    logger.setLevel('error');
+    logger.warn('last');
+    expect(entries()).toMatchObject([{ message: 'after' }]);
+  });
+
   it('writes to stderr, because stdout is reserved for the URL', () => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
     const stdout = jest.spyOn(process.stdout, 'write').mockReturnValue(true);

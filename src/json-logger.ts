@@ -19,7 +19,7 @@ const FRAMEWORK_CONTEXTS = new Set([
  * wherever they appear.
  */
 export class JsonLogger implements LoggerService {
-  private readonly threshold: number;
+  private threshold = 0;
   private secrets: ReadonlySet<string> = new Set();
   /** Built from `secrets` when it is needed. */
   private patterns: SubstringSet | undefined;
@@ -29,8 +29,13 @@ export class JsonLogger implements LoggerService {
     secrets: readonly string[] = [],
     private readonly write: (line: string) => void = (line) => process.stderr.write(line),
   ) {
-    this.threshold = LOG_LEVELS.indexOf(level);
+    this.setLevel(level);
     this.addSecrets(secrets);
+  }
+
+  /** The lowest level of all later lines. */
+  setLevel(level: LogLevel): void {
+    this.threshold = LOG_LEVELS.indexOf(level);
   }
 
   /** Redacts these values in all later lines. */

@@ -6,6 +6,7 @@ import { SecretRedactor } from './admin/secret-redactor.js';
 import { AppModule } from './app.module.js';
 import { fingerprintOf } from './config/config-reloader.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
+import { LiveConfig } from './config/live-config.js';
 import { loadConfig } from './config/load-config.js';
 import { Drain } from './edge/drain.service.js';
 import { ConnectionGuard } from './edge/connection.guard.js';
@@ -41,6 +42,7 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   const secrets = app.get(SecretRedactor);
   logger.addSecrets(secrets.current);
   secrets.onChange((all) => logger.addSecrets(all));
+  app.get(LiveConfig).onChange(({ log }) => logger.setLevel(log.level));
   exitOnSignals(app, logger, { drainMs: config.shutdown.drainMs, afterClose: stopTracing });
   await connectMcp(app);
   server.setRoutes({

@@ -177,6 +177,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
         return isShort ? runAtOnce(rewrite) : runSliced(rewrite, sliceScheduler.start());
       },
       onRefusedJson: (limit) => this.metrics.countRefusedJson('server', limit),
+      onMemoryLimit: (limit) => this.metrics.countMemoryLimit(limit),
       onExcess: (outcome) => this.metrics.countExcessMessage(id, outcome),
       concurrency,
       addresses: () => (this.desired.current.get(id)?.isUrlFromApi ? this.addresses : undefined),

@@ -55,6 +55,14 @@ describe('ConfigReloader.reload', () => {
     expect([...live.current.mcpServers.keys()]).toEqual(['b', 'a']);
   });
 
+  it('applies the log level without a restart', () => {
+    start({});
+    content = { log: { level: 'debug' } };
+    reloader.reload();
+    expect(live.current.log.level).toBe('debug');
+    expect(logged('these changes need a restart')).toEqual([]);
+  });
+
   it('logs the keys that need a restart', () => {
     start({});
     content = { http: { port: 4000 }, limits: { pageSize: 7 }, mcpServers: { a: server() } };

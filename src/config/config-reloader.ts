@@ -12,7 +12,14 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 const DEBOUNCE_MS = 200;
 
 /** Keys that a reload applies. Changes of other keys need a restart and are logged. */
-const LIVE_KEYS = new Set<keyof GatehouseConfig>(['mcpServers', 'projects', 'auth', 'secrets', '$schema']);
+const LIVE_KEYS = new Set<keyof GatehouseConfig>([
+  'mcpServers',
+  'projects',
+  'auth',
+  'log',
+  'secrets',
+  '$schema',
+]);
 
 /** Path of the configuration and the function that loads it again. */
 export interface ConfigSource {

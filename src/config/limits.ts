@@ -1,6 +1,7 @@
 import { Integer } from './schema/keys.js';
 
 const MAX_STRING_BYTES = 268_435_456;
+const MAX_TOTAL_BYTES = 68_719_476_736;
 
 /** Resource limits. There is no value for "unlimited". */
 export class Limits {
@@ -70,4 +71,18 @@ export class Limits {
 
   @Integer(1, 10_000, 'Maximum number of requests in flight of one session.')
   readonly inFlightPerSession: number = 100;
+
+  @Integer(
+    65_536,
+    MAX_TOTAL_BYTES,
+    'Unread responses of one session in bytes. Beyond it, requests are refused until the client has read them.',
+  )
+  readonly unreadBytesPerSession: number = 67_108_864;
+
+  @Integer(
+    65_536,
+    MAX_TOTAL_BYTES,
+    'Unread responses of all sessions of one principal in bytes. Beyond it, their requests are refused.',
+  )
+  readonly unreadBytesPerPrincipal: number = 268_435_456;
 }

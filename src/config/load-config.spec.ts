@@ -76,6 +76,8 @@ describe('readConfig', () => {
         subscriptionsPerServer: 100000,
         subscriptions: 250000,
         inFlightPerSession: 100,
+        unreadBytesPerSession: 67_108_864,
+        unreadBytesPerPrincipal: 268_435_456,
       },
       metrics: { public: false, aliases: true },
       readiness: { requireServers: [] },

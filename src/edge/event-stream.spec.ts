@@ -71,6 +71,11 @@ class Reader {
     return this.text.split(': keep-alive\n').length - 1;
   }
 
+  async disconnect(): Promise<void> {
+    this.socket.destroy();
+    await until('the server has noticed', () => this.response.destroyed);
+  }
+
   async reads(last: number): Promise<number[]> {
     await until(`event ${last} has arrived`, () => this.numbers.at(-1) === last);
     return this.numbers;
@@ -264,6 +269,68 @@ describe('EventStream with a slow reader', () => {
     const numbers = await reader.reads(next + 102);
     expect(numbers.slice(next, next + 2)).toEqual([next, next + 1]);
     expect(numbers).toHaveLength(next + LIMIT);
+  });
+
+  it('refuses requests while as many events as the limit wait that must not be dropped, but no answer', async () => {
+    const { stream, reader } = await stuckReader();
+    const accepted = Array.from({ length: LIMIT + 2 }, (_, n) =>
+      stream.send(frameOf(1000 + n), { refusable: true }),
+    );
+    expect(accepted.filter(Boolean)).toHaveLength(LIMIT);
+    expect(stream.send(frameOf(2000))).toBe(true);
+    reader.socket.resume();
+    await reader.reads(2000);
+    expect(stream.send(frameOf(2001), { refusable: true })).toBe(true);
+  });
+
+  it('refuses requests above sixteen megabytes, except the first', async () => {
+    const { stream } = await stuckReader();
+    const large = eventFrame('x'.repeat(17_000_000));
+    expect([1, 2].map(() => stream.send(large, { refusable: true }))).toEqual([true, false]);
+  });
+
+  it('counts the bytes that wait, until they are written or discarded', async () => {
+    let unread = 0;
+    const counter = { add: (bytes: number) => (unread += bytes) };
+    const limits = { queuedEvents: LIMIT, stuckMs: LONG_STUCK_MS };
+    const stream = new EventStream('', new ReplayBuffer(100, 1_000_000), limits, undefined, counter);
+    const reader = await Reader.open();
+    reader.socket.pause();
+    stream.connect(reader.response);
+    stream.send(eventFrame('x'.repeat(20_000_000)));
+    expect(unread).toBeGreaterThan(10_000_000);
+    const written = unread;
+    stream.send(frameOf(1));
+    expect(unread).toBe(written + frameOf(1).size);
+    reader.socket.resume();
+    await reader.reads(1);
+    expect(unread).toBe(0);
+    await reader.disconnect();
+    stream.send(frameOf(2));
+    expect(unread).toBe(frameOf(2).size);
+    stream.discardQueue();
+    expect(unread).toBe(0);
+  });
+
+  it('reports each event as sent when it is written, or when no connection is left', async () => {
+    const { stream, reader } = await stuckReader();
+    const sent: number[] = [];
+    const send = (n: number): unknown => stream.send(frameOf(n), { onSent: () => sent.push(n) });
+    send(1001);
+    expect(sent).toEqual([]);
+    reader.socket.resume();
+    await reader.reads(1001);
+    expect(sent).toEqual([1001]);
+    send(1002);
+    expect(sent).toEqual([1001, 1002]);
+    await reader.disconnect();
+    send(1003);
+    expect(sent).toEqual([1001, 1002, 1003]);
+    const blocked = await stuckReader();
+    blocked.stream.send(frameOf(1004), { onSent: () => sent.push(1004) });
+    expect(sent).not.toContain(1004);
+    await blocked.reader.disconnect();
+    expect(sent).toContain(1004);
   });
 
   it('queues at most one megabyte of droppable events', async () => {

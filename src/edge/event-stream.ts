@@ -12,6 +12,11 @@ export interface StreamObserver {
   countStreamEnd(reason: StreamEnd): void;
 }
 
+/** Counts the bytes that wait for the client. */
+export interface UnreadCounter {
+  add(bytes: number): void;
+}
+
 const NO_OBSERVER: StreamObserver = { countNotification: () => {}, countStreamEnd: () => {} };
 
 /** The order in which queued events are dropped when the queue is full. */
@@ -24,7 +29,7 @@ interface QueuedEvent {
 }
 
 interface StreamLimits {
-  /** Maximum queued events. Events that must not be dropped may exceed it. */
+  /** Maximum queued events. Answers may exceed it. */
   readonly queuedEvents: number;
   /** A connection whose client reads nothing for this long is destroyed. */
   readonly stuckMs: number;
@@ -33,7 +38,10 @@ interface StreamLimits {
 /** Per stream; a further connection ends the oldest. */
 const MAX_CONNECTIONS = 4;
 
+/** Notifications are dropped above it. */
 const MAX_QUEUED_BYTES = 1_048_576;
+/** Maximum bytes of queued events that must not be dropped; one event may exceed it. Further requests are refused. */
+const MAX_KEPT_BYTES = 16_777_216;
 
 /**
  * A stream of server-sent events that outlives its connections: after a reconnect it continues on the new connection.
@@ -42,6 +50,11 @@ const MAX_QUEUED_BYTES = 1_048_576;
 export class EventStream {
   private readonly queued = new Map<string, QueuedEvent>();
   private queuedBytes = 0;
+  /** Queued events that must not be dropped. */
+  private kept = 0;
+  private keptBytes = 0;
+  /** Bytes that `unread` counts for this stream. */
+  private countedBytes = 0;
   /** Events to replay before the queue is sent. The replay buffer bounds them, so they do not count as queued. */
   private toReplay = new Set<EventFrame>();
   /** Open connections. Each event is sent once, on the newest. */
@@ -55,6 +68,7 @@ export class EventStream {
     private readonly replayBuffer: ReplayBuffer,
     private readonly limits: StreamLimits,
     private readonly observer: StreamObserver = NO_OBSERVER,
+    private readonly unread?: UnreadCounter,
   ) {}
 
   get isConnected(): boolean {
@@ -80,12 +94,15 @@ export class EventStream {
     this.flush();
   }
 
-  send(frame: EventFrame, options: DeliverOptions = {}): void {
-    if (this.hasEnded) return;
+  /** Returns false when the stream has ended, or refuses the event because too many others wait. */
+  send(frame: EventFrame, options: DeliverOptions = {}): boolean {
+    if (this.hasEnded || (options.refusable && !this.isWritable && this.isFullOfKept(frame))) return false;
     if (this.isWritable) {
       this.replayBuffer.append(frame);
-      this.deliver(frame, options.kind);
+      this.deliver(frame, options);
     } else this.enqueue(frame, options);
+    this.countUnread();
+    return true;
   }
 
   /** Removes matching queued events, also from the replay buffer. Events that were sent stay there. */
@@ -96,6 +113,14 @@ export class EventStream {
       this.queued.delete(key);
       this.countRemoved(event, 'dropped');
     }
+    this.countUnread();
+  }
+
+  /** Releases the events of a stream that is done. */
+  discardQueue(): void {
+    this.queued.clear();
+    this.queuedBytes = 0;
+    this.countUnread();
   }
 
   keepAlive(): void {
@@ -134,8 +159,28 @@ export class EventStream {
     }
     this.replayBuffer.append(frame);
     this.queued.set(key, { frame, dropOrder, options });
-    this.queuedBytes += frame.size;
+    this.countQueued({ frame, dropOrder }, 1);
+    if (!this.isConnected) options.onSent?.();
     while (this.isFull && this.dropOldest());
+  }
+
+  private isFullOfKept({ size }: EventFrame): boolean {
+    return this.kept >= this.limits.queuedEvents || (this.kept > 0 && this.keptBytes + size > MAX_KEPT_BYTES);
+  }
+
+  private countQueued({ frame, dropOrder }: Pick<QueuedEvent, 'frame' | 'dropOrder'>, sign: 1 | -1): void {
+    this.queuedBytes += sign * frame.size;
+    if (dropOrder !== 'never') return;
+    this.kept += sign;
+    this.keptBytes += sign * frame.size;
+  }
+
+  /** Queued events, and the part of the last one that is not written yet. */
+  private countUnread(): void {
+    if (!this.unread) return;
+    const bytes = this.queuedBytes + (this.newest?.unwrittenBytes ?? 0);
+    this.unread.add(bytes - this.countedBytes);
+    this.countedBytes = bytes;
   }
 
   private get isFull(): boolean {
@@ -157,9 +202,10 @@ export class EventStream {
     return false;
   }
 
-  private countRemoved({ frame, options }: QueuedEvent, outcome: NotificationOutcome): void {
-    this.queuedBytes -= frame.size;
-    if (options.kind) this.observer.countNotification(options.kind, outcome);
+  private countRemoved(event: QueuedEvent, outcome: NotificationOutcome): void {
+    this.countQueued(event, -1);
+    const { kind } = event.options;
+    if (kind) this.observer.countNotification(kind, outcome);
   }
 
   /** Schedules the sent events after this sequence number for replay, before the unsent ones. */
@@ -174,29 +220,36 @@ export class EventStream {
   }
 
   private flush(): void {
+    this.writeQueue();
+    this.countUnread();
+  }
+
+  private writeQueue(): void {
     for (const frame of this.toReplay) {
       if (!this.isWritable) return;
       this.toReplay.delete(frame);
-      this.deliver(frame, undefined);
+      this.deliver(frame, {});
     }
-    for (const [key, { frame, options }] of this.queued) {
+    for (const [key, event] of this.queued) {
       if (!this.isWritable) return;
       this.queued.delete(key);
-      this.queuedBytes -= frame.size;
-      this.deliver(frame, options.kind);
+      this.countQueued(event, -1);
+      this.deliver(event.frame, event.options);
     }
     if (this.hasEnded && this.isAllSent) for (const connection of this.connections) connection.end();
   }
 
-  private deliver(frame: EventFrame, kind: NotificationKind | undefined): void {
+  private deliver(frame: EventFrame, { kind, onSent }: DeliverOptions): void {
     this.newest?.write(frame.bytes);
     if (kind) this.observer.countNotification(kind, 'delivered');
+    onSent?.();
   }
 
   private onClose(connection: StreamConnection): void {
     this.observer.countStreamEnd(this.endReasonOf(connection));
     const index = this.connections.indexOf(connection);
     if (index !== -1) this.connections.splice(index, 1);
+    if (!this.isConnected) for (const { options } of this.queued.values()) options.onSent?.();
     this.flush();
   }
 

@@ -10,6 +10,8 @@ import { until, within } from '../../test/kit/until.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
 import { ReplayBuffer } from './replay-buffer.js';
 import { revisionOf, type Revision } from '../mcp/revisions/revision.js';
+import { Limits } from '../config/limits.js';
+import { UnreadResponses } from './unread-responses.js';
 import { EventStream } from './event-stream.js';
 import { Exchange, type ExchangeSession } from './exchange.js';
 
@@ -17,6 +19,7 @@ import { Exchange, type ExchangeSession } from './exchange.js';
 class SessionStub implements ExchangeSession {
   readonly buffer = new ReplayBuffer(100, 100_000);
   readonly opened: EventStream[] = [];
+  readonly unread = new UnreadResponses(new Limits(), () => 'principal');
   readonly ended: EventStream[] = [];
   readonly streams = {
     open: (): EventStream => {
@@ -230,5 +233,42 @@ describe('Exchange after a lost connection', () => {
     post.exchange.answer('{"n":2}');
     const rest = post.session.buffer.after('s0', Number(id?.split('.')[0]));
     expect(rest.map(({ bytes }) => bytes.toString())).toEqual([expect.stringContaining('{"n":2}')]);
+  });
+});
+
+describe('Exchange, the written answer', () => {
+  it('is reported after the response, also when the connection is lost', async () => {
+    const post = await Post.make();
+    const ends: boolean[] = [];
+    post.exchange.answer('{}', () => ends.push(post.response.writableEnded));
+    expect(ends).toEqual([]);
+    await post.json();
+    expect(ends).toEqual([true]);
+    const lost = await Post.make();
+    await lost.loseConnection();
+    lost.exchange.answer('{}', () => ends.push(lost.response.writableEnded));
+    await flushPromises();
+    expect(ends).toEqual([true, false]);
+  });
+
+  it('of a batch is reported when the whole batch is written', async () => {
+    const post = await Post.make({ unanswered: 2, isBatch: true });
+    const written: number[] = [];
+    post.exchange.answer('{"id":1}', () => written.push(1));
+    await flushPromises();
+    expect(written).toEqual([]);
+    post.exchange.answer('{"id":2}', () => written.push(2));
+    await post.json();
+    expect(written).toEqual([1, 2]);
+  });
+
+  it('of a batch is reported when the response becomes a stream', async () => {
+    const post = await Post.make({ unanswered: 3, isBatch: true });
+    const written: number[] = [];
+    post.exchange.answer('{"id":1}', () => written.push(1));
+    post.exchange.send('{"n":1}');
+    expect(written).toEqual([1]);
+    post.exchange.answer('{"id":2}', () => written.push(2));
+    expect(written).toEqual([1, 2]);
   });
 });

@@ -5,10 +5,12 @@ import { eventFrame } from '../mcp/event-frame.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { EventStream } from './event-stream.js';
+import type { UnreadResponses } from './unread-responses.js';
 
 /** The part of a session that an exchange uses. */
 export interface ExchangeSession {
   readonly revision: Revision;
+  readonly unread: Pick<UnreadResponses, 'add' | 'watch'>;
   readonly streams: {
     /** Opens a response stream, which the client can resume. */
     open(): EventStream;
@@ -32,7 +34,9 @@ export function openEventStream(response: ServerResponse): void {
  * long. The stream outlives its connection.
  */
 export class Exchange {
+  /** Answers of a batch that are not written yet, and their listeners. */
   private readonly answers: string[] = [];
+  private readonly listeners: (() => void)[] = [];
   private stream: EventStream | undefined;
   readonly startedAt = performance.now();
 
@@ -53,26 +57,30 @@ export class Exchange {
     return this.unanswered === 0;
   }
 
-  /** Sends a notification or request to the client before the result. */
-  send(message: string, options?: DeliverOptions): void {
-    if (this.isAnswered) return;
+  /** Sends a notification or request to the client before the result. Returns false when the stream refuses it. */
+  send(message: string, options?: DeliverOptions): boolean {
+    if (this.isAnswered) return false;
     const stream = this.switchToStream();
-    stream.send(eventFrame(message, stream.name), options);
+    return stream.send(eventFrame(message, stream.name), options);
   }
 
-  answer(message: string): void {
+  /** `onWritten` is called when the answer is written, or when the connection is lost. */
+  answer(message: string, onWritten?: () => void): void {
     this.unanswered--;
     if (this.stream) {
-      this.stream.send(eventFrame(message, this.stream.name));
+      this.stream.send(eventFrame(message, this.stream.name), { onSent: onWritten });
       if (this.isAnswered) this.endStream(this.stream);
       return;
     }
+    const { response, session } = this;
     if (!this.isBatch) {
-      setImmediate(writeJson, this.response, message);
+      setImmediate(writeJson, response, message, session.unread, onWritten);
       return;
     }
     this.answers.push(message);
-    if (this.isAnswered) setImmediate(writeJson, this.response, `[${this.answers.join(',')}]`);
+    session.unread.add(message.length);
+    if (onWritten) this.listeners.push(onWritten);
+    if (this.isAnswered) setImmediate(() => this.writeBatch());
   }
 
   /** Answers with a result that is shared with other clients; its bytes are written without a copy. */
@@ -82,7 +90,8 @@ export class Exchange {
       return;
     }
     this.unanswered--;
-    setImmediate(writeShared, this.response, this.session.revision.resultHead(id), result.bytes);
+    const { response, session } = this;
+    setImmediate(writeShared, response, session.revision.resultHead(id), result.bytes, session.unread);
   }
 
   /** Switches to a stream and writes a comment, so that proxies do not close the connection of a slow request. */
@@ -101,7 +110,22 @@ export class Exchange {
       openEventStream(this.response);
       stream.connect(this.response);
     }
+    this.releaseAnswers();
     return stream;
+  }
+
+  private writeBatch(): void {
+    const body = `[${this.answers.join(',')}]`;
+    this.releaseAnswers(() => writeJson(this.response, body, this.session.unread));
+  }
+
+  /** The answers so far are not held here any more, after `write` has written them. */
+  private releaseAnswers(write?: () => void): void {
+    const size = this.answers.reduce((sum, { length }) => sum + length, 0);
+    this.answers.length = 0;
+    this.session.unread.add(-size);
+    write?.();
+    for (const listener of this.listeners.splice(0)) listener();
   }
 
   private endStream(stream: EventStream): void {
@@ -112,20 +136,33 @@ export class Exchange {
 
 // Both run in setImmediate, after everything that has arrived was processed (docs/decisions/0015).
 
-function writeJson(response: ServerResponse, body: string): void {
-  if (response.destroyed) return;
-  const length = Buffer.byteLength(body);
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
-  // `end(body)` would pass an empty second chunk to the socket, which then needs a writev instead of a plain write.
-  const { socket } = response;
-  socket?.cork();
-  // For ASCII, latin1 gives the same bytes and is faster.
-  response.write(body, length === body.length ? 'latin1' : 'utf8');
-  socket?.uncork();
-  response.end();
+function writeJson(
+  response: ServerResponse,
+  body: string,
+  unread: Pick<UnreadResponses, 'watch'>,
+  onWritten?: () => void,
+): void {
+  if (!response.destroyed) {
+    const length = Buffer.byteLength(body);
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
+    // `end(body)` would pass an empty second chunk to the socket, which then needs a writev instead of a plain write.
+    const { socket } = response;
+    socket?.cork();
+    // For ASCII, latin1 gives the same bytes and is faster.
+    response.write(body, length === body.length ? 'latin1' : 'utf8');
+    socket?.uncork();
+    response.end();
+    unread.watch(response);
+  }
+  onWritten?.();
 }
 
-function writeShared(response: ServerResponse, head: string, bytes: Buffer): void {
+function writeShared(
+  response: ServerResponse,
+  head: string,
+  bytes: Buffer,
+  unread: Pick<UnreadResponses, 'watch'>,
+): void {
   if (response.destroyed) return;
   const length = Buffer.byteLength(head) + bytes.length + 1;
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
@@ -134,4 +171,5 @@ function writeShared(response: ServerResponse, head: string, bytes: Buffer): voi
   response.write(bytes);
   response.end('}');
   response.uncork();
+  unread.watch(response);
 }

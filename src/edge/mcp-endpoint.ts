@@ -169,8 +169,7 @@ export class McpEndpoint implements OnModuleInit {
     response: ServerResponse,
     source: RequestSource,
   ): Promise<void> | undefined {
-    if (message.kind === 'invalid')
-      throw new GatewayError('invalid-request', `Invalid request: ${message.problem}`);
+    if (message.kind === 'invalid') throw this.receiver.invalidRequest(message);
     if (isInitialize(message)) {
       if (request.headers['mcp-session-id'] !== undefined) {
         // Throws when the session has expired, so that the client initializes without it.

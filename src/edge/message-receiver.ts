@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../core/errors.js';
+import { MemoryLimitError } from '../core/memory-limits.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage, type Inbound } from '../mcp/json-rpc.js';
@@ -57,10 +58,17 @@ export class MessageReceiver {
     const exchange = Exchange.ofBatch(response, session, unanswered);
     for (const message of messages) {
       if (message.kind === 'request') void this.run(message, session, exchange, source);
-      else if (message.kind === 'invalid') exchange.answer(invalidRequestMessage(message));
+      else if (message.kind === 'invalid')
+        exchange.answer(errorMessage(message.id, JsonRpcError.from(this.invalidRequest(message)).text));
       else this.processOneWay(message, session, source);
     }
     if (unanswered === 0) acknowledge(response);
+  }
+
+  /** The error for an invalid message, which is counted if a memory limit refuses it. */
+  invalidRequest({ problem, memoryLimit }: Extract<Inbound, { kind: 'invalid' }>): GatewayError {
+    if (memoryLimit) this.metrics.countMemoryLimit(memoryLimit);
+    return new GatewayError('invalid-request', `Invalid request: ${problem}`);
   }
 
   /** Creates a session and adds it when the handler has accepted it. The client gets its key in a response header. */
@@ -111,6 +119,8 @@ export class MessageReceiver {
   ): Promise<void> {
     const context = contextOf(message, session, exchange, source);
     try {
+      const limitError = session.unread.limitError();
+      if (limitError) throw limitError;
       session.beginRequest(context);
     } catch (error) {
       if ((error as GatewayError).kind === 'limit-exceeded') this.metrics.countRefusal('inFlightPerSession');
@@ -146,9 +156,18 @@ export class MessageReceiver {
     });
   }
 
+  /** The results of requests that ran while the client stopped reading are replaced by an error. */
   private answerResult(context: RequestContext, exchange: Exchange, result: unknown): void {
+    const limitError = context.session.unread.limitError();
+    if (limitError) {
+      this.answerError(context, exchange, limitError);
+      return;
+    }
     if (result instanceof SharedJson) exchange.answerShared(context.requestId!, result);
-    else exchange.answer(context.revision.resultMessage(context.requestId!, result));
+    else {
+      const message = context.revision.resultMessage(context.requestId!, result);
+      exchange.answer(message, context.writtenListener);
+    }
     if (context.span) endSpan(context.span);
     this.recordMetrics(context, exchange, 'ok');
   }
@@ -156,7 +175,8 @@ export class MessageReceiver {
   private answerError(context: RequestContext, exchange: Exchange, error: unknown): void {
     const failure = context.revision.errorOf(error);
     this.log.logFailure(context, failure);
-    exchange.answer(errorMessage(context.requestId, failure.text));
+    if (failure.cause instanceof MemoryLimitError) this.metrics.countMemoryLimit(failure.cause.memoryLimit);
+    exchange.answer(errorMessage(context.requestId, failure.text), context.writtenListener);
     endSpan(context.span, { type: failure.kind, code: failure.code });
     this.recordMetrics(context, exchange, 'error');
   }
@@ -198,9 +218,4 @@ function tracedMethod({ id, method, params }: Request, session: Session): Traced
 function acknowledge(response: ServerResponse): void {
   response.writeHead(202, { 'content-length': 0 });
   response.end();
-}
-
-function invalidRequestMessage({ id, problem }: Extract<Inbound, { kind: 'invalid' }>): string {
-  const error = new GatewayError('invalid-request', `Invalid request: ${problem}`);
-  return errorMessage(id, JsonRpcError.from(error).text);
 }

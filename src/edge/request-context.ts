@@ -19,6 +19,8 @@ export class RequestContext implements SessionContext {
   project: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;
+  /** Undefined in most contexts. */
+  writtenListener: (() => void) | undefined;
 
   constructor(
     readonly session: Session,
@@ -50,6 +52,16 @@ export class RequestContext implements SessionContext {
     return this.session.logLevel;
   }
 
+  onWritten(listener: () => void): void {
+    const earlier = this.writtenListener;
+    this.writtenListener = earlier
+      ? () => {
+          earlier();
+          listener();
+        }
+      : listener;
+  }
+
   abort(): void {
     this.signal.abort();
   }
@@ -68,6 +80,7 @@ export class RequestContext implements SessionContext {
     params: JsonText | undefined,
     options: ClientRequestOptions,
   ): Promise<JsonText> {
-    return this.session.sendRequestOn((message) => this.exchange?.send(message), method, params, options);
+    const write = (message: string): boolean => this.exchange?.send(message, { refusable: true }) ?? false;
+    return this.session.sendRequestOn(write, method, params, options);
   }
 }

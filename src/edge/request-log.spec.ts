@@ -19,7 +19,8 @@ beforeEach(() => {
 afterEach(() => void jest.restoreAllMocks());
 
 const fail = (error: unknown): void => {
-  const context = { method: 'tools/call', paramsText: '{"secret":1}' } as RequestContext;
+  const session = { clientLabel: 'agent 1.0' };
+  const context = { method: 'tools/call', paramsText: '{"secret":1}', session } as RequestContext;
   new RequestLog().logFailure(context, JsonRpcError.from(error));
 };
 
@@ -32,6 +33,11 @@ describe('RequestLog', () => {
     const expected: Level = kind === 'internal' ? 'error' : warned.includes(kind) ? 'warn' : 'debug';
     expect(entries).toHaveLength(1);
     expect(entries[0]).toMatchObject([expected, { method: 'tools/call', kind, reason: 'text' }]);
+  });
+
+  it('names the client', () => {
+    fail(new GatewayError('invalid-params', 'text'));
+    expect(entries).toMatchObject([['debug', { client: 'agent 1.0' }]]);
   });
 
   it("logs the server's own error at debug level", () => {

@@ -16,11 +16,12 @@ const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
 export class RequestLog {
   private readonly logger = new Logger('Request');
 
-  logFailure({ method }: RequestContext, error: JsonRpcError): void {
+  logFailure({ method, session }: RequestContext, error: JsonRpcError): void {
     const cause = error.cause as Error;
     const entry = {
       message: 'request failed',
       method,
+      client: session.clientLabel,
       kind: error.kind,
       code: error.code,
       reason: cause.message,

@@ -5,7 +5,7 @@ import { outcomeOf, flushPromises } from '../../test/kit/promises.js';
 import { JsonDocument } from '../lib/json-text/json-document.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
-import { supportsRequest, RequestsToClient } from './requests-to-client.js';
+import { MAX_OPEN_REQUESTS, supportsRequest, RequestsToClient } from './requests-to-client.js';
 
 type Response = Extract<Inbound, { kind: 'response' }>;
 
@@ -23,7 +23,7 @@ function openRequests(params?: string) {
         'sampling/createMessage',
         params === undefined ? undefined : new JsonText(params),
         { signal: abort.signal, onProgress: ({ text }) => progress.push(text) },
-        (message) => sent.push(JSON.parse(message) as object),
+        (message) => sent.push(JSON.parse(message) as object) > 0,
       ),
     );
   return { requests, abort, sent, progress, send };
@@ -92,6 +92,29 @@ describe('RequestsToClient', () => {
     requests.close();
     await flushPromises();
     for (const { error } of outcomes) expect(error).toMatchObject({ kind: 'cancelled' });
+  });
+});
+
+describe('RequestsToClient limits', () => {
+  it('reject requests beyond the number that may wait for the client, until one is answered', async () => {
+    const { requests, send, sent } = openRequests();
+    for (let n = 0; n < MAX_OPEN_REQUESTS; n++) send();
+    const refused = send();
+    await flushPromises();
+    expect(refused.error).toMatchObject({ kind: 'limit-exceeded', memoryLimit: 'client-requests' });
+    requests.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
+    send();
+    expect(sent).toHaveLength(MAX_OPEN_REQUESTS + 1);
+  });
+
+  it('reject a request that the stream refuses', async () => {
+    const requests = new RequestsToClient();
+    const { signal } = new AbortController();
+    const outcome = outcomeOf(requests.send('roots/list', undefined, { signal }, () => false));
+    await flushPromises();
+    expect(outcome.error).toMatchObject({ kind: 'limit-exceeded', memoryLimit: 'stream-queue' });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(requests.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
+import { MemoryLimitError } from '../core/memory-limits.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import { notificationMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
@@ -12,18 +13,22 @@ interface PendingRequest {
   readonly onProgress: ClientRequestOptions['onProgress'];
 }
 
+/** Maximum requests that wait for the response of one client. */
+export const MAX_OPEN_REQUESTS = 64;
+
 /** The requests that servers send to the client of one session. Each gets a new id, which is unique in the session. */
 export class RequestsToClient {
   private readonly pending = new Map<RequestId, PendingRequest>();
   private lastId = 0;
 
-  /** `write` sends a message on the stream that the request belongs to. */
+  /** `write` sends a message on the stream that the request belongs to. It returns false when the stream refuses it. */
   send(
     method: string,
     params: JsonText | undefined,
     { signal, onProgress }: ClientRequestOptions,
-    write: (message: string) => void,
+    write: (message: string) => boolean,
   ): Promise<JsonText> {
+    if (this.pending.size >= MAX_OPEN_REQUESTS) return Promise.reject(tooManyError());
     const id = ++this.lastId;
     const text = params?.text;
     // The id is also the progress token: `String(id)` is the JSON text of a number.
@@ -47,7 +52,9 @@ export class RequestsToClient {
         },
       });
       signal.addEventListener('abort', cancel, { once: true });
-      write(requestMessage(id, method, paramsText));
+      if (write(requestMessage(id, method, paramsText))) return;
+      this.pending.get(id)?.reject(notReadingError());
+      this.pending.delete(id);
     });
   }
 
@@ -72,6 +79,16 @@ export class RequestsToClient {
       request.reject(new GatewayError('cancelled', "The client's session was closed"));
   }
 }
+
+const tooManyError = (): MemoryLimitError =>
+  new MemoryLimitError(
+    'client-requests',
+    MAX_OPEN_REQUESTS,
+    `${MAX_OPEN_REQUESTS} requests wait for the response of this client`,
+  );
+
+const notReadingError = (): GatewayError =>
+  new MemoryLimitError('stream-queue', 0, 'the client does not read its stream');
 
 function remoteError(json: JsonText): RemoteError {
   const { code, message } = json.value as { code: unknown; message: unknown };

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { latestSequence } from '../mcp/event-frame.js';
 import { ReplayBuffer } from './replay-buffer.js';
-import { EventStream, type StreamObserver } from './event-stream.js';
+import { EventStream, type StreamObserver, type UnreadCounter } from './event-stream.js';
 import { openEventStream } from './exchange.js';
 
 export interface SessionStreamLimits {
@@ -32,6 +32,8 @@ export class SessionStreams {
   constructor(
     private readonly limits: SessionStreamLimits,
     private readonly observer?: StreamObserver,
+    /** Counts the bytes that response streams have queued. The queue of the standalone stream has a limit of its own. */
+    private readonly unread?: UnreadCounter,
   ) {
     this.replayBuffer = new ReplayBuffer(limits.replayEvents, REPLAY_BYTES);
     this.standalone = this.createStream('');
@@ -45,13 +47,14 @@ export class SessionStreams {
   /** Opens a response stream. */
   open(): EventStream {
     const name = (++this.lastName).toString(36);
-    const stream = this.createStream(name);
+    const stream = this.createStream(name, this.unread);
     this.responses.set(name, stream);
     return stream;
   }
 
   removeIfDone(stream: EventStream): void {
-    if (stream.isDone) this.responses.delete(stream.name);
+    if (!stream.isDone || !this.responses.delete(stream.name)) return;
+    stream.discardQueue();
   }
 
   /** Connects the response to the standalone stream, or to the stream to be resumed. */
@@ -91,13 +94,14 @@ export class SessionStreams {
     ended.connect(response, sequence);
   }
 
-  private createStream(name: string): EventStream {
+  private createStream(name: string, unread?: UnreadCounter): EventStream {
     const { streamQueue, streamStuckMs } = this.limits;
     return new EventStream(
       name,
       this.replayBuffer,
       { queuedEvents: streamQueue, stuckMs: streamStuckMs },
       this.observer,
+      unread,
     );
   }
 

@@ -1,8 +1,8 @@
-import type { Implementation, InitializeResult, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { InitializeResult, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError } from '../core/errors.js';
 import type { Scope } from '../core/scope.js';
-import { isJsonObject } from '../lib/json-text/json-value.js';
+import { readClientProfile } from '../mcp/client-profile.js';
 import type { Params } from '../mcp/json-rpc.js';
 import { McpController, McpNotification, McpRequest } from '../mcp/mcp.decorators.js';
 import { requireString } from '../mcp/params.js';
@@ -23,17 +23,12 @@ export class SessionController {
   ) {}
 
   @McpRequest('initialize')
-  initialize(params: Params | undefined, { session, project, scope }: RequestContext): InitializeResult {
+  initialize(params: Params | undefined, context: RequestContext): InitializeResult {
+    const { session, project, scope, paramsText } = context;
     const revision = revisionOf(requireString(params, 'protocolVersion')) ?? LATEST_REVISION;
-    const capabilities = params?.['capabilities'];
-    if (!isJsonObject(capabilities))
-      throw new GatewayError('invalid-params', 'capabilities must be an object');
+    const profile = readClientProfile(params, paramsText);
     session.bindProject(project, scope);
-    session.initialize({
-      revision,
-      capabilities,
-      clientInfo: params?.['clientInfo'] as Implementation | undefined,
-    });
+    session.initialize({ revision, ...profile });
     return {
       protocolVersion: revision.version,
       capabilities: {

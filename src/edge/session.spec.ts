@@ -9,7 +9,14 @@ import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
 import { Session, type PreviousSession } from './session.js';
 
-const LIMITS = { streamQueue: 10, streamStuckMs: 1000, replayEvents: 10, inFlightPerSession: 3 };
+const LIMITS = {
+  streamQueue: 10,
+  streamStuckMs: 1000,
+  replayEvents: 10,
+  inFlightPerSession: 3,
+  unreadBytesPerSession: 1000,
+  unreadBytesPerPrincipal: 1000,
+};
 
 function begin(session: Session, id: string | number) {
   const answer = new FakeResponse();
@@ -162,7 +169,7 @@ describe('Session notifications', () => {
     const connection = await listening(session);
     const { exchange } = begin(session, 1);
     const sent: string[] = [];
-    exchange.send = (text) => sent.push(text);
+    exchange.send = (text) => sent.push(text) > 0;
     for (const level of [undefined, 'debug', 'error'] as const) {
       session.logLevel = level;
       for (const text of ['debug', 'info', 'error', 'invalid']) {
@@ -203,7 +210,7 @@ describe('Session server requests', () => {
     const outcome = outcomeOf(session.sendRequest('roots/list', undefined, { signal }));
     const { context, exchange } = begin(session, 1);
     const sent: string[] = [];
-    exchange.send = (text) => sent.push(text);
+    exchange.send = (text) => sent.push(text) > 0;
     outcomeOf(context.sendRequest('roots/list', undefined, { signal }));
     await flushPromises();
     expect(connection.methods).toEqual(['roots/list']);

@@ -11,6 +11,7 @@ import type { JsonText } from '../lib/json-text/json-text.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import { notificationMessage, type Inbound } from '../mcp/json-rpc.js';
 import type { ClientRequestOptions, DeliverOptions } from '../mcp/mcp-context.js';
+import { clientLabel, type ClientProfile } from '../mcp/client-profile.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST_REVISION, type Revision } from '../mcp/revisions/revision.js';
 import { notificationKind } from '../core/notification-kind.js';
@@ -22,17 +23,18 @@ import { isAtLeast, loggingLevelIn } from './logging-level.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { RunningRequests, type RunningRequest } from './running-requests.js';
 import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
+import { UnreadResponses, type UnreadByPrincipal } from './unread-responses.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 interface SessionLimits extends SessionStreamLimits {
   readonly inFlightPerSession: number;
+  readonly unreadBytesPerSession: number;
+  readonly unreadBytesPerPrincipal: number;
 }
 
-/** What the client declared in `initialize`. */
-interface ClientProfile {
+/** The negotiated revision, and what the client declared in `initialize`. */
+interface SessionProfile extends ClientProfile {
   readonly revision: Revision;
-  readonly capabilities: ClientCapabilities;
-  readonly clientInfo: Implementation | undefined;
 }
 
 /** A session of the previous process. Times are milliseconds since the epoch. */
@@ -59,8 +61,13 @@ export class Session implements NotificationRecipient, ExchangeSession {
   project: string | undefined;
   private currentScope: Scope = NOTHING;
   readonly openedAt: number;
-  private profile: ClientProfile = { revision: LATEST_REVISION, capabilities: {}, clientInfo: undefined };
+  revision: Revision = LATEST_REVISION;
+  /** Stored as text, whose size is bounded: parsed, it takes up to ten times the memory. Servers and admins rarely need it. */
+  private profileText = '{"capabilities":{}}';
+  /** Name and version of the client, for logs. */
+  clientLabel: string | undefined;
   readonly streams: SessionStreams;
+  readonly unread: UnreadResponses;
   private readonly standalone: EventStream;
   private readonly requestsToClient = new RequestsToClient();
   private readonly requests: RunningRequests;
@@ -77,6 +84,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
     public principal: Principal = ANONYMOUS,
     observer?: StreamObserver,
     previous?: PreviousSession,
+    unreadByPrincipal?: UnreadByPrincipal,
   ) {
     const key = previous ? undefined : randomBytes(24).toString('base64url');
     this.key = key;
@@ -85,12 +93,14 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.openedAt = previous?.openedAt ?? Date.now();
     this.lastActiveAt = performance.now() - (previous ? Date.now() - previous.seenAt : 0);
     this.requests = new RunningRequests(limits.inFlightPerSession);
-    this.streams = new SessionStreams(limits, observer);
+    this.unread = new UnreadResponses(
+      limits,
+      () => this.quotaKey,
+      unreadByPrincipal,
+      () => observer?.countStreamEnd('stuck'),
+    );
+    this.streams = new SessionStreams(limits, observer, this.unread);
     this.standalone = this.streams.standalone;
-  }
-
-  get revision(): Revision {
-    return this.profile.revision;
   }
 
   get capabilities(): ClientCapabilities {
@@ -128,8 +138,14 @@ export class Session implements NotificationRecipient, ExchangeSession {
     return this.scopeListeners.add(listener);
   }
 
-  initialize(profile: ClientProfile): void {
-    this.profile = profile;
+  initialize({ revision, capabilities, clientInfo }: SessionProfile): void {
+    this.revision = revision;
+    this.profileText = JSON.stringify({ capabilities, clientInfo });
+    this.clientLabel = clientLabel(clientInfo);
+  }
+
+  private get profile(): ClientProfile {
+    return JSON.parse(this.profileText) as ClientProfile;
   }
 
   touch(): void {
@@ -191,11 +207,13 @@ export class Session implements NotificationRecipient, ExchangeSession {
   ): Promise<JsonText> {
     if (!this.standalone.isConnected)
       return Promise.reject(new GatewayError('internal', 'The client has no open stream for a request'));
-    return this.sendRequestOn((message) => this.deliver(eventFrame(message), {}), method, params, options);
+    const write = (message: string): boolean =>
+      this.standalone.send(eventFrame(message), { refusable: true });
+    return this.sendRequestOn(write, method, params, options);
   }
 
   async sendRequestOn(
-    write: (message: string) => void,
+    write: (message: string) => boolean,
     method: string,
     params: JsonText | undefined,
     options: ClientRequestOptions,
@@ -236,6 +254,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.isClosed = true;
     this.requests.abortAll();
     this.requestsToClient.close();
+    this.unread.close();
     this.closeListeners.emit();
     this.endNotifications();
   }

@@ -9,6 +9,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import { Session, sessionIdOf, type PreviousSession } from './session.js';
 import { SessionsByPrincipal } from './sessions-by-principal.js';
+import { UnreadByPrincipal } from './unread-responses.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 const KEEP_ALIVE_INTERVAL_MS = 5000;
@@ -31,6 +32,7 @@ export class Sessions implements OnModuleInit {
   private nextSlice: NodeJS.Immediate | undefined;
   private readonly intervalListeners = new ListenerSet();
   private readonly principalListeners = new ListenerSet<[session: Session]>();
+  private readonly unread = new UnreadByPrincipal();
   private readonly openListeners = new ListenerSet<[session: Session]>();
   private readonly logger = new Logger('Sessions');
   private readonly byPrincipal = new SessionsByPrincipal();
@@ -67,7 +69,7 @@ export class Sessions implements OnModuleInit {
 
   /** Requests do not find the session before it is added. */
   create(principal: Principal, quotaKey = principal.id): Session {
-    const session = new Session(this.limits, principal, this.metrics);
+    const session = new Session(this.limits, principal, this.metrics, undefined, this.unread);
     session.quotaKey = quotaKey;
     return session;
   }
@@ -100,7 +102,7 @@ export class Sessions implements OnModuleInit {
   restore(principal: Principal, previous: PreviousSession): Session | undefined {
     // The client may have been active after its activity was stored last.
     const seenAt = Math.min(Date.now(), previous.seenAt + this.activityWriteIntervalMs);
-    const session = new Session(this.limits, principal, this.metrics, { ...previous, seenAt });
+    const session = new Session(this.limits, principal, this.metrics, { ...previous, seenAt }, this.unread);
     return this.hasCapacity && !session.isIdleFor(this.limits.sessionIdleMs) ? session : undefined;
   }
 

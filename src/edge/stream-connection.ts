@@ -33,6 +33,10 @@ export class StreamConnection {
     return this.stuckTimer !== undefined;
   }
 
+  get unwrittenBytes(): number {
+    return this.unwritten.length;
+  }
+
   get isEnded(): boolean {
     return this.response.writableEnded;
   }

@@ -5,6 +5,7 @@ import { JsonText } from '../lib/json-text/json-text.js';
 import {
   errorMessage,
   isRequestId,
+  MAX_ID_LENGTH,
   notificationMessage,
   readMessage,
   requestMessage,
@@ -13,6 +14,9 @@ import {
 } from './json-rpc.js';
 
 const read = (text: string): Inbound => readMessage(JsonDocument.of(text));
+/** A request whose id has this length. */
+const withId = (length: number): Inbound =>
+  read(`{"jsonrpc":"2.0","id":"${'x'.repeat(length)}","method":"ping"}`);
 
 const NOT_AN_OBJECT = 'a message must be an object';
 const NOT_2_0 = 'jsonrpc must be "2.0"';
@@ -44,6 +48,16 @@ describe('readMessage', () => {
       });
     },
   );
+
+  it('refuses an id that is too long, and says which limit refuses it', () => {
+    expect(withId(MAX_ID_LENGTH).kind).toBe('request');
+    expect(withId(MAX_ID_LENGTH + 1)).toEqual({
+      kind: 'invalid',
+      id: undefined,
+      problem: 'id must not be longer than 1024 characters',
+      memoryLimit: 'message-id',
+    });
+  });
 
   it('reads a notification', () => {
     const text = '{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}';

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { MemoryLimit } from '../core/memory-limits.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import type { JsonProblem } from '../lib/json-text/json-reader.js';
 import { JsonText, MAX_EAGER_LENGTH, type Member } from '../lib/json-text/json-text.js';
@@ -25,10 +26,19 @@ export type Inbound =
       /** The result or error. */
       readonly json: JsonText;
     }
-  | { readonly kind: 'invalid'; readonly id: RequestId | undefined; readonly problem: string };
+  | {
+      readonly kind: 'invalid';
+      readonly id: RequestId | undefined;
+      readonly problem: string;
+      readonly memoryLimit?: MemoryLimit;
+    };
+
+/** Maximum characters of an id. The id of a request is stored until the response, and repeated in it. */
+export const MAX_ID_LENGTH = 1024;
 
 export function isRequestId(value: unknown): value is RequestId {
-  return typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value));
+  if (typeof value === 'string') return value.length <= MAX_ID_LENGTH;
+  return typeof value === 'number' && Number.isSafeInteger(value);
 }
 
 /** The only check that a transport makes; `readMessage` validates the rest. */
@@ -52,7 +62,7 @@ export function readMessage(document: JsonDocument): Inbound {
   if (json && isTooWide(json)) return invalid(validId, TOO_WIDE);
   const paramsText = json?.text;
   if (id === undefined) return withMembers({ kind: 'notification', method, params, paramsText }, json);
-  if (validId === undefined) return invalid(undefined, 'id must be a string or an integer');
+  if (validId === undefined) return invalidId(id);
   return withMembers({ kind: 'request', id: validId, method, params, paramsText }, json);
 }
 
@@ -72,7 +82,7 @@ const TOO_WIDE = `params, result or error has too many members for ${MAX_UNINDEX
 
 function readResponse(message: Record<string, unknown>, document: JsonDocument): Inbound {
   const { id, result, error } = message;
-  if (!isRequestId(id)) return invalid(undefined, 'id must be a string or an integer');
+  if (!isRequestId(id)) return invalidId(id);
   const json = document.member(error === undefined ? 'result' : 'error');
   if (json && isTooWide(json)) return invalid(id, TOO_WIDE);
   if (json && result !== undefined && error === undefined)
@@ -81,6 +91,16 @@ function readResponse(message: Record<string, unknown>, document: JsonDocument):
     return { kind: 'response', id, outcome: 'error', json };
   return invalid(id, 'a message must be a request, a notification or a response');
 }
+
+const invalidId = (id: unknown): Inbound =>
+  typeof id === 'string'
+    ? {
+        kind: 'invalid',
+        id: undefined,
+        problem: `id must not be longer than ${MAX_ID_LENGTH} characters`,
+        memoryLimit: 'message-id',
+      }
+    : invalid(undefined, 'id must be a string or an integer');
 
 const invalid = (id: RequestId | undefined, problem: string): Inbound => ({ kind: 'invalid', id, problem });
 

@@ -33,6 +33,10 @@ export interface DeliverOptions {
   readonly coalesce?: string;
   /** Whether the event may be dropped when the queue is full. */
   readonly droppable?: boolean;
+  /** Whether the stream may refuse the event when its queue is full of events that must not be dropped. */
+  readonly refusable?: boolean;
+  /** Called once the event is written, or when no connection is left to write it to. */
+  readonly onSent?: (() => void) | undefined;
   /** The kind under which metrics count a notification; absent for requests and responses. */
   readonly kind?: NotificationKind;
   /** The server that sent the event, so that the event can be withdrawn when the client loses access to that server. */
@@ -106,4 +110,6 @@ export interface McpContext extends Caller {
 /** The context of methods that exist only in revisions with sessions. */
 export interface SessionContext extends McpContext {
   readonly session: ClientSession & Subscriber;
+  /** Calls the listener when the response to the request is written, or its connection is lost. */
+  onWritten(listener: () => void): void;
 }

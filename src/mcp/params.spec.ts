@@ -4,6 +4,7 @@ import { URIS_AT_THE_LIMIT } from '../../test/kit/uri-lengths.js';
 import {
   requireString,
   requireUri,
+  MAX_PROGRESS_TOKEN_LENGTH,
   withOwnValue,
   progressTokenOf,
   progressWithToken,
@@ -220,6 +221,22 @@ describe('progressWithToken', () => {
     expect(progressWithToken('{ "progressToken":7, "progress": 1.0 }', '"a"')).toBe(
       '{ "progressToken":"a", "progress": 1.0 }',
     );
+  });
+});
+
+const withToken = (token: string): string => JSON.stringify({ _meta: { progressToken: token } });
+
+describe('progressTokenOf, a long token', () => {
+  it('returns a token of the maximum length', () => {
+    const token = 'x'.repeat(MAX_PROGRESS_TOKEN_LENGTH - 2);
+    expect(progressTokenOf(withToken(token))).toBe(`"${token}"`);
+  });
+
+  it('refuses a longer one, also in the first of two members', () => {
+    const long = withToken('x'.repeat(MAX_PROGRESS_TOKEN_LENGTH - 1));
+    const error = expect.objectContaining({ kind: 'invalid-params', memoryLimit: 'progress-token' });
+    expect(() => progressTokenOf(long)).toThrow(error);
+    expect(() => progressTokenOf(`${long.slice(0, -1)},"_meta":{}}`)).toThrow(error);
   });
 });
 

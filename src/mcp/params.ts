@@ -1,5 +1,6 @@
 import { isUriTooLong, MAX_URI_BYTES } from '../core/resources/resource-uri.js';
 import { GatewayError } from '../core/errors.js';
+import { MemoryLimitError } from '../core/memory-limits.js';
 import { mapMember, membersOf, memberText, withoutMembers, type Member } from '../lib/json-text/json-text.js';
 import type { Params } from './json-rpc.js';
 
@@ -67,9 +68,13 @@ const TASK: ReadonlySet<string> = new Set(['task']);
 export const withoutTask = (params: Params | undefined, text: string | undefined): string | undefined =>
   text !== undefined && params !== undefined && 'task' in params ? withoutMembers(text, TASK) : text;
 
+/** Maximum characters of a progress token as JSON. The token is stored during the call, and repeated in each progress. */
+export const MAX_PROGRESS_TOKEN_LENGTH = 1024;
+
 /**
  * The JSON text of the progress token in the params of a request. Duplicate `_meta` members are all searched, although
- * JSON.parse takes the last: a server may take the first, whose token could be that of another client's call.
+ * JSON.parse takes the last: a server may take the first, whose token could be that of another client's call. Throws when
+ * the token is too long.
  */
 export function progressTokenOf(
   params: string | undefined,
@@ -81,6 +86,13 @@ export function progressTokenOf(
     if (key === '_meta' && params[start] === '{')
       token = memberText(params.slice(start, end), 'progressToken') ?? token;
   }
+  if (token !== undefined && token.length > MAX_PROGRESS_TOKEN_LENGTH)
+    throw new MemoryLimitError(
+      'progress-token',
+      MAX_PROGRESS_TOKEN_LENGTH,
+      `progressToken must not be longer than ${MAX_PROGRESS_TOKEN_LENGTH} characters`,
+      'invalid-params',
+    );
   return token;
 }
 

@@ -3,6 +3,7 @@ import { VERSION } from '../version.js';
 import type { CallOutcome } from './call-outcome.js';
 import { DurationHistogram, LabelledCounter } from './labelled-metrics.js';
 import { MimeTypeLabels } from './mime-type-labels.js';
+import { MEMORY_LIMITS, type MemoryLimit } from '../core/memory-limits.js';
 import { NOTIFICATION_KINDS, type NotificationKind } from '../core/notification-kind.js';
 
 export type RequestOutcome = 'ok' | 'error';
@@ -93,6 +94,7 @@ export class Metrics {
   private readonly refusedJson = new LabelledCounter(['source', 'reason']);
   private readonly excessMessages = new LabelledCounter(['server_id', 'outcome']);
   private readonly refusals = new LabelledCounter(['limit']);
+  private readonly memoryLimits = new LabelledCounter(['limit']);
   private readonly mimeTypes = new MimeTypeLabels();
   private readonly durations = new DurationHistogram(
     'mcp_request_duration_seconds',
@@ -115,6 +117,7 @@ export class Metrics {
     for (const reason of AUTH_FAILURES) this.authFailures.increment([reason], 0);
     for (const limit of REFUSED_LIMITS) this.refusals.increment([limit], 0);
     for (const reason of STREAM_ENDS) this.streamEnds.increment([reason], 0);
+    for (const limit of MEMORY_LIMITS) this.memoryLimits.increment([limit], 0);
     for (const outcome of UPDATE_OUTCOMES) this.subscriptionEvents.increment([outcome], 0);
     for (const reason of SUBSCRIPTION_REJECTIONS) this.subscriptionRejections.increment([reason], 0);
     for (const kind of NOTIFICATION_KINDS)
@@ -177,6 +180,10 @@ export class Metrics {
   /** Counts a session that was ended because another principal needed its place. */
   countSessionEviction(): void {
     this.sessionEvictions++;
+  }
+
+  countMemoryLimit(limit: MemoryLimit): void {
+    this.memoryLimits.increment([limit]);
   }
 
   countAuditFailure(): void {
@@ -266,6 +273,11 @@ export class Metrics {
       this.authFailures,
     );
     this.exposeCounter('gatehouse_limit_refusals_total', 'What a limit refused.', this.refusals);
+    this.exposeCounter(
+      'gatehouse_memory_limits_total',
+      'Messages refused, and links and pages dropped, because a memory limit was reached.',
+      this.memoryLimits,
+    );
     this.exposeCounter(
       'mcp_subscription_events_total',
       'Resource updates from servers, or of the gateway itself after a gap or a deletion, by outcome.',

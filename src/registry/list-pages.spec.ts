@@ -46,6 +46,17 @@ describe('ListPages', () => {
     expect(one).toBe(other);
   });
 
+  it('serves the same page object of resources to all clients with the same view', async () => {
+    const directory = buildDirectory(
+      await offersOf([{ server: 'a', uris: ['x:1', 'x:2', 'x:3'], templates: [] }]),
+      'resource',
+    );
+    const [one, other] = [only('a'), only('a')].map((scope) =>
+      pages.page('resources', directory.view(scope).resources, scope, undefined),
+    );
+    expect(one).toBe(other);
+  });
+
   it.each([
     ['of another list', () => pages.page('prompts', table.view(EVERYTHING), EVERYTHING, pageAt().nextCursor)],
     ['of another scope', () => pageAt(pageAt().nextCursor, only('a'))],

@@ -1,20 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
-import type { Paged } from '../core/catalog/list-page.js';
+import { PageCache, type Paged } from '../core/catalog/list-page.js';
 import { Cursors } from '../core/catalog/cursors.js';
 import type { Scope } from '../core/scope.js';
+import { Metrics } from '../metrics/metrics.js';
 import { CursorKey } from '../state/cursor-key.js';
 
 /** Serves lists in pages. A cursor is signed for one list and scope, and refused for any other. */
 @Injectable()
 export class ListPages {
   private readonly cursors: Cursors;
+  /** A page is built and encoded once, and reused for every client. */
+  private readonly cache: PageCache;
 
   constructor(
     private readonly limits: Limits,
     key: CursorKey,
+    metrics: Metrics = new Metrics(),
   ) {
+    this.cache = new PageCache(undefined, () => metrics.countMemoryLimit('list-pages'));
     this.cursors = new Cursors(key.derive('lists'));
   }
 
@@ -23,6 +28,9 @@ export class ListPages {
     const listKey = `${member}\0${scope.key}`;
     const after = cursor === undefined ? '' : this.cursors.verify(listKey, cursor);
     const signCursor = (position: string): string => this.cursors.sign(listKey, position);
-    return list.page(member, after, this.limits.pageSize, signCursor);
+    // The key contains the member, because an empty list of tools and one of prompts are the same object.
+    return this.cache.get(list, `${member}\0${after}`, () =>
+      list.page(member, after, this.limits.pageSize, signCursor),
+    );
   }
 }

@@ -13,6 +13,7 @@ import type { NameConflict } from '../core/naming/name-table.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
 import { BuildQueue } from './build-queue.js';
+import { Metrics } from '../metrics/metrics.js';
 import { ResourceLinks } from './resource-links.js';
 
 /**
@@ -36,9 +37,16 @@ export class Registry {
   private isSwapDeferred = false;
   private current = Catalog.EMPTY;
   /** Finds and translates the resources that results and tools link to. */
-  readonly links = new ResourceLinks(() => this.current);
+  readonly links: ResourceLinks;
 
-  constructor(private readonly naming: Naming) {
+  constructor(
+    private readonly naming: Naming,
+    metrics: Metrics = new Metrics(),
+  ) {
+    this.links = new ResourceLinks(
+      () => this.current,
+      () => metrics.countMemoryLimit('resource-links'),
+    );
     this.builder = new CatalogBuilder(naming);
     const onBuilt = (): void => this.swap();
     const onError = (server: string, error: unknown): void =>

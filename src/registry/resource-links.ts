@@ -14,9 +14,14 @@ const MAX_UNLISTED_LOOKUPS = 50;
  * links to it, or a tool of its server names it as its user interface.
  */
 export class ResourceLinks {
-  private readonly unlistedLinks = new UnlistedLinks();
+  private readonly unlistedLinks: UnlistedLinks;
 
-  constructor(private readonly catalog: () => Catalog) {}
+  constructor(
+    private readonly catalog: () => Catalog,
+    onDropped?: () => void,
+  ) {
+    this.unlistedLinks = new UnlistedLinks(undefined, undefined, onDropped);
+  }
 
   /**
    * Returns a function that maps the own URIs in one result of the server to public URIs of the scope and records unlisted

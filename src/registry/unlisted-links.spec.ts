@@ -22,6 +22,22 @@ describe('UnlistedLinks', () => {
     expect(links.has(at('b', 'x:0'))).toBe(true);
   });
 
+  it('drops and reports the oldest links of a server beyond the characters', () => {
+    let dropped = 0;
+    const links = new UnlistedLinks(100, 10, () => dropped++);
+    links.add(at('b', 'x:0'));
+    for (const uri of ['x:1', 'x:2', 'x:2', 'x:45678']) links.add(at('a', uri));
+    expect(['x:1', 'x:2', 'x:45678'].filter((uri) => links.has(at('a', uri)))).toEqual(['x:2', 'x:45678']);
+    expect([dropped, links.has(at('b', 'x:0'))]).toEqual([1, true]);
+  });
+
+  it('holds at most two million characters per server', () => {
+    const links = new UnlistedLinks();
+    for (let n = 0; n < 1000; n++) links.add(at('a', `x:${n}`.padEnd(8000, 'x')));
+    const held = Array.from({ length: 1000 }, (_, n) => `x:${n}`.padEnd(8000, 'x'));
+    expect(held.filter((uri) => links.has(at('a', uri)))).toHaveLength(Math.floor(2_097_152 / 8000));
+  });
+
   it.each(URIS_AT_THE_LIMIT)(
     'ignores a URI that is too long to be requested, in %s',
     (_what, longest, tooLong) => {

@@ -1,34 +1,50 @@
 import { isUriTooLong, type ResourceAddress } from '../core/resources/resource-uri.js';
 
 const MAX_LINKS_PER_SERVER = 10_000;
+/** A character takes up to two bytes. */
+const MAX_CHARACTERS_PER_SERVER = 2_097_152;
+
+interface ServerLinks {
+  /** The latest last. */
+  readonly uris: Set<string>;
+  characters: number;
+}
 
 /** The latest links to unlisted resources in the results of each server. Bounded per server. */
 export class UnlistedLinks {
-  /** The own URIs by server, the latest last. */
-  private readonly uris = new Map<string, Set<string>>();
+  private readonly links = new Map<string, ServerLinks>();
 
-  constructor(private readonly maxLinks = MAX_LINKS_PER_SERVER) {}
+  constructor(
+    private readonly maxLinks = MAX_LINKS_PER_SERVER,
+    private readonly maxCharacters = MAX_CHARACTERS_PER_SERVER,
+    /** Called for every link that is dropped for a later one. */
+    private readonly onDropped: () => void = () => {},
+  ) {}
 
   get servers(): Iterable<string> {
-    return this.uris.keys();
+    return this.links.keys();
   }
 
   add({ server, uri }: ResourceAddress): void {
     if (isUriTooLong(uri)) return;
-    const links = this.uris.get(server) ?? new Set<string>();
-    this.uris.set(server, links);
+    const links = this.links.get(server) ?? { uris: new Set<string>(), characters: 0 };
+    this.links.set(server, links);
     // Moves a link that exists already to the end.
-    links.delete(uri);
-    links.add(uri);
-    const [oldest] = links;
-    if (links.size > this.maxLinks) links.delete(oldest!);
+    if (!links.uris.delete(uri)) links.characters += uri.length;
+    links.uris.add(uri);
+    for (const oldest of links.uris) {
+      if (links.uris.size <= this.maxLinks && links.characters <= this.maxCharacters) return;
+      links.uris.delete(oldest);
+      links.characters -= oldest.length;
+      this.onDropped();
+    }
   }
 
   has({ server, uri }: ResourceAddress): boolean {
-    return this.uris.get(server)?.has(uri) ?? false;
+    return this.links.get(server)?.uris.has(uri) ?? false;
   }
 
   deleteServer(server: string): void {
-    this.uris.delete(server);
+    this.links.delete(server);
   }
 }

@@ -31,6 +31,19 @@ describe('Subscriptions', () => {
         .map(({ labels, value }) => [labels['reason'], value]),
     );
 
+  it('delivers an update when the acknowledgement is written, however late that is', async () => {
+    const listeners: (() => void)[] = [];
+    client.written = (listener) => listeners.push(listener);
+    await harness.subscriptions.subscribe(client.context, A);
+    files.update(A);
+    await harness.acknowledged();
+    expect(client.delivered).toEqual([]);
+    for (const listener of listeners) listener();
+    expect(client.uris).toEqual([PUBLIC_A]);
+    files.update(A);
+    expect(client.delivered).toHaveLength(2);
+  });
+
   describe('before the server has responded', () => {
     let request: Cancellation;
     const subscribe = (subscriber = client): ReturnType<typeof outcomeOf> => {

@@ -6,6 +6,7 @@ import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js
 import { resourceForm, underscoreId, type ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import { clientLabel } from '../mcp/client-profile.js';
 import type { SessionContext, Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
@@ -68,6 +69,8 @@ export class Subscriptions implements OnModuleInit {
     const pending = this.pending.get(subscription.id);
     if (pending) await this.waitFor(pending, subscription, signal);
     if (!this.subscribers.table.get(subscription.id)) throw this.endedError(context, uri);
+    // In a batch, or on a slow connection, the response is written later than it is computed. Held updates follow it.
+    context.onWritten(() => this.updates.acknowledged(subscription));
     return subscription;
   }
 
@@ -175,9 +178,8 @@ export class Subscriptions implements OnModuleInit {
     }
     if (!this.subscribers.table.get(subscription.id)) return;
     const { id, server, uri } = subscription;
-    this.logger.debug({ message: 'subscribed', subscription: id, server, uri });
-    // The response is written in this iteration of the event loop, after several promises. Held updates follow it.
-    process.nextTick(setImmediate, () => this.updates.acknowledged(subscription));
+    const client = clientLabel(this.subscribers.subscriberOf(subscription)?.clientInfo);
+    this.logger.debug({ message: 'subscribed', subscription: id, server, uri, client });
   }
 
   /** Counts and logs the failure. Returns the error for the client. */

@@ -133,6 +133,19 @@ describe('a config reload', () => {
     expect(pidOf(scriptedServers.a)).toBe(pidOfA);
   });
 
+  it('of the log level applies to later lines, which name the client', async () => {
+    await session.callTool('none');
+    await reloadable.change({ mcpServers: servers, log: { level: 'debug' } });
+    await session.callTool('none', {}, 'later');
+    expect(await reloadable.gateway.logged({ message: 'request failed' })).toMatchObject({
+      level: 'debug',
+      client: 'raw 1',
+      method: 'tools/call',
+    });
+    expect(reloadable.gateway.logs.filter(({ message }) => message === 'request failed')).toHaveLength(1);
+    await reloadable.change({ mcpServers: servers });
+  });
+
   it('of a project sends list changes only to clients in that project', async () => {
     const at = (id: string): string => reloadable.gateway.urlOf(`/projects/${id}/mcp`);
     const projects = { p: { servers: ['a'] }, q: { servers: ['b'] } };

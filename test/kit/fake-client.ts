@@ -103,6 +103,8 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   /** While false, delivered events stay queued and can be withdrawn. */
   isReading = true;
   readonly scopeListeners = new Set<() => void>();
+  /** Called with each function that waits until a response is written. */
+  written = (listener: () => void): unknown => setImmediate(listener);
   clientInfo: { name: string; version: string } | undefined;
   private seen: Scope = EVERYTHING;
 
@@ -153,7 +155,8 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   }
 
   contextWith(signal: CancelSignal): SessionContext {
-    return { session: this, scope: this.seen, signal } as unknown as SessionContext;
+    const onWritten = (listener: () => void): void => void this.written(listener);
+    return { session: this, scope: this.seen, signal, onWritten } as unknown as SessionContext;
   }
 
   /** The message of each event. */

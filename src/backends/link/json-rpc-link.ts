@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError } from '../../core/errors.js';
+import type { MemoryLimit } from '../../core/memory-limits.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 import { JsonDocument } from '../../lib/json-text/json-document.js';
 import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
@@ -56,6 +57,8 @@ export interface LinkOptions extends InitializeOptions {
   readonly onRefusedJson?: ((limit: JsonLimit) => void) | undefined;
   /** Called for every message of the server beyond the rate of unsolicited messages. */
   readonly onExcess?: ((outcome: ExcessOutcome) => void) | undefined;
+  /** Called when a message of the server is refused because of a memory limit. */
+  readonly onMemoryLimit?: ((limit: MemoryLimit) => void) | undefined;
   /** The session that this link belongs to; absent when sessions share the link. */
   readonly owner?: ClientSession | undefined;
   /** After this long without a message, the link pings the server, and closes if the server does not respond. */
@@ -96,6 +99,7 @@ export class JsonRpcLink implements Link {
       (text) => this.sendOneWay(text),
       (callers) => this.pending.extendDeadlines(callers),
       options.toPublicParams,
+      options.onMemoryLimit,
     );
     this.monitor = new LinkMonitor((request) => this.request(request), {
       linkFailed: (reason) => this.end(reason),
@@ -242,8 +246,10 @@ export class JsonRpcLink implements Link {
     const message = readMessage(document);
     if (message.kind === 'response') {
       if (!this.pending.respond(message)) this.inbound.charge();
-    } else if (message.kind === 'invalid') this.receiveInvalid(message.id, message.problem, 'method' in raw);
-    else if (!this.inbound.accepts(message.method, document, extra?.requestId)) return;
+    } else if (message.kind === 'invalid') {
+      if (message.memoryLimit) this.options.onMemoryLimit?.(message.memoryLimit);
+      this.receiveInvalid(message.id, message.problem, 'method' in raw);
+    } else if (!this.inbound.accepts(message.method, document, extra?.requestId)) return;
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
     else {
       const { id, method } = message;

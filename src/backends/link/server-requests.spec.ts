@@ -1,10 +1,11 @@
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
 import { flushPromises } from '../../../test/kit/promises.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller } from '../../mcp/mcp-context.js';
-import { ServerRequests } from './server-requests.js';
+import { MAX_OPEN_BYTES_PER_LINK, MAX_OPEN_REQUESTS_PER_LINK, ServerRequests } from './server-requests.js';
 
 interface Reply {
   readonly id?: unknown;
@@ -19,10 +20,22 @@ class Harness {
   readonly serverRequests = new ServerRequests(
     (text) => this.texts.push(text),
     (callers) => this.respondedFor.push([...callers]),
+    undefined,
+    (limit) => this.limits.push(limit),
   );
+  readonly limits: string[] = [];
 
   receive(method: string, params?: string, channel: FakeCaller | undefined = this.caller): void {
-    this.serverRequests.receive({ id: 'q', method, params, channel, callers: channel ? [channel] : [] });
+    this.receiveAs('q', method, params, channel);
+  }
+
+  receiveAs(
+    id: RequestId,
+    method: string,
+    params?: string,
+    channel: FakeCaller | undefined = this.caller,
+  ): void {
+    this.serverRequests.receive({ id, method, params, channel, callers: channel ? [channel] : [] });
   }
 
   get replies(): Reply[] {
@@ -181,5 +194,51 @@ describe('ServerRequests, an open request', () => {
     await flushPromises();
     expect(harness.clientRequest.options.signal.aborted).toBe(true);
     expect(harness.texts).toEqual([]);
+  });
+});
+
+describe('ServerRequests limits', () => {
+  const refused = expect.objectContaining({ error: expect.objectContaining({ code: -31029 }) });
+
+  it('refuse and count requests beyond the number that may wait, until one is answered', async () => {
+    const harness = new Harness();
+    for (let id = 0; id <= MAX_OPEN_REQUESTS_PER_LINK; id++) harness.receiveAs(id, 'roots/list');
+    expect(harness.replies).toEqual([refused]);
+    expect(harness.limits).toEqual(['link-requests']);
+    harness.clientRequest.answer({});
+    await flushPromises();
+    harness.receiveAs('next', 'roots/list');
+    expect(harness.caller.requests).toHaveLength(MAX_OPEN_REQUESTS_PER_LINK + 1);
+  });
+
+  it('refuse requests beyond the bytes of params that may wait, except the first', async () => {
+    const harness = new Harness();
+    const params = JSON.stringify({ text: 'x'.repeat(MAX_OPEN_BYTES_PER_LINK) });
+    harness.receiveAs(1, 'roots/list', params);
+    harness.receiveAs(2, 'roots/list', '{}');
+    expect(harness.replies).toEqual([refused]);
+    harness.clientRequest.answer({});
+    await flushPromises();
+    harness.receiveAs(3, 'roots/list', '{}');
+    expect(harness.caller.requests).toHaveLength(2);
+  });
+
+  it('cancel an open request whose id is used again', async () => {
+    const harness = new Harness();
+    for (let n = 0; n < MAX_OPEN_REQUESTS_PER_LINK * 2; n++) {
+      harness.receive('roots/list');
+      await flushPromises();
+    }
+    expect(harness.limits).toEqual([]);
+    const open = harness.caller.requests.filter(({ options }) => !options.signal.aborted);
+    expect(open).toHaveLength(1);
+  });
+
+  it('refuse a long progress token and count it', async () => {
+    const harness = new Harness();
+    harness.receive('roots/list', JSON.stringify({ _meta: { progressToken: 'x'.repeat(2000) } }));
+    await flushPromises();
+    expect(harness.replies).toMatchObject([{ error: { code: -32602 } }]);
+    expect(harness.limits).toEqual(['progress-token']);
   });
 });

@@ -1,5 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { codesFor, GatewayError, RemoteError } from '../../core/errors.js';
+import { MemoryLimitError, type MemoryLimit } from '../../core/memory-limits.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import { errorMessage, notificationMessage, resultMessage } from '../../mcp/json-rpc.js';
 import type { Caller, Channel } from '../../mcp/mcp-context.js';
@@ -7,6 +8,10 @@ import { progressTokenOf, progressWithToken } from '../../mcp/params.js';
 
 /** Requests that a server may send to the client whose call it is executing. */
 const FORWARDED_METHODS = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
+
+/** Maximum requests of one server that wait for clients, and maximum bytes of their params. One may exceed the latter. */
+export const MAX_OPEN_REQUESTS_PER_LINK = 512;
+export const MAX_OPEN_BYTES_PER_LINK = 33_554_432;
 
 interface ServerRequest {
   readonly id: RequestId;
@@ -27,6 +32,9 @@ interface ForwardedRequest {
 /** Forwards each request of a server to the one client that it is for, and the response of the client to the server. */
 export class ServerRequests {
   private readonly open = new Map<RequestId, ForwardedRequest>();
+  /** Requests that are being forwarded, with those that were cancelled and have not ended yet. */
+  private forwarding = 0;
+  private forwardingBytes = 0;
 
   constructor(
     private readonly send: (text: string) => void,
@@ -34,6 +42,7 @@ export class ServerRequests {
     private readonly onResponse: (callers: ReadonlySet<Caller>) => void,
     /** Rewrites own URIs in params to public ones. */
     private readonly toPublicParams: (params: JsonText) => JsonText | Promise<JsonText> = (params) => params,
+    private readonly onMemoryLimit: (limit: MemoryLimit) => void = () => {},
   ) {}
 
   receive(request: ServerRequest): void {
@@ -51,11 +60,12 @@ export class ServerRequests {
       this.reject(id, new GatewayError('internal', message));
       return;
     }
-    void this.forward(request, channel);
+    if (this.isFullFor(request)) this.reject(id, tooManyError());
+    else void this.forward(request, channel);
   }
 
   reject(id: RequestId, error: unknown): void {
-    this.send(errorMessage(id, errorText(error)));
+    this.send(this.errorResponse(id, error));
   }
 
   /** Cancels a request at the client. The server gets no response. */
@@ -82,11 +92,25 @@ export class ServerRequests {
     for (const id of this.open.keys()) this.cancel(id);
   }
 
+  private isFullFor({ params = '' }: ServerRequest): boolean {
+    const { forwarding, forwardingBytes } = this;
+    return (
+      forwarding >= MAX_OPEN_REQUESTS_PER_LINK ||
+      (forwarding > 0 && forwardingBytes + params.length > MAX_OPEN_BYTES_PER_LINK)
+    );
+  }
+
   private async forward(request: ServerRequest, channel: Channel): Promise<void> {
-    const { id, callers } = request;
+    const { id, callers, params = '' } = request;
     const forwarded: ForwardedRequest = { abort: new AbortController(), callers: new Set(callers) };
+    // A server that uses an id again has given up the earlier request.
+    this.cancel(id);
     this.open.set(id, forwarded);
+    this.forwarding++;
+    this.forwardingBytes += params.length;
     const response = await this.responseOf(channel, request, forwarded.abort.signal);
+    this.forwarding--;
+    this.forwardingBytes -= params.length;
     if (this.open.get(id) !== forwarded) return;
     this.open.delete(id);
     this.onResponse(forwarded.callers);
@@ -98,8 +122,8 @@ export class ServerRequests {
     { id, method, params }: ServerRequest,
     signal: AbortSignal,
   ): Promise<string> {
-    const token = progressTokenOf(params);
     try {
+      const token = progressTokenOf(params);
       const rewritten = params === undefined ? undefined : this.toPublicParams(new JsonText(params));
       // Without a promise the request is sent at once, before the messages that follow it.
       const publicParams = rewritten instanceof Promise ? await rewritten : rewritten;
@@ -109,14 +133,26 @@ export class ServerRequests {
       });
       return resultMessage(id, result);
     } catch (error) {
-      return errorMessage(id, errorText(error));
+      return this.errorResponse(id, error);
     }
+  }
+
+  private errorResponse(id: RequestId, error: unknown): string {
+    if (error instanceof MemoryLimitError) this.onMemoryLimit(error.memoryLimit);
+    return errorMessage(id, errorText(error));
   }
 
   private sendProgress(params: JsonText, token: string): void {
     this.send(notificationMessage('notifications/progress', progressWithToken(params.text, token)));
   }
 }
+
+const tooManyError = (): MemoryLimitError =>
+  new MemoryLimitError(
+    'link-requests',
+    MAX_OPEN_REQUESTS_PER_LINK,
+    `up to ${MAX_OPEN_REQUESTS_PER_LINK} requests with ${MAX_OPEN_BYTES_PER_LINK} bytes may wait for clients`,
+  );
 
 function errorText(error: unknown): string {
   if (error instanceof RemoteError) return error.text;

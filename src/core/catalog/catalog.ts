@@ -42,7 +42,7 @@ export type CatalogChange = Readonly<Record<ListKind, ReadonlySet<string>>>;
 
 /**
  * Everything that all servers offer, at one moment. Immutable: after a sync, the registry builds the next catalog and
- * swaps the reference, so that one request sees one catalog. List pages are cached in the catalog.
+ * swaps the reference, so that one request sees one catalog. List pages are cached by the views of the catalog.
  */
 export class Catalog {
   private readonly byId: ReadonlyMap<string, ListedServer>;

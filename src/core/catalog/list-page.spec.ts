@@ -26,6 +26,10 @@ describe('pageText', () => {
   });
 });
 
+/** Any object identifies a list. */
+const LIST = {};
+
+/** A page takes its text and its encoded text. */
 const page = (size: number): SharedJson => new SharedJson('x'.repeat(size));
 
 describe('PageCache', () => {
@@ -33,16 +37,16 @@ describe('PageCache', () => {
     const cache = new PageCache();
     let built = 0;
     const build = (): SharedJson => page(++built);
-    expect(cache.get('a', build)).toBe(cache.get('a', build));
-    expect(cache.get('b', build)).not.toBe(cache.get('a', build));
+    expect(cache.get(LIST, 'a', build)).toBe(cache.get(LIST, 'a', build));
+    expect(cache.get(LIST, 'b', build)).not.toBe(cache.get(LIST, 'a', build));
     expect(built).toBe(2);
   });
 
   it('evicts the oldest pages when they exceed the limit', () => {
-    const cache = new PageCache(30);
+    const cache = new PageCache(57);
     const builds: string[] = [];
     const get = (key: string, size: number): SharedJson =>
-      cache.get(key, () => {
+      cache.get(LIST, key, () => {
         builds.push(key);
         return page(size);
       });
@@ -55,13 +59,35 @@ describe('PageCache', () => {
     expect(builds).toEqual(['a', 'b', 'c', 'd', 'a']);
   });
 
+  it('counts the encoded page, and two bytes for each character of a text that is not ASCII', () => {
+    const evicted: string[] = [];
+    const cache = new PageCache(10, () => evicted.push('page'));
+    cache.get(LIST, 'a', () => new SharedJson('xx'));
+    // Four bytes encoded, four as text, one for the key.
+    cache.get(LIST, 'b', () => new SharedJson('éé'));
+    expect(evicted).toHaveLength(1);
+    expect([holds(cache, 'a'), holds(cache, 'b')]).toEqual([false, true]);
+  });
+
+  it('limits the pages of all lists together, and has pages of each list', () => {
+    const cache = new PageCache(20);
+    const [one, other] = [{}, {}];
+    const first = cache.get(one, 'k', () => page(4));
+    const second = cache.get(other, 'k', () => page(4));
+    expect(second).not.toBe(first);
+    expect(cache.get(one, 'k', () => page(1))).toBe(first);
+    cache.get(other, 'l', () => page(4));
+    expect(cache.get(other, 'k', () => page(1))).toBe(second);
+    expect(cache.get(one, 'k', () => page(4))).not.toBe(first);
+  });
+
   it('keeps a page beyond the limit until the next page is built', () => {
     const cache = new PageCache(10);
-    const large = cache.get('large', () => page(100));
-    expect(cache.get('large', () => page(1))).toBe(large);
-    const small = cache.get('small', () => page(1));
-    expect(cache.get('small', () => page(1))).toBe(small);
-    expect(cache.get('large', () => page(100))).not.toBe(large);
+    const large = cache.get(LIST, 'large', () => page(100));
+    expect(cache.get(LIST, 'large', () => page(1))).toBe(large);
+    const small = cache.get(LIST, 'small', () => page(1));
+    expect(cache.get(LIST, 'small', () => page(1))).toBe(small);
+    expect(cache.get(LIST, 'large', () => page(100))).not.toBe(large);
   });
 
   it('never exceeds the limit, keys included, except by the latest page', () => {
@@ -71,8 +97,8 @@ describe('PageCache', () => {
         const cache = new PageCache(limit);
         const sizes = new Map<string, number>();
         for (const [key, size] of requests) {
-          const { text } = cache.get(key, () => page(size));
-          sizes.set(key, key.length + text.length);
+          const { text } = cache.get(LIST, key, () => page(size));
+          sizes.set(key, key.length + 2 * text.length);
         }
         const held = [...sizes].filter(([key]) => holds(cache, key)).map(([, size]) => size);
         const total = held.reduce((sum, size) => sum + size, 0);
@@ -87,7 +113,7 @@ describe('PageCache', () => {
 function holds(cache: PageCache, key: string): boolean {
   const missing = new Error('not cached');
   try {
-    cache.get(key, () => {
+    cache.get(LIST, key, () => {
       throw missing;
     });
     return true;

@@ -31,32 +31,55 @@ export function pageText(
   return new SharedJson(`{${JSON.stringify(member)}:[${list}]${cursor}}`);
 }
 
-const MAX_CHARACTERS = 33_554_432;
+const MAX_BYTES = 67_108_864;
 
-/** Shares built pages between all clients with the same view. Evicts the oldest pages above `maxCharacters`. */
+interface CachedPage {
+  readonly key: string;
+  readonly page: SharedJson;
+  /** The pages of the same list, by key. */
+  readonly pages: Map<string, CachedPage>;
+  readonly bytes: number;
+}
+
+/** Shares the built pages of all lists between all clients with the same view. Evicts the oldest pages above `maxBytes`. */
 export class PageCache {
-  private readonly pages = new Map<string, SharedJson>();
-  private characters = 0;
+  /** A list that is replaced is not retained; its pages are, until they are evicted. */
+  private readonly lists = new WeakMap<object, Map<string, CachedPage>>();
+  private readonly byAge = new Set<CachedPage>();
+  private bytes = 0;
 
-  constructor(private readonly maxCharacters = MAX_CHARACTERS) {}
+  constructor(
+    private readonly maxBytes = MAX_BYTES,
+    private readonly onEvicted: () => void = () => {},
+  ) {}
 
-  get(key: string, build: () => SharedJson): SharedJson {
-    const known = this.pages.get(key);
-    if (known) return known;
-    const page = build();
-    this.pages.set(key, page);
-    this.characters += sizeOf(key, page);
+  get(list: object, key: string, build: () => SharedJson): SharedJson {
+    const pages = this.lists.get(list);
+    return (pages?.get(key) ?? this.add(list, key, build())).page;
+  }
+
+  private add(list: object, key: string, page: SharedJson): CachedPage {
+    const pages = this.lists.get(list) ?? new Map<string, CachedPage>();
+    this.lists.set(list, pages);
+    const cached = { key, page, pages, bytes: bytesOf(key, page) };
+    pages.set(key, cached);
+    this.byAge.add(cached);
+    this.bytes += cached.bytes;
     this.evict();
-    return page;
+    return cached;
   }
 
   private evict(): void {
-    for (const [key, page] of this.pages) {
-      if (this.characters <= this.maxCharacters || this.pages.size === 1) return;
-      this.pages.delete(key);
-      this.characters -= sizeOf(key, page);
+    for (const oldest of this.byAge) {
+      if (this.bytes <= this.maxBytes || this.byAge.size === 1) return;
+      this.byAge.delete(oldest);
+      oldest.pages.delete(oldest.key);
+      this.bytes -= oldest.bytes;
+      this.onEvicted();
     }
   }
 }
 
-const sizeOf = (key: string, { text }: SharedJson): number => key.length + text.length;
+/** The memory of the encoded page, of its text and of its key. V8 stores ASCII as one byte per character, else two. */
+const bytesOf = (key: string, { bytes, text }: SharedJson): number =>
+  bytes.length + text.length * (bytes.length === text.length ? 1 : 2) + key.length;

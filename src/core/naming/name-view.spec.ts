@@ -160,12 +160,6 @@ describe('NameView.page', () => {
     expect(view.page('prompts', '', 10, plain).text).toBe('{"prompts":[]}');
   });
 
-  it('is built once for all clients with the same view', () => {
-    const table = tableOf(offer('a', 'always', 'x', 'y'));
-    const page = () => table.view(only('a')).page('tools', '', 1, plain);
-    expect(page()).toBe(page());
-  });
-
   it('contains every listed entry of the scope once', () => {
     fc.assert(
       fc.property(offers, scopes, (given, scope) => {

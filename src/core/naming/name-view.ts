@@ -1,6 +1,6 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
 import { mergeRuns, type SortedRun } from '../../lib/sorted/merge-runs.js';
-import { PageCache, pageText, type Paged, type SignCursor } from '../catalog/list-page.js';
+import { pageText, type Paged, type SignCursor } from '../catalog/list-page.js';
 import type { Scope } from '../scope.js';
 import { META_TOOL_SERVER, type CatalogEntry, type ListedEntry } from './catalog-entry.js';
 import { ScopedNames } from './scoped-names.js';
@@ -9,7 +9,6 @@ import type { ServerIds } from './server-ids.js';
 
 /** The part of a table that one scope sees, under the names that it has in this scope. */
 export class NameView implements Paged {
-  private readonly pages = new PageCache();
   private readonly found = new Map<string, CatalogEntry>();
   private readonly byServer: ReadonlyMap<string, ServerEntries>;
   private scopedNames: ScopedNames | undefined;
@@ -64,12 +63,9 @@ export class NameView implements Paged {
 
   /** The text of a page is built once and reused for every client. */
   page(member: string, after: string, size: number, signCursor: SignCursor): SharedJson {
-    // The key contains the member, because tools and prompts share `NameTable.EMPTY`.
-    return this.pages.get(`${member}\0${after}`, () => {
-      const entries = firstOf(this.after(after), size + 1);
-      const items = entries.slice(0, size).map(({ publicName, text }) => ({ key: publicName, text }));
-      return pageText(member, items, entries.length > size, signCursor);
-    });
+    const entries = firstOf(this.after(after), size + 1);
+    const items = entries.slice(0, size).map(({ publicName, text }) => ({ key: publicName, text }));
+    return pageText(member, items, entries.length > size, signCursor);
   }
 
   get names(): ScopedNames {

@@ -280,12 +280,6 @@ describe('ResourceDirectory pages', () => {
       ),
       { numRuns: 150 },
     ));
-
-  it('are built once for all clients with the same view', async () => {
-    const directory = await directoryOf([{ server: 'a', uris: ['x:1', 'x:2'], templates: [] }], 'resource');
-    const page = () => directory.view(only('a')).resources.page('resources', '', 1, plain);
-    expect(page()).toBe(page());
-  });
 });
 
 describe('ResourceDirectoryBuilder', () => {

@@ -1,4 +1,3 @@
-import { PageCache } from '../catalog/list-page.js';
 import { EVERYTHING, type Scope } from '../scope.js';
 import { resourcesInScope } from './conflicts/scoped-conflicts.js';
 import {
@@ -17,7 +16,6 @@ import { uriOwners } from './uri-owners.js';
 export class ResourceDirectory {
   private readonly views = new Map<string, ResourceView>();
   private readonly byServer: ReadonlyMap<string, ServerResources>;
-  private readonly pages = new PageCache();
   /** The configured servers, and those of the parts. */
   private readonly servers: ReadonlySet<string>;
 
@@ -59,11 +57,7 @@ export class ResourceDirectory {
       const { servers, style } = this;
       const parts = this.parts.filter(({ server }) => scope.allows(server));
       const isComplete = parts.length === this.parts.length;
-      view = new ResourceView(
-        resourcesInScope({ parts, isComplete, servers, style }),
-        { scope, servers },
-        (key, build) => this.pages.get(`${scope.key}\0${key}`, build),
-      );
+      view = new ResourceView(resourcesInScope({ parts, isComplete, servers, style }), { scope, servers });
       this.views.set(scope.key, view);
     }
     return view;

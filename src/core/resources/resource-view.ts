@@ -29,8 +29,6 @@ export class ResourceView {
       /** The ids of all configured servers. */
       readonly servers: ReadonlySet<string>;
     },
-    /** Returns the cached page, or builds and caches it. */
-    private readonly cached: (key: string, build: () => SharedJson) => SharedJson,
   ) {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
   }
@@ -52,21 +50,19 @@ export class ResourceView {
   }
 
   readonly resources: Paged = {
-    page: (member, after, size, signCursor) =>
-      this.cached(`${member}\0${after}`, () => {
-        const listed = [...this.after(after, size + 1)];
-        return page(member, listed.map(resourceItem), size, signCursor);
-      }),
+    page: (member, after, size, signCursor) => {
+      const listed = [...this.after(after, size + 1)];
+      return page(member, listed.map(resourceItem), size, signCursor);
+    },
   };
 
   readonly templates: Paged = {
-    page: (member, after, size, signCursor) =>
-      this.cached(`${member}\0${after}`, () => {
-        const from =
-          after === '' ? 0 : upperBound(this.listedTemplates, after, ({ uriTemplate }) => uriTemplate);
-        const listed = this.listedTemplates.slice(from, from + size + 1);
-        return page(member, listed.map(templateItem), size, signCursor);
-      }),
+    page: (member, after, size, signCursor) => {
+      const from =
+        after === '' ? 0 : upperBound(this.listedTemplates, after, ({ uriTemplate }) => uriTemplate);
+      const listed = this.listedTemplates.slice(from, from + size + 1);
+      return page(member, listed.map(templateItem), size, signCursor);
+    },
   };
 
   /** Sorted by public form. */

@@ -1,0 +1,90 @@
+import type { ServerResponse } from 'node:http';
+import { MemoryLimitError } from '../core/memory-limits.js';
+
+/** Time after which a client that reads nothing is disconnected, once its session is closed. */
+const CLOSED_STUCK_MS = 1000;
+
+interface UnreadLimits {
+  readonly unreadBytesPerSession: number;
+  readonly unreadBytesPerPrincipal: number;
+  readonly streamStuckMs: number;
+}
+
+/** Bytes of responses that the clients of each principal have not read yet. A principal without such bytes has no entry. */
+export class UnreadByPrincipal {
+  private readonly bytes = new Map<string, number>();
+
+  of(principal: string): number {
+    return this.bytes.get(principal) ?? 0;
+  }
+
+  add(principal: string, bytes: number): void {
+    const sum = this.of(principal) + bytes;
+    if (sum > 0) this.bytes.set(principal, sum);
+    else this.bytes.delete(principal);
+  }
+}
+
+/**
+ * What the client of one session was sent and has not read yet: JSON responses, and the queues of response streams. Counts
+ * the bytes that Node buffers, because those in the buffers of the kernel take no memory of the process.
+ */
+export class UnreadResponses {
+  private bytes = 0;
+  private isClosed = false;
+  private readonly responses = new Set<ServerResponse>();
+
+  constructor(
+    private readonly limits: UnreadLimits,
+    /** The key under which limits per principal count the session. It changes only while nothing is unread. */
+    private readonly quotaKey: () => string,
+    private readonly byPrincipal: UnreadByPrincipal = new UnreadByPrincipal(),
+    /** Called when a client is disconnected because it reads nothing. */
+    private readonly onStuck: () => void = () => {},
+  ) {}
+
+  /** The error for further requests and results while a limit is reached. */
+  limitError(): MemoryLimitError | undefined {
+    const { unreadBytesPerSession, unreadBytesPerPrincipal } = this.limits;
+    if (this.bytes >= unreadBytesPerSession) return unreadError('this session', unreadBytesPerSession);
+    return this.byPrincipal.of(this.quotaKey()) >= unreadBytesPerPrincipal
+      ? unreadError('sessions of this principal', unreadBytesPerPrincipal)
+      : undefined;
+  }
+
+  /** Negative when the client has read bytes. */
+  add(bytes: number): void {
+    if (this.isClosed || bytes === 0) return;
+    this.bytes += bytes;
+    this.byPrincipal.add(this.quotaKey(), bytes);
+  }
+
+  /** Called for a response that was written completely. Disconnects the client if it stops reading. */
+  watch(response: ServerResponse): void {
+    const bytes = response.writableLength;
+    if (bytes === 0) return;
+    this.add(bytes);
+    this.responses.add(response);
+    response.setTimeout(this.isClosed ? CLOSED_STUCK_MS : this.limits.streamStuckMs, () => {
+      this.onStuck();
+      response.destroy();
+    });
+    response.once('close', () => {
+      this.responses.delete(response);
+      this.add(-bytes);
+    });
+  }
+
+  close(): void {
+    this.add(-this.bytes);
+    this.isClosed = true;
+    for (const response of this.responses) response.setTimeout(CLOSED_STUCK_MS);
+  }
+}
+
+const unreadError = (whose: string, limit: number): MemoryLimitError =>
+  new MemoryLimitError(
+    'unread-responses',
+    limit,
+    `${limit} bytes of responses to ${whose} are unread: read them before the next request`,
+  );

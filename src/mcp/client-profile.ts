@@ -1,0 +1,43 @@
+import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/sdk/types.js';
+import { GatewayError } from '../core/errors.js';
+import { MemoryLimitError } from '../core/memory-limits.js';
+import { memberText } from '../lib/json-text/json-text.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
+import type { Params } from './json-rpc.js';
+
+/** Maximum size of `capabilities` and `clientInfo` together. They stay in memory as long as the session. */
+export const MAX_PROFILE_BYTES = 16_384;
+
+const MAX_LABEL_LENGTH = 64;
+
+/** How a client described itself in `initialize`. */
+export interface ClientProfile {
+  readonly capabilities: ClientCapabilities;
+  readonly clientInfo: Implementation | undefined;
+}
+
+/** The profile in the params of `initialize`. Throws when it is invalid or too large. */
+export function readClientProfile(params: Params | undefined, paramsText: string | undefined): ClientProfile {
+  const capabilities = params?.['capabilities'];
+  if (!isJsonObject(capabilities)) throw new GatewayError('invalid-params', 'capabilities must be an object');
+  if (profileBytes(paramsText ?? '{}') > MAX_PROFILE_BYTES)
+    throw new MemoryLimitError(
+      'client-profile',
+      MAX_PROFILE_BYTES,
+      `capabilities and clientInfo must not be larger than ${MAX_PROFILE_BYTES} bytes together`,
+      'invalid-params',
+    );
+  return { capabilities, clientInfo: params?.['clientInfo'] as Implementation | undefined };
+}
+
+/** Name and version of a client for logs, shortened; undefined when it sent no name. */
+export function clientLabel(clientInfo: unknown): string | undefined {
+  if (!isJsonObject(clientInfo) || typeof clientInfo['name'] !== 'string') return undefined;
+  const { name, version } = clientInfo;
+  return `${name} ${typeof version === 'string' ? version : ''}`.slice(0, MAX_LABEL_LENGTH).trimEnd();
+}
+
+function profileBytes(params: string): number {
+  const texts = [memberText(params, 'capabilities'), memberText(params, 'clientInfo')];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
+}
