@@ -38,7 +38,7 @@ describe('memory limits', () => {
       });
     gateway = await startGateway({
       mcpServers: { docs: { ...docs.http, timeoutMs: 5000 } },
-      limits: { streamStuckMs: 1500, unreadBytesPerSession: 16 * MEGABYTE },
+      limits: { streamStuckMs: 3000, unreadBytesPerSession: MEGABYTE },
     });
     await gateway.listed({ tools: ['docs'], resources: ['docs'] });
   }, 30_000);
@@ -110,17 +110,17 @@ describe('memory limits', () => {
 
   it('bound the responses that a client does not read, and release them', async () => {
     const session = await RawSession.open(gateway.url);
-    const sockets = Array.from({ length: 12 }, (_, n) => callWithoutReading(session, 1000 + n));
-    await until('results are replaced by errors', async () => (await limited('unread-responses')) >= 6);
+    const sockets = Array.from({ length: 4 }, (_, n) => callWithoutReading(session, 1000 + n));
+    await until('results are replaced by errors', async () => (await limited('unread-responses')) > 0);
     const other = await RawSession.open(gateway.url);
     expect(textIn(await other.callTool('docs__small'))).toBe('small');
     expect((await session.callTool('docs__small')).error).toMatchObject({
       code: -31029,
-      data: { code: 'LimitExceeded', limit: 16 * MEGABYTE },
+      data: { code: 'LimitExceeded', limit: MEGABYTE },
     });
     const isClosed = async (): Promise<boolean> =>
       (await session.callTool('docs__small')).error === undefined;
-    await until('the clients that do not read are disconnected', isClosed, 10_000);
+    await until('the clients that do not read are disconnected', isClosed, 20_000);
     for (const socket of sockets) socket.destroy();
   }, 30_000);
 
@@ -136,7 +136,7 @@ describe('memory limits', () => {
     await client.session.callTool('docs__small');
     expect(client.updates).toEqual([]);
     gate.resolve('done');
-    expect(JSON.parse((await batch).text)).toMatchObject([{ id: 1 }, { id: 2 }]);
+    expect(JSON.parse((await batch).text)).toHaveLength(2);
     await until('the update follows', () => client.updates.length > 0);
   });
 });
