@@ -15,9 +15,9 @@ export function objectOutputSchema(definition: string, schema: unknown): string 
   if (!isJsonObject(schema) || schema['type'] === 'object') return undefined;
   const text = memberText(definition, 'outputSchema')!;
   const moved = text.includes('$ref') ? JSON.stringify(moveReferences(schema)) : text;
-  const wrapped = `{"type":"object","properties":{"result":${moved}},"required":["result"]}`;
+  const object = `{"type":"object","properties":{"result":${moved}},"required":["result"]}`;
   const dialect = schema['$schema'];
-  return typeof dialect === 'string' ? withMember(wrapped, '$schema', JSON.stringify(dialect)) : wrapped;
+  return typeof dialect === 'string' ? withMember(object, '$schema', JSON.stringify(dialect)) : object;
 }
 
 /** The result of a call as a client that requires an object reads it. `wrapsOutput`: the schema of the tool was wrapped. */
@@ -25,9 +25,10 @@ export function withObjectOutput(result: JsonText, wrapsOutput: boolean): JsonTe
   if (!result.text.includes('"structuredContent"')) return result;
   const content = result.memberText('structuredContent');
   if (content === undefined || (content.startsWith('{') && !wrapsOutput)) return result;
-  const wrap = (value: string): string => `{"result":${value}}`;
-  return new JsonText(mapMember(result.text, 'structuredContent', wrap, result.members));
+  return new JsonText(mapMember(result.text, 'structuredContent', wrapped, result.members));
 }
+
+const wrapped = (content: string): string => `{"result":${content}}`;
 
 /** References to the root of the document, which is now the schema of the property. An embedded `$id` has its own root. */
 function moveReferences(schema: unknown): unknown {
