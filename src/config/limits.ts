@@ -56,12 +56,11 @@ export class Limits {
   @Integer(0, 100_000, 'Events kept per session for replay; 0 disables replay.')
   readonly replayEvents: number = 256;
 
-  @Integer(
-    1,
-    100_000,
-    'Maximum number of subscriptions of one session, and of one principal if auth is configured.',
-  )
+  @Integer(1, 100_000, 'Maximum number of subscriptions of one session.')
   readonly subscriptionsPerClient: number = 100;
+
+  @Integer(1, 10_000_000, 'Maximum number of subscriptions of all sessions of one principal.')
+  readonly subscriptionsPerPrincipal: number = 10_000;
 
   @Integer(1, 10_000_000, 'Maximum number of subscriptions of all clients at one server.')
   readonly subscriptionsPerServer: number = 100_000;

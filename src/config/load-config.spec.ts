@@ -73,6 +73,7 @@ describe('readConfig', () => {
         streamStuckMs: 30_000,
         replayEvents: 256,
         subscriptionsPerClient: 100,
+        subscriptionsPerPrincipal: 10_000,
         subscriptionsPerServer: 100000,
         subscriptions: 250000,
         inFlightPerSession: 100,

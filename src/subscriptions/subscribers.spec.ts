@@ -87,11 +87,12 @@ describe('Subscribers', () => {
   describe('limits', () => {
     it.each([
       ['one client', { subscriptionsPerClient: 3 }, 'a client'],
+      ['one principal', { subscriptionsPerPrincipal: 3 }, 'all sessions of a principal'],
       ['one server', { subscriptionsPerServer: 3 }, 'all clients to one server'],
       ['the gateway', { subscriptions: 3 }, 'all clients'],
     ])('refuse a subscription beyond the limit of %s', (_whose, limits, words) => {
       open(limits);
-      const client = new FakeSubscriber('a');
+      const client = new FakeSubscriber('a', principal('ann'));
       for (const uri of ['x', 'y', 'z']) add(client, uri);
       const fourth = at('db', 'w');
       expect(refusal(() => subscribers.add(client, fourth))).toEqual(limitError(words, 3));
@@ -111,19 +112,27 @@ describe('Subscribers', () => {
     });
 
     it('count all sessions of a principal together, and anonymous sessions separately', () => {
-      open({ subscriptionsPerClient: 2 });
+      open({ subscriptionsPerPrincipal: 2 });
       const [first, second] = [
         new FakeSubscriber('a', principal('ann')),
         new FakeSubscriber('b', principal('ann')),
       ];
       add(first, 'x');
       add(second, 'x');
-      expect(refusal(() => add(second, 'y'))).toEqual(limitError('a client', 2));
-      expect(refusal(() => add(first, 'y'))).toEqual(limitError('a client', 2));
+      const reached = limitError('all sessions of a principal', 2);
+      expect(refusal(() => add(second, 'y'))).toEqual(reached);
+      expect(refusal(() => add(first, 'y'))).toEqual(reached);
       add(new FakeSubscriber('c', principal('ben')), 'y');
       for (const anonymous of ['d', 'e'])
         for (const uri of ['x', 'y']) add(new FakeSubscriber(anonymous), uri);
       expect(subscribers.table.size).toBe(7);
+    });
+
+    it('accept a session whose principal reached the limit of a client in another session', () => {
+      open({ subscriptionsPerClient: 2 });
+      for (const session of ['lost', 'back'])
+        for (const uri of ['x', 'y']) add(new FakeSubscriber(session, principal('ann')), uri);
+      expect(subscribers.table.size).toBe(4);
     });
 
     it('accept a repeated subscription at the limit', () => {
@@ -135,7 +144,7 @@ describe('Subscribers', () => {
     });
 
     it('accept a subscription at once when another one ended', () => {
-      open({ subscriptionsPerClient: 1 });
+      open({ subscriptionsPerClient: 1, subscriptionsPerPrincipal: 1 });
       const client = new FakeSubscriber('a', principal('ann'));
       const other = new FakeSubscriber('b', principal('ann'));
       subscribers.remove(add(client, 'x').id);

@@ -37,7 +37,7 @@ interface ObservedSubscriber {
 /** By limit: the subject of its error message. */
 const LIMIT_HOLDERS: Readonly<Record<ReachedLimit['which'], string>> = {
   perSubscriber: 'a client',
-  perPrincipal: 'a client',
+  perPrincipal: 'all sessions of a principal',
   perServer: 'all clients to one server',
   total: 'all clients',
 };
@@ -62,12 +62,12 @@ export class Subscribers {
   /** Set by SessionPersistence. Resolves when all subscriptions are on disk, or after a timeout; never rejects. */
   waitUntilPersisted: () => Promise<void> = () => Promise.resolve();
 
-  constructor({ subscriptionsPerClient, subscriptionsPerServer, subscriptions }: Limits) {
+  constructor(limits: Limits) {
     this.limits = {
-      perSubscriber: subscriptionsPerClient,
-      perPrincipal: subscriptionsPerClient,
-      perServer: subscriptionsPerServer,
-      total: subscriptions,
+      perSubscriber: limits.subscriptionsPerClient,
+      perPrincipal: limits.subscriptionsPerPrincipal,
+      perServer: limits.subscriptionsPerServer,
+      total: limits.subscriptions,
     };
   }
 

@@ -60,18 +60,24 @@ describe('subscriptions beyond a limit', () => {
     expect(subscriptionRequests(docs)).toHaveLength(10);
   });
 
-  it('of one principal are counted over all its sessions and separately from other principals', async () => {
+  it('of one session are not counted for another session of its principal, which has a limit of its own', async () => {
     const auth = { apiKeys: [key('ann'), key('ben')] };
-    const { gateway } = await setUp({ subscriptionsPerClient: 10 }, { auth }, keyHeader('ann'));
-    const [one, two, ben] = await Promise.all(
+    const limits = { subscriptionsPerClient: 10, subscriptionsPerPrincipal: 15 };
+    const { gateway } = await setUp(limits, { auth }, keyHeader('ann'));
+    const [lost, back, ben] = await Promise.all(
       ['ann', 'ann', 'ben'].map((id) => SubscribedClient.open(gateway.url, { headers: keyHeader(id) })),
     );
-    const answers = await Promise.all(OWN.map((_, n) => (n % 2 === 0 ? one! : two!).subscribe(uri(n))));
-    expect(countAccepted(answers)).toBe(10);
+    const subscribeAll = (client: SubscribedClient): Promise<Answer[]> =>
+      Promise.all(OWN.map((_, n) => client.subscribe(uri(n))));
+    expect(countAccepted(await subscribeAll(lost!))).toBe(10);
+    expect((await lost!.subscribe(uri(49, 'other'))).error).toEqual(refusal('a client', 10));
+    expect(countAccepted(await subscribeAll(back!))).toBe(5);
+    expect((await back!.subscribe(uri(49, 'other'))).error).toEqual(
+      refusal('all sessions of a principal', 15),
+    );
     await ben!.subscribed(uri(0));
-    expect((await two!.subscribe(uri(49, 'other'))).error).toEqual(refusal('a client', 10));
-    await one!.session.end();
-    expect((await two!.subscribe(uri(49, 'other'))).result).toBeDefined();
+    await lost!.session.end();
+    expect((await back!.subscribe(uri(49, 'other'))).result).toBeDefined();
   });
 
   it.each([

@@ -3,7 +3,7 @@ import type { AddedSubscription, NewSubscription, SubscriptionTable } from './su
 /** Maximum numbers of subscriptions. Infinity where there is no limit. */
 export interface SubscriptionLimits {
   readonly perSubscriber: number;
-  /** Over all sessions of one principal, so that it cannot evade the limit by opening more of them. */
+  /** Over all sessions of one principal. Separate from `perSubscriber`: a new session is not refused for the rows of a lost one. */
   readonly perPrincipal: number;
   readonly perServer: number;
   readonly total: number;
