@@ -6,18 +6,20 @@ import { requireUri } from '../mcp/params.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 import { Subscriptions } from './subscriptions.service.js';
 
-/** The key in `_meta` of the result under which a client gets the id of its subscription. */
+/** Key in `_meta`: a request with `true` under it gets the id of the subscription under it in the result. */
 const SUBSCRIPTION_ID_META_KEY = 'io.gatehouse/subscription';
 
 @McpController()
 export class SubscriptionsController {
   constructor(private readonly subscriptions: Subscriptions) {}
 
+  /** The result is empty unless the id is requested: some SDKs refuse other members. */
   @UseGuards(SubscriptionLimitGuard)
   @McpRequest('resources/subscribe')
   async subscribe(params: Params | undefined, context: SessionContext): Promise<object> {
     const { id } = await this.subscriptions.subscribe(context, requireUri(params));
-    return { _meta: { [SUBSCRIPTION_ID_META_KEY]: id } };
+    const meta = params?.['_meta'] as Params | null | undefined;
+    return meta?.[SUBSCRIPTION_ID_META_KEY] === true ? { _meta: { [SUBSCRIPTION_ID_META_KEY]: id } } : {};
   }
 
   /** Extension of the protocol: `subscriptionId` may be given instead of the URI, or in addition to it. */

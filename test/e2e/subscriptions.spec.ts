@@ -83,13 +83,22 @@ describe('subscriptions', () => {
     });
   });
 
-  it('are answered with an id and requested at the server by its own URI, once for several clients', async () => {
-    const [one, two] = await Promise.all([1, 2].map(() => SubscribedClient.open(gateway.url)));
-    const { result } = await one!.subscribe('resource://docs/x://b');
-    expect(result).toEqual({ _meta: { 'io.gatehouse/subscription': expect.stringMatching(/^[\w-]{12}$/) } });
-    await two!.subscribed('resource://docs/x://b');
+  it('are answered with an empty result, and with an id on request', async () => {
+    const client = await SubscribedClient.open(gateway.url);
+    const key = 'io.gatehouse/subscription';
+    for (const meta of [undefined, {}, { [key]: false }, { [key]: 'true' }])
+      expect((await client.subscribe('resource://docs/x://c', meta)).result).toEqual({});
+    const { result } = await client.subscribe('resource://docs/x://c', { [key]: true });
+    expect(result).toEqual({ _meta: { [key]: expect.stringMatching(/^[\w-]{12}$/) } });
+    expect((await client.subscribe('x://c', { [key]: true })).result).toEqual(result);
+  });
+
+  it('are requested at the server by its own URI, once for several clients', async () => {
+    const [one, two] = await Promise.all(
+      [1, 2].map(() => SubscribedClient.of(gateway.url, 'resource://docs/x://b')),
+    );
     await two!.subscribed('docs_x___b');
-    expect((await one!.subscribe('x://b')).result).toEqual(result);
+    await one!.subscribed('x://b');
     expect(subscriptionRequests(docs).filter((request) => request.endsWith('x://b'))).toEqual(['+x://b']);
     await one!.unsubscribe('x://b');
     await two!.session.end();

@@ -68,13 +68,13 @@ export class SubscribedClient {
     return client;
   }
 
-  subscribe(uri: unknown): Promise<Answer> {
-    return this.session.request('resources/subscribe', { uri });
+  subscribe(uri: unknown, meta?: object): Promise<Answer> {
+    return this.session.request('resources/subscribe', { uri, ...(meta && { _meta: meta }) });
   }
 
   /** Subscribes and returns the id of the subscription. Throws when the request is refused. */
   async subscribed(uri: string): Promise<string> {
-    const { result, text } = await this.subscribe(uri);
+    const { result, text } = await this.subscribe(uri, { 'io.gatehouse/subscription': true });
     const meta = result?.['_meta'] as Record<string, string> | undefined;
     const id = meta?.['io.gatehouse/subscription'];
     if (id === undefined) throw new Error(`not subscribed: ${text}`);
