@@ -5,11 +5,14 @@ import type { Subscribers } from './subscribers.js';
 
 const RETRY = { firstMs: 500, maxMs: 30_000 };
 
+type LinkOwner = Pick<Subscription, 'server' | 'subscriber'>;
+
 /**
  * Keeps the own link of a session open while the session has subscriptions to a server with `isolation: session`. The link
- * for a pending subscription is opened by SubscriptionConfirmation instead.
+ * of a session whose subscriptions are all pending is opened by SubscriptionConfirmation instead.
  */
 export class SessionLinkOpener {
+  /** By server and session, so that the end of one session's link does not cancel the retry of another. */
   private readonly retries = new Map<string, RetryTimer>();
 
   constructor(
@@ -20,37 +23,49 @@ export class SessionLinkOpener {
 
   /** Opens the links of all sessions that are subscribed to resources of the server. */
   openAll(server: string): void {
-    const rows = new Map<string, Subscription>();
+    const subscribers = new Set<string>();
     for (const target of this.subscribers.table.targetsOf(server))
-      target.forEach((row) => rows.set(row.subscriber, row));
-    for (const row of rows.values()) this.open(row);
+      target.forEach(({ subscriber }) => subscribers.add(subscriber));
+    for (const subscriber of subscribers) this.open({ server, subscriber });
   }
 
-  /** Opens the link of the session that a row belongs to, if the server keeps links per session. */
-  open(row: Subscription): void {
-    const backend = this.backends.find(row.server);
-    const session = backend?.hasSessionLinks ? this.subscribers.subscriberOf(row)?.session : undefined;
-    if (session && !this.isPending(row)) backend!.sessionLink(session).catch(() => this.retry(row.server));
+  /** Opens the link of one session, if the server keeps links per session. */
+  open(owner: LinkOwner): void {
+    const backend = this.backends.find(owner.server);
+    const rows = backend?.hasSessionLinks ? this.rowsOf(owner) : [];
+    if (rows.length === 0) this.stopRetry(owner);
+    const row = rows.find((candidate) => !this.isPending(candidate));
+    const session = row && this.subscribers.subscriberOf(row)?.session;
+    if (session) backend!.sessionLink(session).catch(() => this.retry(owner));
   }
 
-  linkLost(server: string, subscriber: string, { wasStable }: { wasStable: boolean }): void {
-    if (wasStable) this.stopRetry(server);
-    const rows = [...this.subscribers.table.ofSubscriber(subscriber)];
-    if (rows.some((row) => row.server === server)) this.retry(server);
+  linkLost(owner: LinkOwner, { wasStable }: { wasStable: boolean }): void {
+    const isWanted = this.rowsOf(owner).length > 0;
+    if (wasStable || !isWanted) this.stopRetry(owner);
+    if (isWanted) this.retry(owner);
   }
 
   stop(): void {
-    for (const server of this.retries.keys()) this.stopRetry(server);
+    for (const retry of this.retries.values()) retry.stop();
+    this.retries.clear();
   }
 
-  private retry(server: string): void {
-    const retry = this.retries.get(server) ?? new RetryTimer(() => this.openAll(server), RETRY);
-    this.retries.set(server, retry);
+  private rowsOf({ server, subscriber }: LinkOwner): readonly Subscription[] {
+    return [...this.subscribers.table.ofSubscriber(subscriber)].filter((row) => row.server === server);
+  }
+
+  private retry(owner: LinkOwner): void {
+    const key = keyOf(owner);
+    const retry = this.retries.get(key) ?? new RetryTimer(() => this.open(owner), RETRY);
+    this.retries.set(key, retry);
     retry.plan();
   }
 
-  private stopRetry(server: string): void {
-    this.retries.get(server)?.stop();
-    this.retries.delete(server);
+  private stopRetry(owner: LinkOwner): void {
+    const key = keyOf(owner);
+    this.retries.get(key)?.stop();
+    this.retries.delete(key);
   }
 }
+
+const keyOf = ({ server, subscriber }: LinkOwner): string => `${server} ${subscriber}`;

@@ -3,6 +3,7 @@ import { FakeSubscriber } from '../../test/kit/fake-client.js';
 import type { FakeLink } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { recordLog } from '../../test/kit/log-lines.js';
+import { Waiter } from '../core/subscriptions/uri-state.js';
 import { LINGER_MS, SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 
 const A = 'resource://s/x://a';
@@ -87,6 +88,33 @@ describe('UpstreamSubscriptions with isolation: session', () => {
     harness.unsubscribe(ann, A);
     await harness.pass(60_000);
     expect(server.links).toHaveLength(4);
+  });
+
+  it('reopen the lost link of one session although another session closes', async () => {
+    await harness.subscribe(ann, A);
+    await harness.subscribe(ben, A);
+    await harness.pass(20_000);
+    server.links[1]!.disconnect();
+    await harness.pass(0);
+    ben.close();
+    await harness.pass(60_000);
+    expect(server.links.map(requestsOn)).toEqual([[], ['+x://a'], ['+x://a'], ['+x://a']]);
+    expect(ann.uris).toEqual([A]);
+  });
+
+  it('reopen the lost link of a session whose next subscription fails', async () => {
+    await open(new FakeServer(['x://a', 'x://a/1']));
+    await harness.subscribe(ann, A);
+    const connected = new Waiter();
+    jest.spyOn(server, 'connect').mockImplementationOnce(() => connected.promise.then(() => server.link));
+    server.links[1]!.disconnect();
+    await harness.pass(0);
+    const failing = harness.subscribe(ann, 'x://a/1').catch(String);
+    await harness.pass(500);
+    connected.reject(new Error('no route'));
+    expect(await failing).toContain('SERVER_UNAVAILABLE');
+    await harness.pass(60_000);
+    expect(server.links.map(requestsOn)).toEqual([[], ['+x://a'], ['+x://a']]);
   });
 
   it('subscribe again after a gap on one link, for its session only', async () => {

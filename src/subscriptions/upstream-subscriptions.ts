@@ -82,9 +82,10 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
    */
   async confirm(row: Subscription): Promise<void> {
     this.pending.add(row.id);
-    const uris = await this.urisOf(row);
+    let uris: readonly string[];
     let confirmed: ReadonlySet<string>;
     try {
+      uris = await this.urisOf(row);
       confirmed = await this.confirmation.confirm(row, uris);
     } finally {
       this.pending.delete(row.id);
@@ -163,7 +164,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       if (this.links.find(backend.id, owner)?.link !== link) return;
       this.links.delete(backend.id, owner);
       const wasStable = performance.now() - openedAt > STABLE_LINK_MS;
-      this.sessionLinks.linkLost(backend.id, owner, { wasStable });
+      this.sessionLinks.linkLost({ server: backend.id, subscriber: owner }, { wasStable });
     });
   }
 
