@@ -157,8 +157,12 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     const events: BackendEvents = {
       listed: () => this.publish(backend),
       linkChanged: (link) => this.linkChanged(backend, link),
-      sessionLinkOpened: (link, owner) => this.sessionLinkListeners.emit(backend, link, owner),
-      notified: (notification, owner) => this.notificationListeners.emit(id, notification, owner),
+      sessionLinkOpened: (link, owner) => {
+        if (this.isCurrent(backend)) this.sessionLinkListeners.emit(backend, link, owner);
+      },
+      notified: (notification, owner) => {
+        if (this.isCurrent(backend)) this.notificationListeners.emit(id, notification, owner);
+      },
       stateChanged: () => this.stateListeners.emit(backend),
     };
     const connect = this.linkFactory(id, config, () => backend.config.concurrency);
@@ -200,8 +204,11 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** Ignores the links of a retired backend: the backend that replaced it may have opened its own. */
   private linkChanged(backend: Backend, link: Link | undefined): void {
-    if (this.backends.get(backend.id) !== backend) return;
-    this.linkListeners.emit(backend, link);
+    if (this.isCurrent(backend)) this.linkListeners.emit(backend, link);
+  }
+
+  private isCurrent(backend: Backend): boolean {
+    return this.backends.get(backend.id) === backend;
   }
 
   /** Puts the last listing and the current decisions into the registry. */
@@ -212,7 +219,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     const { rank, config, disabledTools } = server;
     const style = config.naming?.tools ?? this.naming.tools;
     await this.registry.put({ id, rank, listing, disabledTools, style });
-    if (this.backends.get(id) === backend) this.syncListeners.emit(backend);
+    if (this.isCurrent(backend)) this.syncListeners.emit(backend);
   }
 }
 

@@ -59,8 +59,8 @@ export class ResourceLinks {
     return form && scope.allows(form.server) && this.isLinked(form) ? form : undefined;
   }
 
-  private isLinked({ server, uri }: ResourceAddress): boolean {
-    const catalog = this.catalog();
+  /** In the current catalog, or an earlier one. */
+  isLinked({ server, uri }: ResourceAddress, catalog = this.catalog()): boolean {
     if (!catalog.server(server)) return false;
     return this.unlistedLinks.has({ server, uri }) || catalog.tools.usesUi(server, uri);
   }

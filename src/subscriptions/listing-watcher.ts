@@ -1,14 +1,16 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
+import { DesiredServers } from '../backends/desired-servers.js';
 import { Catalog, type CatalogChange } from '../core/catalog/catalog.js';
 import { ResourceList } from '../core/resources/resource-list.js';
 import type { ResourcePattern } from '../core/resources/resource-pattern.js';
 import { Registry } from '../registry/registry.service.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
-import { sliceScheduler } from '../lib/slices/slices.js';
+import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { findMatches } from './pattern-matches.js';
 import { Subscribers } from './subscribers.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
+import { listOf } from './wanted-resources.js';
 
 /** The resources that a server listed, and the catalog in which they had their public URIs. */
 interface ListedResources {
@@ -16,14 +18,19 @@ interface ListedResources {
   readonly catalog: Catalog;
 }
 
-/** Between two listings of a server: own URIs of subscribed resources, and the patterns of all pattern subscriptions. */
+/** Between two listings of a server: own URIs of subscribed resources, and the targets of all subscriptions. */
 interface ListingDifference {
   readonly removed: ReadonlySet<string>;
   readonly added: ReadonlySet<string>;
   readonly patterns: readonly ResourcePattern[];
+  /** Subscribed to by their URI. */
+  readonly resources: readonly string[];
 }
 
-/** Compares successive listings of a server, and reports which subscribed resources were removed or added. */
+/**
+ * Compares successive listings of a server, and reports which subscribed resources were removed or added. Those of a
+ * disabled server count as removed.
+ */
 @Injectable()
 export class ListingWatcher implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
@@ -36,6 +43,7 @@ export class ListingWatcher implements OnModuleInit {
   constructor(
     private readonly registry: Registry,
     private readonly backends: Backends,
+    private readonly desired: DesiredServers,
     private readonly subscribers: Subscribers,
     private readonly upstreams: UpstreamSubscriptions,
   ) {}
@@ -46,7 +54,12 @@ export class ListingWatcher implements OnModuleInit {
     this.backends.onSynced(({ id, listing }) => {
       if (listing?.resources === ResourceList.EMPTY) this.compareWithLastListing(id, listing.resources);
     });
-    // Nor does it report a change when a server that is not in the catalog is disabled, which removes its subscriptions.
+    // Called before the backends change, so that there is a backend if the server was enabled.
+    this.desired.onChange((servers) => {
+      for (const id of this.subscribers.table.servers)
+        if (servers.get(id)?.enabled === false && this.backends.find(id)) this.serverDisabled(id);
+    });
+    // The registry reports no change when a server that is not in the catalog is removed.
     this.subscribers.onRemove(({ server }) => {
       if (this.subscribers.table.countOfServer(server) === 0) this.lastListings.delete(server);
     });
@@ -61,8 +74,21 @@ export class ListingWatcher implements OnModuleInit {
         this.lastListings.set(id, { list: listOf(before, id), catalog: before });
       // A server that is being replaced is not in the catalog for a while. Its resources do not count as removed.
       if (list !== ResourceList.NOT_LISTED) this.compareWithLastListing(id, list);
-      else if (this.subscribers.table.countOfServer(id) === 0) this.lastListings.delete(id);
+      else if (this.subscribers.table.countOfServer(id) === 0 || !this.isEnabled(id))
+        this.lastListings.delete(id);
     }
+  }
+
+  private serverDisabled(server: string): void {
+    const before = this.lastListings.get(server) ?? {
+      list: listOf(this.lastCatalog, server),
+      catalog: this.lastCatalog,
+    };
+    const tracked = [...this.upstreams.trackedUris(server)];
+    this.upstreams.serverDisabled(server);
+    // The first listing after the server is enabled again is not compared with this one.
+    this.lastListings.delete(server);
+    this.compare(server, () => this.reportDisabled(server, before, tracked));
   }
 
   private compareWithLastListing(server: string, list: ResourceList): void {
@@ -70,11 +96,37 @@ export class ListingWatcher implements OnModuleInit {
     this.lastListings.delete(server);
     if (!before || before.list === list) return;
     const after = { list, catalog: this.lastCatalog };
+    this.compare(server, () => this.reportDifference(server, before, after));
+  }
+
+  private compare(server: string, report: () => Promise<void>): void {
     this.comparisons
-      .run(() => this.reportDifference(server, before, after))
+      .run(report)
       .catch((error: unknown) =>
         this.logger.error({ message: 'comparison of listings failed', server, cause: String(error) }),
       );
+  }
+
+  private async reportDisabled(
+    server: string,
+    { list, catalog }: ListedResources,
+    tracked: readonly string[],
+  ): Promise<void> {
+    const yieldIfDue = sliceScheduler.start();
+    const lists = [list, ResourceList.EMPTY] as const;
+    const { removed, resources } = await this.findDifference(server, lists, tracked, yieldIfDue);
+    for (const uri of new Set([...resources, ...removed])) {
+      // Subscribers of a server that is enabled again get an update from its new link.
+      if (this.isEnabled(server)) return;
+      const address = { server, uri };
+      if (!this.upstreams.wanted.isGone(address, catalog))
+        this.upstreams.resourceGone(address, (scope) => catalog.resources.publicUri(address, scope));
+      await yieldIfDue();
+    }
+  }
+
+  private isEnabled(server: string): boolean {
+    return this.desired.current.get(server)?.enabled ?? false;
   }
 
   private async reportDifference(
@@ -82,22 +134,29 @@ export class ListingWatcher implements OnModuleInit {
     before: ListedResources,
     after: ListedResources,
   ): Promise<void> {
-    const { removed, added, patterns } = await this.findDifference(server, before.list, after.list);
-    for (const uri of removed)
-      this.upstreams.resourceGone({ server, uri }, (scope) =>
-        before.catalog.resources.publicUri({ server, uri }, scope),
-      );
+    const tracked = this.upstreams.trackedUris(server);
+    const yieldIfDue = sliceScheduler.start();
+    const lists = [before.list, after.list] as const;
+    const { removed, added, patterns } = await this.findDifference(server, lists, tracked, yieldIfDue);
+    for (const uri of removed) {
+      const address = { server, uri };
+      this.upstreams.resourceGone(address, (scope) => before.catalog.resources.publicUri(address, scope));
+      await yieldIfDue();
+    }
     const isFirstListing = before.list === ResourceList.NOT_LISTED;
-    for (const uri of added) this.upstreams.resourceListed({ server, uri }, { isFirstListing });
+    for (const uri of added) {
+      this.upstreams.resourceListed({ server, uri }, { isFirstListing });
+      await yieldIfDue();
+    }
     for (const pattern of patterns) await this.upstreams.subscribeMatches(server, pattern);
   }
 
   private async findDifference(
     server: string,
-    before: ResourceList,
-    after: ResourceList,
+    [before, after]: readonly [ResourceList, ResourceList],
+    tracked: Iterable<string>,
+    yieldIfDue: Yield,
   ): Promise<ListingDifference> {
-    const yieldIfDue = sliceScheduler.start();
     const removed = new Set<string>();
     const added = new Set<string>();
     const compare = async (uris: Iterable<string>): Promise<void> => {
@@ -112,14 +171,12 @@ export class ListingWatcher implements OnModuleInit {
     };
     const targets = Array.from(this.subscribers.table.targetsOf(server));
     const patterns = targets.flatMap(({ pattern }) => pattern ?? []);
-    await compare(targets.filter(({ pattern }) => !pattern).map(({ uri }) => uri));
+    const resources = targets.filter(({ pattern }) => !pattern).map(({ uri }) => uri);
+    await compare(resources);
     for (const pattern of patterns)
       for (const list of [before, after]) await compare((await findMatches(list, pattern, yieldIfDue)).uris);
     // `findMatches` returns only the first matches; the links may have upstream subscriptions to others.
-    if (patterns.length > 0) await compare(this.upstreams.trackedUris(server));
-    return { removed, added, patterns };
+    if (patterns.length > 0) await compare(tracked);
+    return { removed, added, patterns, resources };
   }
 }
-
-const listOf = (catalog: Catalog, server: string): ResourceList =>
-  catalog.server(server)?.listing.resources ?? ResourceList.NOT_LISTED;

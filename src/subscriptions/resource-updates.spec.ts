@@ -154,7 +154,7 @@ describe('ResourceUpdates', () => {
     it.each<[string, () => unknown]>([
       ['unsubscribes', () => harness.unsubscribe(client, PUBLIC_A)],
       ['loses access to the server', () => client.setScope(only('git'))],
-      ['loses its subscription with a disabled server', () => harness.enable('files', false)],
+      ['loses its subscription with a removed server', () => harness.remove('files')],
     ])('withdraw a queued update when the client %s', async (_what, act) => {
       await harness.subscribe(client, 'resource://git/file:///a');
       for (const server of [files, git]) server.update(A);

@@ -31,7 +31,7 @@ export class ResourceUpdates implements OnModuleInit {
   ) {
     this.unlisted = new UnlistedUpdates(
       (server) => registry.hasFinalUris(server),
-      (update) => this.publish(update),
+      (update) => this.publishIfEnabled(update),
     );
     this.routing = new UpdateRouting(subscribers.table, (outcome) =>
       metrics.countNotification('resources/updated', outcome),
@@ -69,13 +69,17 @@ export class ResourceUpdates implements OnModuleInit {
 
   /**
    * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates: after the deletion, clients
-   * would take them for the return of the resource.
+   * would take them for the return of the resource. `subscriber` restricts it to one subscriber.
    */
-  reportDeletion({ server, uri }: ResourceAddress, publicUri: (scope: Scope) => string): void {
+  reportDeletion(
+    { server, uri }: ResourceAddress,
+    publicUri: (scope: Scope) => string,
+    subscriber?: string,
+  ): void {
     for (const owner of [undefined, ...this.ownersOf(server, uri)])
       if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.countUpdate('coalesced');
     const content = { size: uri.length, params: deletedParams, publicUri };
-    this.publish(new ResourceUpdate(server, uri, undefined, content));
+    this.publish(new ResourceUpdate(server, uri, subscriber, content));
   }
 
   /** `owner` is the id of the session that owns the link; undefined for the shared link. */
@@ -103,7 +107,13 @@ export class ResourceUpdates implements OnModuleInit {
 
   /** Until a server has listed, it is not known under which URIs its clients know its resources. */
   private publishWhenListed(update: ResourceUpdate): void {
-    if (!this.unlisted.hold(update)) this.publish(update);
+    if (!this.unlisted.hold(update)) this.publishIfEnabled(update);
+  }
+
+  /** An update may have waited while its server was disabled: subscribers would take it for the return of the resource. */
+  private publishIfEnabled(update: ResourceUpdate): void {
+    if (this.backends.find(update.server)) this.publish(update);
+    else this.metrics.countUpdate('unheard');
   }
 
   private publish(update: ResourceUpdate): void {

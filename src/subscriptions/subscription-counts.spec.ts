@@ -36,7 +36,7 @@ describe('subscription counts', () => {
     ['the session is closed', () => client.close()],
     ['the client unsubscribes', () => [A, 'file:///b'].forEach((uri) => harness.unsubscribe(client, uri))],
     ['the client loses access to the server', () => client.setScope(only('other'))],
-    ['the server is disabled', () => harness.enable('files', false)],
+    ['the server is removed', () => harness.remove('files')],
   ])('return to zero when %s', async (_what, end) => {
     await harness.subscribe(client, PUBLIC_A);
     await harness.subscribe(client, PUBLIC_A);

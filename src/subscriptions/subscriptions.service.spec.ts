@@ -358,24 +358,6 @@ describe('Subscriptions', () => {
     ]);
   });
 
-  it.each<[string, () => Promise<void>]>([
-    ['is disabled by an administrator', () => harness.enable('files', false)],
-    ['is disabled in the configuration file', () => harness.reload({ files: { enabled: false } })],
-  ])('end when the server %s, and are not restored when it is enabled again', async (_how, end) => {
-    await harness.subscribe(client, A);
-    await harness.subscribe(client, 'file:///*');
-    await end();
-    expect([harness.rows, client.hasNoListeners]).toEqual([[], true]);
-    await harness.enable('files', true);
-    await harness.pass(1000);
-    files.update(A);
-    expect(client.delivered).toEqual([]);
-    expect([...files.held]).toEqual([]);
-    await harness.subscribe(client, A);
-    files.update(A);
-    expect(client.uris).toEqual([PUBLIC_A]);
-  });
-
   it('are counted in the metrics', async () => {
     await harness.subscribe(client, A);
     await harness.subscribe(new FakeSubscriber('b'), A);

@@ -3,6 +3,7 @@ import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
+import { patternOf } from '../core/resources/resource-pattern.js';
 import { resourceForm, underscoreId, type ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
@@ -41,8 +42,11 @@ export class Subscriptions implements OnModuleInit {
   onModuleInit(): void {
     this.metrics.activeSubscriptions = () => this.subscribers.table.size;
     this.desired.onChange((servers) => {
-      for (const server of Array.from(this.subscribers.table.servers))
-        if (!servers.get(server)?.enabled) this.endSubscriptionsTo(server);
+      for (const id of Array.from(this.subscribers.table.servers)) {
+        const server = servers.get(id);
+        if (!server) this.endSubscriptionsTo(id);
+        else if (!server.enabled) this.endPendingAt(id);
+      }
     });
     this.subscribers.onEnd((removed, reason) => {
       for (const { subscription } of removed) this.logEnd(subscription, reason);
@@ -74,12 +78,15 @@ export class Subscriptions implements OnModuleInit {
     return subscription;
   }
 
-  /** Adds a subscription of a previous process. False when the server is disabled, or scope or limits do not allow it. */
+  /** Adds a subscription of a previous process. False when the server was removed, or scope or limits do not allow it. */
   restore(client: Subscriber, subscription: Parameters<Subscribers['restore']>[1]): boolean {
-    const isEnabled = this.desired.current.get(subscription.server)?.enabled ?? false;
-    const restored = isEnabled ? this.subscribers.restore(client, subscription) : undefined;
-    if (restored?.isNew) this.upstreams.rowRestored(restored.subscription);
-    return restored !== undefined;
+    const server = this.desired.current.get(subscription.server);
+    const restored = server && this.subscribers.restore(client, subscription);
+    if (!restored) return false;
+    if (restored.isNew && server.enabled) this.upstreams.rowRestored(restored.subscription);
+    // The previous process may have ended before the client got the deletion, or the configuration has changed since.
+    else if (restored.isNew) this.reportDisabled(restored.subscription);
+    return true;
   }
 
   /** Accepts the URI in any form, or the id of the subscription. False when the client has no such subscription. */
@@ -207,6 +214,17 @@ export class Subscriptions implements OnModuleInit {
     return [...table.ofSubscriber(session.id)].filter(
       (row) => this.isUriOf(row, text) && (!address || !this.isVisible(scope, row)),
     );
+  }
+
+  /** Clients that wait for the confirmation of a server that is disabled meanwhile get an error. */
+  private endPendingAt(server: string): void {
+    for (const id of Array.from(this.pending.keys()))
+      if (this.subscribers.table.get(id)?.server === server) this.end(id, 'server disabled');
+  }
+
+  private reportDisabled(row: Subscription): void {
+    if (patternOf(row.uri)) return;
+    this.updates.reportDeletion(row, (scope) => this.publicUri(row, scope), row.subscriber);
   }
 
   private endSubscriptionsTo(server: string): void {

@@ -108,7 +108,11 @@ export class UpstreamLinks {
     link?.reconciler.close('the connection was lost');
   }
 
+  deleteAll(server: string): void {
+    for (const owner of this.byServer.get(server)?.keys() ?? []) this.delete(server, owner);
+  }
+
   clear(): void {
-    for (const [server, links] of this.byServer) for (const owner of links.keys()) this.delete(server, owner);
+    for (const server of this.byServer.keys()) this.deleteAll(server);
   }
 }

@@ -43,7 +43,7 @@ interface Appearance {
 export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Subscriptions');
   private readonly links = new UpstreamLinks();
-  private readonly wanted: WantedResources;
+  readonly wanted: WantedResources;
   private readonly sessionLinks: SessionLinkOpener;
   private readonly confirmation: SubscriptionConfirmation;
   /** Ids of rows whose clients wait for the confirmation. A new link does not subscribe them in the background. */
@@ -123,6 +123,11 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.updates.reportDeletion(address, publicUri);
   }
 
+  /** Sends no further requests over the links of the server, which may stay open until calls in flight end. */
+  serverDisabled(server: string): void {
+    this.links.deleteAll(server);
+  }
+
   /** After a new listing: subscribes the resources that match a pattern, up to the maximum. */
   async subscribeMatches(server: string, pattern: ResourcePattern): Promise<void> {
     const uris = await this.wanted.matching(server, pattern);
@@ -191,7 +196,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       {
         // After a deletion, subscribers would take an update for the return of the resource.
         resubscribed: (uri) => {
-          if (!this.wanted.isGone(server, uri)) reportChange(uri);
+          if (!this.wanted.isGone({ server, uri })) reportChange(uri);
         },
         failed: (request, uri, error) =>
           this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) }),

@@ -1,6 +1,7 @@
+import type { Catalog } from '../core/catalog/catalog.js';
 import { ResourceList } from '../core/resources/resource-list.js';
 import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
-import { resourceForm } from '../core/resources/resource-uri.js';
+import { resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import { EVERYTHING } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
@@ -48,9 +49,13 @@ export class WantedResources {
       .map(({ uri }) => ({ uri, pattern: patternOf(uri) }));
   }
 
-  /** Whether the server has listed its resources, and this is none of them nor an instance of a template. */
-  isGone(server: string, uri: string): boolean {
-    return this.listOf(server) !== ResourceList.NOT_LISTED && !this.isOffered(server, uri);
+  /** Whether the server has listed its resources, and this is none of them, nor an instance of a template, nor linked. */
+  isGone(address: ResourceAddress, catalog = this.registry.catalog): boolean {
+    return (
+      listOf(catalog, address.server) !== ResourceList.NOT_LISTED &&
+      !isOffered(catalog, address) &&
+      !this.registry.links.isLinked(address, catalog)
+    );
   }
 
   /** The listed resources that match a pattern, up to the maximum. Sliced, because lists may be long. */
@@ -74,7 +79,7 @@ export class WantedResources {
   }
 
   private isOffered(server: string, uri: string): boolean {
-    return this.registry.catalog.resources.view(EVERYTHING).find(resourceForm({ server, uri })) !== undefined;
+    return isOffered(this.registry.catalog, { server, uri });
   }
 
   private isListed(server: string, uri: string): boolean {
@@ -82,9 +87,15 @@ export class WantedResources {
   }
 
   private listOf(server: string): ResourceList {
-    return this.registry.catalog.server(server)?.listing.resources ?? ResourceList.NOT_LISTED;
+    return listOf(this.registry.catalog, server);
   }
 }
+
+export const listOf = (catalog: Catalog, server: string): ResourceList =>
+  catalog.server(server)?.listing.resources ?? ResourceList.NOT_LISTED;
+
+const isOffered = (catalog: Catalog, address: ResourceAddress): boolean =>
+  catalog.resources.view(EVERYTHING).find(resourceForm(address)) !== undefined;
 
 function some(rows: Iterable<Subscription>, isIncluded: (row: Subscription) => boolean): boolean {
   for (const row of rows) if (isIncluded(row)) return true;

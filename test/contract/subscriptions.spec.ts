@@ -255,6 +255,23 @@ const replacing = fc.tuple(fc.constantFrom('files', 'db'), fc.nat()).map(
     }),
 );
 
+const removing = server.map(
+  (id) =>
+    new Action(
+      `${id} is removed and added again`,
+      (model) => model.servers.get(id)!.isUp,
+      async (model, real) => {
+        const links = real.servers[id]!.links.length;
+        await real.harness.remove(id);
+        model.remove((row) => row.server === id);
+        mustBe(real.table, model.table);
+        await real.harness.remove(id, false);
+        await real.untilLinked(id, links + 1);
+        model.servers.get(id)!.isEnabled = true;
+      },
+    ),
+);
+
 const disabling = fc.tuple(server, fc.boolean()).map(
   ([id, enabled]) =>
     new Action(
@@ -266,8 +283,7 @@ const disabling = fc.tuple(server, fc.boolean()).map(
         const links = fake.links.length;
         await real.harness.enable(id, enabled);
         if (enabled && !known.isEnabled) await real.untilLinked(id, links + 1);
-        known.isEnabled = enabled;
-        if (!enabled) model.remove((row) => row.server === id);
+        model.enable(id, enabled);
       },
     ),
 );
@@ -348,6 +364,7 @@ describe('subscriptions', () => {
           losingNotifications,
           replacing,
           disabling,
+          removing,
           concurrentRequests,
         ],
         { maxCommands: 25 },

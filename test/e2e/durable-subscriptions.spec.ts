@@ -229,10 +229,10 @@ describe('subscriptions after a restart with another configuration', () => {
   /** By API key or by server. */
   const listeners = new Map<string, SubscribedClient>();
   let kept: string;
-
   beforeAll(async () => {
     servers = await serversOf('docs', 'disabled', 'removed', 'narrowed', 'hidden');
     const { docs, narrowed, hidden } = servers;
+    const disabled = { ...servers.disabled.http, enabled: false };
     const projects = {
       one: { servers: ['disabled', 'removed', 'narrowed'] },
       other: { servers: ['hidden'] },
@@ -252,12 +252,7 @@ describe('subscriptions after a restart with another configuration', () => {
       listeners.set(server, listener);
     }
     await processes.restart('SIGTERM', {
-      mcpServers: {
-        docs: docs.http,
-        narrowed: narrowed.http,
-        hidden: hidden.http,
-        disabled: { command: 'node', enabled: false },
-      },
+      mcpServers: { docs: docs.http, narrowed: narrowed.http, hidden: hidden.http, disabled },
       projects: { one: { servers: ['disabled'] } },
       auth: { apiKeys: [key('ann'), key('ben'), key('rekeyed', 'another')] },
     });
@@ -268,12 +263,11 @@ describe('subscriptions after a restart with another configuration', () => {
     ['whose key was removed', 'keyless'],
     ['whose key was replaced', 'rekeyed'],
   ])('of a client %s are dropped', async (_what, who) => {
-    expect(await processes.subscriptions()).toMatchObject([{ id: kept }]);
+    expect(await processes.subscriptions('docs')).toMatchObject([{ id: kept }]);
     expect(await statusOf(processes.sessionOf(listeners.get(who)!, keyHeader('ben')))).toBe(404);
   });
 
   it.each([
-    ['is disabled', 'disabled'],
     ['was removed', 'removed'],
     ['was removed from the project', 'narrowed'],
     ['belonged to a removed project', 'hidden'],
@@ -281,6 +275,15 @@ describe('subscriptions after a restart with another configuration', () => {
     expect(await processes.subscriptions(server)).toEqual([]);
     expect(await statusOf(listeners.get(server)!.session.at(processes.gateway.url))).toBe(404);
     expect(subscriptionRequests(servers[server])).toEqual(['+x://a']);
+  });
+
+  it('to a disabled server report a deletion, and one update when the server is enabled', async () => {
+    const client = await SubscribedClient.onSession(processes.sessionOf(listeners.get('disabled')!));
+    const uri = a('disabled');
+    await client.untilUpdated(uri);
+    expect((await processes.admin.post('servers/disabled/enable')).status).toBe(200);
+    await client.untilUpdated(uri, 2);
+    expect(client.updates).toEqual([{ uri, _meta: { 'io.gatehouse/state': 'deleted' } }, { uri }]);
   });
 
   it('belong to their principal: with another key the session is unknown', async () => {

@@ -90,28 +90,27 @@ describe('a subscription', () => {
     expect(await metric('mcp_notifications_total', dropped)).toBe(1);
   });
 
-  it('ends when its server is disabled and is not restored when the server is enabled', async () => {
+  it('survives that its server is disabled and enabled, and ends when the server is removed', async () => {
     await open(docs.stdio());
     const one = await SubscribedClient.of(gateway.url, A);
     const pid = docs.link.pid!;
-    expect(await rows()).toHaveLength(1);
     expect((await admin.post('servers/docs/disable')).status).toBe(200);
-    expect(await rows()).toEqual([]);
+    await one.untilUpdated(A);
+    expect(one.updates).toEqual([{ uri: A, _meta: DELETED }]);
+    expect(await rows()).toHaveLength(1);
     expect(await metric('gatehouse_upstream_subscriptions')).toBe(0);
     await untilExited([pid]);
-    expect((await one.subscribe(A)).error).toMatchObject({ code: -32602 });
+    const other = await SubscribedClient.open(gateway.url);
+    expect((await other.subscribe(A)).error).toMatchObject({ code: -32602 });
     expect((await admin.post('servers/docs/enable')).status).toBe(200);
-    sendUpdate(docs, 'x://a', { before: true });
-    const unheard = { outcome: 'unheard' };
-    await until(
-      'the update is counted as unheard',
-      async () => (await metric('mcp_subscription_events_total', unheard)) === 1,
-    );
-    await one.subscribed(A);
+    await one.untilUpdated(A, 2);
     sendUpdate(docs, 'x://a', { after: true });
-    await one.untilUpdated(A);
-    expect(one.updates).toEqual([{ uri: A, after: true }]);
+    await one.untilUpdated(A, 3);
+    expect(one.updates.slice(1)).toEqual([{ uri: A }, { uri: A, after: true }]);
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a']);
+    expect((await admin.delete('servers/docs')).status).toBe(204);
+    expect(await rows()).toEqual([]);
+    expect(one.updates).toHaveLength(3);
   });
 
   it('is listed by the admin API with client, server, URI and time, and found by client, server and URI', async () => {

@@ -86,7 +86,7 @@ export class SubscriptionHarness {
       backends,
       metrics,
     );
-    const listWatch = new ListingWatcher(registry, backends, subscribers, upstreams);
+    const listWatch = new ListingWatcher(registry, backends, desired, subscribers, upstreams);
     // In the order of the module's providers.
     for (const part of [this.subscriptions, updates, upstreams, listWatch]) part.onModuleInit();
     onCleanup(() => this.close());
@@ -160,6 +160,12 @@ export class SubscriptionHarness {
   /** Enables or disables a server as an administrator does. */
   async enable(id: string, enabled: boolean): Promise<void> {
     this.state.decide((decisions) => decideServer(decisions, id, (before) => ({ ...before, enabled })));
+    await this.pass(0);
+  }
+
+  /** Removes a server as an administrator does, or undoes it. */
+  async remove(id: string, removed = true): Promise<void> {
+    this.state.decide((decisions) => decideServer(decisions, id, () => (removed ? { removed } : {})));
     await this.pass(0);
   }
 

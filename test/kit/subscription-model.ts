@@ -58,9 +58,9 @@ export class SubscriptionModel {
   }
 
   subscribe(client: string, server: string, uri: string): Outcome {
-    if (!this.isVisible(client, server, uri)) return 'nothing-to-subscribe';
     const isOwn = (row: ModelRow): boolean => row.client === client;
     if (this.rows.some((row) => isOwn(row) && row.server === server && row.uri === uri)) return 'ok';
+    if (!this.isVisible(client, server, uri)) return 'nothing-to-subscribe';
     const { perClient, perServer, total } = this.limits;
     const ofServer = this.rows.filter((row) => row.server === server).length;
     if (this.rows.filter(isOwn).length >= perClient || ofServer >= perServer || this.rows.length >= total)
@@ -99,6 +99,15 @@ export class SubscriptionModel {
     for (const uri of before)
       if (isWanted(uri) && !resources.includes(uri)) this.updated(id, uri, ' deleted');
     for (const uri of resources) if (isWanted(uri) && !before.includes(uri)) this.updated(id, uri);
+  }
+
+  /** The resources of a disabled server count as deleted; the rows stay. */
+  enable(id: string, enabled: boolean): void {
+    const server = this.servers.get(id)!;
+    if (server.isEnabled === enabled) return;
+    server.isEnabled = enabled;
+    for (const uri of this.wanted(server))
+      if (this.isOffered(server, uri)) this.updated(id, uri, enabled ? '' : ' deleted');
   }
 
   /** On a new link, each wanted and offered URI is subscribed and may have changed. */
