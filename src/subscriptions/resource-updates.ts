@@ -9,6 +9,7 @@ import { FanOut, type Recipient } from '../mcp/fan-out.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
+import { knownUris } from './known-uris.js';
 import { gatewayParams, ResourceUpdate, UpdateEvent, updateKey, withPublicUri } from './resource-update.js';
 import { Subscribers } from './subscribers.js';
 import { UnlistedUpdates } from './unlisted-updates.js';
@@ -84,25 +85,24 @@ export class ResourceUpdates implements OnModuleInit {
 
   /** `owner` is the id of the session that owns the link; undefined for the shared link. */
   private receive(server: string, notification: ServerNotification, owner: string | undefined): void {
-    const { method, params, paramsText } = notification;
+    const { method, params: given, paramsText } = notification;
     if (method !== 'notifications/resources/updated' || paramsText === undefined) return;
-    const uri = params['uri'];
+    const uri = given['uri'];
     if (typeof uri !== 'string') return;
     const backend = this.backends.find(server);
     // If sessions have links of their own, no client reads resources over the shared link.
     const isOnUnusedLink = backend?.hasSessionLinks === true && owner === undefined;
-    if (isOnUnusedLink || this.subscribers.table.covering(server, uri).length === 0) {
-      this.metrics.countUpdate('unheard');
-      return;
+    const known = isOnUnusedLink ? [] : knownUris(this.registry, this.subscribers.table, server, uri);
+    if (known.length === 0) this.metrics.countUpdate('unheard');
+    for (const ownUri of known) {
+      const update = new ResourceUpdate(server, ownUri, owner, {
+        size: paramsText.length,
+        params: (publicUri) => withPublicUri(paramsText, publicUri),
+        publicUri: this.publicUrisOf(server, ownUri),
+      });
+      if (!this.throttle.submit(update.key, backend?.config.watch.coalesceMs ?? 0, update))
+        this.metrics.countUpdate('coalesced');
     }
-    const content = {
-      size: paramsText.length,
-      params: (publicUri: string) => withPublicUri(paramsText, publicUri),
-      publicUri: this.publicUrisOf(server, uri),
-    };
-    const update = new ResourceUpdate(server, uri, owner, content);
-    if (!this.throttle.submit(update.key, backend?.config.watch.coalesceMs ?? 0, update))
-      this.metrics.countUpdate('coalesced');
   }
 
   /** Until a server has listed, it is not known under which URIs its clients know its resources. */

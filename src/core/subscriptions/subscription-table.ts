@@ -70,6 +70,11 @@ export class SubscriptionTable {
     return this.byServer.get(server)?.covering(uri) ?? [];
   }
 
+  /** The targets of single resources whose URIs have this normal form. */
+  equivalentTargets(server: string, normalUri: string): readonly SubscriptionTarget[] {
+    return this.byServer.get(server)?.equivalentTo(normalUri) ?? [];
+  }
+
   /** How many subscribers get an update of `uri`. */
   countOfRecipients(server: string, uri: string): number {
     const targets = this.covering(server, uri);

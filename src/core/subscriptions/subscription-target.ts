@@ -1,4 +1,5 @@
 import { PrefixTree } from '../../lib/prefix-tree/prefix-tree.js';
+import { normalizeUri } from '../resources/equivalent-uri.js';
 import { isSameOrPart, patternOf, type ResourcePattern } from '../resources/resource-pattern.js';
 
 /** A row of the subscription table: one subscriber gets the updates of one target. */
@@ -70,6 +71,8 @@ export class SubscriptionTarget {
 export class TargetIndex {
   private readonly resources = new PrefixTree<SubscriptionTarget>();
   private patterns: PatternIndex | undefined;
+  /** By normal form: the targets of resources whose own URI is written differently. Most servers have none. */
+  private readonly unnormalized = new Map<string, Set<SubscriptionTarget>>();
   /** Number of subscriptions of all targets together; maintained by the table. */
   subscriptions = 0;
   /** Cache of one entry: every update is looked up twice, and successive ones are often of the same resource. */
@@ -87,14 +90,19 @@ export class TargetIndex {
     if (target.pattern) {
       this.patterns ??= new PatternIndex();
       this.patterns.add(target, target.pattern.prefix);
-    } else this.resources.set(uri, target);
+    } else {
+      this.resources.set(uri, target);
+      this.addNormalForm(target);
+    }
     return target;
   }
 
   delete(target: SubscriptionTarget): void {
     this.last = undefined;
-    if (!target.pattern) this.resources.delete(target.uri);
-    else if (this.patterns) {
+    if (!target.pattern) {
+      this.resources.delete(target.uri);
+      this.deleteNormalForm(target);
+    } else if (this.patterns) {
       this.patterns.delete(target, target.pattern.prefix);
       if (this.patterns.byUri.size === 0) this.patterns = undefined;
     }
@@ -112,6 +120,26 @@ export class TargetIndex {
   covering(uri: string): readonly SubscriptionTarget[] {
     if (this.last?.uri !== uri) this.last = { uri, covering: this.findCovering(uri) };
     return this.last.covering;
+  }
+
+  /** The targets of single resources whose URIs have this normal form. */
+  equivalentTo(normalUri: string): readonly SubscriptionTarget[] {
+    const written = this.resources.get(normalUri);
+    const others = this.unnormalized.size > 0 ? this.unnormalized.get(normalUri) : undefined;
+    return [...(written ? [written] : []), ...(others ?? [])];
+  }
+
+  private addNormalForm(target: SubscriptionTarget): void {
+    const normal = normalizeUri(target.uri);
+    if (normal === target.uri) return;
+    this.unnormalized.set(normal, (this.unnormalized.get(normal) ?? new Set()).add(target));
+  }
+
+  private deleteNormalForm(target: SubscriptionTarget): void {
+    const normal = normalizeUri(target.uri);
+    const targets = this.unnormalized.get(normal);
+    targets?.delete(target);
+    if (targets?.size === 0) this.unnormalized.delete(normal);
   }
 
   private findCovering(uri: string): SubscriptionTarget[] {

@@ -1,0 +1,25 @@
+import { normalizeUri } from '../core/resources/equivalent-uri.js';
+import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
+import type { Registry } from '../registry/registry.service.js';
+import { listOf } from './wanted-resources.js';
+
+/**
+ * The own URIs under which subscribers know a resource that its server updated: the given one, or those that are equivalent
+ * by RFC 3986. Empty without subscribers. Equivalent URIs that the server lists as different resources stay different.
+ */
+export function knownUris(
+  { catalog }: Registry,
+  table: SubscriptionTable,
+  server: string,
+  uri: string,
+): readonly string[] {
+  const normal = normalizeUri(uri);
+  const equivalents = table.equivalentTargets(server, normal).map((target) => target.uri);
+  const isOnlyExact = equivalents.length === 0 ? normal === uri : equivalents.every((one) => one === uri);
+  if (isOnlyExact || listOf(catalog, server).find(uri))
+    return table.covering(server, uri).length > 0 ? [uri] : [];
+  if (equivalents.length > 0) return equivalents;
+  const isNormalKnown = listOf(catalog, server).find(normal) ?? table.covering(server, uri).length === 0;
+  const known = isNormalKnown ? normal : uri;
+  return table.covering(server, known).length > 0 ? [known] : [];
+}
