@@ -346,6 +346,16 @@ describe('Subscriptions', () => {
     expect(files.subscriptionRequests).toEqual([`+${A}`, '+file:///b', '-file:///b']);
   });
 
+  it('of two servers with one own URI end by it if the client has one of them, and neither if it has both', async () => {
+    harness = await SubscriptionHarness.open({ files, git: new FakeServer([A]) });
+    await harness.subscribe(client, `resource://git/${A}`);
+    harness.unsubscribe(client, A);
+    expect(harness.rows).toEqual([]);
+    for (const server of ['files', 'git']) await harness.subscribe(client, `resource://${server}/${A}`);
+    harness.unsubscribe(client, A);
+    expect(harness.rows).toEqual([`a ${A}`, `a ${A}`]);
+  });
+
   it('end when the client loses access to the server', async () => {
     await harness.subscribe(client, A);
     client.setScope(only('other'));

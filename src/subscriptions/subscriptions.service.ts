@@ -211,9 +211,11 @@ export class Subscriptions implements OnModuleInit {
     const found = address && table.find({ subscriber: session.id, ...address });
     if (found) return [found];
     // A resource that is not visible any more keeps its URIs. A visible one loses a URI that now resolves to another resource.
-    return [...table.ofSubscriber(session.id)].filter(
+    const rows = [...table.ofSubscriber(session.id)].filter(
       (row) => this.isUriOf(row, text) && (!address || !this.isVisible(scope, row)),
     );
+    // The own URI of several servers means the one that the client is subscribed to, and none if it is to several.
+    return rows.length === 1 ? rows : [];
   }
 
   /** Clients that wait for the confirmation of a server that is disabled meanwhile get an error. */
