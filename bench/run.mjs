@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { busyShare } from './harness/cpu-time.mjs';
 import { openTargets } from './harness/targets.mjs';
 import { admin } from './suites/admin.mjs';
+import { broadcast } from './suites/broadcast.mjs';
 import { calls } from './suites/calls.mjs';
 import { catalog } from './suites/catalog.mjs';
 import { fairness } from './suites/fairness.mjs';
@@ -26,6 +27,7 @@ const SUITES = {
   search,
   templates,
   fanout,
+  broadcast,
   fairness,
   hostile,
   messages,

@@ -116,7 +116,7 @@ function configFor(url) {
   return writeConfig({ limits: MANY_CLIENTS, mcpServers: { bench: { url } } });
 }
 
-async function untilListed(url) {
+export async function untilListed(url) {
   const giveUpAt = Date.now() + 15_000;
   for (;;) {
     const ready = await fetch(new URL('/health', url)).then((answer) => answer.json());

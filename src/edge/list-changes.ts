@@ -19,27 +19,30 @@ export class ListChanges implements OnModuleInit {
     this.registry.onChange((change) => this.broadcast(change));
   }
 
-  notify(recipient: NotificationRecipient, kind: ListKind): void {
-    if (recipient.isReady)
-      this.fanOut.deliver({
-        recipients: () => [recipient].values(),
-        createEvent: () => listChangedEvent(kind),
-      });
+  /** Delivered as one notification, so that many recipients are served in slices. */
+  notify(recipients: readonly NotificationRecipient[], kind: ListKind): void {
+    if (recipients.length > 0) this.deliver(kind, () => ready(recipients));
   }
 
   private broadcast(change: CatalogChange): void {
     for (const kind of LIST_KINDS) {
       const servers = [...change[kind]];
-      if (servers.length === 0) continue;
-      this.fanOut.deliver({
-        recipients: () =>
+      if (servers.length > 0)
+        this.deliver(kind, () =>
           this.recipients.matching(
             ({ isReady, scope }) => isReady && servers.some((server) => scope.allows(server)),
           ),
-        createEvent: () => listChangedEvent(kind),
-      });
+        );
     }
   }
+
+  private deliver(kind: ListKind, recipients: () => Iterator<NotificationRecipient>): void {
+    this.fanOut.deliver({ recipients, createEvent: () => listChangedEvent(kind) });
+  }
+}
+
+function* ready(recipients: readonly NotificationRecipient[]): Generator<NotificationRecipient, void> {
+  for (const recipient of recipients) if (recipient.isReady) yield recipient;
 }
 
 const listChangedEvent = (kind: ListKind): NotificationEvent => ({

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Clock } from '../../test/kit/auth.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
+import { flushPromises } from '../../test/kit/promises.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
 import { hashOf } from '../config/api-key-config.js';
@@ -102,6 +103,17 @@ describe('SessionScopes scope', () => {
     harness.reload(projectsOf(['db']));
     expect(session.scope.allows('git')).toBe(false);
     expect(notified).toEqual([TOOLS, PROMPTS, TOOLS]);
+  });
+
+  it('changes at once in many sessions, and their notifications follow in slices', async () => {
+    const harness = new Harness(projectsOf(['git']));
+    const opened = Array.from({ length: 1500 }, () => harness.open(ANONYMOUS, 'a'));
+    const countNotified = (): number => opened.filter(({ notified }) => notified.length > 0).length;
+    harness.reload(projectsOf(['db']));
+    expect(opened.every(({ session }) => session.scope.allows('db'))).toBe(true);
+    expect(countNotified()).toBeLessThan(1000);
+    for (let turn = 0; turn < 50; turn++) await flushPromises();
+    expect(new Set(opened.map(({ notified }) => notified.join()))).toEqual(new Set([`${TOOLS},${PROMPTS}`]));
   });
 
   it('stays without a notification when another project changes', () => {

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
-import { LIST_KINDS } from '../core/catalog/catalog.js';
+import { LIST_KINDS, type Catalog, type ListKind } from '../core/catalog/catalog.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
@@ -28,10 +28,8 @@ export class SessionScopes implements OnModuleInit {
       this.authenticator.replace(auth);
       this.closeRevoked();
     });
-    this.projects.onChange(() => {
-      for (const recipient of this.sessions.recipients) this.refreshScope(recipient);
-    });
-    this.sessions.onPrincipalChange((session) => this.refreshScope(session));
+    this.projects.onChange(() => this.refreshScopes(this.sessions.recipients));
+    this.sessions.onPrincipalChange((session) => this.refreshScopes([session]));
     this.sessions.onInterval(() => this.closeRevoked());
   }
 
@@ -53,15 +51,33 @@ export class SessionScopes implements OnModuleInit {
     }
   }
 
-  private refreshScope(recipient: NotificationRecipient): void {
-    const before = recipient.scope;
-    recipient.scope = this.scopeOf(recipient);
-    if (recipient.scope.key !== before.key) this.notifyListChanges(recipient, before);
+  /** The scopes change at once; the notifications of many recipients follow in slices. */
+  private refreshScopes(recipients: Iterable<NotificationRecipient>): void {
+    const changes = new ScopeChanges(this.registry.catalog);
+    for (const recipient of recipients) {
+      const before = recipient.scope;
+      recipient.scope = this.scopeOf(recipient);
+      if (recipient.scope.key !== before.key) changes.add(recipient, before);
+    }
+    for (const [kind, affected] of changes.byKind) this.listChanges.notify(affected, kind);
   }
+}
 
-  private notifyListChanges(recipient: NotificationRecipient, before: Scope): void {
-    const { catalog } = this.registry;
-    for (const kind of LIST_KINDS)
-      if (catalog[kind].differs(before, recipient.scope)) this.listChanges.notify(recipient, kind);
+/** By kind: the recipients whose view of a list changed with their scope. */
+class ScopeChanges {
+  readonly byKind = new Map<ListKind, NotificationRecipient[]>(LIST_KINDS.map((kind) => [kind, []]));
+  /** By the keys of both scopes: the kinds of lists that differ. Sessions share few scopes. */
+  private readonly differing = new Map<string, readonly ListKind[]>();
+
+  constructor(private readonly catalog: Catalog) {}
+
+  add(recipient: NotificationRecipient, before: Scope): void {
+    const key = `${before.key} ${recipient.scope.key}`;
+    let kinds = this.differing.get(key);
+    if (!kinds) {
+      kinds = LIST_KINDS.filter((kind) => this.catalog[kind].differs(before, recipient.scope));
+      this.differing.set(key, kinds);
+    }
+    for (const kind of kinds) this.byKind.get(kind)!.push(recipient);
   }
 }

@@ -165,6 +165,15 @@ describe('subscriptions to a disabled server', () => {
     expect(takeUpdates()).toEqual(['x://a']);
   });
 
+  it('end in slices when it is removed', async () => {
+    for (const uri of ['x://a', 'x://b', 'y://c']) await harness.subscribe(client, uri);
+    jest.spyOn(sliceScheduler, 'start').mockReturnValue(flushPromises);
+    const removed = harness.remove('s');
+    expect(harness.rows).toHaveLength(2);
+    await removed;
+    expect(harness.rows).toEqual([]);
+  });
+
   it('report no further deletion after the server is enabled again', async () => {
     for (const uri of ['x://a', 'x://b', 'y://c']) await harness.subscribe(client, uri);
     jest.spyOn(sliceScheduler, 'start').mockReturnValue(flushPromises);

@@ -122,13 +122,6 @@ export class Subscribers {
     return removed;
   }
 
-  removeServer(server: string): RemovedSubscription[] {
-    const removed = this.table.removeServer(server);
-    for (const one of removed) this.emitRemoved(one);
-    for (const one of removed) this.stopObserving(one);
-    return removed;
-  }
-
   private announceAdded(subscriber: Subscriber, subscription: Subscription): void {
     this.changeListeners.emit(subscription, subscriber, true);
     if (!this.observed.has(subscriber.id)) this.observe(subscriber);

@@ -8,6 +8,8 @@ import { resourceForm, underscoreId, type ResourceAddress } from '../core/resour
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { clientLabel } from '../mcp/client-profile.js';
+import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import type { SessionContext, Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
@@ -44,7 +46,7 @@ export class Subscriptions implements OnModuleInit {
     this.desired.onChange((servers) => {
       for (const id of Array.from(this.subscribers.table.servers)) {
         const server = servers.get(id);
-        if (!server) this.endSubscriptionsTo(id);
+        if (!server) void runSliced(this.endSubscriptionsTo(id), sliceScheduler.start());
         else if (!server.enabled) this.endPendingAt(id);
       }
     });
@@ -229,9 +231,15 @@ export class Subscriptions implements OnModuleInit {
     this.updates.reportDeletion(row, (scope) => this.publicUri(row, scope), row.subscriber);
   }
 
-  private endSubscriptionsTo(server: string): void {
-    for (const { subscription } of this.subscribers.removeServer(server))
-      this.logEnd(subscription, 'server removed');
+  /** In slices: a server may have 100,000 subscriptions. Rows of a server that is added again meanwhile are not affected. */
+  private *endSubscriptionsTo(server: string): Steps {
+    const ids = Array.from(this.subscribers.table.targetsOf(server), (target) =>
+      Array.from(target, ({ id }) => id),
+    ).flat();
+    for (const id of ids) {
+      this.end(id, 'server removed');
+      yield;
+    }
   }
 
   private countLimitError<T>(act: () => T): T {
