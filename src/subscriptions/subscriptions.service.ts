@@ -233,13 +233,8 @@ export class Subscriptions implements OnModuleInit {
 
   /** In slices: a server may have 100,000 subscriptions. Rows of a server that is added again meanwhile are not affected. */
   private *endSubscriptionsTo(server: string): Steps {
-    const ids = Array.from(this.subscribers.table.targetsOf(server), (target) =>
-      Array.from(target, ({ id }) => id),
-    ).flat();
-    for (const id of ids) {
-      this.end(id, 'server removed');
-      yield;
-    }
+    const rows = Array.from(this.subscribers.table.targetsOf(server), (target) => [...target]).flat();
+    for (const { id } of rows) yield void this.end(id, 'server removed');
   }
 
   private countLimitError<T>(act: () => T): T {
