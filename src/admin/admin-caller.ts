@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { PeerRequest } from '../edge/client-addresses.js';
 import type { AdminRole } from './admin-tokens.js';
 import { Precondition } from './precondition.js';
 
@@ -15,7 +16,7 @@ export interface AdminCaller {
 export interface AdminRequest {
   readonly method: string;
   readonly url: string;
-  readonly socket: { readonly remoteAddress?: string | undefined };
+  readonly socket: PeerRequest['socket'];
   readonly headers: IncomingHttpHeaders;
 }
 

@@ -30,16 +30,16 @@ export class AdminGuard implements CanActivate {
     return true;
   }
 
-  private async authenticate({ headers: { authorization }, socket }: AdminRequest): Promise<AdminRole> {
-    const { remoteAddress } = socket;
-    if (authorization !== undefined && !this.failed.allowsAttempt(remoteAddress))
+  private async authenticate(request: AdminRequest): Promise<AdminRole> {
+    const { authorization } = request.headers;
+    if (authorization !== undefined && !this.failed.allowsAttempt(request))
       throw new AdminProblem(
         'too-many-attempts',
         'this address sent too many invalid tokens; try again later',
       );
     const role = this.tokens.roleOf(authorization);
     if (role) return role;
-    if (authorization !== undefined) await this.failed.fail(remoteAddress);
+    if (authorization !== undefined) await this.failed.fail(request);
     throw new AdminProblem('unauthorized', 'send a valid admin token: `Authorization: Bearer <token>`');
   }
 }

@@ -2,8 +2,15 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Registry } from 'prom-client';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { outcomeOf } from '../../test/kit/promises.js';
+import { HttpSettings } from '../config/http-settings.js';
+import { ClientAddresses, type PeerRequest } from '../edge/client-addresses.js';
 import { Metrics } from '../metrics/metrics.js';
 import { FailedTokens } from './failed-tokens.js';
+
+const from = (remoteAddress: string, forwardedFor?: string): PeerRequest => ({
+  socket: { remoteAddress },
+  headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
+});
 
 describe('FailedTokens', () => {
   let registry: Registry;
@@ -13,14 +20,15 @@ describe('FailedTokens', () => {
   beforeEach(() => {
     lines = recordLog();
     registry = new Registry();
-    failed = new FailedTokens(new Metrics(registry));
+    const settings = Object.assign(new HttpSettings(), { trustedProxies: ['10.0.0.1'] });
+    failed = new FailedTokens(new Metrics(registry), new ClientAddresses(settings));
   });
   afterEach(() => void jest.useRealTimers());
 
   async function failOften(times: number, address = '192.0.2.1'): Promise<number> {
     let pending = 0;
     for (let n = 0; n < times; n++) {
-      const outcome = outcomeOf(failed.fail(address, 0).then(() => true));
+      const outcome = outcomeOf(failed.fail(from(address), 0).then(() => true));
       await Promise.resolve();
       await Promise.resolve();
       await Promise.resolve();
@@ -40,21 +48,21 @@ describe('FailedTokens', () => {
   it('does not delay failures of other addresses', async () => {
     await failOften(25);
     expect(await failOften(1, '192.0.2.2')).toBe(0);
-    expect(failed.allowsAttempt('192.0.2.2')).toBe(true);
+    expect(failed.allowsAttempt(from('192.0.2.2'))).toBe(true);
   });
 
   it('refuses attempts of an address with many delayed failures, and no others', async () => {
     await failOften(35);
-    expect(failed.allowsAttempt('192.0.2.1')).toBe(true);
+    expect(failed.allowsAttempt(from('192.0.2.1'))).toBe(true);
     await failOften(1);
-    expect(failed.allowsAttempt('192.0.2.1')).toBe(false);
-    expect(failed.allowsAttempt('192.0.2.2')).toBe(true);
+    expect(failed.allowsAttempt(from('192.0.2.1'))).toBe(false);
+    expect(failed.allowsAttempt(from('192.0.2.2'))).toBe(true);
     expect(await registry.metrics()).toContain('{outcome="refused"} 1');
   });
 
   it('forgets one failure per second', async () => {
     await failOften(20);
-    const later = outcomeOf(failed.fail('192.0.2.1', 1000).then(() => true));
+    const later = outcomeOf(failed.fail(from('192.0.2.1'), 1000).then(() => true));
     await Promise.resolve();
     await Promise.resolve();
     await Promise.resolve();
@@ -64,9 +72,18 @@ describe('FailedTokens', () => {
   it('counts the addresses of one IPv6 network together, and at most 10,000 networks', async () => {
     await failOften(1, '2001:db8:1:2::1');
     await failOften(1, '2001:db8:1:2:3:4:5:6');
-    expect(failed.addresses).toBe(1);
-    for (let n = 0; n < 10_050; n++) await failed.fail(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, 0);
-    expect(failed.addresses).toBe(10_000);
+    expect(failed.addressCount).toBe(1);
+    for (let n = 0; n < 10_050; n++)
+      await failed.fail(from(`10.1${n >> 16}.${(n >> 8) & 255}.${n & 255}`), 0);
+    expect(failed.addressCount).toBe(10_000);
+  });
+
+  it('counts the clients of a trusted proxy separately', async () => {
+    const client = from('10.0.0.1', '192.0.2.1');
+    for (let n = 0; n < 36; n++) void failed.fail(client, 0);
+    expect(failed.allowsAttempt(client)).toBe(false);
+    expect(failed.allowsAttempt(from('10.0.0.1', '192.0.2.2'))).toBe(true);
+    expect(failed.allowsAttempt(from('192.0.2.1', '192.0.2.9'))).toBe(false);
   });
 
   it('logs many failures in one line', async () => {

@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
+import { ClientAddresses, type PeerRequest } from '../edge/client-addresses.js';
 import { Metrics } from '../metrics/metrics.js';
 
 /** Failures of one address without a delay; one of them is forgotten per second. */
@@ -23,7 +23,7 @@ interface Failures {
 }
 
 /**
- * Slows down guessing of admin tokens: counts failures by remote address and delays their answers. A valid token is not
+ * Slows down guessing of admin tokens: counts failures by the address of the client and delays their answers. A valid token is not
  * delayed; it is refused only while the same address has many failed attempts in progress.
  */
 @Injectable()
@@ -35,7 +35,10 @@ export class FailedTokens {
   private unreported = 0;
   private reportedAt = -Infinity;
 
-  constructor(metrics: Metrics) {
+  constructor(
+    metrics: Metrics,
+    private readonly addresses: ClientAddresses,
+  ) {
     const name = 'gatehouse_admin_auth_failures_total';
     const help = 'Requests with an invalid admin token, by how they were answered.';
     metrics.expose({ type: 'counter', name, help, labelNames: ['outcome'] }, () =>
@@ -43,17 +46,19 @@ export class FailedTokens {
     );
   }
 
-  /** Whether a token of this address may be checked now. A refusal is counted. */
-  allowsAttempt(address: string | undefined): boolean {
-    const failures = this.byAddress.get(networkOf(address));
+  /** Whether the token of this request may be checked now. A refusal is counted. */
+  allowsAttempt(request: PeerRequest): boolean {
+    const address = this.addresses.networkOf(request);
+    const failures = this.byAddress.get(address);
     if (!failures || failures.pending < MAX_PENDING) return true;
     this.count('refused', address);
     return false;
   }
 
   /** Resolves when the failure may be answered. */
-  async fail(address: string | undefined, now = performance.now()): Promise<void> {
-    const failures = this.remember(networkOf(address), now);
+  async fail(request: PeerRequest, now = performance.now()): Promise<void> {
+    const address = this.addresses.networkOf(request);
+    const failures = this.add(address, now);
     const ms = Math.min(MAX_DELAY_MS, (failures.count - FREE_FAILURES) * DELAY_STEP_MS);
     if (ms <= 0 || this.pending >= MAX_PENDING_IN_TOTAL) {
       this.count('answered', address);
@@ -67,22 +72,22 @@ export class FailedTokens {
     failures.pending--;
   }
 
-  get addresses(): number {
+  get addressCount(): number {
     return this.byAddress.size;
   }
 
-  private remember(network: string, now: number): Failures {
-    const failures = this.byAddress.get(network) ?? { count: 0, at: now, pending: 0 };
+  private add(address: string, now: number): Failures {
+    const failures = this.byAddress.get(address) ?? { count: 0, at: now, pending: 0 };
     const forgotten = Math.floor((now - failures.at) / FORGET_INTERVAL_MS);
     failures.count = Math.max(0, failures.count - forgotten) + 1;
     failures.at += forgotten * FORGET_INTERVAL_MS;
-    this.byAddress.delete(network);
-    this.byAddress.set(network, failures);
+    this.byAddress.delete(address);
+    this.byAddress.set(address, failures);
     if (this.byAddress.size > MAX_ADDRESSES) this.byAddress.delete(this.byAddress.keys().next().value!);
     return failures;
   }
 
-  private count(outcome: keyof FailedTokens['counts'], address: string | undefined): void {
+  private count(outcome: keyof FailedTokens['counts'], address: string): void {
     this.counts[outcome]++;
     this.unreported++;
     const now = performance.now();
@@ -92,13 +97,4 @@ export class FailedTokens {
     this.unreported = 0;
     this.logger.warn({ message: 'requests with an invalid admin token were refused', failures, address });
   }
-}
-
-/** One host has a whole /64 of IPv6 addresses. */
-function networkOf(address = 'unknown'): string {
-  if (!isIPv6(address) || address.includes('.')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head.split(':');
-  const zeros = tail === undefined ? [] : Array.from({ length: 4 }, () => '0');
-  return [...groups, ...zeros].slice(0, 4).join(':');
 }

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
+import { HttpSettings } from '../config/http-settings.js';
+import { ClientAddresses } from '../edge/client-addresses.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MetricsSettings } from '../config/metrics-settings.js';
 import { AdminTokens } from './admin-tokens.js';
@@ -12,7 +14,7 @@ const access = (isPublic = false): OperatorAccess =>
   new OperatorAccess(
     tokens,
     Object.assign(new MetricsSettings(), { public: isPublic }),
-    new FailedTokens(new Metrics(new Registry())),
+    new FailedTokens(new Metrics(new Registry()), new ClientAddresses(new HttpSettings())),
   );
 
 const request = (remoteAddress: string | undefined, headers: IncomingHttpHeaders = {}) => ({

@@ -2,14 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { isLoopback } from '../config/loopback.js';
 import { MetricsSettings } from '../config/metrics-settings.js';
+import type { PeerRequest } from '../edge/client-addresses.js';
 import { FailedTokens } from './failed-tokens.js';
 import { AdminTokens } from './admin-tokens.js';
-
-/** The part of a request that identifies its sender; node:http and Fastify both provide it. */
-export interface PeerRequest {
-  readonly headers: IncomingHttpHeaders;
-  readonly socket: { readonly remoteAddress?: string | undefined };
-}
 
 /** Decides which requests may read `/metrics` and the details of `/health`. */
 @Injectable()
@@ -20,12 +15,13 @@ export class OperatorAccess {
     private readonly failed: FailedTokens,
   ) {}
 
-  async allows({ headers, socket }: PeerRequest): Promise<boolean> {
+  async allows(request: PeerRequest): Promise<boolean> {
+    const { headers, socket } = request;
     if (this.metrics.public || isDirectLoopback(headers, socket.remoteAddress)) return true;
     const { authorization } = headers;
-    if (authorization === undefined || !this.failed.allowsAttempt(socket.remoteAddress)) return false;
+    if (authorization === undefined || !this.failed.allowsAttempt(request)) return false;
     if (this.tokens.roleOf(authorization)) return true;
-    await this.failed.fail(socket.remoteAddress);
+    await this.failed.fail(request);
     return false;
   }
 }

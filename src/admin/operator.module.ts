@@ -1,6 +1,7 @@
 import { Logger, Module } from '@nestjs/common';
 import { AdminSettings } from '../config/admin-settings.js';
 import { StateDir } from '../config/state-dir.js';
+import { ClientAddresses } from '../edge/client-addresses.js';
 import { AdminTokens } from './admin-tokens.js';
 import { FailedTokens } from './failed-tokens.js';
 import { OperatorAccess } from './operator-access.js';
@@ -8,6 +9,7 @@ import { OperatorAccess } from './operator-access.js';
 /** Authentication of operators. A module of its own because health and metrics use it too. */
 @Module({
   providers: [
+    ClientAddresses,
     FailedTokens,
     OperatorAccess,
     {

@@ -1,4 +1,4 @@
-import { isNetwork } from './networks.js';
+import { isNetwork } from './network.js';
 import { Flag, Text, TextList, Integer } from './schema/keys.js';
 import { Rule } from './schema/rule.js';
 

@@ -2,44 +2,53 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, type BlockList, type Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { HttpSettings } from '../config/http-settings.js';
-import { networkList } from '../config/networks.js';
+import { networksOf } from '../config/network.js';
 
 /** How many addresses of X-Forwarded-For are read, from the right. More proxies in a row are not trusted. */
 const MAX_PROXIES = 16;
 /** The part of an IPv6 address that is assigned to one customer; the rest is chosen by the host. */
 const IPV6_GROUPS = 4;
 
-/** Determines the address by which anonymous clients are told apart. */
+/** The part of a request that identifies its sender; node:http and Fastify both provide it. */
+export type PeerRequest = Pick<IncomingMessage, 'headers'> & {
+  readonly socket: Pick<Socket, 'remoteAddress'>;
+};
+
+/** Determines the address by which clients without a credential are told apart. */
 @Injectable()
 export class ClientAddresses {
   private readonly trusted: BlockList | undefined;
 
   constructor({ trustedProxies }: HttpSettings) {
-    this.trusted = trustedProxies.length > 0 ? networkList(trustedProxies) : undefined;
+    this.trusted = trustedProxies.length > 0 ? networksOf(trustedProxies) : undefined;
   }
 
   /**
-   * The quota key of the client: the remote address of the connection or, behind trusted proxies, the right-most address
-   * of X-Forwarded-For that is not a trusted proxy. An IPv6 address counts with its whole /64 network.
+   * The address of the client: the remote address of the connection or, behind trusted proxies, the right-most address of
+   * X-Forwarded-For that is not a trusted proxy. For IPv6 it is the /64 network of the address.
    */
-  quotaKeyOf({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string {
+  networkOf({ socket, headers }: PeerRequest): string {
     const remote = addressOf(socket);
-    if (!this.isTrusted(remote)) return quotaKey(remote);
+    if (!this.isTrusted(remote)) return networkOf(remote);
     const forwarded = String(headers['x-forwarded-for'] ?? '').split(',', -1);
-    return quotaKey(this.clientOf(remote, forwarded.slice(-MAX_PROXIES)));
+    return networkOf(this.clientOf(remote, forwarded.slice(-MAX_PROXIES)));
+  }
+
+  quotaKeyOf(request: PeerRequest): string {
+    return quotaKey(this.networkOf(request));
   }
 
   /** The quota key of a connection before its first request; undefined for a proxy, whose clients are not known yet. */
   quotaKeyOfPeer(socket: Socket): string | undefined {
     const remote = addressOf(socket);
-    return this.isTrusted(remote) ? undefined : quotaKey(remote);
+    return this.isTrusted(remote) ? undefined : quotaKey(networkOf(remote));
   }
 
   private clientOf(remote: string, forwarded: readonly string[]): string {
     let client = remote;
     for (const text of forwarded.toReversed()) {
       const address = withoutPort(text.trim());
-      // Whoever wrote this may have written everything to the left of it.
+      // The sender of this text may have written everything to the left of it.
       if (isIP(address) === 0) break;
       client = address;
       if (!this.isTrusted(address)) break;
@@ -54,9 +63,10 @@ export class ClientAddresses {
 }
 
 /** Ids of authenticated principals contain a colon before any space. */
-const quotaKey = (address: string): string => `address ${networkOf(address)}`;
+const quotaKey = (network: string): string => `address ${network}`;
 
-const addressOf = ({ remoteAddress = '' }: Socket): string => remoteAddress.split('%', 1)[0]!;
+const addressOf = ({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string =>
+  remoteAddress.split('%', 1)[0]!;
 
 /** Some proxies add the port: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
 const withoutPort = (text: string): string =>

@@ -5,7 +5,8 @@ import {
   type CanActivate,
   type ExecutionContext,
 } from '@nestjs/common';
-import { OperatorAccess, type PeerRequest } from '../admin/operator-access.js';
+import { OperatorAccess } from '../admin/operator-access.js';
+import type { PeerRequest } from '../edge/client-addresses.js';
 
 interface Reply {
   header(name: string, value: string): unknown;

@@ -29,8 +29,8 @@ describe('UpstreamSubscriptions', () => {
     await harness.subscribe(client, 'x://b');
     const sent = server.link.requests.filter(({ method }) => method === 'resources/subscribe');
     expect(sent).toEqual([
-      { method: 'resources/subscribe', params: '{"uri":"x://a"}', timeoutMs: 1000 },
-      { method: 'resources/subscribe', params: '{"uri":"x://b"}', timeoutMs: 77 },
+      { method: 'resources/subscribe', params: '{"uri":"x://a"}', timeoutMs: 1000, deadline: 1000 },
+      { method: 'resources/subscribe', params: '{"uri":"x://b"}', timeoutMs: 77, deadline: 77 },
     ]);
     expect(server.links).toHaveLength(1);
     expect(await harness.upstream()).toBe(2);

@@ -272,7 +272,7 @@ describe('defining servers', () => {
   it('patches a definition and keeps masked values', async () => {
     await client.put('servers/part', { ...server.http, headers: { 'x-key': 'secret-value-1' } });
     const { json } = await client.patch('servers/part', { timeoutMs: 1234, concurrency: null });
-    expect(json['definition']).toMatchObject({ timeoutMs: 1234, concurrency: 8 });
+    expect(json['definition']).toMatchObject({ timeoutMs: 1234, concurrency: 64 });
     const shown = json['definition'] as object;
     const before = server.countOf('initialize');
     expect(await client.put('servers/part', shown)).toMatchObject({ status: 200 });

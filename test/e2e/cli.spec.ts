@@ -57,7 +57,7 @@ describe('command line, showing a gateway', () => {
     expect(table.stdout).toMatch(/^SERVER +STATE +TRANSPORT [\s\S]*\nfiles +ready +http /);
     expect(json.json['servers']).toHaveLength(3);
     expect(one.stdout).toMatch(/state +[\w-]+\n +reason +.*ENOENT/);
-    expect(other.stdout).toMatch(/tools +16\n +prompts +4\n +resources +7\n +templates +2\n/);
+    expect(other.stdout).toMatch(/tools +15\n +prompts +4\n +resources +7\n +templates +2\n/);
   });
 
   it('lists servers with their calls and what they offer', async () => {
@@ -69,7 +69,7 @@ describe('command line, showing a gateway', () => {
     expect(Object.fromEntries(titles!.map((title, at) => [title, row![at]]))).toMatchObject({
       SERVER: 'everything',
       CALLS: String(calls),
-      TOOLS: '16',
+      TOOLS: '15',
       PROMPTS: '4',
       RESOURCES: '7',
       TEMPLATES: '2',

@@ -103,7 +103,7 @@ export class MessageReader {
 
   private ignore(why: string, bytes: Buffer, start = 0, end = bytes.length): void {
     this.listener.inbound()?.charge();
-    const report = this.ignored.add(why, bytes, start, end);
+    const report = this.ignored.add(why, end - start);
     if (report) this.listener.report(report);
   }
 }
