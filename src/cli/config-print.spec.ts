@@ -16,7 +16,7 @@ describe('effectiveConfig', () => {
     expect(shown).toMatchObject({
       http: { host: '127.0.0.1', port: 3000 },
       admin: { token: '********' },
-      mcpServers: { 'a.b': { headers: { Authorization: '********' }, concurrency: 8 } },
+      mcpServers: { 'a.b': { headers: { Authorization: '********' }, concurrency: 64 } },
     });
     expect(asYaml(shown)).not.toMatch(/0123456789|Bearer|hunter22|secret-value|inside\.example/);
   });

@@ -10,13 +10,13 @@ export interface components {
              */
             readonly enabled?: boolean;
             /**
-             * @description Maximum number of calls in flight at this server.
-             * @default 8
+             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. The default is 16 for a stdio server and 64 for an HTTP server.
+             * @default 16
              */
             readonly concurrency?: number;
             /**
-             * @description Maximum number of calls that wait while concurrency is reached; further calls fail at once. 0 disables the queue.
-             * @default 100
+             * @description Maximum number of calls that wait while concurrency is reached. When the queue is full, the principal with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.
+             * @default 1000
              */
             readonly queue?: number;
             /**
@@ -90,13 +90,13 @@ export interface components {
              */
             readonly enabled?: boolean;
             /**
-             * @description Maximum number of calls in flight at this server.
-             * @default 8
+             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. The default is 16 for a stdio server and 64 for an HTTP server.
+             * @default 64
              */
             readonly concurrency?: number;
             /**
-             * @description Maximum number of calls that wait while concurrency is reached; further calls fail at once. 0 disables the queue.
-             * @default 100
+             * @description Maximum number of calls that wait while concurrency is reached. When the queue is full, the principal with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.
+             * @default 2000
              */
             readonly queue?: number;
             /**

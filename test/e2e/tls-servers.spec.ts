@@ -89,6 +89,6 @@ describe('servers over TLS', () => {
     const entry = await gateway.logged({ server: 'untrusted', level: 'warn' });
     expect(JSON.stringify(entry)).toContain('SELF_SIGNED_CERT');
     const { error } = await session.callTool('untrusted__echo');
-    expect(error?.code).toBe(-32602);
+    expect(error?.code).toBe(-31003);
   });
 });

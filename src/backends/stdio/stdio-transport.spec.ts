@@ -142,7 +142,7 @@ describe('StdioTransport', () => {
     await until(() => texts.length === 1);
     expect(transport.ignoredLines).toBe(4);
     expect(events).toHaveLength(3);
-    expect(events[0]).toContain('starting up');
+    expect(events[0]).toContain('is not JSON-RPC');
   });
 
   it('passes configured variables to the child, and no secrets of the gateway', async () => {
