@@ -73,7 +73,7 @@ export class Subscriptions implements OnModuleInit {
     // If the session has been closed, `add` has removed the row again.
     if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
     const pending = this.pending.get(subscription.id);
-    if (pending) await this.waitFor(pending, subscription, signal);
+    if (pending) await this.waitFor(pending, subscription.id, signal);
     if (!this.subscribers.table.get(subscription.id)) throw this.endedError(context, uri);
     // In a batch, or on a slow connection, the response is written later than it is computed. Held updates follow it.
     context.onWritten(() => this.updates.acknowledged(subscription));
@@ -132,11 +132,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** The subscription ends when all requests that wait for it are cancelled. */
-  private async waitFor(
-    pending: PendingSubscription,
-    { id }: Subscription,
-    signal: CancelSignal,
-  ): Promise<void> {
+  private async waitFor(pending: PendingSubscription, id: string, signal: CancelSignal): Promise<void> {
     const cancel = (): void => {
       if (--pending.requests === 0) this.end(id, 'cancelled');
     };
@@ -172,8 +168,7 @@ export class Subscriptions implements OnModuleInit {
 
   /** Finds restored subscriptions even before their server has listed its resources. */
   private findSubscribed(client: Subscriber, text: string): ResourceAddress | undefined {
-    const rows = [...this.subscribers.table.ofSubscriber(client.id)];
-    return rows.find((row) => this.isUriOf(row, text));
+    return [...this.subscribers.table.ofSubscriber(client.id)].find((row) => this.isUriOf(row, text));
   }
 
   private async establish(subscription: Subscription): Promise<void> {

@@ -1,31 +1,10 @@
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { GatewayError } from '../../core/errors.js';
-import type { MemoryLimit } from '../../core/memory-limits.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
-import { JsonDocument } from '../../lib/json-text/json-document.js';
-import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
-import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
-import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
-import {
-  isMessage,
-  notificationMessage,
-  readMessage,
-  requestIdIn,
-  requestMessage,
-  type Inbound,
-} from '../../mcp/json-rpc.js';
-import type { ClientSession } from '../../mcp/mcp-context.js';
-import { withoutTask, withProgressToken } from '../../mcp/params.js';
-import { InboundLimiter, MAX_WAITING_TEXT_LENGTH, type ExcessOutcome } from './inbound-limiter.js';
+import { notificationMessage, requestMessage } from '../../mcp/json-rpc.js';
+import { withProgressToken } from '../../mcp/params.js';
+import { InboundMessages, type InboundOptions } from './inbound-messages.js';
 import { initializeServer, type InitializeOptions } from './initialize.js';
-import {
-  brokenError,
-  cancelledError,
-  isOverLimit,
-  isSessionExpired,
-  toTransportError,
-} from './link-errors.js';
+import { brokenError, cancelledError, isSessionExpired, toTransportError } from './link-errors.js';
 import { LinkMonitor } from './link-monitor.js';
 import { LinkWarnings } from './link-warnings.js';
 import {
@@ -39,28 +18,16 @@ import {
 import { NotificationStreamState } from './notification-stream-state.js';
 import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
 import { ServerRequests } from './server-requests.js';
-import { TransportError, type LinkTransport, type MessageExtra } from './transport.js';
+import { TransportError, type LinkTransport } from './transport.js';
 
 /** How long the link waits for the responses to requests in flight after its session has expired. */
 const DRAIN_TIMEOUT_MS = 5000;
 const NO_LINES: readonly string[] = [];
-/** For a notification or request of the server: as much as a client may send by default. A result may be longer. */
-const MAX_PARAMS_LENGTH = 4_194_304;
-/** Reads the messages that waited for the rate. */
-const WAITING_MESSAGES = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: MAX_WAITING_TEXT_LENGTH * 4 });
 
-export interface LinkOptions extends InitializeOptions {
+export interface LinkOptions extends InitializeOptions, InboundOptions {
   readonly server: string;
   /** Rewrites own URIs in the params of a server request to public ones. */
   readonly toPublicParams?: ((params: JsonText) => JsonText | Promise<JsonText>) | undefined;
-  /** Called for every message of the server over a limit of JSON, which was not read. */
-  readonly onRefusedJson?: ((limit: JsonLimit) => void) | undefined;
-  /** Called for every message of the server beyond the rate of unsolicited messages. */
-  readonly onExcess?: ((outcome: ExcessOutcome) => void) | undefined;
-  /** Called when a message of the server is refused because of a memory limit. */
-  readonly onMemoryLimit?: ((limit: MemoryLimit) => void) | undefined;
-  /** The session that this link belongs to; absent when sessions share the link. */
-  readonly owner?: ClientSession | undefined;
   /** After this long without a message, the link pings the server, and closes if the server does not respond. */
   readonly keepaliveIntervalMs?: number | undefined;
 }
@@ -77,12 +44,11 @@ export class JsonRpcLink implements Link {
   private readonly monitor: LinkMonitor;
   private readonly streamState = new NotificationStreamState();
   private readonly warnings: LinkWarnings;
-  private readonly inbound: InboundLimiter;
+  private readonly inbound: InboundMessages;
   private resolveClosed!: (reason: Error) => void;
   private closeReason: Error | undefined;
   private closing: Promise<void> | undefined;
   private transportError: TransportError | undefined;
-  private listener: (notification: ServerNotification) => void = () => {};
   private serverFacts: ServerFacts | undefined;
 
   private constructor(
@@ -106,11 +72,17 @@ export class JsonRpcLink implements Link {
       streamFailed: () => transport.reopenNotificationStream?.(),
     });
     this.warnings = new LinkWarnings(options.server);
-    this.inbound = new InboundLimiter({
-      deliver: (text, requestId) => this.receiveText(text, requestId),
-      excess: (outcome) => this.countExcess(outcome),
-      lost: () => this.streamState.reportGap(),
-    });
+    this.inbound = new InboundMessages(
+      this.pending,
+      this.serverRequests,
+      this.monitor,
+      this.warnings,
+      {
+        lost: () => this.streamState.reportGap(),
+        failed: (error) => transport.onerror?.(error),
+      },
+      options,
+    );
     this.listenToTransport();
   }
 
@@ -150,7 +122,7 @@ export class JsonRpcLink implements Link {
   }
 
   onNotification(listener: (notification: ServerNotification) => void): void {
-    this.listener = listener;
+    this.inbound.notificationListener = listener;
   }
 
   get notificationStream(): NotificationStreamStatus {
@@ -205,10 +177,10 @@ export class JsonRpcLink implements Link {
   }
 
   private listenToTransport(): void {
-    const { transport } = this;
-    transport.inbound = this.inbound;
-    transport.onmessage = (message, extra) => this.receive(message, extra);
-    transport.onrefused = (problem) => this.receiveRefused(problem);
+    const { transport, inbound } = this;
+    transport.inbound = inbound.limiter;
+    transport.onmessage = (message, extra) => inbound.receive(message, extra);
+    transport.onrefused = (problem) => inbound.receiveRefused(problem);
     // Other errors, for example about a line that is not a JSON-RPC message, do not affect the link.
     transport.onerror = (error) => {
       if (error instanceof TransportError) this.transportError = error;
@@ -236,79 +208,6 @@ export class JsonRpcLink implements Link {
     transport.openNotificationStream();
   }
 
-  private receive(raw: JSONRPCMessage, extra?: MessageExtra): void {
-    this.monitor.received++;
-    const document = extra?.document ?? JsonDocument.of(JSON.stringify(raw));
-    if ('method' in raw && document.memberLength('params') > MAX_PARAMS_LENGTH) {
-      const problem = `has params of more than ${MAX_PARAMS_LENGTH} bytes`;
-      return this.receiveRefused(new JsonProblem('size', problem, document));
-    }
-    const message = readMessage(document);
-    if (message.kind === 'response') {
-      if (!this.pending.respond(message)) this.inbound.charge();
-    } else if (message.kind === 'invalid') {
-      if (message.memoryLimit) this.options.onMemoryLimit?.(message.memoryLimit);
-      this.receiveInvalid(message.id, message.problem, 'method' in raw);
-    } else if (!this.inbound.accepts(message.method, document, extra?.requestId)) return;
-    else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
-    else {
-      const { id, method } = message;
-      const params = withoutTask(message.params, message.paramsText);
-      const { callers } = this.pending.origin(extra?.requestId);
-      const channel = callers.at(-1) ?? this.options.owner;
-      this.serverRequests.receive({ id, method, params, channel, callers });
-    }
-  }
-
-  /** Receives a message that waited for the rate. */
-  private receiveText(text: string, requestId: RequestId | undefined): void {
-    const document = WAITING_MESSAGES.read(Buffer.from(text));
-    if (document instanceof JsonProblem || !isMessage(document.value)) return;
-    try {
-      this.receive(document.value, { document, ...(requestId !== undefined && { requestId }) });
-    } catch (error) {
-      this.transport.onerror?.(error as Error);
-    }
-  }
-
-  private countExcess(outcome: ExcessOutcome): void {
-    this.options.onExcess?.(outcome);
-    this.warnings.add('the server sends more messages than its rate allows');
-  }
-
-  private receiveNotification(
-    message: Extract<Inbound, { kind: 'notification' }>,
-    streamRequestId: RequestId | undefined,
-  ): void {
-    const { method, params = {}, paramsText } = message;
-    if (method === 'notifications/progress') {
-      if (paramsText !== undefined) this.pending.receiveProgress(params['progressToken'], paramsText);
-    } else if (method === 'notifications/cancelled') {
-      this.serverRequests.cancel(params['requestId'] as RequestId);
-    } else {
-      const { callers, ambiguous } = this.pending.origin(streamRequestId);
-      const channel = callers.at(-1) ?? this.options.owner;
-      this.listener({ method, params, paramsText, channel, ambiguous });
-    }
-  }
-
-  private receiveRefused(problem: JsonProblem): void {
-    this.monitor.received++;
-    if (isOverLimit(problem.reason)) this.options.onRefusedJson?.(problem.reason);
-    const isRequest = problem.document?.memberText('method') !== undefined;
-    this.receiveInvalid(requestIdIn(problem), `the message ${problem.message}`, isRequest);
-  }
-
-  /** Fails the request that the message responds to, and no other. */
-  private receiveInvalid(id: RequestId | undefined, problem: string, isRequest: boolean): void {
-    this.inbound.charge();
-    this.warnings.add('the server sent an invalid message', problem);
-    if (id === undefined) return;
-    if (isRequest)
-      this.serverRequests.reject(id, new GatewayError('invalid-request', `Invalid request: ${problem}`));
-    else this.pending.fail(id, brokenError(`the server sent an invalid response: ${problem}`));
-  }
-
   /** Sends no cancellation for `initialize`, because MCP forbids that. */
   private cancelUpstream({ id, request }: PendingRequest, reason: AbandonReason): void {
     this.transport.abandon?.(id);
@@ -325,7 +224,7 @@ export class JsonRpcLink implements Link {
     if (this.closeReason) return;
     this.closeReason = reason;
     this.monitor.stop();
-    this.inbound.stop();
+    this.inbound.limiter.stop();
     // When the session has expired, the server may still respond to requests that it accepted before.
     if (!isSessionExpired(reason)) this.failPending();
     this.resolveClosed(reason);

@@ -19,7 +19,7 @@ interface LinkMonitorEvents {
  * or when the server sends nothing for a keepalive interval. In doubtful cases the monitor pings the server.
  */
 export class LinkMonitor {
-  /** Number of messages of the server. Counted by the link. */
+  /** Number of messages of the server. `InboundMessages` counts those that the transport delivers. */
   received = 0;
   /** The number at the last end of a keepalive interval. */
   private receivedBefore = -1;

@@ -1,0 +1,139 @@
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { GatewayError } from '../../core/errors.js';
+import type { MemoryLimit } from '../../core/memory-limits.js';
+import { JsonDocument } from '../../lib/json-text/json-document.js';
+import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
+import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
+import { isMessage, readMessage, requestIdIn, type Inbound } from '../../mcp/json-rpc.js';
+import type { ClientSession } from '../../mcp/mcp-context.js';
+import { withoutTask } from '../../mcp/params.js';
+import { InboundLimiter, MAX_WAITING_TEXT_LENGTH, type ExcessOutcome } from './inbound-limiter.js';
+import { brokenError, isOverLimit } from './link-errors.js';
+import type { LinkMonitor } from './link-monitor.js';
+import type { LinkWarnings } from './link-warnings.js';
+import type { ServerNotification } from './link.js';
+import type { PendingRequests } from './pending-requests.js';
+import type { ServerRequests } from './server-requests.js';
+import type { MessageExtra } from './transport.js';
+
+/** For a notification or request of the server: as much as a client may send by default. A result may be longer. */
+const MAX_PARAMS_LENGTH = 4_194_304;
+/** Reads the messages that waited for the rate. */
+const WAITING_MESSAGES = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: MAX_WAITING_TEXT_LENGTH * 4 });
+
+export interface InboundOptions {
+  /** Called for every message of the server over a limit of JSON, which was not read. */
+  readonly onRefusedJson?: ((limit: JsonLimit) => void) | undefined;
+  /** Called for every message of the server beyond the rate of unsolicited messages. */
+  readonly onExcess?: ((outcome: ExcessOutcome) => void) | undefined;
+  /** Called when a message of the server is refused because of a memory limit. */
+  readonly onMemoryLimit?: ((limit: MemoryLimit) => void) | undefined;
+  /** The session that this link belongs to; absent when sessions share the link. */
+  readonly owner?: ClientSession | undefined;
+}
+
+interface InboundMessagesEvents {
+  /** Updates or list changes were dropped because they were beyond the rate. */
+  lost(): void;
+  /** A message that waited for the rate could not be processed. */
+  failed(error: Error): void;
+}
+
+/**
+ * Dispatches the messages of a server on one link: responses to the pending requests, requests to `ServerRequests`,
+ * notifications to the listener. Limits the rate of unsolicited messages.
+ */
+export class InboundMessages {
+  readonly limiter: InboundLimiter;
+  /** Gets every notification except progress and cancellations. */
+  notificationListener: (notification: ServerNotification) => void = () => {};
+
+  constructor(
+    private readonly pending: Pick<PendingRequests, 'respond' | 'fail' | 'origin' | 'receiveProgress'>,
+    private readonly serverRequests: Pick<ServerRequests, 'receive' | 'reject' | 'cancel'>,
+    private readonly monitor: Pick<LinkMonitor, 'received'>,
+    private readonly warnings: LinkWarnings,
+    private readonly events: InboundMessagesEvents,
+    private readonly options: InboundOptions,
+  ) {
+    this.limiter = new InboundLimiter({
+      deliver: (text, requestId) => this.receiveText(text, requestId),
+      excess: (outcome) => this.countExcess(outcome),
+      lost: () => events.lost(),
+    });
+  }
+
+  receive(raw: JSONRPCMessage, extra?: MessageExtra): void {
+    this.monitor.received++;
+    const document = extra?.document ?? JsonDocument.of(JSON.stringify(raw));
+    if ('method' in raw && document.memberLength('params') > MAX_PARAMS_LENGTH) {
+      const problem = `has params of more than ${MAX_PARAMS_LENGTH} bytes`;
+      return this.receiveRefused(new JsonProblem('size', problem, document));
+    }
+    const message = readMessage(document);
+    if (message.kind === 'response') {
+      if (!this.pending.respond(message)) this.limiter.charge();
+    } else if (message.kind === 'invalid') {
+      if (message.memoryLimit) this.options.onMemoryLimit?.(message.memoryLimit);
+      this.receiveInvalid(message.id, message.problem, 'method' in raw);
+    } else if (!this.limiter.accepts(message.method, document, extra?.requestId)) return;
+    else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
+    else {
+      const { id, method } = message;
+      const params = withoutTask(message.params, message.paramsText);
+      const { callers } = this.pending.origin(extra?.requestId);
+      const channel = callers.at(-1) ?? this.options.owner;
+      this.serverRequests.receive({ id, method, params, channel, callers });
+    }
+  }
+
+  receiveRefused(problem: JsonProblem): void {
+    this.monitor.received++;
+    if (isOverLimit(problem.reason)) this.options.onRefusedJson?.(problem.reason);
+    const isRequest = problem.document?.memberText('method') !== undefined;
+    this.receiveInvalid(requestIdIn(problem), `the message ${problem.message}`, isRequest);
+  }
+
+  /** Receives a message that waited for the rate. */
+  private receiveText(text: string, requestId: RequestId | undefined): void {
+    const document = WAITING_MESSAGES.read(Buffer.from(text));
+    if (document instanceof JsonProblem || !isMessage(document.value)) return;
+    try {
+      this.receive(document.value, { document, ...(requestId !== undefined && { requestId }) });
+    } catch (error) {
+      this.events.failed(error as Error);
+    }
+  }
+
+  private countExcess(outcome: ExcessOutcome): void {
+    this.options.onExcess?.(outcome);
+    this.warnings.add('the server sends more messages than its rate allows');
+  }
+
+  private receiveNotification(
+    message: Extract<Inbound, { kind: 'notification' }>,
+    streamRequestId: RequestId | undefined,
+  ): void {
+    const { method, params = {}, paramsText } = message;
+    if (method === 'notifications/progress') {
+      if (paramsText !== undefined) this.pending.receiveProgress(params['progressToken'], paramsText);
+    } else if (method === 'notifications/cancelled') {
+      this.serverRequests.cancel(params['requestId'] as RequestId);
+    } else {
+      const { callers, ambiguous } = this.pending.origin(streamRequestId);
+      const channel = callers.at(-1) ?? this.options.owner;
+      this.notificationListener({ method, params, paramsText, channel, ambiguous });
+    }
+  }
+
+  /** Fails the request that the message responds to, and no other. */
+  private receiveInvalid(id: RequestId | undefined, problem: string, isRequest: boolean): void {
+    this.limiter.charge();
+    this.warnings.add('the server sent an invalid message', problem);
+    if (id === undefined) return;
+    if (isRequest)
+      this.serverRequests.reject(id, new GatewayError('invalid-request', `Invalid request: ${problem}`));
+    else this.pending.fail(id, brokenError(`the server sent an invalid response: ${problem}`));
+  }
+}
