@@ -14,7 +14,10 @@ export interface Requirement {
 const e2e = (name: string, test: string): Proof => ({ file: `test/e2e/${name}.spec.ts`, test });
 
 /** Tests that cover several scenarios of subscriptions. */
-const SUBSCRIBED = e2e('subscriptions', 'are answered with an id and requested at the server by its own URI');
+const SUBSCRIBED = e2e(
+  'subscriptions',
+  'are requested at the server by its own URI, once for several clients',
+);
 const DELIVERED = e2e('subscriptions', 'deliver updates to exactly their clients, with the public URI');
 const REAL = e2e('subscriptions-real', 'reach exactly the subscribed clients of both SDKs');
 const COUNTED = e2e('subscriptions', 'are counted in metrics without labels for clients or URIs');

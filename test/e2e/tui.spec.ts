@@ -187,7 +187,7 @@ describe.each([SMALL, LARGE])('terminal UI at $columns columns and $rows rows', 
   it('shows the arguments of a tool', async () => {
     terminal.type('2');
     await terminal.shows('▶ everything__echo');
-    await terminal.shows('1 of 27');
+    await terminal.shows('1 of 26');
     await expectScreen('tools');
     terminal.press('enter');
     await terminal.shows(/Arguments[^\n]*\n.*message {2}string {2}required/);
