@@ -1,4 +1,4 @@
-import { JsonText, mapMember, memberText, withMember } from '../lib/json-text/json-text.js';
+import { memberText, withMember, type JsonText } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 
 /*
@@ -22,13 +22,11 @@ export function objectOutputSchema(definition: string, schema: unknown): string 
 
 /** The result of a call as a client that requires an object reads it. `wrapsOutput`: the schema of the tool was wrapped. */
 export function withObjectOutput(result: JsonText, wrapsOutput: boolean): JsonText {
-  if (!result.text.includes('"structuredContent"')) return result;
-  const content = result.memberText('structuredContent');
-  if (content === undefined || (content.startsWith('{') && !wrapsOutput)) return result;
-  return new JsonText(mapMember(result.text, 'structuredContent', wrapped, result.members));
+  if (!result.includes('"structuredContent"')) return result;
+  const first = result.firstCharacterOf('structuredContent');
+  if (first === undefined || (first === '{' && !wrapsOutput)) return result;
+  return result.wrapMember('structuredContent', '{"result":', '}');
 }
-
-const wrapped = (content: string): string => `{"result":${content}}`;
 
 /** References to the root of the document, which is now the schema of the property. An embedded `$id` has its own root. */
 function moveReferences(schema: unknown): unknown {

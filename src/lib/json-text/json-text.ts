@@ -62,6 +62,16 @@ export class JsonText {
     return member && this.text.slice(member.start, member.end);
   }
 
+  /** The first character of a member's value. */
+  firstCharacterOf(key: string): string | undefined {
+    return this.memberText(key)?.[0];
+  }
+
+  /** The object with `before` and `after` around the values of a member. */
+  wrapMember(key: string, before: string, after: string): JsonText {
+    return new JsonText(mapMember(this.text, key, (value) => before + value + after, this.members));
+  }
+
   get isObject(): boolean {
     return this.text.startsWith('{');
   }

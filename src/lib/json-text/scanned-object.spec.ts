@@ -36,6 +36,19 @@ describe('ScannedObject', () => {
     expect(result.value).toEqual(JSON.parse(text));
   });
 
+  it('wraps a member without changing the others', () => {
+    const result = resultOf('{ "a" : [1.0] , "é":{"x":"ä"}, "b":2}');
+    expect([
+      result.firstCharacterOf('a'),
+      result.firstCharacterOf('b'),
+      result.firstCharacterOf('c'),
+    ]).toEqual(['[', '2', undefined]);
+    const wrapped = result.wrapMember('a', '{"result":', '}');
+    expect(wrapped.text).toBe('{ "a" :{"result": [1.0] }, "é":{"x":"ä"}, "b":2}');
+    expect([wrapped.memberText('é'), wrapped.memberText('b')]).toEqual(['{"x":"ä"}', '2']);
+    expect(result.wrapMember('c', '{', '}')).toBe(result);
+  });
+
   it.each(['é', '漢', '😀'])('decodes a text of many %s in steps', (character) => {
     for (const offset of [0, 1, 2, 3]) {
       const long = JSON.stringify({ pad: 'x'.repeat(offset), s: character.repeat(MB) });

@@ -1,8 +1,9 @@
 import type { Steps } from '../slices/run-sliced.js';
-import { MAX_EAGER_LENGTH, SharedJson, type Member } from './json-text.js';
+import { MAX_EAGER_LENGTH, SharedJson, type JsonText, type Member } from './json-text.js';
 
 /** So many bytes are decoded, or characters encoded, in one step, which takes a few milliseconds. */
 const STEP_LENGTH = 1_048_576;
+const SPACE = 0x20;
 
 /**
  * An object as bytes, with the positions of `{`, of the colon and the comma of each member, and of `}`. It is decoded only
@@ -46,6 +47,32 @@ export class ScannedObject extends SharedJson {
   override memberText(key: string): string | undefined {
     const colon = this.colons.get(key);
     return colon === undefined ? undefined : this.between(colon);
+  }
+
+  override firstCharacterOf(key: string): string | undefined {
+    const colon = this.colons.get(key);
+    if (colon === undefined) return undefined;
+    let at = this.positions[colon]! + 1;
+    while (this.source[at]! <= SPACE) at++;
+    return String.fromCharCode(this.source[at]!);
+  }
+
+  /** Copies the bytes without decoding them. Of repeated keys, only the last value is wrapped: it is the one that counts. */
+  override wrapMember(key: string, before: string, after: string): JsonText {
+    const colon = this.colons.get(key);
+    if (colon === undefined) return this;
+    const [start, end] = [this.positions[colon]! + 1, this.positions[colon + 1]!];
+    const [head, tail] = [Buffer.from(before), Buffer.from(after)];
+    const wrapped = Buffer.concat([
+      this.source.subarray(0, start),
+      head,
+      this.source.subarray(start, end),
+      tail,
+      this.source.subarray(end),
+    ]);
+    const added = head.length + tail.length;
+    const moved = this.positions.map((position, index) => (index > colon ? position + added : position));
+    return new ScannedObject(wrapped, moved);
   }
 
   /** Decodes the text in steps. */
