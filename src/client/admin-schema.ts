@@ -218,9 +218,9 @@ export interface components {
              * @description The same as `ownUri`.
              */
             readonly original: string;
-            /** @description A short id for tool arguments; unique in the gateway. */
+            /** @description An identifier without special characters; unique in the gateway. MCP requests and the meta tool `describe_resource` accept it in place of the URI. */
             readonly id: string;
-            /** @description Sessions that receive updates of the resource: by its URI, by a pattern, or by a resource that contains it. */
+            /** @description Number of sessions that receive updates of the resource: subscribed to its URI, to a pattern that matches it, or to a resource that it is a part of. */
             readonly subscribers: number;
             /** @description The definition that clients receive. */
             readonly definition: {
@@ -231,7 +231,7 @@ export interface components {
             readonly resources: readonly components["schemas"]["Resource"][];
             /** @description Cursor of the next page. Absent on the last page. */
             readonly nextCursor?: string;
-            /** @description Entries on all pages. */
+            /** @description Number of entries on all pages together. */
             readonly total: number;
         };
         readonly ResourceTemplate: {
@@ -245,7 +245,7 @@ export interface components {
              * @description The same as `ownUri`.
              */
             readonly original: string;
-            /** @description A short id; unique in the gateway. */
+            /** @description An identifier without special characters outside its expressions; unique in the gateway. MCP requests and the meta tool `describe_resource` accept it in place of the URI template. */
             readonly id: string;
             /** @description The definition that clients receive. */
             readonly definition: {
@@ -256,7 +256,7 @@ export interface components {
             readonly resourceTemplates: readonly components["schemas"]["ResourceTemplate"][];
             /** @description Cursor of the next page. Absent on the last page. */
             readonly nextCursor?: string;
-            /** @description Entries on all pages. */
+            /** @description Number of entries on all pages together. */
             readonly total: number;
         };
         readonly Config: {

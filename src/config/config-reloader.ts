@@ -48,7 +48,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   private readonly onHangup = (): void => void this.reload();
   /** The address that the gateway listens on; a reload does not change it. */
   private readonly boundHttp: HttpSettings;
-  /** Of the file as it was loaded last, or as its scheduled reload found it. */
+  /** Fingerprint of the file when it was last loaded, or when a reload was last scheduled. */
   private lastFingerprint: string;
   lastOutcome: ReloadOutcome = { ok: true, at: new Date() };
   /** Time of the last successful load. */
@@ -103,7 +103,10 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     return this.lastOutcome;
   }
 
-  /** Ignores other files of the directory, for example the gateway's own log, which grows with every reload. */
+  /**
+   * Schedules a reload if the file has changed. Events also come from other files of the directory, such as the gateway's
+   * log: without the check, each reload would cause the next.
+   */
   private scheduleIfChanged(): void {
     const fingerprint = fingerprintOf(this.source.path);
     if (fingerprint === this.lastFingerprint) return;
@@ -115,7 +118,8 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   private apply(config: GatehouseConfig): void {
     if (!config.auth.isConfigured && needsAuth(this.boundHttp))
       throw new Error(
-        'auth: cannot be removed while the gateway listens beyond loopback; change http and restart',
+        'auth: cannot be removed while the gateway listens beyond loopback; ' +
+          'set http.host to a loopback address, or http.allowRemoteWithoutAuth, and restart',
       );
     const before = this.live.current;
     const changed = (Object.keys(config) as (keyof GatehouseConfig)[]).filter(
@@ -130,10 +134,10 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   }
 }
 
-/** Makes a comparison include the order of a map, because the order of the servers affects public names. */
+/** Turns a map into a list, so that a comparison includes the order: that of the servers affects public names. */
 const orderedEntries = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
 
-/** Differs after the file, or the target of its symbolic link, was written, replaced or removed. */
+/** A text that changes when the file, or the target of its symbolic link, is written, replaced or removed. */
 export function fingerprintOf(path: string): string {
   const file = statSync(path, { bigint: true, throwIfNoEntry: false });
   return file ? `${file.dev} ${file.ino} ${file.ctimeNs} ${file.mtimeNs} ${file.size}` : 'none';

@@ -1,6 +1,7 @@
 import { Integer } from './schema/keys.js';
 
-const MAX_STRING_BYTES = 268_435_456;
+/** Half the maximum length of a string in V8: a message is held as one string. */
+const MAX_MESSAGE_BYTES = 268_435_456;
 const MAX_TOTAL_BYTES = 68_719_476_736;
 
 /** Resource limits. There is no value for "unlimited". */
@@ -8,8 +9,9 @@ export class Limits {
   @Integer(
     1,
     1_000_000,
-    'Maximum number of open sessions. When it is reached, a new session of a principal with few ends an idle session of ' +
-      'the principal with the most; any other is refused.',
+    'Maximum number of open sessions. When it is reached, a new session replaces the longest idle of the oldest sessions of ' +
+      'the principal that has the most, if that principal has at least two more than the principal of the new session. ' +
+      'Otherwise the new session is refused.',
   )
   readonly sessions: number = 10_000;
 
@@ -28,7 +30,11 @@ export class Limits {
   @Integer(1, 1_000_000, 'Maximum number of calls of one principal that wait in the queue of one server.')
   readonly queuedPerPrincipal: number = 1_000;
 
-  @Integer(1, 100_000, 'Maximum number of child processes of one principal (isolation: session).')
+  @Integer(
+    1,
+    100_000,
+    'Maximum number of child processes of one principal, for servers with `isolation: session`.',
+  )
   readonly processesPerPrincipal: number = 32;
 
   @Integer(1, 604_800_000, 'Idle time in milliseconds after which a session expires.')
@@ -37,13 +43,21 @@ export class Limits {
   @Integer(1, 1_000, 'Maximum number of entries per page of a list.')
   readonly pageSize: number = 200;
 
-  @Integer(1, MAX_STRING_BYTES, 'Maximum size of a request from a client in bytes.')
+  @Integer(1, MAX_MESSAGE_BYTES, 'Maximum size in bytes of a request from a client.')
   readonly requestBytes: number = 4_194_304;
 
-  @Integer(1, MAX_STRING_BYTES, 'Maximum size of a message from a server in bytes.')
+  @Integer(
+    1,
+    MAX_MESSAGE_BYTES,
+    'Maximum size in bytes of any message from a server: response, request or notification.',
+  )
   readonly responseBytes: number = 16_777_216;
 
-  @Integer(1, 100_000, 'Maximum number of messages queued for a slow client.')
+  @Integer(
+    1,
+    100_000,
+    'Maximum number of events that an event stream queues for a slow client. Beyond it, notifications are dropped.',
+  )
   readonly streamQueue: number = 256;
 
   @Integer(
@@ -53,19 +67,19 @@ export class Limits {
   )
   readonly streamStuckMs: number = 30_000;
 
-  @Integer(0, 100_000, 'Events kept per session for replay; 0 disables replay.')
+  @Integer(0, 100_000, 'Number of events that are kept per session for replay; 0 disables replay.')
   readonly replayEvents: number = 256;
 
   @Integer(1, 100_000, 'Maximum number of subscriptions of one session.')
   readonly subscriptionsPerClient: number = 100;
 
-  @Integer(1, 10_000_000, 'Maximum number of subscriptions of all sessions of one principal.')
+  @Integer(1, 10_000_000, 'Maximum number of subscriptions of all sessions of one principal together.')
   readonly subscriptionsPerPrincipal: number = 10_000;
 
-  @Integer(1, 10_000_000, 'Maximum number of subscriptions of all clients at one server.')
+  @Integer(1, 10_000_000, 'Maximum number of subscriptions of all clients together to one server.')
   readonly subscriptionsPerServer: number = 100_000;
 
-  @Integer(1, 10_000_000, 'Maximum number of subscriptions of all clients.')
+  @Integer(1, 10_000_000, 'Maximum number of subscriptions of all clients together.')
   readonly subscriptions: number = 250_000;
 
   @Integer(1, 10_000, 'Maximum number of requests in flight of one session.')
@@ -74,14 +88,16 @@ export class Limits {
   @Integer(
     65_536,
     MAX_TOTAL_BYTES,
-    'Unread responses of one session in bytes. Beyond it, requests are refused until the client has read them.',
+    'Maximum size in bytes of the responses that a client has not read yet, per session. Beyond it, further requests are ' +
+      'refused until the client has read some.',
   )
   readonly unreadBytesPerSession: number = 67_108_864;
 
   @Integer(
     65_536,
     MAX_TOTAL_BYTES,
-    'Unread responses of all sessions of one principal in bytes. Beyond it, their requests are refused.',
+    'Maximum size in bytes of unread responses of all sessions of one principal. Beyond it, requests of all these sessions ' +
+      'are refused.',
   )
   readonly unreadBytesPerPrincipal: number = 268_435_456;
 }

@@ -20,7 +20,10 @@ export class StdioServerConfig extends CommonServerConfig {
   @TextRecord(VARIABLE, 'Environment variables of the program, in addition to inherited ones such as PATH.')
   readonly env: Readonly<Record<string, string>> = {};
 
-  /** As in MCP clients, a relative path is resolved against the working directory of the gateway, not of the file. */
+  /**
+   * As in MCP clients, a relative path is resolved against the working directory of the gateway, not the directory of the
+   * configuration file.
+   */
   @Text(
     "Working directory of the program. A relative path is resolved against the gateway's working directory.",
     { isPublic: true },

@@ -29,18 +29,21 @@ interface QueuedEvent {
 }
 
 interface StreamLimits {
-  /** Maximum queued events. Answers may exceed it. */
+  /** Maximum queued events. Responses may exceed it. */
   readonly queuedEvents: number;
   /** A connection whose client reads nothing for this long is destroyed. */
   readonly stuckMs: number;
 }
 
-/** Per stream; a further connection ends the oldest. */
+/** Maximum connections per stream; a further connection ends the oldest. */
 const MAX_CONNECTIONS = 4;
 
-/** Notifications are dropped above it. */
+/** Maximum bytes of queued events. Beyond it, queued notifications are dropped. */
 const MAX_QUEUED_BYTES = 1_048_576;
-/** Maximum bytes of queued events that must not be dropped; one event may exceed it. Further requests are refused. */
+/**
+ * Maximum bytes of queued events that must not be dropped; a single event may be larger. Beyond it, requests of servers to
+ * the client are refused.
+ */
 const MAX_KEPT_BYTES = 16_777_216;
 
 /**
@@ -50,10 +53,10 @@ const MAX_KEPT_BYTES = 16_777_216;
 export class EventStream {
   private readonly queued = new Map<string, QueuedEvent>();
   private queuedBytes = 0;
-  /** Queued events that must not be dropped. */
+  /** Number of queued events that must not be dropped. */
   private kept = 0;
   private keptBytes = 0;
-  /** Bytes that `unread` counts for this stream. */
+  /** Bytes that this stream last reported to `unread`. */
   private countedBytes = 0;
   /** Events to replay before the queue is sent. The replay buffer bounds them, so they do not count as queued. */
   private toReplay = new Set<EventFrame>();
@@ -94,7 +97,7 @@ export class EventStream {
     this.flush();
   }
 
-  /** Returns false when the stream has ended, or refuses the event because too many others wait. */
+  /** Returns false when the stream has ended, or when it refuses the event because too many others are queued. */
   send(frame: EventFrame, options: DeliverOptions = {}): boolean {
     if (this.hasEnded || (options.refusable && !this.isWritable && this.isFullOfKept(frame))) return false;
     if (this.isWritable) {
@@ -175,7 +178,7 @@ export class EventStream {
     this.keptBytes += sign * frame.size;
   }
 
-  /** Queued events, and the part of the last one that is not written yet. */
+  /** Reports the bytes of queued events, plus the unwritten part of the event that is being sent. */
   private countUnread(): void {
     if (!this.unread) return;
     const bytes = this.queuedBytes + (this.newest?.unwrittenBytes ?? 0);
@@ -208,15 +211,15 @@ export class EventStream {
     if (kind) this.observer.countNotification(kind, outcome);
   }
 
-  /** Schedules the sent events after this sequence number for replay, before the unsent ones. */
+  /** Schedules the events after this sequence number that were already sent, to be sent again before all others. */
   private scheduleReplay(sequence: number): void {
-    // Taken from the earlier replay, because the replay buffer may have dropped these events meanwhile.
-    const unsent = [...this.toReplay].filter((frame) => frame.sequence > sequence);
-    const firstUnsent = unsent[0] ?? this.queued.values().next().value?.frame;
+    // Left over from an earlier replay. The replay buffer may have dropped them meanwhile.
+    const notReplayedYet = [...this.toReplay].filter((frame) => frame.sequence > sequence);
+    const firstUnsent = notReplayedYet[0] ?? this.queued.values().next().value?.frame;
     const sent = this.replayBuffer
       .after(this.name, sequence)
       .filter((frame) => !firstUnsent || frame.sequence < firstUnsent.sequence);
-    this.toReplay = new Set([...sent, ...unsent]);
+    this.toReplay = new Set([...sent, ...notReplayedYet]);
   }
 
   private flush(): void {
@@ -255,6 +258,7 @@ export class EventStream {
 
   private endReasonOf(connection: StreamConnection): StreamEnd {
     if (connection.isStuck) return 'stuck';
+    // `connect` has removed it, because there were too many.
     if (!this.connections.includes(connection)) return 'replaced';
     return connection.isEnded ? 'finished' : 'left';
   }

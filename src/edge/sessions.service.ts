@@ -26,7 +26,7 @@ const SESSIONS = 'sessions';
 @Injectable()
 export class Sessions implements OnModuleInit {
   private readonly byId = new Map<string, Session>();
-  /** Restored sessions are added with the first request of their client, which contains the key. */
+  /** By the key that clients send. A restored session is added here with the first request of its client. */
   private readonly byKey = new Map<string, Session>();
   private readonly timers: NodeJS.Timeout[] = [];
   private nextSlice: NodeJS.Immediate | undefined;
@@ -151,14 +151,14 @@ export class Sessions implements OnModuleInit {
     // A restored session had a place before; the address of its anonymous client is not known yet.
     if (session.key === undefined) this.perPrincipal.claimUnlimited(quotaKey);
     else if (!this.perPrincipal.claim(quotaKey)) throw this.perPrincipal.refusal();
-    if (!this.quotas.claim(this.quota)) return;
+    if (this.quotas.claim(this.quota) === undefined) return;
     this.endSessionFor(quotaKey);
-    if (!this.quotas.claim(this.quota)) return;
+    if (this.quotas.claim(this.quota) === undefined) return;
     this.perPrincipal.release(quotaKey);
     throw this.limitReached();
   }
 
-  /** Ends a session of the principal with the most, if the principal of a new session has fewer. */
+  /** Ends a session of the principal with the most, if the principal of a new session has at least two fewer. */
   private endSessionFor(quotaKey: string): void {
     const session = this.byPrincipal.sessionToEndFor(quotaKey);
     if (!session) return;
@@ -177,7 +177,7 @@ export class Sessions implements OnModuleInit {
     return limitExceeded(`${this.limits.sessions} sessions are open`, this.limits.sessions);
   }
 
-  /** A restored session counts for the client that uses it. */
+  /** From its first request on, a restored session counts for the client that sent the request. */
   private bindKey(session: Session, key: string, quotaKey: string): void {
     session.key = key;
     this.byKey.set(key, session);

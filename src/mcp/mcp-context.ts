@@ -35,7 +35,7 @@ export interface DeliverOptions {
   readonly droppable?: boolean;
   /** Whether the stream may refuse the event when its queue is full of events that must not be dropped. */
   readonly refusable?: boolean;
-  /** Called once the event is written, or when no connection is left to write it to. */
+  /** Called when the event is written, and when no connection is left to write it to: possibly both. */
   readonly onSent?: (() => void) | undefined;
   /** The kind under which metrics count a notification; absent for requests and responses. */
   readonly kind?: NotificationKind;

@@ -8,7 +8,7 @@ import { sliceScheduler } from '../lib/slices/slices.js';
 export class BuildQueue {
   /** By server: the callbacks that resolve its `add` calls. */
   private readonly waiting = new Map<string, (() => void)[]>();
-  /** By server: a new object for every removal, so that `buildOne` detects one during a build. */
+  /** By server: its last removal, a new object each time. `buildOne` compares it to detect a removal during the build. */
   private readonly removals = new Map<string, object>();
   private isBuilding = false;
   private lastRun: Promise<void> = Promise.resolve();
@@ -24,7 +24,7 @@ export class BuildQueue {
     return this.removals.keys();
   }
 
-  /** Resolves when a build of the server that begins after this call has ended. */
+  /** Queues a build of the server and resolves when that build has ended. A build that is already running does not count. */
   add(server: string): Promise<void> {
     return new Promise((resolve) => {
       const callbacks = this.waiting.get(server);
@@ -59,7 +59,10 @@ export class BuildQueue {
     this.isBuilding = false;
   }
 
-  /** Repeats the build if the server was removed during it, so that name conflicts with a removed server are not published. */
+  /**
+   * Builds again if the server was removed meanwhile: the first result still contains it, and its conflicts with names of
+   * other servers.
+   */
   private *buildOne(server: string): Steps {
     let removal: object | undefined;
     do {

@@ -24,33 +24,34 @@ export class StateModule implements OnApplicationShutdown {
     private readonly lock: DirectoryLock,
   ) {}
 
-  /** `directory` is the injection token of the settings that contain the path. */
-  static forDirectory(directory: Type<{ readonly path: string }>): DynamicModule {
+  /** `settings` is the injection token of the settings with the path of the state directory. */
+  static forDirectory(settings: Type<{ readonly path: string }>): DynamicModule {
     return {
       module: StateModule,
       global: true,
       providers: [
         {
           provide: DirectoryLock,
-          inject: [directory],
+          inject: [settings],
           useFactory: ({ path }: { path: string }) => new DirectoryLock(path),
         },
         {
           provide: DecisionStore,
-          inject: [directory, DirectoryLock],
+          inject: [settings, DirectoryLock],
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) =>
             FileDecisionStore.open(path, lock, new Logger('State')),
         },
+        // DecisionStore is injected below only for the order: it acquires the lock first, and fails the start if another
+        // gateway holds it.
         {
           provide: SessionRecords,
-          // Created after the decision store, which fails the start if another gateway holds the lock.
-          inject: [directory, DirectoryLock, DecisionStore],
+          inject: [settings, DirectoryLock, DecisionStore],
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) =>
             FileSessionRecords.open(path, lock, new Logger('Sessions')),
         },
         {
           provide: AuditLog,
-          inject: [directory, DirectoryLock, DecisionStore],
+          inject: [settings, DirectoryLock, DecisionStore],
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) => FileAuditLog.open(path, lock),
         },
         { provide: Quotas, useClass: MemoryQuotas },

@@ -55,8 +55,8 @@ export class ResourceUpdate {
   constructor(
     readonly server: string,
     readonly uri: string,
-    /** Id of the session whose own link the update came on; undefined when it is for all subscribers. */
-    readonly owner: string | undefined,
+    /** Id of the only session that gets the update; undefined: all subscribers. */
+    readonly onlySubscriber: string | undefined,
     readonly content: {
       /** Approximate size of the params in bytes. */
       readonly size: number;
@@ -65,7 +65,7 @@ export class ResourceUpdate {
       readonly publicUri: (scope: Scope) => string;
     },
   ) {
-    this.key = updateKey(server, uri, owner);
+    this.key = updateKey(server, uri, onlySubscriber);
   }
 
   createEvent(scope: Scope = EVERYTHING): UpdateEvent {
@@ -82,8 +82,8 @@ export class ResourceUpdate {
   }
 }
 
-export const updateKey = (server: string, uri: string, owner = ''): string =>
-  `${UPDATED} ${owner} ${server} ${uri}`;
+export const updateKey = (server: string, uri: string, onlySubscriber = ''): string =>
+  `${UPDATED} ${onlySubscriber} ${server} ${uri}`;
 
 /** The params as the server wrote them, with the public URI. */
 export const withPublicUri = (params: string, publicUri: string): string =>

@@ -47,12 +47,15 @@ export class ResourceUpdates implements OnModuleInit {
     this.subscribers.onRemove((subscription, client) => this.subscriptionEnded(subscription, client));
   }
 
-  /** Holds updates for the subscription until its client has the acknowledgement. */
+  /** Holds updates for the subscription until `acknowledged` is called. */
   expectAcknowledgement({ id }: Subscription): void {
     this.routing.expectAcknowledgement(id);
   }
 
-  /** The acknowledgement has been written: held updates follow, with event ids above those sent meanwhile. */
+  /**
+   * To be called when the acknowledgement has been written. Sends the held updates as new events, so that their ids are
+   * higher than those of events sent meanwhile.
+   */
   acknowledged(subscription: Subscription): void {
     const client = this.subscribers.subscriberOf(subscription);
     for (const update of this.routing.acknowledged(subscription.id)) {
@@ -62,25 +65,29 @@ export class ResourceUpdates implements OnModuleInit {
     }
   }
 
-  /** Sends an update of the gateway itself: a poll found a change, or updates of the server may have been missed. */
-  reportPossibleChange(server: string, uri: string, owner?: string): void {
+  /**
+   * Sends an update of the gateway itself: a poll found a change, or updates of the server may have been missed.
+   * `onlySubscriber` is the id of the only session that gets it.
+   */
+  reportPossibleChange(server: string, uri: string, onlySubscriber?: string): void {
     const content = { size: uri.length, params: gatewayParams, publicUri: this.publicUrisOf(server, uri) };
-    this.publishWhenListed(new ResourceUpdate(server, uri, owner, content));
+    this.publishWhenListed(new ResourceUpdate(server, uri, onlySubscriber, content));
   }
 
   /**
-   * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates: after the deletion, clients
-   * would take them for the return of the resource. `subscriber` restricts it to one subscriber.
+   * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates: after the
+   * deletion, clients would take them for the return of the resource. `onlySubscriber` is the id of the only session that
+   * gets the deletion.
    */
   reportDeletion(
     { server, uri }: ResourceAddress,
     publicUri: (scope: Scope) => string,
-    subscriber?: string,
+    onlySubscriber?: string,
   ): void {
     for (const owner of [undefined, ...this.ownersOf(server, uri)])
       if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.countUpdate('coalesced');
     const content = { size: uri.length, params: deletedParams, publicUri };
-    this.publish(new ResourceUpdate(server, uri, subscriber, content));
+    this.publish(new ResourceUpdate(server, uri, onlySubscriber, content));
   }
 
   /** `owner` is the id of the session that owns the link; undefined for the shared link. */
@@ -105,12 +112,12 @@ export class ResourceUpdates implements OnModuleInit {
     }
   }
 
-  /** Until a server has listed, it is not known under which URIs its clients know its resources. */
+  /** Holds the update until the server has listed its resources: their public URIs depend on the lists. */
   private publishWhenListed(update: ResourceUpdate): void {
     if (!this.unlisted.hold(update)) this.publishIfEnabled(update);
   }
 
-  /** An update may have waited while its server was disabled: subscribers would take it for the return of the resource. */
+  /** Drops an update whose server was disabled meanwhile: subscribers would take it for the return of the resource. */
   private publishIfEnabled(update: ResourceUpdate): void {
     if (this.backends.find(update.server)) this.publish(update);
     else this.metrics.countUpdate('unheard');
@@ -126,9 +133,9 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   private *recipientsOf(update: ResourceUpdate): Generator<Recipient, void, undefined> {
-    const { server, uri, owner } = update;
+    const { server, uri, onlySubscriber } = update;
     // Read with `next` instead of `for of`, because its return value is the number of subscribers.
-    const route = this.routing.route(server, uri, update, owner);
+    const route = this.routing.route(server, uri, update, onlySubscriber);
     let next = route.next();
     for (; !next.done; next = route.next()) {
       const client = this.subscribers.subscriberOf(next.value);
@@ -152,7 +159,10 @@ export class ResourceUpdates implements OnModuleInit {
       .some((target) => target.subscriptionOf(id) !== undefined);
   }
 
-  /** The sessions whose own links may have throttled updates of the resource. */
+  /**
+   * If sessions have links of their own to the server: those that are subscribed to the resource. The throttle may hold an
+   * update of the resource for each.
+   */
   private ownersOf(server: string, uri: string): string[] {
     const owners: string[] = [];
     if (this.backends.find(server)?.hasSessionLinks)
@@ -170,6 +180,7 @@ const deletedParams = (publicUri: string): string => gatewayParams(publicUri, 'd
 
 /** Delivers updates under the public URI that the resource has for the client. */
 const scoped = (client: Subscriber): Recipient => ({
+  // An event is passed as its own delivery options.
   deliver: (frame, options) => {
     const event = options instanceof UpdateEvent ? options.inScope(client.scope) : { ...options, frame };
     return client.deliver(event.frame, event);

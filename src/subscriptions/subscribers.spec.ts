@@ -21,9 +21,9 @@ const refusal = (act: () => unknown): unknown => {
     return { kind, message, data };
   }
 };
-const limitError = (holder: string, limit: number): object => ({
+const limitError = (message: string, limit: number): object => ({
   kind: 'limit-exceeded',
-  message: `LimitExceeded: ${holder} may have ${limit} subscriptions`,
+  message: `LimitExceeded: ${message}`,
   data: { code: 'LimitExceeded', limit },
 });
 
@@ -89,17 +89,25 @@ describe('Subscribers', () => {
 
   describe('limits', () => {
     it.each([
-      ['one client', { subscriptionsPerClient: 3 }, 'a client'],
-      ['one principal', { subscriptionsPerPrincipal: 3 }, 'all sessions of a principal'],
-      ['one server', { subscriptionsPerServer: 3 }, 'all clients to one server'],
-      ['the gateway', { subscriptions: 3 }, 'all clients'],
-    ])('refuse a subscription beyond the limit of %s', (_whose, limits, words) => {
+      ['one client', { subscriptionsPerClient: 3 }, 'a session may have at most 3 subscriptions'],
+      [
+        'one principal',
+        { subscriptionsPerPrincipal: 3 },
+        'all sessions of a principal together may have at most 3 subscriptions',
+      ],
+      [
+        'one server',
+        { subscriptionsPerServer: 3 },
+        'all clients together may have at most 3 subscriptions to one server',
+      ],
+      ['the gateway', { subscriptions: 3 }, 'all clients together may have at most 3 subscriptions'],
+    ])('refuse a subscription beyond the limit of %s', (_whose, limits, message) => {
       open(limits);
       const client = new FakeSubscriber('a', principal('ann'));
       for (const uri of ['x', 'y', 'z']) add(client, uri);
       const fourth = at('db', 'w');
-      expect(refusal(() => subscribers.add(client, fourth))).toEqual(limitError(words, 3));
-      expect(refusal(() => subscribers.requireWithinLimits(client, fourth))).toEqual(limitError(words, 3));
+      expect(refusal(() => subscribers.add(client, fourth))).toEqual(limitError(message, 3));
+      expect(refusal(() => subscribers.requireWithinLimits(client, fourth))).toEqual(limitError(message, 3));
       expect(subscribers.table.size).toBe(3);
       expect(emitted).toHaveLength(3);
     });
@@ -122,7 +130,7 @@ describe('Subscribers', () => {
       ];
       add(first, 'x');
       add(second, 'x');
-      const reached = limitError('all sessions of a principal', 2);
+      const reached = limitError('all sessions of a principal together may have at most 2 subscriptions', 2);
       expect(refusal(() => add(second, 'y'))).toEqual(reached);
       expect(refusal(() => add(first, 'y'))).toEqual(reached);
       add(new FakeSubscriber('c', principal('ben')), 'y');

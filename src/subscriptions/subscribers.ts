@@ -34,12 +34,12 @@ interface ObservedSubscriber {
   stopObserving(): void;
 }
 
-/** By limit: the subject of its error message. */
-const LIMIT_HOLDERS: Readonly<Record<ReachedLimit['which'], string>> = {
-  perSubscriber: 'a client',
-  perPrincipal: 'all sessions of a principal',
-  perServer: 'all clients to one server',
-  total: 'all clients',
+/** The error message of each limit. */
+const LIMIT_MESSAGES: Readonly<Record<ReachedLimit['which'], (limit: number) => string>> = {
+  perSubscriber: (limit) => `a session may have at most ${limit} subscriptions`,
+  perPrincipal: (limit) => `all sessions of a principal together may have at most ${limit} subscriptions`,
+  perServer: (limit) => `all clients together may have at most ${limit} subscriptions to one server`,
+  total: (limit) => `all clients together may have at most ${limit} subscriptions`,
 };
 
 /**
@@ -47,7 +47,8 @@ const LIMIT_HOLDERS: Readonly<Record<ReachedLimit['which'], string>> = {
  * session or loses access to their server.
  *
  * Listeners: `onChange` is called for every row that is added or removed. `onRemove` is called for every removed row,
- * before `onChange`. `onEnd` is called once for all rows that a closed session or lost access removed, after both.
+ * before `onChange`. `onEnd` is called once per closed session or loss of access, after `onRemove` and `onChange` were
+ * called for each of its rows.
  */
 @Injectable()
 export class Subscribers {
@@ -118,7 +119,7 @@ export class Subscribers {
     const removed = this.table.removeById(id);
     if (!removed) return undefined;
     this.emitRemoved(removed);
-    this.stopObserving(removed);
+    this.stopObservingIfLast(removed);
     return removed;
   }
 
@@ -155,10 +156,10 @@ export class Subscribers {
     this.changeListeners.emit(subscription, subscriber, false);
   }
 
-  private stopObserving({ subscription: { subscriber } }: RemovedSubscription): void {
-    if (this.table.countOfSubscriber(subscriber) > 0) return;
-    this.observed.get(subscriber)?.stopObserving();
-    this.observed.delete(subscriber);
+  private stopObservingIfLast({ subscription: { subscriber: subscriberId } }: RemovedSubscription): void {
+    if (this.table.countOfSubscriber(subscriberId) > 0) return;
+    this.observed.get(subscriberId)?.stopObserving();
+    this.observed.delete(subscriberId);
   }
 }
 
@@ -172,5 +173,4 @@ const newSubscription = (
   uri,
 });
 
-const limitError = ({ which, limit }: ReachedLimit) =>
-  limitExceeded(`${LIMIT_HOLDERS[which]} may have ${limit} subscriptions`, limit);
+const limitError = ({ which, limit }: ReachedLimit) => limitExceeded(LIMIT_MESSAGES[which](limit), limit);

@@ -27,7 +27,9 @@ describe('SubscriptionLimitGuard', () => {
     } as unknown as ExecutionContext);
 
   it('refuses and counts a subscription beyond the limit without a request to the server', async () => {
-    expect(() => canActivate({ uri: 'x://c' })).toThrow('LimitExceeded: a client may have 2 subscriptions');
+    expect(() => canActivate({ uri: 'x://c' })).toThrow(
+      'LimitExceeded: a session may have at most 2 subscriptions',
+    );
     expect(server.subscriptionRequests).toEqual(['+x://a', '+x://b']);
     const scrape = await harness.scrape();
     expect(scrape.value('gatehouse_subscription_rejections_total', { reason: 'limit' })).toBe(1);

@@ -1,11 +1,19 @@
 import { EventEmitter } from 'node:events';
 
+const CLEAR_SCREEN = '\x1b[2J';
+/** Clears from the cursor to the end of the line. */
+const CLEAR_LINE = '\x1b[K';
+/** Ends all colours and styles. */
+const RESET = '\x1b[0m';
 /** Alternate screen, cursor hidden, cleared. */
-const ENTER = '\x1b[?1049h\x1b[?25l\x1b[2J';
+const ENTER = `\x1b[?1049h\x1b[?25l${CLEAR_SCREEN}`;
+/** Cursor shown, normal screen. */
 const LEAVE = '\x1b[?25h\x1b[?1049l';
 /** Synchronized update: terminals that support it show everything in between at once. */
 const BEGIN = '\x1b[?2026h';
 const END = '\x1b[?2026l';
+const startOfRow = (row: number): string => `\x1b[${row + 1};1H`;
+
 const FRAME_INTERVAL_MS = 16;
 
 interface Terminal extends NodeJS.EventEmitter {
@@ -16,7 +24,8 @@ interface Terminal extends NodeJS.EventEmitter {
 
 /**
  * Output stream of Ink that writes only changed rows to the terminal, each at its absolute position. Ink itself clears
- * and rewrites a screen as high as the terminal for every frame, also with incrementalRendering.
+ * and rewrites the whole screen for every frame if the output is as high as the terminal, even with
+ * `incrementalRendering`.
  */
 export class FrameWriter extends EventEmitter {
   private shown: readonly string[] = [];
@@ -26,7 +35,7 @@ export class FrameWriter extends EventEmitter {
   private readonly onResize = (): void => {
     // The terminal may have wrapped or moved the rows of the previous frame.
     this.shown = [];
-    this.terminal.write('\x1b[2J');
+    this.terminal.write(CLEAR_SCREEN);
     this.emit('resize');
   };
 
@@ -74,7 +83,7 @@ export class FrameWriter extends EventEmitter {
     );
     this.shown = lines;
     if (changed.length === 0) return;
-    const updates = changed.map((row) => `\x1b[${row + 1};1H\x1b[0m\x1b[K${lines[row] ?? ''}`);
-    this.terminal.write(`${BEGIN}${updates.join('')}\x1b[0m${END}`);
+    const updates = changed.map((row) => `${startOfRow(row)}${RESET}${CLEAR_LINE}${lines[row] ?? ''}`);
+    this.terminal.write(`${BEGIN}${updates.join('')}${RESET}${END}`);
   }
 }

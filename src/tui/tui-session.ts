@@ -1,11 +1,10 @@
 import type { AdminApi } from '../client/admin-api.js';
 import { FeedReader } from '../client/feed-reader.js';
-import { GatewayProblem } from '../client/gateway-problem.js';
 import { printable } from '../client/printable.js';
 import { listRow, type ListId } from './model/list-row.js';
 import type { TuiEvent } from './model/tui-event.js';
 import { listsAffectedBy } from './model/feed-events.js';
-import { newModel, type PendingAction, type Model } from './model/model.js';
+import { newModel, UNKNOWN_TOTAL, type PendingAction, type Model } from './model/model.js';
 import { requestsFor, type TuiRequest } from './model/tui-request.js';
 import { update } from './model/update.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
@@ -13,7 +12,10 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 /** Lists that change within this time are reloaded together: one change of a server can cause many events. */
 const RELOAD_DELAY_MS = 150;
 const TICK_INTERVAL_MS = 1000;
-/** Subscriptions of further sessions are shown with the id of the session instead of the name of its client. */
+/**
+ * How many sessions are loaded for the names of their clients. A subscription of any other session is shown with the id of
+ * the session.
+ */
 const MAX_SESSIONS = 10_000;
 
 interface TuiOptions {
@@ -74,7 +76,7 @@ export class TuiSession {
     this.listeners.emit();
   }
 
-  /** Reloads changed lists together after a short delay. */
+  /** Applies the event, and reloads the lists that it changed after a short delay, together with others. */
   private onFeedEvent(kind: string, data: Readonly<Record<string, unknown>>): void {
     if (kind === 'server' && this.isOutsideProject(data['id'])) return;
     this.dispatch({ type: 'feed', kind, data });
@@ -88,7 +90,10 @@ export class TuiSession {
     }, RELOAD_DELAY_MS);
   }
 
-  /** The feed has events of all servers. Servers enter and leave the project with a `project` event. */
+  /**
+   * The feed has events of all servers. One that is not in the list is outside the project: a `project` event announces
+   * servers that enter or leave it.
+   */
   private isOutsideProject(server: unknown): boolean {
     return this.options.project !== undefined && !this.model.servers.some(({ id }) => id === server);
   }
@@ -139,11 +144,12 @@ export class TuiSession {
           version: request.version,
         };
       case 'total': {
-        const { total = -1 } = await api.page(request.list, { limit: 1 }, signal);
+        const { total = UNKNOWN_TOTAL } = await api.page(request.list, { limit: 1 }, signal);
         return { type: 'total', list: request.list, total, version: request.version };
       }
       case 'preview':
         return { type: 'preview', uri: request.uri, lines: await this.options.preview(request.uri, signal) };
+      // `action`
       default:
         return { type: 'done', action: request.action, text: await this.runAction(request.action) };
     }
@@ -189,7 +195,5 @@ export class TuiSession {
   }
 }
 
-const problemOf = (error: unknown): string => {
-  if (error instanceof GatewayProblem) return printable(error.message);
-  return printable(error instanceof Error ? error.message : String(error));
-};
+const problemOf = (error: unknown): string =>
+  printable(error instanceof Error ? error.message : String(error));

@@ -175,7 +175,7 @@ describe('a subscription', () => {
     expect(answers.filter(({ result }) => result)).toHaveLength(2);
     expect(answers.find(({ error }) => error)!.error).toEqual({
       code: -31029,
-      message: expect.stringContaining('may have 1 subscriptions'),
+      message: expect.stringContaining('may have at most 1 subscriptions'),
       data: { code: 'LimitExceeded', limit: 1 },
     });
     expect(await rows()).toHaveLength(1);

@@ -12,9 +12,9 @@ const uri = (n: number, server = 'docs'): string => `resource://${server}/x://${
 const keyHeader = (id: string): Record<string, string> => ({ authorization: `Bearer key-of-${id}` });
 const key = (id: string): object => ({ id, hash: hashOf(`key-of-${id}`), projects: ['*'] });
 
-const refusal = (subject: string, limit: number): object => ({
+const refusal = (subject: string, limit: number, where = ''): object => ({
   code: -31029,
-  message: `LimitExceeded: ${subject} may have ${limit} subscriptions`,
+  message: `LimitExceeded: ${subject} may have at most ${limit} subscriptions${where}`,
   data: { code: 'LimitExceeded', limit },
 });
 
@@ -36,7 +36,7 @@ describe('subscriptions beyond a limit', () => {
   it('of one client are refused until one of its subscriptions ends', async () => {
     const { docs, gateway } = await setUp({ subscriptionsPerClient: 3 });
     const client = await SubscribedClient.of(gateway.url, uri(0), uri(1), uri(2));
-    expect((await client.subscribe(uri(3))).error).toEqual(refusal('a client', 3));
+    expect((await client.subscribe(uri(3))).error).toEqual(refusal('a session', 3));
     // A repeated subscription counts once.
     await client.subscribed(uri(2));
     expect(subscriptionRequests(docs)).toEqual(['+x://0', '+x://1', '+x://2']);
@@ -44,7 +44,7 @@ describe('subscriptions beyond a limit', () => {
     await SubscribedClient.of(gateway.url, uri(3), uri(4), uri(5));
     await client.unsubscribe(uri(0));
     await client.subscribed(uri(3));
-    expect((await client.subscribe(uri(0))).error).toEqual(refusal('a client', 3));
+    expect((await client.subscribe(uri(0))).error).toEqual(refusal('a session', 3));
     const { text } = await exchange(gateway.urlOf('/metrics'));
     expect(new Scrape(text).value('gatehouse_subscription_rejections_total', { reason: 'limit' })).toBe(2);
     expect(new Scrape(text).value('mcp_active_subscriptions')).toBe(6);
@@ -56,7 +56,7 @@ describe('subscriptions beyond a limit', () => {
     const answers = await Promise.all(OWN.map((_, n) => client.subscribe(uri(n))));
     expect(countAccepted(answers)).toBe(10);
     const refused = answers.flatMap(({ error }) => error ?? []);
-    expect(refused).toEqual(refused.map(() => refusal('a client', 10)));
+    expect(refused).toEqual(refused.map(() => refusal('a session', 10)));
     expect(subscriptionRequests(docs)).toHaveLength(10);
   });
 
@@ -70,10 +70,10 @@ describe('subscriptions beyond a limit', () => {
     const subscribeAll = (client: SubscribedClient): Promise<Answer[]> =>
       Promise.all(OWN.map((_, n) => client.subscribe(uri(n))));
     expect(countAccepted(await subscribeAll(lost!))).toBe(10);
-    expect((await lost!.subscribe(uri(49, 'other'))).error).toEqual(refusal('a client', 10));
+    expect((await lost!.subscribe(uri(49, 'other'))).error).toEqual(refusal('a session', 10));
     expect(countAccepted(await subscribeAll(back!))).toBe(5);
     expect((await back!.subscribe(uri(49, 'other'))).error).toEqual(
-      refusal('all sessions of a principal', 15),
+      refusal('all sessions of a principal together', 15),
     );
     await ben!.subscribed(uri(0));
     await lost!.session.end();
@@ -81,17 +81,17 @@ describe('subscriptions beyond a limit', () => {
   });
 
   it.each([
-    ['to one server', { subscriptionsPerServer: 10 }, 'all clients to one server', 1],
-    ['in total', { subscriptions: 10 }, 'all clients', 0],
+    ['to one server', { subscriptionsPerServer: 10 }, ' to one server', 1],
+    ['in total', { subscriptions: 10 }, '', 0],
   ])(
     'of all clients %s are refused, also under concurrent requests',
-    async (_case, limits, subject, acceptedElsewhere) => {
+    async (_case, limits, where, acceptedElsewhere) => {
       const { docs, gateway } = await setUp(limits);
       const clients = await Promise.all(Array.from({ length: 5 }, () => SubscribedClient.open(gateway.url)));
       const answers = await Promise.all(OWN.map((_, n) => clients[n % 5]!.subscribe(uri(n))));
       expect(countAccepted(answers)).toBe(10);
       expect(subscriptionRequests(docs)).toHaveLength(10);
-      expect(answers.find(({ error }) => error)!.error).toEqual(refusal(subject, 10));
+      expect(answers.find(({ error }) => error)!.error).toEqual(refusal('all clients together', 10, where));
       expect(countAccepted([await clients[0]!.subscribe(uri(0, 'other'))])).toBe(acceptedElsewhere);
     },
   );

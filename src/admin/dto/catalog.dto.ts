@@ -52,10 +52,16 @@ export class ResourceDto {
    */
   readonly original: string;
 
-  /** A short id for tool arguments; unique in the gateway. */
+  /**
+   * An identifier without special characters; unique in the gateway. MCP requests and the meta tool `describe_resource`
+   * accept it in place of the URI.
+   */
   readonly id: string;
 
-  /** Sessions that receive updates of the resource: by its URI, by a pattern, or by a resource that contains it. */
+  /**
+   * Number of sessions that receive updates of the resource: subscribed to its URI, to a pattern that matches it, or to a
+   * resource that it is a part of.
+   */
   @IsInt()
   @Min(0)
   readonly subscribers: number;
@@ -70,7 +76,7 @@ export class ResourcesDto {
   /** Cursor of the next page. Absent on the last page. */
   readonly nextCursor?: string;
 
-  /** Entries on all pages. */
+  /** Number of entries on all pages together. */
   @IsInt()
   @Min(0)
   readonly total: number;
@@ -92,7 +98,10 @@ export class ResourceTemplateDto {
    */
   readonly original: string;
 
-  /** A short id; unique in the gateway. */
+  /**
+   * An identifier without special characters outside its expressions; unique in the gateway. MCP requests and the meta tool
+   * `describe_resource` accept it in place of the URI template.
+   */
   readonly id: string;
 
   /** The definition that clients receive. */
@@ -105,7 +114,7 @@ export class ResourceTemplatesDto {
   /** Cursor of the next page. Absent on the last page. */
   readonly nextCursor?: string;
 
-  /** Entries on all pages. */
+  /** Number of entries on all pages together. */
   @IsInt()
   @Min(0)
   readonly total: number;

@@ -19,13 +19,16 @@ export class NotificationStreamState {
     this.ready = new Promise((resolve) => (this.resolveReady = resolve));
   }
 
-  /** To be called when all notifications come on the stream that requests share. */
+  /**
+   * To be called when the transport has no separate notification stream: notifications come on the same stream as
+   * responses.
+   */
   markShared(): void {
     this.status = 'open';
     this.markReady();
   }
 
-  /** Limits the time until `ready` resolves. */
+  /** To be called when the stream is requested. Limits the time until `ready` resolves. */
   startTimeout(): void {
     this.timer = setTimeout(() => this.markReady(), OPEN_TIMEOUT_MS).unref();
   }
@@ -40,7 +43,7 @@ export class NotificationStreamState {
     this.listeners.add(listener);
   }
 
-  /** Notifications were lost. */
+  /** To be called when notifications may have been lost. */
   reportGap(): void {
     this.listeners.emit();
   }

@@ -33,8 +33,8 @@ export function parseConfigDocument(
   }
 }
 
-/** The value of a variable: a plain string for text keys, parsed as YAML for others. */
-export function parseVariable(shape: Shape, text: string): unknown {
+/** The value of a text from the environment: a plain string for text keys and choices, parsed as YAML for others. */
+export function parseForShape(shape: Shape, text: string): unknown {
   return shape.kind === 'text' || shape.kind === 'choice' ? text : parseValue(text);
 }
 

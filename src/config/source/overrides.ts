@@ -1,6 +1,6 @@
 import type { ConfigProblems } from '../problems.js';
 import type { Shape } from '../schema/shape.js';
-import { parseVariable, type ConfigDocument } from './document.js';
+import { parseForShape, type ConfigDocument } from './document.js';
 import type { Environment } from './interpolate.js';
 import { locate } from './locate.js';
 import type { SecretCollector } from './secret-collector.js';
@@ -28,7 +28,7 @@ export function applyOverrides(
       problems.add(variable, located.problem);
       continue;
     }
-    const value = parseVariable(located.shape, env[variable] ?? '');
+    const value = parseForShape(located.shape, env[variable] ?? '');
     secrets.collect(located.shape, value);
     problems.recordOverride(located.path, variable);
     setValue(document, located.path, value);

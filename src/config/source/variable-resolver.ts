@@ -1,7 +1,7 @@
 import type { KeyPath, ConfigProblems } from '../problems.js';
 import { childShape, type Shape } from '../schema/shape.js';
 import { interpolate, type Environment } from './interpolate.js';
-import { parseVariable } from './document.js';
+import { parseForShape } from './document.js';
 import type { SecretCollector } from './secret-collector.js';
 
 /** Interpolates environment variables in every value of a document. */
@@ -13,8 +13,9 @@ export class VariableResolver {
   ) {}
 
   /**
-   * Returns a copy without shared objects, which YAML aliases create: an override of one server must not change another.
-   * Values of unknown keys are returned unchanged, which also ends the recursion of a circular alias.
+   * Returns a copy in which no two keys share an object. YAML aliases share one, and an override of one server must not
+   * change another. Values of unknown keys are returned unchanged. The recursion ends even for a circular alias, because
+   * known keys have a limited depth.
    */
   resolve(value: unknown, shape: Shape | undefined, path: KeyPath = []): unknown {
     if (!shape) return value;
@@ -37,8 +38,8 @@ export class VariableResolver {
       this.problems.recordSource(path, `\${${variable}}`);
       this.secrets.collect(shape, this.env[variable]);
     }
-    const value = parseVariable(shape, text);
-    // The text of a variable may be a whole list or mapping in YAML.
+    const value = parseForShape(shape, text);
+    // A variable may contain a whole YAML list or mapping: the strings in it are secrets too.
     if (used.length > 0 && typeof value === 'object') this.secrets.collect(shape, value);
     return value;
   }

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** When a public name has the server as prefix. `conflict`: only when several servers have the same own name. */
+/**
+ * When a public name has the server as prefix. `conflict`: only when tools or prompts of several servers have the same own
+ * name.
+ */
 export type NamingStyle = 'always' | 'conflict' | 'never';
 
 const MAX_NAME_LENGTH = 64;
@@ -15,7 +18,7 @@ const ENDS_WITH_DIGEST = /_[0-9a-f]{8}$/;
 export const prefixedName = (server: string, separator: string, ownName: string): string =>
   `${server}${separator}${ownName}`;
 
-/** Every pair of server and own name whose prefixed name is this name. Whether they exist is not checked. */
+/** Every pair of server and own name that has this prefixed name. Whether the server or the own name exists is not checked. */
 export function* splitPrefixedName(name: string, separator: string): Iterable<readonly [string, string]> {
   for (
     let at = name.indexOf(separator);
@@ -27,10 +30,10 @@ export function* splitPrefixedName(name: string, separator: string): Iterable<re
 
 export const isValidPublicName = (name: string): boolean => VALID.test(name);
 
-/** Whether a name could be the name with digest of another tool or prompt. */
+/** Whether a name looks like a result of `nameWithDigest`, and so could equal that of another tool or prompt. */
 export const endsWithDigest = (name: string): boolean => ENDS_WITH_DIGEST.test(name);
 
-/** A valid and unique name, with a digest of server and own name. It is the same in every process. */
+/** A valid and unique name that ends with a digest of server and own name, so it is the same in every process. */
 export function nameWithDigest(name: string, server: string, ownName: string): string {
   const digest = createHash('sha256').update(`${server}\0${ownName}`).digest('hex').slice(0, DIGEST_LENGTH);
   const valid = name.replace(INVALID_CHARACTER, '_').slice(0, MAX_NAME_LENGTH - DIGEST_LENGTH - 1);

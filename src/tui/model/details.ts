@@ -8,7 +8,7 @@ import { selectedRow, currentList, type Model, type Preview } from './model.js';
 import { schemaLines } from './schema-lines.js';
 import { span, stateStyle, textLine, type TextLine } from './text-line.js';
 
-/** The command `servers show` prints all lines that the gateway keeps. */
+/** Maximum stderr lines in the pane. `gatehouse servers show` prints all that the gateway keeps. */
 const MAX_STDERR_LINES = 20;
 
 /** Width of the border with a space on each side. */
@@ -163,7 +163,7 @@ function describePrompt({ name, server, ownName, definition }: Item<'prompt'>, p
 
 function describeResource(resource: Item<'resource'>, page: DetailPage): void {
   const { uri, ownUri, server, id, subscribers, definition } = resource;
-  const { name, title, description, mimeType, size: bytes, annotations, _meta, ...rest } = definition;
+  const { name, title, description, mimeType, size: bytes, ...rest } = definition;
   page.field('URI', uri, 'bold');
   page.field('own URI', ownUri);
   page.field('server', server);
@@ -175,14 +175,14 @@ function describeResource(resource: Item<'resource'>, page: DetailPage): void {
   page.field('id', id);
   if (description !== undefined) page.heading('Description');
   page.text(description);
-  describeRest({ annotations, _meta, ...rest }, page);
+  describeRest(rest, page);
 }
 
 function describeTemplate(
   { uriTemplate, ownUri, server, id, definition }: Item<'template'>,
   page: DetailPage,
 ): void {
-  const { name, title, description, mimeType, annotations, _meta, ...rest } = definition;
+  const { name, title, description, mimeType, ...rest } = definition;
   page.field('template', uriTemplate, 'bold');
   page.field('own URI', ownUri);
   page.field('server', server);
@@ -192,7 +192,7 @@ function describeTemplate(
   page.field('id', id);
   if (description !== undefined) page.heading('Description');
   page.text(description);
-  describeRest({ annotations, _meta, ...rest }, page);
+  describeRest(rest, page);
 }
 
 function describeSubscription(item: Item<'subscription'>, model: Model, page: DetailPage): void {
@@ -213,10 +213,10 @@ function describeSubscription(item: Item<'subscription'>, model: Model, page: De
   page.field('connected', `${formatAge(session.opened, model.now)} ago`);
 }
 
-/** Fields of a definition that are shown above already. */
+/** Fields that callers may leave in `rest`, although they have shown them. */
 const SHOWN_FIELDS = ['uri', 'uriTemplate', 'name', 'title'];
 
-/** All other fields of the definition. */
+/** The fields of the definition that are not shown above. */
 function describeRest(rest: Readonly<Record<string, unknown>>, page: DetailPage): void {
   const entries = Object.entries(rest).filter(
     ([name, value]) => value !== undefined && !SHOWN_FIELDS.includes(name),

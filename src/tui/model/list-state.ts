@@ -5,17 +5,20 @@ import { EMPTY_LIST, rowIndexOf, knownLength, markStale, rowAt, type PagedList }
 export interface ListState {
   readonly paged: PagedList;
   readonly selected: number;
-  /** Key of the selected row, which stays selected when rows above it are added or removed. */
+  /** Key of the selected row, so that it stays selected when rows above it are added or removed. */
   readonly selectedKey: string | undefined;
   /** Index of the first visible row. */
   readonly top: number;
-  /** Whether pages are loaded until the last row can be selected. */
+  /**
+   * Whether the user went to the end and the remaining pages are still being loaded. Until then the last loaded row is
+   * selected.
+   */
   readonly isLoadingToEnd: boolean;
   /** Increases when search or filter change: responses to requests of an earlier generation are dropped. */
   readonly generation: number;
   /** Increases when the list changed at the gateway. */
   readonly version: number;
-  /** Why loading failed. The list is not requested again before it changes at the gateway, or search or filter change. */
+  /** Why loading failed. The list is requested again only after it changes at the gateway, or search or filter change. */
   readonly problem: string | undefined;
 }
 
@@ -37,7 +40,7 @@ export const withListReset = ({ generation, version }: ListState): ListState => 
   version,
 });
 
-/** After a change at the gateway: pages are shown until they are loaded again. */
+/** After a change at the gateway: the old pages stay visible until they have been reloaded. */
 export const withPagesStale = (list: ListState): ListState => ({
   ...list,
   paged: markStale(list.paged),
@@ -73,7 +76,9 @@ export const withSelectionAtEnd = (list: ListState): ListState => ({
   isLoadingToEnd: list.paged.rest !== undefined,
 });
 
-/** Scrolls by the least amount that makes the selected row visible. */
+/**
+ * Scrolls as little as possible so that the selected row is visible and no rows are empty below the end of the list.
+ */
 export function withSelectionInView(list: ListState, height: number): ListState {
   const minTop = Math.max(0, list.selected - height + 1);
   const maxTop = Math.min(list.selected, Math.max(0, knownLength(list.paged) - height));

@@ -2,6 +2,9 @@ import type { ServerDetail, ServerSummary, SessionItem } from '../../client/admi
 import type { ListRow, ListId } from './list-row.js';
 import { INITIAL_LIST, selectedRowOf, type ListState } from './list-state.js';
 
+/** The total of a list that the gateway did not send, or that could not be loaded. */
+export const UNKNOWN_TOTAL = -1;
+
 export type PanelId = 'servers' | 'tools' | 'prompts' | 'resources' | 'subscriptions';
 
 /** A panel shows one list, or two below each other. */
@@ -116,7 +119,7 @@ export interface Model {
   readonly sessions: ReadonlyMap<string, SessionItem>;
   /** Sessions are requested while `needed` and `loaded` differ. */
   readonly sessionsVersion: { readonly needed: number; readonly loaded: number };
-  /** Totals without search and filter, for the tabs. */
+  /** Totals without search and filter, for the tabs; UNKNOWN_TOTAL is not shown. */
   readonly totals: Readonly<Partial<Record<ListId, { readonly version: number; readonly total: number }>>>;
   readonly details: Details;
   readonly overlay: Overlay | undefined;

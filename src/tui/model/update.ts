@@ -13,7 +13,7 @@ import { matchesQuery } from './highlight.js';
 import { withKeyPressed } from './keys.js';
 import { computeLayout } from './layout.js';
 import { withRows, withSelectionInView, withPagesStale } from './list-state.js';
-import { CLOSED_DETAILS, selectedRow, panelDefinition, type Model } from './model.js';
+import { CLOSED_DETAILS, selectedRow, panelDefinition, UNKNOWN_TOTAL, type Model } from './model.js';
 import { isLoaded, knownLength, withPage } from './paged-list.js';
 
 /** The model after an event. A pure function: side effects follow from requestsFor. */
@@ -133,8 +133,13 @@ function withFailure(model: Model, { request, problem }: FailedEvent): Model {
         list.generation === request.generation ? { ...list, problem } : list,
       );
     case 'total':
-      // Not requested again until the list changes. A total of -1 is not shown.
-      return withTotal(model, request.list, model.totals[request.list]?.total ?? -1, request.version);
+      // Not requested again until the list changes.
+      return withTotal(
+        model,
+        request.list,
+        model.totals[request.list]?.total ?? UNKNOWN_TOTAL,
+        request.version,
+      );
     case 'sessions':
       return { ...model, sessionsVersion: { ...model.sessionsVersion, loaded: request.version } };
     default:

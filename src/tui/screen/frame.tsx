@@ -5,6 +5,7 @@ import {
   selectedRow,
   PANELS,
   panelDefinition,
+  UNKNOWN_TOTAL,
   type Model,
   type PanelId,
   type PendingAction,
@@ -58,8 +59,8 @@ function totalOf({ servers, totals, lists }: Model, panel: PanelId): number | un
   const isKnown = lists.servers.paged.pages.length > 0;
   if (panel === 'servers') return isKnown ? servers.length : undefined;
   if (panel === 'tools' || panel === 'prompts') return isKnown ? sum(panel) : undefined;
-  const total = totals[panel]?.total ?? -1;
-  return total < 0 ? undefined : total;
+  const total = totals[panel]?.total;
+  return total === UNKNOWN_TOTAL ? undefined : total;
 }
 
 /** `999`, `1.2k`, `100k`, `1.5M`: short enough for a tab. */
