@@ -34,7 +34,7 @@ export class Drain implements BeforeApplicationShutdown {
     private readonly settings: ShutdownSettings,
   ) {}
 
-  /** Only SIGTERM, the signal of orchestrators, has the accept phase: nobody should wait for it after Ctrl-C. */
+  /** Only SIGTERM, the signal of orchestrators, has the accept phase: a user who presses Ctrl-C does not wait for it. */
   async beforeApplicationShutdown(signal?: string): Promise<void> {
     this.isDraining = true;
     const acceptMs = signal === 'SIGTERM' ? Math.min(this.settings.acceptMs, this.settings.drainMs) : 0;

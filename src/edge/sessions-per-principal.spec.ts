@@ -101,7 +101,7 @@ describe('Sessions at the total limit', () => {
     });
   });
 
-  it('share the total evenly, whoever comes first', () => {
+  it('share the total evenly, in any order of arrival', () => {
     const harness = new Harness({ sessions: 6 });
     harness.openMany(6, 'a');
     for (let n = 0; n < 3; n++) harness.open('b');

@@ -140,7 +140,7 @@ describe('ServerConnection to a server that does not answer', () => {
   it.each<[string, (link: FakeLink) => void]>([
     ['another request', (link) => link.asked('other').answer({})],
     ['another request, with an error', (link) => link.asked('other').fail(REMOTE_ERROR)],
-    ['nobody, with a notification', (link) => link.emit('notifications/message')],
+    ['no request, with a notification', (link) => link.emit('notifications/message')],
   ])('stays ready, and sends no probe, when the server answers %s meanwhile', async (_whom, answer) => {
     const [, ...slow] = ['other', 'slow', 'slow', 'slow', 'slow'].map((method) =>
       outcomeOf(harness.connection.request({ method, timeoutMs: 1000 })),

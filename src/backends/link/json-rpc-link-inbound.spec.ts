@@ -15,7 +15,7 @@ async function setUp() {
   return { transport, link, excess, notified };
 }
 
-describe('JsonRpcLink, messages that nobody asked for', () => {
+describe('JsonRpcLink, unsolicited messages', () => {
   let warned: jest.SpiedFunction<Logger['warn']>;
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });

@@ -13,7 +13,7 @@ export interface NamedOffer {
   readonly rank: number;
   readonly style: NamingStyle;
   readonly definitions: readonly Definition[];
-  /** Own names that the server has and nobody can use. */
+  /** Own names that the server has and that no client can use. */
   readonly switchedOff?: ReadonlySet<string>;
 }
 

@@ -12,7 +12,7 @@ export interface ServerEntries {
   readonly unsettled: readonly ListedEntry[];
   /** The usual names without a prefix. */
   readonly bareNames: ReadonlySet<string>;
-  /** Own names that the server has and nobody can use. */
+  /** Own names that the server has and that no client can use. */
   readonly switchedOff: ReadonlySet<string>;
   /** By usual name. */
   readonly byPublicName: ReadonlyMap<string, CatalogEntry>;
