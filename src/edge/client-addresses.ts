@@ -18,6 +18,8 @@ export type PeerRequest = Pick<IncomingMessage, 'headers'> & {
 @Injectable()
 export class ClientAddresses {
   private readonly trusted: BlockList | undefined;
+  /** The quota keys of connections that do not come from a trusted proxy. */
+  private readonly keysOfPeers = new WeakMap<PeerRequest['socket'], string>();
 
   constructor({ trustedProxies }: HttpSettings) {
     this.trusted = trustedProxies.length > 0 ? networksOf(trustedProxies) : undefined;
@@ -35,13 +37,18 @@ export class ClientAddresses {
   }
 
   quotaKeyOf(request: PeerRequest): string {
-    return quotaKey(this.networkOf(request));
+    return this.quotaKeyOfPeer(request.socket) ?? quotaKey(this.networkOf(request));
   }
 
   /** The quota key of a connection before its first request; undefined for a proxy, whose clients are not known yet. */
-  quotaKeyOfPeer(socket: Socket): string | undefined {
+  quotaKeyOfPeer(socket: PeerRequest['socket']): string | undefined {
+    const known = this.keysOfPeers.get(socket);
+    if (known !== undefined) return known;
     const remote = addressOf(socket);
-    return this.isTrusted(remote) ? undefined : quotaKey(networkOf(remote));
+    if (this.isTrusted(remote)) return undefined;
+    const key = quotaKey(networkOf(remote));
+    this.keysOfPeers.set(socket, key);
+    return key;
   }
 
   private clientOf(remote: string, forwarded: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { GatewayError, limitExceeded } from '../core/errors.js';
-import type { Quotas } from './quotas.js';
+import type { QuotaCounter, Quotas } from './quotas.js';
 
 /** What one principal may have at a time: the name of the counter, the limit, and its words in an error. */
 interface PrincipalLimit {
@@ -14,6 +14,9 @@ interface PrincipalLimit {
  * address of an anonymous one.
  */
 export class PrincipalQuota {
+  /** The counters of principals that hold something, by quota key: building their keys anew for each call is slow. */
+  private readonly counters = new Map<string, readonly [QuotaCounter]>();
+
   constructor(
     private readonly quotas: Quotas,
     private readonly settings: PrincipalLimit,
@@ -21,23 +24,27 @@ export class PrincipalQuota {
   ) {}
 
   isReached(quotaKey: string): boolean {
-    return this.quotas.count(this.counterOf(quotaKey)) >= this.settings.limit;
+    return this.quotas.count(this.counterOf(quotaKey)[0].key) >= this.settings.limit;
   }
 
   /** False when the principal has reached the limit. Every successful claim is released once. */
   claim(quotaKey: string): boolean {
-    const { limit } = this.settings;
-    return this.quotas.claim([{ key: this.counterOf(quotaKey), limit }]) === undefined;
+    const counter = this.counterOf(quotaKey);
+    if (this.quotas.claim(counter) !== undefined) return false;
+    this.counters.set(quotaKey, counter);
+    return true;
   }
 
   /** Claims a place even above the limit, for what existed before or replaces something that has a place. */
   claimUnlimited(quotaKey: string): void {
-    this.quotas.claim([{ key: this.counterOf(quotaKey), limit: Infinity }]);
+    const [{ key }] = this.counterOf(quotaKey);
+    this.quotas.claim([{ key, limit: Infinity }]);
   }
 
   release(quotaKey: string): void {
-    const { limit } = this.settings;
-    this.quotas.release([{ key: this.counterOf(quotaKey), limit }]);
+    const counter = this.counterOf(quotaKey);
+    this.quotas.release(counter);
+    if (this.quotas.count(counter[0].key) === 0) this.counters.delete(quotaKey);
   }
 
   /** Counts the refusal and returns its error. */
@@ -47,7 +54,8 @@ export class PrincipalQuota {
     return limitExceeded(`this principal already has ${limit} ${what}`, limit);
   }
 
-  private counterOf(quotaKey: string): string {
-    return `${this.settings.name} ${quotaKey}`;
+  private counterOf(quotaKey: string): readonly [QuotaCounter] {
+    const { name, limit } = this.settings;
+    return this.counters.get(quotaKey) ?? [{ key: `${name} ${quotaKey}`, limit }];
   }
 }

@@ -73,7 +73,9 @@ export class ServerConnection {
 
   /** The error with which a call fails now; undefined when the server is ready or calls wait for a new session. */
   unavailableError(): GatewayError | undefined {
-    return unavailableErrorOf(this.server, this.currentStatus, Date.now());
+    const { currentStatus } = this;
+    if (currentStatus.state === 'ready') return undefined;
+    return unavailableErrorOf(this.server, currentStatus, Date.now());
   }
 
   start(): void {
