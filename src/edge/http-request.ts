@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
 import { JsonReader, type JsonProblem, type ReadJson } from '../lib/json-text/json-reader.js';
+import { MAX_EAGER_LENGTH } from '../lib/json-text/json-text.js';
+import { inputBudget } from '../lib/slices/iteration-budget.js';
+import { PacedInput } from '../lib/slices/paced-input.js';
 import { CLIENT_JSON_LIMITS } from '../mcp/json-limits.js';
 import type { Principal } from '../mcp/principal.js';
 import type { AuthenticatedRequest } from './auth/authentication.guard.js';
@@ -46,6 +49,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
     /** A body that comes in one piece, as most do, needs no reader of its own. */
     let first: Buffer | undefined;
     let reader: JsonReader | undefined;
+    let input: PacedInput | undefined;
     let hasStopped = false;
     const stop = (): void => {
       hasStopped = true;
@@ -56,16 +60,17 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
       stop();
       reject(new GatewayError('payload-too-large', `The body is larger than ${limit} bytes`));
     };
-    const onData = (chunk: Buffer): void => {
-      if (!first && chunk.length <= limit) {
-        first = chunk;
-        return;
-      }
+    const append = (chunk: Buffer): void => {
+      if (hasStopped) return;
       if (!reader) {
         reader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: limit });
         if (first) reader.append(first);
       }
       if (!reader.append(chunk)) rejectTooLarge();
+    };
+    const onData = (chunk: Buffer): void => {
+      if (!first && chunk.length <= limit) first = chunk;
+      else (input ??= new PacedInput(request, append)).push(chunk);
     };
     if (Number(request.headers['content-length']) > limit) {
       rejectTooLarge();
@@ -76,11 +81,16 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
       if (hasStopped) return;
       stop();
       // The body is processed after everything that has arrived was read (docs/decisions/0015).
-      setImmediate(() => resolve(reader?.take() ?? ONE_PIECE.read(first ?? NO_BYTES)));
+      const { length } = reader ?? first ?? NO_BYTES;
+      const read = (): void => resolve(reader?.take() ?? ONE_PIECE.read(first ?? NO_BYTES));
+      if (length > MAX_EAGER_LENGTH) inputBudget.runLater(read);
+      else setImmediate(read);
     });
     // A request that the client aborts emits 'close'. It emits 'error' only to an existing listener, so none is needed.
     request.on('close', () => {
-      if (!hasStopped) reject(new GatewayError('bad-request', 'The body ended early'));
+      if (hasStopped) return;
+      stop();
+      reject(new GatewayError('bad-request', 'The body ended early'));
     });
   });
 }

@@ -5,6 +5,7 @@ import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import { JsonProblem } from '../lib/json-text/json-reader.js';
+import { inputBudget } from '../lib/slices/iteration-budget.js';
 import { readMessage, requestIdIn, type Inbound } from '../mcp/json-rpc.js';
 import { SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -106,13 +107,13 @@ export class McpEndpoint implements OnModuleInit {
     }
     if (body.kind === 'array') {
       const session = this.sessionOf(request);
-      const messages = readBatch(body, session);
+      const messages = await inputBudget.runWhenDue(() => readBatch(body, session));
       this.receiver.receiveBatch(messages, session, response, source);
       return;
     }
     const message = readMessage(body);
     // Decoding a long message and sending it on take long enough for an iteration of the event loop each.
-    if ('paramsMembers' in message) await new Promise((resolve) => setImmediate(resolve));
+    if ('paramsMembers' in message) await inputBudget.runWhenDue(() => undefined);
     try {
       await this.receive(message, request, response, source);
     } catch (error) {

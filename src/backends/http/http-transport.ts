@@ -2,7 +2,7 @@ import { buildConnector, Pool, type Dispatcher } from 'undici';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
-import { MAX_ELEMENTS, type JsonDocument } from '../../lib/json-text/json-document.js';
+import { MAX_ARRAY_BYTES, MAX_ELEMENTS, type JsonDocument } from '../../lib/json-text/json-document.js';
 import { JsonProblem, JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
@@ -38,6 +38,7 @@ export interface HttpTransportOptions {
 }
 
 const DEFAULT_CONNECTIONS = 128;
+const TOO_LONG_BATCH = `the server sent a batch of more than ${MAX_ELEMENTS} messages or ${MAX_ARRAY_BYTES} bytes`;
 
 /**
  * What both HTTP transports have in common: POSTs of messages with their limits and timeouts, GETs of event streams, and the
@@ -154,7 +155,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     if (message instanceof JsonProblem) return this.refuse(message);
     if (message.kind !== 'array') return this.deliverMessage(message, requestId);
     const messages = message.elements();
-    if (!messages) throw brokenError(`the server sent a batch of more than ${MAX_ELEMENTS} messages`);
+    if (!messages) throw brokenError(TOO_LONG_BATCH);
     return messages.map((element) => this.deliverMessage(element, requestId)).includes(true);
   }
 

@@ -1,6 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { JsonProblem, JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
 import { MAX_EAGER_LENGTH } from '../../lib/json-text/json-text.js';
+import { PacedInput } from '../../lib/slices/paced-input.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
 import { brokenError } from '../link/link-errors.js';
@@ -62,6 +63,7 @@ export class PendingPost implements PostRequest {
   /** A short JSON body that arrived in one piece. Any other is collected in `reader`. */
   private document: ReadJson | undefined;
   private reader: JsonReader | undefined;
+  private input: PacedInput | undefined;
   private discardedBytes = 0;
   private events: SseResponse | undefined;
   /** The error with which the POST fails if the body of an HTTP error does not contain the JSON-RPC response. */
@@ -135,7 +137,7 @@ export class PendingPost implements PostRequest {
       const startedAt = performance.now();
       this.events?.push(Buffer.from(bytes));
       const pauseMs = this.owner.inbound?.pauseAfter(performance.now() - startedAt) ?? 0;
-      if (pauseMs > 0) this.connection?.pause(pauseMs);
+      if (pauseMs > 0) this.connection?.pauseFor(pauseMs);
       return;
     }
     this.deadline = performance.now() + this.owner.bodyIdleMs;
@@ -148,6 +150,11 @@ export class PendingPost implements PostRequest {
   }
 
   onEnd(): void {
+    if (this.input) this.input.whenIdle(() => this.end());
+    else this.end();
+  }
+
+  private end(): void {
     if (this.isOver) return;
     if (this.bodyKind === 'events') this.events?.end();
     else if (this.bodyKind === 'discard') this.succeed();
@@ -204,8 +211,11 @@ export class PendingPost implements PostRequest {
   private collect(chunk: Buffer): void {
     const { maxMessageBytes } = this.owner;
     const maxBytes = this.httpError ? Math.min(MAX_ERROR_BODY_BYTES, maxMessageBytes) : maxMessageBytes;
-    this.reader ??= new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes });
-    if (!this.reader.append(chunk)) this.fail(this.httpError ?? tooLarge(maxMessageBytes));
+    const reader = (this.reader ??= new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes }));
+    this.input ??= new PacedInput(this.connection!, (piece) => {
+      if (!this.isOver && !reader.append(piece)) this.fail(this.httpError ?? tooLarge(maxMessageBytes));
+    });
+    this.input.push(chunk);
   }
 
   /** Settles the POST and discards the body. An event stream may never end, so its connection is closed. */

@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { inputBudget } from '../../lib/slices/iteration-budget.js';
 import type { InboundGate } from './transport.js';
 
 /** Limits of the unsolicited messages of one link: notifications, requests, and messages that nothing can be done with. */
@@ -39,6 +40,8 @@ interface WaitingMessage {
 }
 
 const DELIVERY_INTERVAL_MS = 20;
+/** Lets the event loop handle other events before the next piece is read. */
+const MIN_PAUSE_MS = 1;
 /** Shorter than the time for which the output of a child is read after its exit. */
 const MAX_PAUSE_MS = 50;
 /** Longer messages do not wait. A URI has at most 8 KB. */
@@ -101,7 +104,8 @@ export class InboundLimiter implements InboundGate {
   }
 
   pauseAfter(ms: number): number {
-    if (!this.isOverRate) return 0;
+    const isBudgetUsed = inputBudget.charge(ms);
+    if (!this.isOverRate) return isBudgetUsed ? MIN_PAUSE_MS : 0;
     const dueMs = this.duePauseMs + ms * (1 / this.limits.readShare - 1);
     const pauseMs = Math.floor(Math.min(MAX_PAUSE_MS, dueMs));
     this.duePauseMs = Math.min(MAX_PAUSE_MS, dueMs) - pauseMs;

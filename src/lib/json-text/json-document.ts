@@ -1,10 +1,14 @@
-import type { JsonOutline } from './json-scanner.js';
+import { JsonScanner, type JsonOutline } from './json-scanner.js';
 import { OPEN_BRACE } from './json-skip.js';
-import { elementsOf, JsonText, memberText, memberValue } from './json-text.js';
+import { elementsOf, JsonText, MAX_EAGER_LENGTH, memberText, memberValue } from './json-text.js';
 import { ScannedObject } from './scanned-object.js';
 
 /** The longest array whose elements can be taken as documents. */
 export const MAX_ELEMENTS = 1000;
+/** The longest array, which takes at most some 40 ms because long elements are scanned a second time. */
+export const MAX_ARRAY_BYTES = 4 * 1024 * 1024;
+/** The limits of the whole text hold for its elements, and were checked. */
+const CHECKED = { maxDepth: 1024, maxMembers: Infinity };
 
 /**
  * A JSON text from outside that was checked: it is valid and within its limits. A short text is parsed as a whole. Of a
@@ -25,13 +29,8 @@ export abstract class JsonDocument {
   /** An upper bound of the length of the member's text, without decoding it. */
   abstract memberLength(key: string): number;
 
-  /** The elements of an array; undefined when it has more than `MAX_ELEMENTS`. */
-  elements(): readonly JsonDocument[] | undefined {
-    const texts = this.elementTexts(MAX_ELEMENTS);
-    return texts.length > MAX_ELEMENTS ? undefined : texts.map((text) => JsonDocument.of(text));
-  }
-
-  protected abstract elementTexts(limit: number): readonly string[];
+  /** The elements of an array; undefined when there are more than `MAX_ELEMENTS`, or more than `MAX_ARRAY_BYTES`. */
+  abstract elements(): readonly JsonDocument[] | undefined;
 
   /** Of a text that is known to be valid; `value` is the parsed text, if the caller has it. */
   static of(text: string, value: unknown = new JsonText(text).value): JsonDocument {
@@ -39,9 +38,7 @@ export abstract class JsonDocument {
   }
 
   static scanned(bytes: Buffer, outline: JsonOutline): JsonDocument {
-    return outline.isComplete
-      ? new ScannedDocument(bytes, outline)
-      : JsonDocument.of(bytes.toString().trim());
+    return new ScannedDocument(bytes, outline);
   }
 }
 
@@ -72,12 +69,10 @@ class TextDocument extends JsonDocument {
     return text === undefined ? undefined : new JsonText(text);
   }
 
-  protected elementTexts(limit: number): readonly string[] {
-    const texts: string[] = [];
-    if (this.kind !== 'array') return texts;
-    for (const { start, end } of elementsOf(this.text))
-      if (texts.push(this.text.slice(start, end)) > limit) break;
-    return texts;
+  elements(): readonly JsonDocument[] | undefined {
+    if (!Array.isArray(this.value)) return [];
+    if (this.value.length > MAX_ELEMENTS) return undefined;
+    return [...elementsOf(this.text)].map(({ start, end }) => JsonDocument.of(this.text.slice(start, end)));
   }
 }
 
@@ -128,10 +123,12 @@ class ScannedDocument extends JsonDocument {
     return member;
   }
 
-  protected elementTexts(limit: number): readonly string[] {
+  elements(): readonly JsonDocument[] | undefined {
     if (this.kind !== 'array') return [];
-    const texts = this.outline.outer.slice(1, limit + 2).map((_, index) => this.between(index));
-    return texts.length === 1 && texts[0] === '' ? [] : texts;
+    const { outer } = this.outline;
+    if (outer.length > MAX_ELEMENTS + 1 || this.bytes.length > MAX_ARRAY_BYTES) return undefined;
+    if (outer.length === 2 && isSpace(this.bytes, outer[0]! + 1, outer[1]!)) return [];
+    return outer.slice(1).map((end, index) => documentOf(this.bytes.subarray(outer[index]! + 1, end)));
   }
 
   /** An object whose members are decoded and parsed when they are read. */
@@ -164,6 +161,14 @@ class ScannedDocument extends JsonDocument {
       return undefined;
     return new ScannedObject(bytes, positions);
   }
+}
+
+/** Of bytes that are known to be valid. */
+function documentOf(bytes: Buffer): JsonDocument {
+  if (bytes.length <= MAX_EAGER_LENGTH) return JsonDocument.of(bytes.toString().trim());
+  const scanner = new JsonScanner(CHECKED);
+  scanner.push(bytes);
+  return JsonDocument.scanned(bytes, scanner.end()!);
 }
 
 function isSpace(bytes: Buffer, from: number, to: number): boolean {

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
-import { JsonDocument, MAX_ELEMENTS } from './json-document.js';
+import { JsonDocument, MAX_ARRAY_BYTES, MAX_ELEMENTS } from './json-document.js';
 import { JsonProblem, JsonReader, type JsonReaderOptions } from './json-reader.js';
 import { MAX_EAGER_LENGTH, memberText, membersOf } from './json-text.js';
 
@@ -34,6 +34,9 @@ function problemOf(text: string | Buffer, options?: Parameters<typeof read>[1]):
 const long = (text: string): string => text + ' '.repeat(MAX_EAGER_LENGTH);
 
 const ones = (length: number): string => JSON.stringify(Array.from({ length }, () => 1));
+
+const fill = (length: number, memberOf: (index: number) => string): string =>
+  Array.from({ length }, (_, index) => memberOf(index)).join(',');
 
 const object = fc.dictionary(
   fc.oneof(fc.constantFrom('id', 'method', '__proto__', 'é"\\', ''), fc.string()),
@@ -77,15 +80,34 @@ describe('JsonReader', () => {
 
   it('returns no elements of an array that is too long', () => {
     expect(documentOf(ones(MAX_ELEMENTS)).elements()).toHaveLength(MAX_ELEMENTS);
-    for (const text of [ones(MAX_ELEMENTS + 1), long(ones(5000))])
-      expect(documentOf(text).elements()).toBeUndefined();
+    for (const text of [ones(MAX_ELEMENTS + 1), long(ones(1500)), `["${'a'.repeat(MAX_ARRAY_BYTES)}"]`])
+      expect(documentOf(text, { maxBytes: 2 * MAX_ARRAY_BYTES }).elements()).toBeUndefined();
   });
 
-  it('reads an object with more members than an outline has', () => {
-    const value = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`key ${n}`, n]));
-    const document = documentOf(JSON.stringify(value));
-    expect(document.value).toMatchObject({ 'key 4999': 4999 });
-    expect(document.memberText('key 3000')).toBe('3000');
+  it('scans long elements of an array instead of parsing them', () => {
+    const parse = jest.spyOn(JSON, 'parse');
+    const element = `{"id":7,"params":{"text":"${'a'.repeat(MAX_EAGER_LENGTH)}"}}`;
+    const [document] = documentOf(`[ ${element} , 1]`).elements()!;
+    expect(parse.mock.calls.every(([text]) => text.length < 100)).toBe(true);
+    expect(document!.memberText('id')).toBe('7');
+    expect(document!.text).toBe(element);
+    parse.mockRestore();
+  });
+
+  it.each([
+    ['an object', (n: number) => `{"id":7,${fill(n, (index) => `"key ${index}":"${'a'.repeat(30)}"`)}}`],
+    ['an array', (n: number) => `[${fill(n, () => `"${'a'.repeat(30)}"`)}]`],
+  ])('refuses %s with more outermost members than it indexes, without parsing it', (_, textOf) => {
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(problemOf(textOf(5000))).toMatchObject({ reason: 'members' });
+    expect(parse.mock.calls.every(([text]) => text.length < 100)).toBe(true);
+    parse.mockRestore();
+    expect(documentOf(textOf(900))).toBeInstanceOf(JsonDocument);
+  });
+
+  it('finds the id of an object with too many members', () => {
+    const text = `{"id":7,${fill(100_000, (index) => `"key ${index}":1`)}}`;
+    expect(problemOf(text, { maxBytes: Infinity }).document?.memberText('id')).toBe('7');
   });
 
   it.each([

@@ -103,17 +103,19 @@ export class JsonReader {
     if (!outline) return notJson();
     if (!isUtf8(bytes)) return notUtf8();
     const document = JsonDocument.scanned(bytes, outline);
-    if (!scanner.exceeded) return document;
-    return this.exceeded(scanner.exceeded, outline.isComplete ? document : undefined);
+    if (scanner.exceeded)
+      return new JsonProblem(scanner.exceeded, this.messageOf(scanner.exceeded), document);
+    // Only members in the outline can be read without parsing the whole text.
+    return outline.isComplete
+      ? document
+      : new JsonProblem('members', 'has too many members and elements at its outermost level', document);
   }
 
-  private exceeded(limit: JsonLimit, document: JsonDocument | undefined): JsonProblem {
+  private messageOf(limit: JsonLimit): string {
     const { maxDepth, maxMembers } = this.options;
-    const message =
-      limit === 'depth'
-        ? `is nested more than ${maxDepth} levels deep`
-        : `has more than ${maxMembers} members and elements`;
-    return new JsonProblem(limit, message, document);
+    return limit === 'depth'
+      ? `is nested more than ${maxDepth} levels deep`
+      : `has more than ${maxMembers} members and elements`;
   }
 }
 

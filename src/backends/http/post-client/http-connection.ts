@@ -86,8 +86,16 @@ export class HttpConnection {
     this.destroy();
   }
 
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+
   /** Stops reading for a time, so that backpressure reaches the server. Pauses of one read add up. */
-  pause(ms: number): void {
+  pauseFor(ms: number): void {
     const now = performance.now();
     this.pausedUntil = Math.max(this.pausedUntil, now) + ms;
     this.socket.pause();

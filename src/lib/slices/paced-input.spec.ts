@@ -1,0 +1,35 @@
+import { setImmediate as nextIteration } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { IterationBudget } from './iteration-budget.js';
+import { PacedInput } from './paced-input.js';
+
+function pacedInput() {
+  const budget = new IterationBudget();
+  const log: string[] = [];
+  const source = { pause: () => void log.push('pause'), resume: () => void log.push('resume') };
+  const input = new PacedInput(source, (piece) => void log.push(piece.toString()), budget);
+  return { budget, log, push: (text: string) => input.push(Buffer.from(text)), input };
+}
+
+describe('PacedInput', () => {
+  it('processes pieces at once within the budget', () => {
+    const { log, push, input } = pacedInput();
+    push('a');
+    push('b');
+    input.whenIdle(() => log.push('idle'));
+    expect(log).toEqual(['a', 'b', 'idle']);
+  });
+
+  it('pauses its source while pieces wait, and processes them in order', async () => {
+    const { budget, log, push, input } = pacedInput();
+    budget.charge(100);
+    push('a');
+    push('b');
+    input.whenIdle(() => log.push('idle'));
+    expect(log).toEqual(['pause']);
+    await nextIteration();
+    expect(log).toEqual(['pause', 'a', 'b', 'resume', 'idle']);
+    push('c');
+    expect(log.at(-1)).toBe('c');
+  });
+});

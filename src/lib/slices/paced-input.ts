@@ -1,0 +1,46 @@
+import { inputBudget, type IterationBudget } from './iteration-budget.js';
+
+/** The source of the pieces, which delivers none while it is paused, except those that it has read already. */
+interface InputSource {
+  pause(): void;
+  resume(): void;
+}
+
+/**
+ * Processes the pieces of one long input within the budget of the event loop. The source is paused while pieces wait, so
+ * that few of them are in memory.
+ */
+export class PacedInput {
+  private readonly waiting: Buffer[] = [];
+  private idleListener: (() => void) | undefined;
+
+  constructor(
+    private readonly source: InputSource,
+    private readonly process: (piece: Buffer) => void,
+    private readonly budget: IterationBudget = inputBudget,
+  ) {}
+
+  push(piece: Buffer): void {
+    if (this.waiting.length === 0 && this.budget.tryRun(() => this.process(piece))) return;
+    if (this.waiting.push(piece) > 1) return;
+    this.source.pause();
+    this.budget.runLater(this.processNext);
+  }
+
+  /** Calls the listener when every piece is processed; at once if none waits. */
+  whenIdle(listener: () => void): void {
+    if (this.waiting.length === 0) listener();
+    else this.idleListener = listener;
+  }
+
+  private readonly processNext = (): void => {
+    this.process(this.waiting[0]!);
+    this.waiting.shift();
+    if (this.waiting.length > 0) {
+      this.budget.runLater(this.processNext);
+      return;
+    }
+    this.source.resume();
+    this.idleListener?.();
+  };
+}
