@@ -12,6 +12,7 @@ import { fanout } from './suites/fanout.mjs';
 import { hostile } from './suites/hostile.mjs';
 import { links } from './suites/links.mjs';
 import { lists } from './suites/lists.mjs';
+import { memory } from './suites/memory.mjs';
 import { messages } from './suites/messages.mjs';
 import { resources } from './suites/resources.mjs';
 import { restarts } from './suites/restarts.mjs';
@@ -30,6 +31,7 @@ const SUITES = {
   broadcast,
   fairness,
   hostile,
+  memory,
   messages,
   restarts,
   admin,

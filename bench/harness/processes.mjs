@@ -1,4 +1,5 @@
 import { fork, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const START_TIMEOUT_MS = 15_000;
@@ -64,4 +65,10 @@ function track(child, name) {
   child.once('close', () => children.delete(child));
   child.once('close', ended);
   return () => child.off('close', ended);
+}
+
+/** The resident memory of a process in bytes. */
+export function rssOf({ pid }) {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  return Number(kilobytes) * 1024;
 }

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../harness/config-file.mjs';
-import { startServer, startWorker } from '../harness/processes.mjs';
+import { rssOf, startServer, startWorker } from '../harness/processes.mjs';
 import { HttpPeer, message } from '../harness/http-peer.mjs';
 
 const MINUTES = Number(process.env['HOSTILE_MINUTES'] ?? 10);
@@ -86,6 +85,10 @@ function startGateway(good, bad) {
   const gauge = ['--expose-gc', '--import', here('../harness/stall-gauge.mjs')];
   return startServer([...gauge, here('../../dist/main.js'), '--config', config], {
     GATEHOUSE__HTTP__PORT: '0',
+    // As in the image.
+    MALLOC_ARENA_MAX: '2',
+    MALLOC_MMAP_THRESHOLD_: '262144',
+    MALLOC_TRIM_THRESHOLD_: '1048576',
   });
 }
 
@@ -107,11 +110,6 @@ async function untilCallable(url) {
 
 const hostileTools = async (url) =>
   (await listedTools(url)).flatMap((name) => (name.startsWith('bad__') ? [name.slice('bad__'.length)] : []));
-
-function rssOf({ pid }) {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
-  return Number(kilobytes) * 1024;
-}
 
 async function memoryOf(gateway) {
   const { heapUsed, external } = await gateway.ask('memory');

@@ -22,7 +22,7 @@ const work =
 describe('IterationBudget', () => {
   it('runs work at once until the budget of the iteration is used up', () => {
     const budget = new IterationBudget();
-    expect([budget.tryRun(work(7)), budget.tryRun(work(7)), budget.tryRun(work(7))]).toEqual([
+    expect([budget.tryRun(work(1.5)), budget.tryRun(work(1.5)), budget.tryRun(work(1.5))]).toEqual([
       true,
       true,
       false,
@@ -31,7 +31,7 @@ describe('IterationBudget', () => {
 
   it('has a new budget in the next iteration', async () => {
     const budget = new IterationBudget();
-    expect([budget.charge(5), budget.charge(5)]).toEqual([false, true]);
+    expect([budget.charge(1), budget.charge(1)]).toEqual([false, true]);
     await nextIteration();
     expect(budget.tryRun(work(1))).toBe(true);
   });
@@ -39,7 +39,7 @@ describe('IterationBudget', () => {
   it('runs waiting work in order, in each iteration as much as the budget allows', async () => {
     const budget = new IterationBudget();
     const order: string[] = [];
-    for (const name of ['a', 'b', 'c', 'd', 'e']) budget.runLater(work(5, () => order.push(name)));
+    for (const name of ['a', 'b', 'c', 'd', 'e']) budget.runLater(work(1, () => order.push(name)));
     const counts: number[] = [];
     while (order.length < 5) {
       await nextIteration();

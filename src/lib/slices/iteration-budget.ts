@@ -1,5 +1,5 @@
 /** Maximum time for pieces of long input in one iteration of the event loop. */
-const BUDGET_MS = 8;
+const BUDGET_MS = 2;
 
 /**
  * Limits the time that long input takes in one iteration of the event loop, over all connections. Work beyond the budget

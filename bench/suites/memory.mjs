@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { writeConfig } from '../harness/config-file.mjs';
+import { HttpPeer, message } from '../harness/http-peer.mjs';
+import { rssOf, startServer } from '../harness/processes.mjs';
+
+const MB = 1_048_576;
+const INITIALIZE_REQUESTS = 200;
+const UNREAD_RESULTS = 40;
+const FLOOD_MS = 32_000;
+const MAX_OLD_SPACE_MB = 512;
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** What one client or one server can make the gateway hold: each attack on a gateway of its own, with a heap of 512 MB. */
+export async function memory() {
+  const bad = await startServer([here('../servers/hostile-server.mjs')]);
+  const rows = [];
+  for (const [what, ceiling, attack] of ATTACKS) {
+    const gateway = await startGateway(bad.url);
+    const before = rssOf(gateway);
+    let peak = before;
+    const watch = setInterval(() => (peak = Math.max(peak, rssOf(gateway))), 100);
+    const outcome = await attack(gateway.url);
+    clearInterval(watch);
+    console.log(
+      `${what}: ${outcome}, RSS ${(before / MB).toFixed(0)} MB before, ${(peak / MB).toFixed(0)} MB at most`,
+    );
+    rows.push({ what: `MB more at most: ${what}`, is: (peak - before) / MB, ceiling });
+    await gateway.stop();
+  }
+  await bad.stop();
+  return rows;
+}
+
+const ATTACKS = [
+  ['200 initialize requests of 4 MB', 200, initializeRequests],
+  ['server-to-client requests of one call for 32 s', 200, serverRequests],
+  ['40 unread results of 15 MB', 300, unreadResults],
+];
+
+async function initializeRequests(url) {
+  const peer = new HttpPeer(url);
+  const capabilities = { experimental: { x: { y: 'x'.repeat(3_900_000) } } };
+  const outcomes = [];
+  for (let sent = 0; sent < INITIALIZE_REQUESTS; sent += 20)
+    outcomes.push(
+      ...(await Promise.allSettled(Array.from({ length: 20 }, () => peer.initialize(capabilities)))),
+    );
+  peer.close();
+  return `${outcomes.filter(({ status }) => status === 'fulfilled').length} accepted`;
+}
+
+async function serverRequests(url) {
+  const peer = new HttpPeer(url);
+  const headers = await peer.initialize({ roots: {}, sampling: {}, elicitation: {} });
+  const call = peer.send({
+    headers,
+    body: message('tools/call', { name: 'bad__requests', arguments: {} }),
+    onResponse: (response) => response.pause(),
+  });
+  call.catch(() => undefined);
+  await sleep(FLOOD_MS);
+  peer.close();
+  return 'flooded';
+}
+
+async function unreadResults(url) {
+  const peer = new HttpPeer(url);
+  const headers = await peer.initialize();
+  const body = () => message('tools/call', { name: 'bad__shape_long_string', arguments: {} });
+  const calls = Array.from({ length: UNREAD_RESULTS }, () =>
+    peer.send({ headers, body: body(), onResponse: (response) => response.pause().statusCode }),
+  );
+  const outcomes = await Promise.allSettled(calls);
+  await sleep(2000);
+  peer.close();
+  return `${outcomes.filter(({ status }) => status === 'fulfilled').length} answered`;
+}
+
+async function startGateway(url) {
+  const config = writeConfig({ mcpServers: { bad: { url, timeoutMs: 60_000 } } });
+  const options = [`--max-old-space-size=${MAX_OLD_SPACE_MB}`];
+  const gateway = await startServer([...options, here('../../dist/main.js'), '--config', config], {
+    GATEHOUSE__HTTP__PORT: '0',
+  });
+  // Until the listing of the server and its 50,000 resources are in memory.
+  await sleep(5000);
+  return gateway;
+}
