@@ -7,13 +7,15 @@ import { JsonText } from '../lib/json-text/json-text.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { MAX_OPEN_REQUESTS, supportsRequest, RequestsToClient } from './requests-to-client.js';
 
+const STREAM_QUEUE = 8;
+
 type Response = Extract<Inbound, { kind: 'response' }>;
 
 /** A message of the client, as `readMessage` returns it. */
 const response = (text: string): Response => readMessage(JsonDocument.of(text)) as Response;
 
 function openRequests(params?: string) {
-  const requests = new RequestsToClient();
+  const requests = new RequestsToClient(STREAM_QUEUE);
   const abort = new AbortController();
   const sent: { id?: number; method?: string; params?: Record<string, unknown> }[] = [];
   const progress: string[] = [];
@@ -77,6 +79,16 @@ describe('RequestsToClient', () => {
     expect(requests.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
   });
 
+  it('sends nothing for a request that is already aborted, and counts it against no limit', async () => {
+    const { abort, sent, send, requests } = openRequests();
+    abort.abort();
+    const outcomes = Array.from({ length: MAX_OPEN_REQUESTS + 1 }, send);
+    await flushPromises();
+    for (const { error } of outcomes) expect(error).toMatchObject({ kind: 'cancelled' });
+    expect(sent).toEqual([]);
+    expect(requests.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
+  });
+
   it('removes its abort listener when the request ends', () => {
     const { requests, abort, send } = openRequests();
     send();
@@ -108,11 +120,15 @@ describe('RequestsToClient limits', () => {
   });
 
   it('reject a request that the stream refuses', async () => {
-    const requests = new RequestsToClient();
+    const requests = new RequestsToClient(STREAM_QUEUE);
     const { signal } = new AbortController();
     const outcome = outcomeOf(requests.send('roots/list', undefined, { signal }, () => false));
     await flushPromises();
-    expect(outcome.error).toMatchObject({ kind: 'limit-exceeded', memoryLimit: 'stream-queue' });
+    expect(outcome.error).toMatchObject({
+      kind: 'limit-exceeded',
+      memoryLimit: 'stream-queue',
+      data: { limit: STREAM_QUEUE },
+    });
     expect(getEventListeners(signal, 'abort')).toEqual([]);
     expect(requests.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'))).toBe(false);
   });

@@ -21,6 +21,9 @@ export class RequestsToClient {
   private readonly pending = new Map<RequestId, PendingRequest>();
   private lastId = 0;
 
+  /** `streamQueue` is the maximum number of events that a stream of the session queues. */
+  constructor(private readonly streamQueue: number) {}
+
   /** `write` sends a message on the stream that the request belongs to. It returns false when the stream refuses it. */
   send(
     method: string,
@@ -28,6 +31,8 @@ export class RequestsToClient {
     { signal, onProgress }: ClientRequestOptions,
     write: (message: string) => boolean,
   ): Promise<JsonText> {
+    // The call that it belongs to may have ended while its params were rewritten.
+    if (signal.aborted) return Promise.reject(cancelledError());
     if (this.pending.size >= MAX_OPEN_REQUESTS) return Promise.reject(tooManyError());
     const id = ++this.lastId;
     const text = params?.text;
@@ -37,7 +42,7 @@ export class RequestsToClient {
       const cancel = (): void => {
         this.pending.delete(id);
         write(notificationMessage('notifications/cancelled', JSON.stringify({ requestId: id })));
-        reject(new GatewayError('cancelled', 'The request was cancelled'));
+        reject(cancelledError());
       };
       const stopListening = (): void => signal.removeEventListener('abort', cancel);
       this.pending.set(id, {
@@ -53,7 +58,7 @@ export class RequestsToClient {
       });
       signal.addEventListener('abort', cancel, { once: true });
       if (write(requestMessage(id, method, paramsText))) return;
-      this.pending.get(id)?.reject(notReadingError());
+      this.pending.get(id)?.reject(notReadingError(this.streamQueue));
       this.pending.delete(id);
     });
   }
@@ -87,8 +92,10 @@ const tooManyError = (): MemoryLimitError =>
     `${MAX_OPEN_REQUESTS} requests wait for the response of this client`,
   );
 
-const notReadingError = (): GatewayError =>
-  new MemoryLimitError('stream-queue', 0, 'the client does not read its stream');
+const notReadingError = (streamQueue: number): MemoryLimitError =>
+  new MemoryLimitError('stream-queue', streamQueue, 'the client does not read its stream');
+
+const cancelledError = (): GatewayError => new GatewayError('cancelled', 'The request was cancelled');
 
 function remoteError(json: JsonText): RemoteError {
   const { code, message } = json.value as { code: unknown; message: unknown };
@@ -107,6 +114,6 @@ export function supportsRequest(
   if (method !== 'elicitation/create' || elicitation === undefined) return false;
   const value: unknown = params?.toJSON();
   if (isJsonObject(value) && value['mode'] === 'url') return elicitation.url !== undefined;
-  // SDK clients support forms unless `url` is the only mode that they declare; revisions before 2025-11-25 have no modes.
+  // A client that declares no mode supports forms: revision 2025-11-25 says so, and earlier ones have no modes.
   return elicitation.form !== undefined || elicitation.url === undefined;
 }

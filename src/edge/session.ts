@@ -69,7 +69,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
   readonly streams: SessionStreams;
   readonly unread: UnreadResponses;
   private readonly standalone: EventStream;
-  private readonly requestsToClient = new RequestsToClient();
+  private readonly requestsToClient: RequestsToClient;
   private readonly requests: RunningRequests;
   private readonly closeListeners = new ListenerSet();
   private readonly scopeListeners = new ListenerSet();
@@ -92,6 +92,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.quotaKey = principal.id;
     this.openedAt = previous?.openedAt ?? Date.now();
     this.lastActiveAt = performance.now() - (previous ? Date.now() - previous.seenAt : 0);
+    this.requestsToClient = new RequestsToClient(limits.streamQueue);
     this.requests = new RunningRequests(limits.inFlightPerSession);
     this.unread = new UnreadResponses(
       limits,
