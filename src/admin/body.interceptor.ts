@@ -10,7 +10,7 @@ import { AdminProblem } from './admin-problem.js';
 
 const MAX_BODY_BYTES = 1_048_576;
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** Keys that change the prototype of an object that the body is merged into, also if they are written with escapes. */
+/** Matches every text that may have a key that `isPoisoned` finds. `\u`, because a key may be written with escapes. */
 const MAY_BE_POISONED = /__proto__|constructor|\\u/;
 
 /** Reads the body as JSON. Runs after the guard: nothing of a body is read before its sender is authorised. */
@@ -47,7 +47,10 @@ export class BodyInterceptor implements NestInterceptor {
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** The depth of the value is limited, so it is safe to recurse. */
+/**
+ * Whether the value has a key that changes the prototype of an object that the value is merged into. The depth of the
+ * value is limited, so it is safe to recurse.
+ */
 function isPoisoned(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Object.hasOwn(value, '__proto__')) return true;

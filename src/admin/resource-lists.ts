@@ -71,7 +71,7 @@ export class ResourceLists {
   private listAll(request: ListRequest): Matches<PublicResource> {
     const { after, limit, server } = request;
     const view = this.view(request);
-    return { entries: [...view.after(after, limit + 1, server)], total: view.sizeOf(server) };
+    return { entries: [...view.after(after, limit + 1, server)], total: view.count(server) };
   }
 
   /** Keeps only one page in memory: a word may match a million resources. */

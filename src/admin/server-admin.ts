@@ -79,7 +79,7 @@ export class ServerAdmin {
   async remove(caller: AdminCaller, id: string): Promise<void> {
     await this.actions.run(caller, actionOn('server.delete', id), () => {
       this.requireServer(caller, id);
-      // Without this decision, a server of the configuration file would return at the next start.
+      // Without the decision `removed`, a server of the configuration file would return at the next start.
       const isInConfigFile = this.live.current.mcpServers.has(id);
       return { apply: this.decisionUpdate(id, () => (isInConfigFile ? { removed: true } : {})) };
     });
@@ -104,7 +104,8 @@ export class ServerAdmin {
     await this.actions.run(caller, actionOn(enabled ? 'tool.enable' : 'tool.disable', target), () => {
       const { disabledTools } = this.requireServer(caller, id);
       this.requireTool(id, tool, disabledTools);
-      if (disabledTools.has(tool) !== enabled) return undefined;
+      const isEnabled = !disabledTools.has(tool);
+      if (isEnabled === enabled) return undefined;
       return {
         apply: this.decisionUpdate(id, (before) => ({
           ...before,
@@ -132,13 +133,16 @@ export class ServerAdmin {
     return server;
   }
 
-  /** Undoes a deletion. The definition comes from the configuration file only. */
+  /** Undoes a deletion. The server has its definition of the configuration file again, without earlier decisions. */
   private planUndelete(caller: AdminCaller, id: string): PlannedChange {
     caller.precondition.require(undefined);
     return { apply: this.decisionUpdate(id, () => ({ enabled: true })) };
   }
 
-  /** A new definition replaces every earlier decision about the server. */
+  /**
+   * A new definition replaces every earlier decision about the server. `desired` is the whole definition, `sent` what the
+   * caller sent: the same for a PUT, a part of it for a PATCH.
+   */
   private planReplacement(
     id: string,
     before: DesiredServer | undefined,
@@ -157,7 +161,10 @@ export class ServerAdmin {
     };
   }
 
-  /** Resolves names before the action begins, because actions wait for each other. Every connection is checked again. */
+  /**
+   * Whether the address policy allows the URL of a definition. It resolves the host name, so it is called before the
+   * action: actions run one at a time. The address of every connection is checked again.
+   */
   private async allowsAddress(id: string, { url }: JsonObject): Promise<boolean> {
     if (typeof url !== 'string' || !URL.canParse(url)) return true;
     if (url === urlOf(this.live.current.mcpServers.get(id))) return true;
@@ -205,6 +212,7 @@ export class ServerAdmin {
   }
 }
 
+/** Takes the planned change, because a request that changes nothing is not refused. */
 function refuseUnless(isAllowed: boolean, change: PlannedChange | undefined): PlannedChange | undefined {
   if (change && !isAllowed) throw new AdminProblem('address-not-allowed', REFUSED_BY_POLICY);
   return change;

@@ -18,7 +18,7 @@ export class SummaryController {
     private readonly subscribers: Subscribers,
   ) {}
 
-  /** Counts servers, what they offer, projects, sessions and subscriptions */
+  /** Counts servers, tools, prompts, resources, resource templates, projects, sessions and subscriptions */
   @Get()
   getSummary(): SummaryDto {
     const servers = this.views.all();
@@ -33,7 +33,7 @@ export class SummaryController {
       },
       tools: sum('tools'),
       prompts: sum('prompts'),
-      resources: resources.sizeOf(),
+      resources: resources.count(),
       resourceTemplates: resources.listedTemplates.length,
       projects: [...this.projects.all()].length,
       sessions: this.sessions.size,

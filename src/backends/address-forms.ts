@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 
-/** By the first bytes of an IPv6 address: where an IPv4 address is embedded. */
+/** Where IPv6 addresses with these first bytes embed an IPv4 address. */
 const EMBEDDINGS: readonly {
   readonly prefix: readonly number[];
   readonly at: number;
-  readonly mask?: number;
+  /** Whether every bit of the IPv4 address is inverted. */
+  readonly isInverted?: true;
 }[] = [
   // IPv4-mapped, IPv4-compatible and IPv4-translated.
   { prefix: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff], at: 12 },
@@ -13,19 +14,19 @@ const EMBEDDINGS: readonly {
   // NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), and Teredo, which inverts the bits (RFC 4380).
   { prefix: [0, 0x64, 0xff, 0x9b], at: 12 },
   { prefix: [0x20, 0x02], at: 2 },
-  { prefix: [0x20, 0x01, 0, 0], at: 12, mask: 0xff },
+  { prefix: [0x20, 0x01, 0, 0], at: 12, isInverted: true },
 ];
 
-/** An address without its zone, and the IPv4 addresses that it may lead to. Empty for a text that is no address. */
+/** The address without its zone, then the IPv4 addresses that it may lead to. Empty when the text is not an address. */
 export function addressForms(text: string): string[] {
   const address = text.split('%', 1)[0]!;
   if (isIP(address) !== 6) return isIP(address) === 4 ? [address] : [];
   const bytes = bytesOf(address);
-  // `::` and `::1` would be IPv4-compatible addresses.
+  // `::` and `::1` look IPv4-compatible, but embed no address. The same holds for the rest of `::/120`.
   if (bytes.slice(0, 15).every((byte) => byte === 0)) return [address];
   const embedded = EMBEDDINGS.filter(({ prefix }) =>
     prefix.every((byte, index) => bytes[index] === byte),
-  ).map(({ at, mask = 0 }) => bytes.slice(at, at + 4).map((byte) => byte ^ mask));
+  ).map(({ at, isInverted }) => bytes.slice(at, at + 4).map((byte) => (isInverted ? byte ^ 0xff : byte)));
   // ISATAP (RFC 5214).
   if (bytes[10] === 0x5e && bytes[11] === 0xfe) embedded.push(bytes.slice(12));
   return [address, ...embedded.map((parts) => parts.join('.'))];

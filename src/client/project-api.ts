@@ -3,7 +3,7 @@ import type { PagedLists, PageQuery, RowPage, ServerSummary } from './admin-type
 import { GatewayProblem } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
-/** The admin API limited to one project. */
+/** The admin API, reduced to what belongs to one project. */
 export class ProjectApi extends AdminApi {
   constructor(
     target: GatewayTarget,
@@ -19,7 +19,7 @@ export class ProjectApi extends AdminApi {
     return servers.filter(({ id }) => project.servers.includes(id));
   }
 
-  /** Sessions are not limited: one that was opened without a project may use its servers too. */
+  /** Filters all lists by project except sessions: a session without a project may use the project's servers too. */
   override page<L extends keyof PagedLists>(
     list: L,
     query: PageQuery,

@@ -21,15 +21,15 @@ const PROJECT_PATH = /^\/projects\/([^/]+)\/mcp$/;
 const ADMIN_PATH = /^\/admin(?:\/|$)/;
 /** Longer than the idle timeouts of common load balancers, so that they and not the gateway close idle connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/** TCP keep-alive detects a vanished peer while nothing is sent to it; `DeadPeerDetector` detects the others. */
+/** TCP keep-alive detects vanished peers on connections without unacknowledged data, `DeadPeerDetector` on all others. */
 const TCP_KEEP_ALIVE_DELAY_MS = 30_000;
-/** Time for clients to read what was written last before shutdown closes their connections. */
+/** At shutdown, clients have this long to read what was written last. Then their connections are closed. */
 const CLOSE_TIMEOUT_MS = 500;
-/** How often connections that became idle are closed meanwhile. */
+/** During that time, connections that have become idle are closed at this interval. */
 const CLOSE_INTERVAL_MS = 20;
-/** The latest response on a connection, so that it can announce the end of the connection. */
-const LAST_RESPONSE = Symbol('last response');
-type ClientSocket = Socket & { [LAST_RESPONSE]?: ServerResponse };
+/** The latest response on a connection. If its headers are not sent yet, they can announce that the connection closes. */
+const LATEST_RESPONSE = Symbol('latest response');
+type ClientSocket = Socket & { [LATEST_RESPONSE]?: ServerResponse };
 
 interface GatewayRoutes {
   readonly mcp: Pick<McpEndpoint, 'handle'>;
@@ -82,7 +82,7 @@ export class GatewayServer {
   /** From now on, each connection is closed after the response to its current or next request. */
   closeAfterResponse(): void {
     this.isClosing = true;
-    for (const { [LAST_RESPONSE]: response } of this.sockets)
+    for (const { [LATEST_RESPONSE]: response } of this.sockets)
       if (response && !response.headersSent) response.shouldKeepAlive = false;
   }
 
@@ -99,7 +99,10 @@ export class GatewayServer {
     if (server && !this.isClosed) await completesWithin(once(server, 'close'), timeoutMs);
   }
 
-  /** Without the timeout, it would wait for clients that have sent only a part of their request or do not read. */
+  /**
+   * Closes idle connections at once and the others after the timeout. Without it, clients that do not read, or have sent
+   * only a part of their request, would keep the server open.
+   */
   private closeAll(server: Server, done: () => void = () => {}): void {
     if (this.isClosed) {
       setImmediate(done);
@@ -117,7 +120,7 @@ export class GatewayServer {
   }
 
   private route(request: IncomingMessage, response: ServerResponse, fastify: RequestListener): void {
-    (request.socket as ClientSocket)[LAST_RESPONSE] = response;
+    (request.socket as ClientSocket)[LATEST_RESPONSE] = response;
     if (this.isClosing) response.shouldKeepAlive = false;
     const { mcp, originGuard } = this.routes!;
     const path = pathOf(request.url ?? '/');

@@ -1,8 +1,8 @@
 import { SizeRanking } from '../lib/queues/size-ranking.js';
 import type { Session } from './session.js';
 
-/** How many sessions of a principal are compared to find one to end. */
-const COMPARED = 64;
+/** How many of the oldest sessions of a principal are compared to find one to end. */
+const MAX_COMPARED = 64;
 
 /** The open sessions of each principal, by quota key, and the principal with the most. */
 export class SessionsByPrincipal {
@@ -29,9 +29,9 @@ export class SessionsByPrincipal {
   }
 
   /**
-   * The session that is ended for a new one of this principal when no more sessions can be opened: of the principal with
-   * the most, the one of its oldest sessions that is idle for longest. Undefined when no principal would still have as
-   * many as this one.
+   * The session to end so that this principal can open one when `limits.sessions` is reached. It belongs to the principal
+   * that has the most: of its oldest sessions, the one that is idle for longest. Undefined unless that principal has at
+   * least two more than this one, so that it still has at least as many afterwards.
    */
   sessionToEndFor(quotaKey: string): Session | undefined {
     const { largest, largestSize } = this.ranking;
@@ -39,12 +39,13 @@ export class SessionsByPrincipal {
   }
 }
 
+/** Compares the first sessions only, which are the oldest. */
 function longestIdle(sessions: Iterable<Session>): Session | undefined {
   let found: Session | undefined;
   let compared = 0;
   for (const session of sessions) {
     if (!found || session.idleMs > found.idleMs) found = session;
-    if (++compared === COMPARED) break;
+    if (++compared === MAX_COMPARED) break;
   }
   return found;
 }

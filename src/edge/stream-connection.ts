@@ -14,7 +14,7 @@ export class StreamConnection {
   /** The part of the last event that is not written yet. */
   private unwritten: Buffer = NOTHING;
   private isEnding = false;
-  /** Runs while the socket is full. */
+  /** Runs while the socket is full, and after the end of the response until the connection is closed. */
   private stuckTimer: NodeJS.Timeout | undefined;
   /** Whether the connection was destroyed because the client read nothing. */
   isStuck = false;
@@ -28,7 +28,7 @@ export class StreamConnection {
     response.once('close', () => this.closed());
   }
 
-  /** Whether the socket accepts no more bytes for now. */
+  /** Whether nothing may be written: the socket is full, or the response has ended. */
   get isBlocked(): boolean {
     return this.stuckTimer !== undefined;
   }
@@ -44,7 +44,7 @@ export class StreamConnection {
   /** Must not be called while the connection is blocked. */
   write(bytes: Buffer): void {
     this.unwritten = bytes;
-    this.writeSlices();
+    this.writeParts();
   }
 
   /** Idempotent. The response ends when the last event is written. */
@@ -53,19 +53,19 @@ export class StreamConnection {
     if (this.unwritten.length === 0) this.finish();
   }
 
-  private writeSlices(): void {
+  private writeParts(): void {
     while (this.unwritten.length > 0 && !this.isBlocked) {
       const isLast = this.unwritten.length <= MAX_WRITE_BYTES;
-      const slice = isLast ? this.unwritten : this.unwritten.subarray(0, MAX_WRITE_BYTES);
+      const part = isLast ? this.unwritten : this.unwritten.subarray(0, MAX_WRITE_BYTES);
       this.unwritten = isLast ? NOTHING : this.unwritten.subarray(MAX_WRITE_BYTES);
-      if (!this.response.write(slice)) this.startStuckTimer();
+      if (!this.response.write(part)) this.startStuckTimer();
     }
   }
 
   private finish(): void {
     if (this.isEnded) return;
     this.response.end();
-    // After end() there is no 'drain'; 'close' follows when everything was read.
+    // After end() there is no 'drain'. 'close' follows when the client has read everything, and stops the timer.
     this.startStuckTimer();
   }
 
@@ -85,7 +85,7 @@ export class StreamConnection {
 
   private drained(): void {
     this.clearStuckTimer();
-    this.writeSlices();
+    this.writeParts();
     if (this.isBlocked) return;
     if (this.isEnding) this.finish();
     else this.listener.drained();

@@ -55,7 +55,7 @@ describe('Registry with resources', () => {
 });
 
 /** Number of listed resources of a server. */
-const sizeOf = ({ catalog }: Registry, id: string): number => catalog.resources.view(EVERYTHING).sizeOf(id);
+const sizeOf = ({ catalog }: Registry, id: string): number => catalog.resources.view(EVERYTHING).count(id);
 
 /** More resources than fit into one slice. */
 const many = Array.from({ length: 30_000 }, (_, n) => `x:${n}`);
@@ -97,7 +97,7 @@ describe('Registry during the build of long lists', () => {
     const [b, c] = [await server('b', ...many), await server('c', ...many)];
     await registry.put(await server('a', ...many));
     const sizes: number[] = [];
-    registry.onChange((_change, catalog) => sizes.push(catalog.resources.view(EVERYTHING).sizeOf('b')));
+    registry.onChange((_change, catalog) => sizes.push(catalog.resources.view(EVERYTHING).count('b')));
     void registry.put(b);
     registry.remove('b');
     await registry.put(c);

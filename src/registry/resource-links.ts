@@ -10,8 +10,8 @@ const MAX_UNLISTED_LOOKUPS = 50;
 
 /**
  * Translates the URIs in results to public URIs, and resolves the public URIs that clients request. Servers need not
- * list every resource. Clients can also request an unlisted resource that is linked: an earlier result of its server
- * links to it, or a tool of its server names it as its user interface.
+ * list every resource: clients can also request an unlisted resource that its server has linked, in an earlier result or
+ * as the user interface of a tool.
  */
 export class ResourceLinks {
   private readonly unlistedLinks: UnlistedLinks;
@@ -24,8 +24,8 @@ export class ResourceLinks {
   }
 
   /**
-   * Returns a function that maps the own URIs in one result of the server to public URIs of the scope and records unlisted
-   * ones as linked. The result of a read contains `requestedUri` itself, which does not count as a link.
+   * Returns a function that maps the own URIs in one result of the server to public URIs of the scope, and records the
+   * unlisted resources among them as linked. The result of a read contains `requestedUri`, which does not count as a link.
    */
   publicUrisFor(server: string, scope: Scope, requestedUri?: string): ToPublicUri {
     const { resources } = this.catalog();
@@ -59,12 +59,13 @@ export class ResourceLinks {
     return form && scope.allows(form.server) && this.isLinked(form) ? form : undefined;
   }
 
-  /** In the current catalog, or an earlier one. */
+  /** Whether the server has linked the resource. `catalog` may be an earlier one than the current. */
   isLinked({ server, uri }: ResourceAddress, catalog = this.catalog()): boolean {
     if (!catalog.server(server)) return false;
     return this.unlistedLinks.has({ server, uri }) || catalog.tools.usesUi(server, uri);
   }
 
+  /** Also deletes the links of servers that were removed since. */
   private recordLink(address: ResourceAddress): void {
     const catalog = this.catalog();
     for (const server of this.unlistedLinks.servers)

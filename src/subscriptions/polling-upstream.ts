@@ -3,16 +3,16 @@ import type { Upstream } from '../core/subscriptions/upstream-reconciler.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { WorkerPool } from '../lib/queues/worker-pool.js';
 
-/** Fraction of the interval by which polls are spread, so that those of many resources do not coincide. */
+/** Fraction of the interval by which polls are spread, so that the polls of many resources do not coincide. */
 const JITTER = 0.2;
 /** After failures a resource is polled less often, up to this multiple of the interval. */
 const MAX_BACKOFF_FACTOR = 32;
 const MAX_CONCURRENT_POLLS = 4;
-/** Digest of a resource of which every read has failed. The first successful read then counts as a change. */
-const UNREAD = '';
+/** `digest` of a resource whose reads have all failed. Its first successful read then counts as a change. */
+const NEVER_READ = '';
 
 interface PolledResource {
-  /** Digest of the content at the last successful read. Undefined before the first poll. */
+  /** Digest of the content at the last successful read, or `NEVER_READ`. Undefined until the first poll has ended. */
   digest: string | undefined;
   failures: number;
   timer: NodeJS.Timeout | undefined;
@@ -20,8 +20,8 @@ interface PolledResource {
 
 /** For servers without subscriptions: reads the subscribed resources at intervals and reports changed contents. */
 export class PollingUpstream implements Upstream {
-  private readonly polled = new Map<string, PolledResource>();
-  private readonly polls = new WorkerPool<string>(MAX_CONCURRENT_POLLS, (uri) => this.pollAgain(uri));
+  private readonly resources = new Map<string, PolledResource>();
+  private readonly duePolls = new WorkerPool<string>(MAX_CONCURRENT_POLLS, (uri) => this.pollAgain(uri));
 
   constructor(
     private readonly read: (uri: string) => Promise<JsonText>,
@@ -29,25 +29,25 @@ export class PollingUpstream implements Upstream {
     private readonly intervalMs: number,
   ) {}
 
-  /** Resolves after the first poll. The next poll is compared with the content that it read. */
+  /** Resolves after the first poll, which only stores the content that later polls are compared with. */
   async subscribe(uri: string): Promise<void> {
     const resource: PolledResource = { digest: undefined, failures: 0, timer: undefined };
-    // A resource that was removed and is listed again may still be polled.
-    clearTimeout(this.polled.get(uri)?.timer);
-    this.polled.set(uri, resource);
+    // A resource that was removed and is listed again is subscribed again. Its earlier polls may not have been stopped.
+    clearTimeout(this.resources.get(uri)?.timer);
+    this.resources.set(uri, resource);
     await this.poll(uri, resource);
   }
 
   unsubscribe(uri: string): Promise<void> {
-    clearTimeout(this.polled.get(uri)?.timer);
-    this.polled.delete(uri);
-    this.polls.delete(uri);
+    clearTimeout(this.resources.get(uri)?.timer);
+    this.resources.delete(uri);
+    this.duePolls.delete(uri);
     return Promise.resolve();
   }
 
   stop(): void {
-    this.polls.clear();
-    for (const uri of this.polled.keys()) void this.unsubscribe(uri);
+    this.duePolls.clear();
+    for (const uri of this.resources.keys()) void this.unsubscribe(uri);
   }
 
   private async poll(uri: string, resource: PolledResource): Promise<void> {
@@ -61,7 +61,7 @@ export class PollingUpstream implements Upstream {
     } catch {
       // Not reported: clients that read the resource get the error themselves.
       resource.failures++;
-      resource.digest ??= UNREAD;
+      resource.digest ??= NEVER_READ;
     }
     if (this.isCurrent(uri, resource)) this.schedule(uri, resource);
   }
@@ -69,16 +69,16 @@ export class PollingUpstream implements Upstream {
   private schedule(uri: string, resource: PolledResource): void {
     const interval = this.intervalMs * Math.min(2 ** resource.failures, MAX_BACKOFF_FACTOR);
     const delay = interval * (1 + JITTER * (2 * Math.random() - 1));
-    resource.timer = setTimeout(() => this.polls.add(uri), delay).unref();
+    resource.timer = setTimeout(() => this.duePolls.add(uri), delay).unref();
   }
 
   private async pollAgain(uri: string): Promise<void> {
-    const resource = this.polled.get(uri);
+    const resource = this.resources.get(uri);
     if (resource) await this.poll(uri, resource);
   }
 
   /** False after `unsubscribe`, and after a new `subscribe` replaced the entry. */
   private isCurrent(uri: string, resource: PolledResource): boolean {
-    return this.polled.get(uri) === resource;
+    return this.resources.get(uri) === resource;
   }
 }

@@ -1,20 +1,20 @@
 import { Logger } from '@nestjs/common';
 
-/** How many warnings of one kind are logged at once. After that, one per interval. */
+/** The first warnings with one message are all logged, after that at most one per interval. */
 const INITIAL_WARNINGS = 3;
 const WARNING_INTERVAL_MS = 10_000;
 
-interface WarningKind {
+interface WarningCounts {
   logged: number;
   /** Warnings since the last one that was logged. */
   suppressed: number;
-  lastAt: number;
+  lastLoggedAt: number;
 }
 
-/** Logs what a server does wrong on one link, rate-limited by kind. */
+/** Logs what a server does wrong on one link, with a rate limit for each message. */
 export class LinkWarnings {
   private readonly logger = new Logger('Backend');
-  private readonly kinds = new Map<string, WarningKind>();
+  private readonly counts = new Map<string, WarningCounts>();
 
   constructor(
     private readonly server: string,
@@ -23,14 +23,14 @@ export class LinkWarnings {
 
   /** `message` is one of a fixed set of texts; `cause` says more about this occurrence. */
   add(message: string, cause?: string): void {
-    const kind = this.kinds.get(message) ?? { logged: 0, suppressed: 0, lastAt: 0 };
-    this.kinds.set(message, kind);
-    if (kind.logged >= INITIAL_WARNINGS && this.now() - kind.lastAt < WARNING_INTERVAL_MS) {
-      kind.suppressed++;
+    const counts = this.counts.get(message) ?? { logged: 0, suppressed: 0, lastLoggedAt: 0 };
+    this.counts.set(message, counts);
+    if (counts.logged >= INITIAL_WARNINGS && this.now() - counts.lastLoggedAt < WARNING_INTERVAL_MS) {
+      counts.suppressed++;
       return;
     }
-    const { suppressed } = kind;
-    this.kinds.set(message, { logged: kind.logged + 1, suppressed: 0, lastAt: this.now() });
+    const { suppressed } = counts;
+    this.counts.set(message, { logged: counts.logged + 1, suppressed: 0, lastLoggedAt: this.now() });
     this.logger.warn({
       message,
       server: this.server,

@@ -1,14 +1,17 @@
+import { MAX_SERVER_ID_LENGTH } from '../../core/naming/naming.js';
 import { MAX_URI_BYTES } from '../../core/resources/resource-uri.js';
 
-/** Limits of one fetched list. A list that exceeds a limit is truncated. */
+/** Limits of one fetched list. */
 export interface ListLimits {
+  /** A list with more pages is truncated. */
   readonly maxPages: number;
+  /** A list with more items is truncated. */
   readonly maxItems: number;
-  /** Timeout of the request for one page. */
+  /** Timeout of the request for one page. After it, the fetch fails. */
   readonly timeoutMs: number;
-  /** Maximum characters of one definition. A page for clients joins up to a thousand definitions. */
+  /** A definition with more characters is left out: a page for clients joins up to a thousand definitions. */
   readonly maxDefinitionLength: number;
-  /** Maximum characters of the whole list, cursors included. Limits the memory that one server may use. */
+  /** A list with more characters, cursors included, is truncated. Limits the memory that one server may use. */
   readonly maxTotalLength: number;
 }
 
@@ -40,8 +43,11 @@ export const TEMPLATE_LIST_LIMITS: ListLimits = {
   maxDefinitionLength: 64 * KB,
 };
 
-/** Limited because all cursors of a list are kept while it is fetched, to detect a loop. */
+/** A list with a longer cursor is truncated: all cursors of a list are kept while it is fetched, to detect a loop. */
 export const MAX_CURSOR_LENGTH = 8192;
 
-/** Limits names and own URIs, so that the public URI, `resource://<server>/<own URI>`, fits into the URI limit. */
-export const MAX_KEY_BYTES = MAX_URI_BYTES - 'resource://'.length - 64 - '/'.length;
+/**
+ * A definition with a longer name or own URI is left out, so that the public URI, `resource://<server>/<own URI>`, fits
+ * into the URI limit.
+ */
+export const MAX_KEY_BYTES = MAX_URI_BYTES - 'resource://'.length - MAX_SERVER_ID_LENGTH - '/'.length;

@@ -52,7 +52,7 @@ const catalogOf = (...servers: ListedServer[]): Catalog => new Harness().put(...
 describe('Catalog', () => {
   it('is empty at first and names its lists after their member', () => {
     const { tools, prompts, resources } = Catalog.EMPTY;
-    expect(resources.view(EVERYTHING).sizeOf()).toBe(0);
+    expect(resources.view(EVERYTHING).count()).toBe(0);
     expect(tools.view(EVERYTHING).page('tools', '', 10, plain).text).toBe('{"tools":[]}');
     expect(prompts.view(EVERYTHING).page('prompts', '', 10, plain).text).toBe('{"prompts":[]}');
   });

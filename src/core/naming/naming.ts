@@ -8,9 +8,10 @@ export type NamingStyle = 'always' | 'conflict' | 'never';
 
 const MAX_NAME_LENGTH = 64;
 const DIGEST_LENGTH = 8;
-const MAX_SERVER_ID_LENGTH = 64;
+/** The rule for server ids in the configuration has the same limit. */
+export const MAX_SERVER_ID_LENGTH = 64;
 
-/** Model providers refuse other tool names. */
+/** Model providers accept only these tool names. */
 const VALID = /^[A-Za-z0-9_-]{1,64}$/;
 const INVALID_CHARACTER = /[^A-Za-z0-9_-]/gu;
 const ENDS_WITH_DIGEST = /_[0-9a-f]{8}$/;
@@ -30,10 +31,10 @@ export function* splitPrefixedName(name: string, separator: string): Iterable<re
 
 export const isValidPublicName = (name: string): boolean => VALID.test(name);
 
-/** Whether a name looks like a result of `nameWithDigest`, and so could equal that of another tool or prompt. */
+/** Whether a name looks like a result of `nameWithDigest`, so that another tool or prompt may have the same name. */
 export const endsWithDigest = (name: string): boolean => ENDS_WITH_DIGEST.test(name);
 
-/** A valid and unique name that ends with a digest of server and own name, so it is the same in every process. */
+/** A valid and unique name that ends with a digest of server and own name. It is the same in every process. */
 export function nameWithDigest(name: string, server: string, ownName: string): string {
   const digest = createHash('sha256').update(`${server}\0${ownName}`).digest('hex').slice(0, DIGEST_LENGTH);
   const valid = name.replace(INVALID_CHARACTER, '_').slice(0, MAX_NAME_LENGTH - DIGEST_LENGTH - 1);

@@ -81,7 +81,7 @@ describe('ResourceDirectory list', () => {
       const listed = seenIn(directory, scope).map(({ resource }) => addressOf(resource));
       const expected = addresses(given, scope).map(addressOf);
       expect(new Set(listed)).toEqual(new Set(expected));
-      expect([listed.length, directory.view(scope).sizeOf()]).toEqual([expected.length, expected.length]);
+      expect([listed.length, directory.view(scope).count()]).toEqual([expected.length, expected.length]);
     }));
 
   it('has unique public URIs, in order', () =>

@@ -337,7 +337,7 @@ describe('ResourceView.after', () => {
     expect(uris('resource://b/x:2', 'b')).toEqual(['ui://b/x']);
     expect(uris('', 'c')).toEqual([]);
     expect(uris('resource://a/x:3')).toEqual(['resource://b/x:2', 'ui://b/x']);
-    expect([view.sizeOf(), view.sizeOf('a'), view.sizeOf('c')]).toEqual([4, 2, 0]);
+    expect([view.count(), view.count('a'), view.count('c')]).toEqual([4, 2, 0]);
   });
 });
 

@@ -43,8 +43,8 @@ export class ResourceView {
     return uriOwners(text, servers).filter((server) => scope.allows(server));
   }
 
-  /** Number of resources, of one server or of all. */
-  sizeOf(server?: string): number {
+  /** Number of resources of one server, or of all servers of the scope. */
+  count(server?: string): number {
     if (server !== undefined) return this.byServer.get(server)?.list.size ?? 0;
     return this.parts.reduce((sum, { list }) => sum + list.size, 0);
   }

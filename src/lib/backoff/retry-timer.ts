@@ -30,7 +30,7 @@ export class RetryTimer {
     }, this.backoff.next());
   }
 
-  /** Resets the delay, unless an attempt is planned because of another failure. */
+  /** Resets the delay. Has no effect while an attempt is planned: another failure has followed then. */
   succeeded(): void {
     if (!this.cancel) this.backoff.reset();
   }

@@ -78,7 +78,7 @@ function* searchSteps<Item>(
 export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
   const query = parseQuery(text, (_term, isLast) => isLast);
   const run = new QueryRun(indexes, query);
-  run.computeWeights('exact');
+  run.computeWeights('no-fuzzy');
   for (const segments of run.segmentGroups) {
     const items: Item[] = [];
     for (const segment of segments) {

@@ -12,12 +12,12 @@ export class SegmentScores {
   /** By document: the parts of the query that it matches, as bits. */
   readonly coverage = new Uint16Array(MAX_DOCUMENTS);
 
-  /** The documents that match the current term, and the score of the best variant in each. */
+  /** The documents that match the current term, and the score of the best match in each. */
   private matchCount = 0;
   private readonly matches = new Uint16Array(MAX_DOCUMENTS);
   private readonly best = new Float32Array(MAX_DOCUMENTS);
 
-  /** Adds a term that has no variants in this segment. */
+  /** Adds a term that has no variants in this segment, in one step. */
   addTerm(
     { documents: matches, weights, size: matchCount }: PostingList,
     weight: number,
@@ -30,14 +30,14 @@ export class SegmentScores {
       const before = coverage[document]!;
       if (before === 0) documents[size++] = document;
       coverage[document] = before | termCoverage;
-      // Rounded like a variant, so that a document's score does not depend on other terms of its segment.
+      // Rounded as `best` rounds, so that a document's score does not depend on other terms of its segment.
       values[document]! += Math.fround(weight * weights[i]!);
     }
     this.size = size;
   }
 
-  /** Adds one variant of the current term. `weight` is above 0. */
-  addVariant(postings: PostingList, weight: number): void {
+  /** Adds one match of the current term: the term itself, or a variant. `weight` is above 0. */
+  addMatch(postings: PostingList, weight: number): void {
     const { matches, best } = this;
     const { documents, weights, size } = postings;
     let { matchCount } = this;
@@ -51,7 +51,7 @@ export class SegmentScores {
     this.matchCount = matchCount;
   }
 
-  /** Adds the best variant of the current term to each score, and starts the next term. */
+  /** Adds the best match of the current term to each score, and starts the next term. */
   endTerm(termCoverage: number): void {
     const { documents, values, coverage, matchCount, matches, best } = this;
     let { size } = this;

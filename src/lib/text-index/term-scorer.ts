@@ -4,28 +4,29 @@ import type { Segment } from './segment.js';
 import type { SegmentScores } from './segment-scores.js';
 import type { RankRange } from './term-dictionary.js';
 
-/** Weight of a completion or fuzzy match of equal length, relative to an exact match. */
+/** Weight of a variant relative to an exact match. The ratio of the lengths of term and variant reduces it further. */
 const VARIANT_SHARE = 0.6;
 const MIN_FUZZY_LENGTH = 5;
 
-/** The terms of one segment that match a query term. */
-interface Variants {
+/** The terms of one segment that match a query term: the term itself, and its variants. */
+interface Matches {
   /** The id of the term itself. */
   readonly exact: number | undefined;
-  /** Longer terms that start with it. */
+  /** Variants: longer terms that start with the query term. */
   readonly completions: RankRange;
-  /** Ids of terms within one edit of it. */
+  /** Ids of variants that differ from the query term by one edit. */
   readonly fuzzy: readonly number[];
 }
 
-/** Also has the number of documents with the exact term, and the sum of those with each other variant. */
-interface CountedVariants extends Variants {
+interface CountedMatches extends Matches {
+  /** Number of documents with the exact term. */
   readonly exactCount: number;
+  /** Sum over the variants of the number of documents with each. */
   readonly variantCount: number;
 }
 
 const NO_RANKS: RankRange = { from: 0, to: 0 };
-const NO_VARIANTS: CountedVariants = {
+const NO_MATCHES: CountedMatches = {
   exact: undefined,
   completions: NO_RANKS,
   fuzzy: [],
@@ -33,12 +34,12 @@ const NO_VARIANTS: CountedVariants = {
   variantCount: 0,
 };
 
-/** Whether terms within one edit match where no other term does. */
-export type MatchMode = 'fuzzy' | 'exact';
+/** Whether terms within one edit match when no document has the term itself or a completion. */
+export type MatchMode = 'fuzzy' | 'no-fuzzy';
 
 /** Scores documents for one term of a query. */
 export class TermScorer<Item> {
-  private readonly found = new Map<Segment<Item>, CountedVariants>();
+  private readonly found = new Map<Segment<Item>, CountedMatches>();
   private weight = 0;
   private variantWeight = 0;
 
@@ -63,7 +64,7 @@ export class TermScorer<Item> {
       [exact, variants] = this.sumCounts(segments);
     }
     this.weight = inverseDocumentFrequency(exact, documents);
-    // Includes the exact matches, so that a variant never weighs more than the term itself, however rare it is.
+    // Counts the exact matches too. Otherwise a variant that is rarer than the term would weigh more than the term.
     const variantFrequency = Math.min(documents, exact + variants);
     this.variantWeight = inverseDocumentFrequency(variantFrequency, documents) * VARIANT_SHARE;
   }
@@ -76,7 +77,7 @@ export class TermScorer<Item> {
       segment.read(exact, this.postings);
       const hasCompletions = completions.from < completions.to;
       if (!hasCompletions) scores.addTerm(this.postings, this.weight, this.term.coverage);
-      else scores.addVariant(this.postings, this.weight);
+      else scores.addMatch(this.postings, this.weight);
     }
     for (let rank = completions.from; rank < completions.to; rank++)
       this.addVariant(segment, segment.terms.idAt(rank), scores);
@@ -89,7 +90,7 @@ export class TermScorer<Item> {
     const variantLength = segment.terms.lengthOf(id);
     const similarity = Math.min(length, variantLength) / Math.max(length, variantLength);
     segment.read(id, this.postings);
-    scores.addVariant(this.postings, this.variantWeight * similarity);
+    scores.addMatch(this.postings, this.variantWeight * similarity);
   }
 
   private sumCounts(segments: readonly Segment<Item>[]): [exact: number, variants: number] {
@@ -100,8 +101,8 @@ export class TermScorer<Item> {
     ];
   }
 
-  private withCounts(segment: Segment<Item>, found: Variants | undefined): CountedVariants {
-    if (!found) return NO_VARIANTS;
+  private withCounts(segment: Segment<Item>, found: Matches | undefined): CountedMatches {
+    if (!found) return NO_MATCHES;
     const { exact, completions, fuzzy } = found;
     const exactCount = exact === undefined ? 0 : segment.documentCount(exact, this.postings);
     let variantCount = 0;
@@ -111,7 +112,7 @@ export class TermScorer<Item> {
     return { ...found, exactCount, variantCount };
   }
 
-  private findIn({ terms }: Segment<Item>): Variants | undefined {
+  private findIn({ terms }: Segment<Item>): Matches | undefined {
     const { text, isPrefix } = this.term;
     const { from, to } = terms.prefixRange(text);
     if (from === to) return undefined;
@@ -121,7 +122,7 @@ export class TermScorer<Item> {
     return { exact, completions, fuzzy: [] };
   }
 
-  private findFuzzyIn({ terms }: Segment<Item>): Variants | undefined {
+  private findFuzzyIn({ terms }: Segment<Item>): Matches | undefined {
     const fuzzy = terms.fuzzyMatches(this.term.text);
     return fuzzy.length > 0 ? { exact: undefined, completions: NO_RANKS, fuzzy } : undefined;
   }

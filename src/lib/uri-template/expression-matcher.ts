@@ -21,7 +21,7 @@ export interface Expression {
 export interface ExpressionMatcher {
   /** The positions from which the expression can be matched so that it ends at one of `ends`. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array;
-  /** The last of `ends` at which a match that begins at `start` can end. `start` is one of `starts`. */
+  /** The last of `ends` at which a match that begins at `start` can end. `starts` must have returned `start`. */
   farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number;
 }
 
@@ -39,8 +39,8 @@ const UNLIMITED_VALUES = 2 ** 29;
 const UNREACHABLE = 2 ** 30;
 
 /**
- * `mayBeEmpty` applies to `{name}` and `{+name}`. With any other operator, an expression also matches the empty text,
- * because all its variables may be undefined. Values may contain commas, because a list without `*` is joined by
+ * `mayBeEmpty` says whether `{name}` and `{+name}` match the empty text here. An expression with any other operator always
+ * does, because all its variables may be undefined. Values may contain commas, because a list without `*` is joined by
  * commas. With `*`, the names in a URI are keys that the client chooses, so any name matches.
  */
 export function matcherOf({ operator, variables }: Expression, mayBeEmpty: boolean): ExpressionMatcher {
@@ -84,7 +84,7 @@ export function matcherOf({ operator, variables }: Expression, mayBeEmpty: boole
 
 /** One value of any length, the most common expression. Visits delimiters only, not every character. */
 class UnlimitedValue implements ExpressionMatcher {
-  /** Without the prefix, the expression matches the empty text. */
+  /** With a prefix, the expression also matches the empty text. */
   constructor(
     private readonly delimiters: Delimiters,
     private readonly prefix: string,
@@ -106,17 +106,17 @@ class UnlimitedValue implements ExpressionMatcher {
     return ends.lastIndexOf(1, delimiter ?? ends.length - 1);
   }
 
-  /** Between two delimiters, a value can begin at every position up to the last end. */
+  /** Between two delimiters, a value can begin at every position up to the last end. Goes backwards from gap to gap. */
   private valueStarts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const starts = new Uint8Array(ends.length);
     const delimiters = subject.positionsOf(this.delimiters.characters);
     let end = ends.length;
-    let delimiter = ends.length - 1;
+    let next = ends.length - 1;
     for (let index = delimiters.length - 1; index >= -1 && end !== -1; index--) {
-      if (end > delimiter) end = ends.lastIndexOf(1, delimiter);
-      const before = index === -1 ? -1 : delimiters[index]!;
-      if (end > before) starts.fill(1, before + 1, end + 1 - this.minLength);
-      delimiter = before;
+      if (end > next) end = ends.lastIndexOf(1, next);
+      const previous = index === -1 ? -1 : delimiters[index]!;
+      if (end > previous) starts.fill(1, previous + 1, end + 1 - this.minLength);
+      next = previous;
     }
     return starts;
   }
@@ -124,9 +124,9 @@ class UnlimitedValue implements ExpressionMatcher {
 
 interface ValueListShape {
   readonly delimiters: Delimiters;
-  /** Without it, the expression matches the empty text. */
+  /** Before the first value, or empty. With a prefix, the expression also matches the empty text. */
   readonly prefix: string;
-  /** Between two values. It is one of the delimiters. */
+  /** Between two values: one of the delimiters, or empty. */
   readonly separator: string;
   /** Limits on the length of one value. */
   readonly minLength: 0 | 1;
@@ -151,28 +151,29 @@ class ValueList implements ExpressionMatcher {
     const { codes } = subject;
     const counts = maxLength === Infinity ? undefined : subject.counts;
     const starts = new Uint8Array(ends.length);
-    /** The nearest delimiter at or after the position, and the number of values needed after it. */
+    /** The nearest delimiter at or after `at`, and the number of values needed from the position after it. */
     let delimiter = ends.length - 1;
-    let neededFromDelimiter = UNREACHABLE;
-    /** The nearest end at or after the position. */
-    let nearest = UNREACHABLE;
+    let neededAfterDelimiter = UNREACHABLE;
+    /** The nearest end at or after `at`. */
+    let nearestEnd = UNREACHABLE;
+    /** The number of values needed from `at`. */
     let needed = UNREACHABLE;
     for (let at = delimiter; at >= 0; at--) {
       const code = codes[at]!;
-      const neededAfter = needed;
+      const neededFromNext = needed;
       if (delimiters.has(code)) {
         delimiter = at;
-        neededFromDelimiter = code === separator ? neededAfter : UNREACHABLE;
+        neededAfterDelimiter = code === separator ? neededFromNext : UNREACHABLE;
       }
-      const nearestAfter = nearest;
-      if (ends[at] === 1) nearest = at;
-      const end = minLength === 0 ? nearest : nearestAfter;
+      const nextEnd = nearestEnd;
+      if (ends[at] === 1) nearestEnd = at;
+      const end = minLength === 0 ? nearestEnd : nextEnd;
       if (end <= delimiter && fits(counts, at, end, maxLength)) needed = 1;
-      else if (neededFromDelimiter < UNREACHABLE && fits(counts, at, delimiter, maxLength))
-        needed = neededFromDelimiter + 1;
+      else if (neededAfterDelimiter < UNREACHABLE && fits(counts, at, delimiter, maxLength))
+        needed = neededAfterDelimiter + 1;
       else needed = UNREACHABLE;
       if (prefix === NONE) starts[at] = needed <= maxValues ? 1 : 0;
-      else starts[at] = code === prefix && neededAfter <= maxValues ? 1 : ends[at]!;
+      else starts[at] = code === prefix && neededFromNext <= maxValues ? 1 : ends[at]!;
     }
     return starts;
   }
@@ -194,7 +195,7 @@ class ValueList implements ExpressionMatcher {
 
 interface NamedValuesShape {
   readonly prefix: string;
-  /** Between two pairs. It is one of the delimiters. */
+  /** Between two pairs: one of the delimiters. */
   readonly separator: string;
   readonly delimiters: Delimiters;
 }
@@ -202,12 +203,12 @@ interface NamedValuesShape {
 /** The name of a variable. It contains neither a delimiter nor `=`. */
 interface ValueName {
   readonly codes: Uint16Array;
-  readonly length: number;
-  readonly maxLength: number;
+  readonly nameLength: number;
+  readonly maxValueLength: number;
 }
 
 /**
- * Pairs of a name in the template and a value, `?name=value&name=value`, or the empty text. Accepts pairs in any order
+ * Pairs of the name of a variable and a value, `?name=value&name=value`, or the empty text. Accepts pairs in any order
  * and repeated pairs, as servers do, and a name without `=`, which is how RFC 6570 writes an empty value after `;`.
  */
 class NamedValues implements ExpressionMatcher {
@@ -222,7 +223,7 @@ class NamedValues implements ExpressionMatcher {
     this.separator = shape.separator.charCodeAt(0);
     this.delimiters = shape.delimiters;
     this.names = namesOf(variables);
-    this.isLimited = this.names.some(({ maxLength }) => maxLength < Infinity);
+    this.isLimited = this.names.some(({ maxValueLength }) => maxValueLength < Infinity);
   }
 
   /** Goes backwards from delimiter to delimiter, because a pair can begin only after one. */
@@ -237,14 +238,14 @@ class NamedValues implements ExpressionMatcher {
     let isFollowedByPair = false;
     /** Whether a pair begins here that reaches an end, directly or through the pairs after the next separator. */
     const isPair = (at: number): boolean =>
-      this.names.some(({ codes: name, length, maxLength }) => {
-        if (!isAt(codes, name, length, at)) return false;
-        const end = at + length;
+      this.names.some(({ codes: name, nameLength, maxValueLength }) => {
+        if (!isAt(codes, name, nameLength, at)) return false;
+        const end = at + nameLength;
         if (ends[end] === 1 || (end === delimiter && isFollowedByPair)) return true;
         if (codes[end] !== EQUALS) return false;
         const near = nearest[end + 1]!;
-        if (near <= delimiter && fits(counts, end + 1, near, maxLength)) return true;
-        return isFollowedByPair && fits(counts, end + 1, delimiter, maxLength);
+        if (near <= delimiter && fits(counts, end + 1, near, maxValueLength)) return true;
+        return isFollowedByPair && fits(counts, end + 1, delimiter, maxValueLength);
       });
     for (let at = delimiter; at >= 0; at--) {
       const code = codes[at]!;
@@ -264,11 +265,11 @@ class NamedValues implements ExpressionMatcher {
     let at = codes[start] === this.prefix ? start + 1 : NONE;
     while (at !== NONE) {
       let next = NONE;
-      for (const { codes: name, length, maxLength } of this.names) {
-        if (!isAt(codes, name, length, at)) continue;
-        const nameEnd = at + length;
+      for (const { codes: name, nameLength, maxValueLength } of this.names) {
+        if (!isAt(codes, name, nameLength, at)) continue;
+        const nameEnd = at + nameLength;
         const hasValue = codes[nameEnd] === EQUALS;
-        const end = hasValue ? subject.valueEnd(nameEnd + 1, this.delimiters, maxLength) : nameEnd;
+        const end = hasValue ? subject.valueEnd(nameEnd + 1, this.delimiters, maxValueLength) : nameEnd;
         farthest = Math.max(farthest, lastEnd(ends, nameEnd, end));
         if (codes[end] === this.separator) next = end + 1;
       }
@@ -282,7 +283,11 @@ class NamedValues implements ExpressionMatcher {
 function namesOf(variables: readonly Variable[]): ValueName[] {
   const longest = new Map<string, number>();
   for (const { name, maxLength } of variables) longest.set(name, Math.max(maxLength, longest.get(name) ?? 0));
-  return [...longest].map(([name, maxLength]) => ({ codes: codesOf(name), length: name.length, maxLength }));
+  return [...longest].map(([name, maxValueLength]) => ({
+    codes: codesOf(name),
+    nameLength: name.length,
+    maxValueLength,
+  }));
 }
 
 function isAt(codes: Uint16Array, name: Uint16Array, length: number, at: number): boolean {
