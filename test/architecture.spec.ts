@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { retiredWordsIn, violationsOf, type SourceFile } from './kit/architecture-rules.js';
 import { readSource, sourceFilesIn, textFilesIn } from './kit/source-files.js';
@@ -38,6 +38,30 @@ describe('docs/decisions', () => {
   it.each(textFilesIn(['docs/decisions'], /\.md$/))('$path has a status and a date', ({ text }) => {
     expect(text).toMatch(/^# \d+\. .+\n\n- \*\*Status:\*\* \S.*\n- \*\*Date:\*\* \d{4}-\d\d-\d\d\n/);
   });
+});
+
+describe('the tables of where to look in ARCHITECTURE.md', () => {
+  const [, tables = ''] =
+    /## Where to look\n(.*?)\n## Modules/s.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ?? [];
+  const references = [...tables.matchAll(/`([\w./-]+\.tsx?)`(?: \(((?:`\w+`(?:, )?)+)\))?/g)];
+
+  it('name existing files, and names that these files contain', () => {
+    expect(references.length).toBeGreaterThan(100);
+    const wrong = references.filter(([, path, names = '']) => {
+      const source = `src/${path}`;
+      const text = existsSync(source) ? readFileSync(source, 'utf8') : undefined;
+      const words = [...names.matchAll(/\w+/g)].map(([name]) => name);
+      return text === undefined || words.some((name) => !new RegExp(`\\b${name}\\b`).test(text));
+    });
+    expect(wrong.map(([reference]) => reference)).toEqual([]);
+  });
+
+  it.each(readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory()))(
+    'name a file of src/$name',
+    ({ name }) => {
+      expect(references.some(([, path]) => path!.startsWith(`${name}/`))).toBe(true);
+    },
+  );
 });
 
 describe('the glossary in ARCHITECTURE.md', () => {
