@@ -167,7 +167,7 @@ export class CallGate {
     this.quotas.refused('queue');
     const overloaded = this.errors.overloaded(this.limits.queue, this.drain.retryAfterMs(callCount));
     const newest = this.queue.newestOfLargest();
-    // With the arriving call, its own principal would have the most.
+    // With the arriving call, no principal would have more queued calls than the principal of that call.
     if (!newest || newest.groupSize <= own + 1) return overloaded;
     newest.item.fail(overloaded);
     return undefined;

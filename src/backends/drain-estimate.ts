@@ -1,6 +1,6 @@
 const MIN_MS = 100;
 const MAX_MS = 60_000;
-/** While no call has ended since the queue began to grow. */
+/** The estimate while no call has ended since the queue began to grow. */
 const UNKNOWN_MS = 1000;
 
 /** Estimates how long a queue takes to drain, from the calls that ended since the queue was empty. */

@@ -3,7 +3,7 @@ import { FairQueue } from '../lib/queues/fair-queue.js';
 import { GroupedFairQueue } from '../lib/queues/grouped-fair-queue.js';
 import type { Caller } from '../mcp/mcp-context.js';
 
-/** The principal of a call and the session among those of the principal, between which the queue is fair. */
+/** The principal and the session of a call: the queue is fair between principals, and between the sessions of each. */
 export type CallerKeys = Pick<Caller, 'quotaKey' | 'key'>;
 
 export interface QueuedRequest {

@@ -9,14 +9,16 @@ const RESERVED_SHARE = 0.25;
  */
 export class SlotShares {
   private readonly running = new Map<string, number>();
-  private last: string | undefined;
+  /** The principal of the latest call. */
+  private latest: string | undefined;
+  /** Until then, several principals count as using the server. */
   private sharedUntil = 0;
 
   /** To be called for every call that arrives. */
   arrived(principal: string): void {
-    if (principal === this.last) return;
-    if (this.last !== undefined) this.sharedUntil = performance.now() + SHARED_MS;
-    this.last = principal;
+    if (principal === this.latest) return;
+    if (this.latest !== undefined) this.sharedUntil = performance.now() + SHARED_MS;
+    this.latest = principal;
   }
 
   started(principal: string): void {

@@ -5,7 +5,7 @@ import { readTcpTable, unacknowledgedIn } from './tcp-table.js';
 type EndPoints = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 const CHECK_INTERVAL_MS = 10_000;
-/** The first interval is at least 0.2 s and each next one is twice as long, so seven take at least 25 s. */
+/** Linux waits 0.2 s or more before the first, and twice as long before each next one, so seven take at least 25 s. */
 const MAX_RETRANSMISSIONS = 7;
 
 /**

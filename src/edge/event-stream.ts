@@ -213,7 +213,7 @@ export class EventStream {
 
   /** Schedules the events after this sequence number that were already sent, to be sent again before all others. */
   private scheduleReplay(sequence: number): void {
-    // Left over from an earlier replay. The replay buffer may have dropped them meanwhile.
+    // Frames left over from an earlier replay, which the replay buffer may have dropped meanwhile.
     const notReplayedYet = [...this.toReplay].filter((frame) => frame.sequence > sequence);
     const firstUnsent = notReplayedYet[0] ?? this.queued.values().next().value?.frame;
     const sent = this.replayBuffer
@@ -258,7 +258,7 @@ export class EventStream {
 
   private endReasonOf(connection: StreamConnection): StreamEnd {
     if (connection.isStuck) return 'stuck';
-    // `connect` has removed it, because there were too many.
+    // `connect` has removed the connection, because the stream had too many.
     if (!this.connections.includes(connection)) return 'replaced';
     return connection.isEnded ? 'finished' : 'left';
   }

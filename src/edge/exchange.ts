@@ -119,7 +119,7 @@ export class Exchange {
     this.releaseAnswers(() => writeJson(this.response, body, this.session.unread));
   }
 
-  /** The answers so far are not held here any more, after `write` has written them. */
+  /** Empties `answers`, which `write` writes, and calls the listeners of these answers. */
   private releaseAnswers(write?: () => void): void {
     const size = this.answers.reduce((sum, { length }) => sum + length, 0);
     this.answers.length = 0;

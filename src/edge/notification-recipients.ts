@@ -10,7 +10,7 @@ export interface NotificationRecipient extends Subscriber {
   scope: Scope;
   /** Whether the client accepts notifications yet. */
   readonly isReady: boolean;
-  /** Absent until the client sets a level; without one it gets no log messages of servers outside a call. */
+  /** Absent until the client sets a level. Until then it gets log messages of servers only during its calls. */
   readonly logLevel: LoggingLevel | undefined;
   /** Ends the standalone stream; requests in flight continue. */
   endNotifications(): void;

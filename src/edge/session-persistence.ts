@@ -15,7 +15,7 @@ const MAX_PROFILE_LENGTH = 16_384;
 /** How long a subscribe request waits for the disk. */
 const WRITE_TIMEOUT_MS = 1000;
 
-/** A session with subscriptions, with the log level and the activity that were written last. */
+/** A session with subscriptions, and the log level and time of activity that were stored last. */
 interface TrackedSession {
   readonly session: Session;
   logLevel: Session['logLevel'];

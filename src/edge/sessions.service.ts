@@ -17,7 +17,7 @@ const KEEP_ALIVE_INTERVAL_MS = 5000;
 const SESSIONS_PER_SLICE = 250;
 /** After this time without bytes, a stream gets a comment, and the response to a running request becomes a stream. */
 const QUIET_MS = 15_000;
-/** How often the last activity of a session is stored within `sessionIdleMs`. */
+/** How many times within `sessionIdleMs` the last activity of a session is stored. */
 const ACTIVITY_WRITES_PER_EXPIRY = 8;
 /** Key of the counter of open sessions. */
 const SESSIONS = 'sessions';
@@ -148,7 +148,7 @@ export class Sessions implements OnModuleInit {
 
   private claim(session: Session): void {
     const { quotaKey } = session;
-    // A restored session had a place before; the address of its anonymous client is not known yet.
+    // A restored session had a place in the previous process. The address of its anonymous client is not known yet.
     if (session.key === undefined) this.perPrincipal.claimUnlimited(quotaKey);
     else if (!this.perPrincipal.claim(quotaKey)) throw this.perPrincipal.refusal();
     if (this.quotas.claim(this.quota) === undefined) return;

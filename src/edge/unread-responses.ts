@@ -52,7 +52,7 @@ export class UnreadResponses {
       : undefined;
   }
 
-  /** Negative when the client has read bytes. */
+  /** `bytes` is negative when the client has read some. */
   add(bytes: number): void {
     if (this.isClosed || bytes === 0) return;
     this.bytes += bytes;

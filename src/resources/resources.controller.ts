@@ -45,6 +45,7 @@ export class ResourcesController {
     const uri = requireUri(params);
     const found = this.registry.links.find(context.scope, uri);
     if (!found) {
+      // A server whose id the URI contains may not have listed its resources yet.
       this.backends.requireListed(
         this.registry.catalog.resources.view(context.scope).ownersOf(uri),
         'resources',

@@ -19,7 +19,7 @@ export function knownUris(
   if (isOnlyExact || listOf(catalog, server).find(uri))
     return table.covering(server, uri).length > 0 ? [uri] : [];
   if (equivalents.length > 0) return equivalents;
-  const isNormalKnown = listOf(catalog, server).find(normal) ?? table.covering(server, uri).length === 0;
-  const known = isNormalKnown ? normal : uri;
+  const isNormalListed = listOf(catalog, server).find(normal) !== undefined;
+  const known = isNormalListed || table.covering(server, uri).length === 0 ? normal : uri;
   return table.covering(server, known).length > 0 ? [known] : [];
 }

@@ -18,12 +18,15 @@ interface ListedResources {
   readonly catalog: Catalog;
 }
 
-/** Between two listings of a server: own URIs of subscribed resources, and the targets of all subscriptions. */
+/** What differs between two listings of a server, as far as clients are subscribed to it. */
 interface ListingDifference {
+  /** Own URIs of subscribed resources that only the earlier listing has. */
   readonly removed: ReadonlySet<string>;
+  /** Own URIs of subscribed resources that only the later listing has. */
   readonly added: ReadonlySet<string>;
+  /** All patterns that clients are subscribed to. */
   readonly patterns: readonly ResourcePattern[];
-  /** Subscribed to by their URI. */
+  /** All own URIs that clients are subscribed to, without those that only patterns match. */
   readonly resources: readonly string[];
 }
 

@@ -134,7 +134,7 @@ export class ResourceUpdates implements OnModuleInit {
 
   private *recipientsOf(update: ResourceUpdate): Generator<Recipient, void, undefined> {
     const { server, uri, onlySubscriber } = update;
-    // Read with `next` instead of `for of`, because its return value is the number of subscribers.
+    // Read with `next` instead of `for of`, which would lose the returned number of subscribers.
     const route = this.routing.route(server, uri, update, onlySubscriber);
     let next = route.next();
     for (; !next.done; next = route.next()) {

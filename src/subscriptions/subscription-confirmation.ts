@@ -7,7 +7,7 @@ import { withTimeout } from '../lib/deadlines/timeout.js';
 import type { Subscribers } from './subscribers.js';
 import type { UpstreamLinks } from './upstream-link.js';
 
-/** Maximum concurrent subscribe requests: per row in this file, and per link in its reconciler. */
+/** Maximum concurrent subscribe requests for one row, and in the reconciler on one link. */
 export const MAX_CONCURRENT_REQUESTS = 8;
 
 /** Waits until the server has confirmed the URIs of a row that a client asked for. */

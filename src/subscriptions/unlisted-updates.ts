@@ -1,6 +1,6 @@
 import type { ResourceUpdate } from './resource-update.js';
 
-/** A server that does not list for longer has its updates sent under the URIs that its resources will probably have. */
+/** After that, the updates are sent under the URIs that the resources will probably have. */
 const MAX_HOLD_MS = 10_000;
 
 /** Holds updates of servers that have not listed their resources, because the public URIs depend on the lists. */

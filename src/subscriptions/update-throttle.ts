@@ -2,6 +2,7 @@
 const MAX_WINDOWS = 10_000;
 
 interface Window<U> {
+  /** To be published when the window ends. */
   latest: U | undefined;
 }
 

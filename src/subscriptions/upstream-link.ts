@@ -26,6 +26,7 @@ export function createUpstream(backend: Backend, link: Link, onChange: (uri: str
   return polling ?? UNSOLICITED;
 }
 
+/** For a server that takes no subscriptions: it may send updates nevertheless. */
 const UNSOLICITED: Upstream = {
   subscribe: () => Promise.resolve(),
   unsubscribe: () => Promise.resolve(),

@@ -70,7 +70,7 @@ export class InboundLimiter implements InboundGate {
   private isDelivering = false;
   private hasLost = false;
   private isStopped = false;
-  /** Less than a millisecond, the resolution of timers. */
+  /** The rest of a pause that is shorter than a millisecond, the resolution of timers. It is added to the next pause. */
   private duePauseMs = 0;
 
   constructor(
@@ -119,7 +119,7 @@ export class InboundLimiter implements InboundGate {
   }
 
   get isOverRate(): boolean {
-    // Messages that wait have the next tokens.
+    // The next tokens are for the messages that wait.
     if (this.waiting.size > 0) return true;
     if (this.tokens >= 1) return false;
     this.refill();

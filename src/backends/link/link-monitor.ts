@@ -21,7 +21,7 @@ interface LinkMonitorEvents {
 export class LinkMonitor {
   /** Number of messages of the server. `InboundMessages` counts those that the transport delivers. */
   received = 0;
-  /** The number at the last end of a keepalive interval. */
+  /** The value of `received` at the end of the last keepalive interval. */
   private receivedBefore = -1;
   private probes = 0;
   private isStarted = false;
@@ -80,7 +80,7 @@ export class LinkMonitor {
     if (state === 'silent' && this.isStarted) this.ping().catch(() => this.events.streamFailed());
   }
 
-  /** Some servers respond with HTTP 400 to an expired session. A ping is always valid, so HTTP 400 to it proves that. */
+  /** Some servers respond with HTTP 400 when the session has expired. A ping cannot cause HTTP 400 otherwise. */
   private checkSession(): void {
     if (!this.isStarted || this.isSessionCheckPending) return;
     this.isSessionCheckPending = true;

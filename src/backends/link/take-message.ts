@@ -9,7 +9,7 @@ export function takeMessage(
   inbound: InboundGate | undefined,
   requestId?: RequestId,
 ): ReadJson | undefined {
-  // Scanned while it arrived, a long message costs nothing more.
+  // A long message was scanned while it arrived: to take it costs nothing more.
   if (!inbound?.isOverRate || reader.length > MAX_EAGER_LENGTH) return reader.take();
   const bytes = reader.takeBytes();
   return inbound.admits(bytes.toString(), requestId) ? reader.read(bytes) : undefined;

@@ -24,9 +24,9 @@ export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
 /** Limits the unsolicited messages that a transport reads. */
 export interface InboundGate {
   readonly isOverRate: boolean;
-  /** To be called before a message is parsed, while `isOverRate`. False when it must not be, because it is beyond the rate. */
+  /** To be called before a message is parsed, while `isOverRate`. False for a message that must not be parsed. */
   admits(text: string, requestId?: RequestId): boolean;
-  /** Counts a message against the rate that has no effect, but had to be read. */
+  /** Counts a message against the rate although it has no effect: it had to be read. */
   charge(): void;
   /** For how many milliseconds the transport must not read after it has read for `ms`. */
   pauseAfter(ms: number): number;

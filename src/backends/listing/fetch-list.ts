@@ -56,8 +56,8 @@ export interface FetchedList {
 }
 
 /**
- * Fetches all pages of one list. Duplicates are kept. Cursors are opaque, so that an empty one is followed too. Servers that
- * send one with their last page, or repeat another, respond with pages that were fetched before.
+ * Fetches all pages of one list. Duplicates are kept. Cursors are opaque, so that an empty cursor is followed too. A
+ * cursor that the server repeats ends the list, because it leads to pages that were fetched before.
  */
 export async function fetchList(
   link: Pick<Link, 'request'>,

@@ -32,7 +32,7 @@ const CHANGED_KINDS = new Map<string, readonly Kind[]>([
 /** Fields of a warning. `count` is the number of affected items. */
 type Warning = { readonly count: number } & Readonly<Record<string, unknown>>;
 
-/** Of a server that has none. Not `EMPTY_LISTING.templates`, which means that they are not known yet. */
+/** The templates of a server that has none. `EMPTY_LISTING.templates` means that they are not known yet. */
 const NO_TEMPLATES: readonly ResourceTemplate[] = [];
 
 /** When a list is fetched again after a failure. The server need not send a list change for that. */

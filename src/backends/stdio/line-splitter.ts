@@ -34,7 +34,7 @@ export class LineSplitter {
     return true;
   }
 
-  /** Forgets the unfinished line. */
+  /** Drops the unfinished line. */
   clear(): void {
     this.lineBytes = 0;
   }

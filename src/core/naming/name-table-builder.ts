@@ -21,13 +21,13 @@ const STEPS_BETWEEN_YIELDS = 128;
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * Builds the table of all tools, or all prompts. A change takes time for the server that changed and for the servers that
- * share a name with it as the only other one; the parts of all other servers are reused from the previous table.
+ * Builds the table of all tools, or all prompts. A change rebuilds the part of the server that changed, and of each server
+ * that is the only other owner of one of its bare names. All other parts are reused from the previous table.
  */
 export class NameTableBuilder {
   private readonly parts = new Map<string, ServerEntries>();
   private readonly offers = new Map<string, NamedOffer>();
-  /** By name without prefix: the servers that may list an entry under it. */
+  /** By bare name, which has no prefix: the servers that may list an entry under it. */
   private readonly bareOwners = new Map<string, Set<string>>();
   private current: NameTable;
 
@@ -64,7 +64,7 @@ export class NameTableBuilder {
     yield* this.rebuildParts(yield* this.updateBareOwners(server, NO_NAMES));
   }
 
-  /** Returns the servers for which a name became shared with another server, or is no longer. */
+  /** Returns the server, and the others for which one of its bare names became shared, or is shared no longer. */
   private *updateBareOwners(server: string, now: ReadonlySet<string>): Steps<Set<string>> {
     const changed = new Set([server]);
     const before = this.parts.get(server)?.bareNames ?? NO_NAMES;
@@ -99,7 +99,7 @@ export class NameTableBuilder {
     return names;
   }
 
-  /** Whether an own name of the server equals the prefixed name of another one. */
+  /** Whether the own name equals the prefixed name of another definition of the same server. */
   private isPrefixedNameIn(server: string, owned: ReadonlySet<string>, ownName: string): boolean {
     const prefix = prefixedName(server, this.separator, '');
     return ownName.startsWith(prefix) && owned.has(ownName.slice(prefix.length));

@@ -111,8 +111,8 @@ export class NameTable {
   }
 
   /**
-   * Servers such that only scopes with one of them can see other names because this server was configured or has listed, or
-   * no longer.
+   * Servers whose names may change because the server `id` was configured or removed, or has listed or no longer has a list.
+   * A scope without any of them sees the same names as before.
    */
   private *affectedBy(id: string, isReservedInOne: boolean): Iterable<string> {
     const prefix = `${id}${this.separator}`;

@@ -135,7 +135,7 @@ const publicNameOf = ({ publicName }: ListedEntry): string => publicName;
 
 const isListed = (entry: CatalogEntry): entry is ListedEntry => entry.publicName !== undefined;
 
-/** What `find` returns for one of the items; undefined when it returns something for none or for several. */
+/** What `find` returns, if it returns something for exactly one of the items. Otherwise undefined. */
 function onlyOne<Item, Found>(
   items: readonly Item[],
   find: (item: Item) => Found | undefined,

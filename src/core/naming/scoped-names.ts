@@ -20,14 +20,17 @@ interface ScopeContents {
  * - Style `never`: the first server keeps the name; the entries of the others are not listed.
  * - A name that belongs to another server (`ServerIds`) counts as taken in both styles.
  * - A prefixed name that is also the prefixed name of a tool of another server of the scope gets a digest on both servers.
- *   So does one that may be: the other server has not listed yet, or has the tool switched off.
+ *   So does one of which that is not known: the other server has not listed yet, or has the tool switched off.
  *
  * The name of an entry depends on the servers of the scope alone, not on the order in which they listed.
  */
 export class ScopedNames {
   /** By usual entry: the entry in this scope. */
   readonly renamed = new Map<CatalogEntry, CatalogEntry>();
-  /** By name: renamed entries, and entries of servers with overlapping ids by the name with digest they may have had. */
+  /**
+   * Renamed entries, by name. Also entries that have no digest now, but had one while another server could have the same
+   * prefixed name, by their name with digest: clients may have stored it.
+   */
   readonly byName = new Map<string, CatalogEntry>();
   /** Prefixed names that several servers of the scope have, with the entries that have a digest for that reason. */
   readonly equalPrefixedNames: { readonly name: string; readonly entry: CatalogEntry }[] = [];

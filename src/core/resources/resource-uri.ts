@@ -107,5 +107,5 @@ export function distinctId(address: ResourceAddress, digits = 8): string {
   return `${underscoreId(address)}~${digest.slice(0, digits)}`;
 }
 
-/** Also cuts off a digest that is part of the URI, so the result must be looked up. */
+/** The plain identifier, if the text is an identifier with a digest. The text may be any other: look the result up. */
 export const withoutDigest = (id: string): string => id.replace(/~[^~]*$/, '');

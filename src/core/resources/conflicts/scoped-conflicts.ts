@@ -17,8 +17,8 @@ interface ScopeOfResources {
 
 /**
  * The resources of each server under their public names in this scope. In style `original` a resource has the resource form
- * where another server of the scope lists its URI, or where its URI belongs to another server (`uriOwners`) or names another
- * resource of its own. In every style, an identifier that two servers of the scope have gets a digest on both.
+ * where another server of the scope lists its URI, or where its URI belongs to another server (`uriOwners`) or is a name of
+ * another resource of the same server. In every style, an identifier that two servers of the scope have gets a digest on both.
  */
 export function resourcesInScope(scope: ScopeOfResources): readonly ServerResources[] {
   const { parts, isComplete, servers, style } = scope;
@@ -55,9 +55,11 @@ export function resourcesInScope(scope: ScopeOfResources): readonly ServerResour
 class TemplateNames {
   /** Whether several templates may have the same name. */
   readonly mayConflict: boolean;
-  /** In style `original`: how many servers have a template, and all resource forms and identifiers. */
+  /** In style `original`: how many servers have each template. */
   private readonly owners = new Map<string, number>();
+  /** In style `original`: the resource forms and identifiers of all templates. */
   private readonly names = new Set<string>();
+  /** If ids of servers overlap: how many templates have each identifier. */
   private readonly ids = new Map<string, number>();
 
   constructor(private readonly scope: ScopeOfResources) {
