@@ -22,6 +22,7 @@ const jest = (step) => {
 };
 const steps = {
   'npm test': jest('jest'),
+  'npm run test:long': jest('long'),
   'npm run test:node24': jest('node24'),
   'npm run conformance': read('conformance') ?? { failed: 1 },
 };

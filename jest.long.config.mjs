@@ -1,0 +1,8 @@
+import config from './jest.config.mjs';
+
+/** Specs that take too long for `npm test`: builds from a clone, and hundreds of killed processes. `.ci/run` runs them. */
+export default {
+  ...config,
+  testPathIgnorePatterns: ['/node_modules/'],
+  testMatch: ['<rootDir>/test/long/*.spec.ts'],
+};
