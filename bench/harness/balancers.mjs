@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDirectory } from './config-file.mjs';
-import { freePort, untilListening } from './nginx.mjs';
+import { freePort, nginxArguments, nginxConfiguration, untilListening } from './nginx.mjs';
 
 /** Debian installs both in a directory that may not be in the path of users. */
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
@@ -31,19 +31,11 @@ ${gateways.map((gateway, index) => `  server g${index} 127.0.0.1:${gateway} chec
   },
   nginx: {
     version: ['-v'],
-    args: (directory, path) => ['-p', directory, '-c', path, '-e', join(directory, 'error.log')],
-    configuration: ({ port, gateways, directory }) => `
-daemon off;
-worker_processes 1;
-pid ${directory}/nginx.pid;
-events { worker_connections 1024; }
-http {
-  access_log off;
-  client_body_temp_path ${directory}/body;
-  proxy_temp_path ${directory}/proxy;
-  fastcgi_temp_path ${directory}/fastcgi;
-  uwsgi_temp_path ${directory}/uwsgi;
-  scgi_temp_path ${directory}/scgi;
+    args: nginxArguments,
+    configuration: ({ port, gateways, directory }) =>
+      nginxConfiguration(
+        directory,
+        `
   upstream gateways {
 ${gateways.map((gateway) => `    server 127.0.0.1:${gateway} max_fails=1 fail_timeout=1s;`).join('\n')}
     keepalive 32;
@@ -56,9 +48,8 @@ ${gateways.map((gateway) => `    server 127.0.0.1:${gateway} max_fails=1 fail_ti
       proxy_set_header Connection "";
       proxy_set_header Host $http_host;
     }
-  }
-}
-`,
+  }`,
+      ),
   },
 };
 

@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readFileSync } from 'node:fs';
 import { temporaryDirectory } from './config-file.mjs';
 
 const START_TIMEOUT_MS = 5000;
@@ -16,10 +15,8 @@ export async function startNginx(backendUrl) {
   const directory = temporaryDirectory();
   const port = await freePort();
   const path = join(directory, 'nginx.conf');
-  writeFileSync(path, configuration(directory, port, new URL(backendUrl).host));
-  const child = spawn('nginx', ['-p', directory, '-c', path, '-e', join(directory, 'error.log')], {
-    stdio: 'ignore',
-  });
+  writeFileSync(path, nginxConfiguration(directory, proxyConfiguration(port, new URL(backendUrl).host)));
+  const child = spawn('nginx', nginxArguments(directory, path), { stdio: 'ignore' });
   // SIGKILL would leave the worker process behind.
   process.on('exit', () => child.kill('SIGTERM'));
   await untilListening(port);
@@ -28,7 +25,8 @@ export async function startNginx(backendUrl) {
   return { url: `http://127.0.0.1:${port}/mcp`, pid: Number(worker) };
 }
 
-const configuration = (directory, port, backend) => `
+/** Runs in the foreground with one worker process, and keeps all of its files in the directory. */
+export const nginxConfiguration = (directory, http) => `
 daemon off;
 worker_processes 1;
 pid ${directory}/nginx.pid;
@@ -40,6 +38,20 @@ http {
   fastcgi_temp_path ${directory}/fastcgi;
   uwsgi_temp_path ${directory}/uwsgi;
   scgi_temp_path ${directory}/scgi;
+${http}
+}
+`;
+
+export const nginxArguments = (directory, path) => [
+  '-p',
+  directory,
+  '-c',
+  path,
+  '-e',
+  join(directory, 'error.log'),
+];
+
+const proxyConfiguration = (port, backend) => `
   keepalive_requests 1000000;
   tcp_nodelay on;
   upstream backend {
@@ -54,9 +66,7 @@ http {
       proxy_http_version 1.1;
       proxy_set_header Connection "";
     }
-  }
-}
-`;
+  }`;
 
 /** A port without a listener. */
 export function freePort() {
