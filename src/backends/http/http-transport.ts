@@ -8,6 +8,7 @@ import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
 import { brokenError, isOverLimit, unreadableMessage } from '../link/link-errors.js';
 import type { InboundGate, LinkTransport, MessageExtra, StreamState } from '../link/transport.js';
+import { LargeResponses } from './large-responses.js';
 import { PendingPost, type PostOwner } from './pending-post.js';
 import { PostClient } from './post-client/post-client.js';
 import type { ResponseHead } from './post-client/response-head.js';
@@ -62,6 +63,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   protected readonly pool: Pool;
   protected readonly path: string;
   private readonly postClient: PostClient;
+  readonly largeResponses = new LargeResponses();
   private readonly posts = new IdTable<PendingPost>();
   private readonly deadlines = new Deadlines<PendingPost>(
     () => this.posts,

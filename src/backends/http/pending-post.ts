@@ -9,6 +9,7 @@ import { TransportError } from '../link/transport.js';
 import type { GetClient } from './get-stream.js';
 import type { HttpConnection, PostRequest } from './post-client/http-connection.js';
 import { isEncoded, mediaTypeOf, type ResponseHead } from './post-client/response-head.js';
+import { LARGE_RESPONSE_BYTES, type LargeResponses } from './large-responses.js';
 import { SseResponse } from './sse-response.js';
 import { cannotConnect, connectionLost, httpError, sessionExpired, tooLarge } from './transport-errors.js';
 
@@ -33,6 +34,7 @@ export interface PostOwner extends GetClient {
   saveSessionId(head: ResponseHead): void;
   /** Called when the server responds with HTTP 404 to a request within a session. */
   markSessionExpired(): void;
+  readonly largeResponses: LargeResponses;
   /** Reads bodies that arrive in one piece. */
   readonly jsonReader: JsonReader;
   /** Delivers the messages; true when the response to `requestId` is among them. Throws when they cannot be read. */
@@ -65,6 +67,10 @@ export class PendingPost implements PostRequest {
   private reader: JsonReader | undefined;
   private input: PacedInput | undefined;
   private discardedBytes = 0;
+  /** Whether the response takes part in `largeResponses`. */
+  private isLarge = false;
+  /** Whether the connection is paused because too many large responses are being read. */
+  private isWaiting = false;
   private events: SseResponse | undefined;
   /** The error with which the POST fails if the body of an HTTP error does not contain the JSON-RPC response. */
   private httpError: TransportError | undefined;
@@ -138,6 +144,7 @@ export class PendingPost implements PostRequest {
       this.events?.push(Buffer.from(bytes));
       const pauseMs = this.owner.inbound?.pauseAfter(performance.now() - startedAt) ?? 0;
       if (pauseMs > 0) this.connection?.pauseFor(pauseMs);
+      this.limitSize(this.events?.heldBytes ?? 0);
       return;
     }
     this.deadline = performance.now() + this.owner.bodyIdleMs;
@@ -146,7 +153,17 @@ export class PendingPost implements PostRequest {
       if (this.discardedBytes > MAX_DISCARDED_BYTES) this.succeed();
     } else if (bytes.length === this.contentLength && bytes.length <= MAX_EAGER_LENGTH)
       this.document = this.owner.jsonReader.read(bytes);
-    else this.collect(Buffer.from(bytes));
+    else {
+      this.collect(Buffer.from(bytes));
+      this.limitSize(this.reader?.length ?? 0);
+    }
+  }
+
+  /** Called by `LargeResponses` when the response may be read on. */
+  admitted(): void {
+    this.isWaiting = false;
+    if (this.bodyKind !== 'events') this.setDeadline(this.owner.bodyIdleMs);
+    this.connection!.resume();
   }
 
   onEnd(): void {
@@ -169,6 +186,22 @@ export class PendingPost implements PostRequest {
     if (this.bodyKind === 'events') this.events?.interrupt(why);
     else if (this.bodyKind === 'discard') this.succeed();
     else this.fail(this.httpError ?? why);
+  }
+
+  private limitSize(heldBytes: number): void {
+    if (this.isOver || this.isWaiting) return;
+    if (heldBytes < LARGE_RESPONSE_BYTES) {
+      if (this.isLarge) this.owner.largeResponses.release(this);
+      this.isLarge = false;
+      return;
+    }
+    this.isLarge = true;
+    if (!this.owner.largeResponses.admit(this)) {
+      this.isWaiting = true;
+      // The server is not to blame for this pause. The request itself still has its timeout.
+      this.deadline = Infinity;
+      this.connection!.pause();
+    }
   }
 
   private readResponseHead(head: ResponseHead): void {
@@ -241,6 +274,8 @@ export class PendingPost implements PostRequest {
   private finish(): void {
     if (this.isOver) return;
     this.isOver = true;
+    if (this.isLarge) this.owner.largeResponses.release(this);
+    if (this.isWaiting) this.connection?.resume();
     this.events?.stop();
     this.owner.finished(this);
   }

@@ -44,6 +44,11 @@ export class SseResponse {
     this.parser = this.createParser();
   }
 
+  /** Bytes of the event that is being read. */
+  get heldBytes(): number {
+    return this.parser.heldBytes;
+  }
+
   push(chunk: Buffer): void {
     if (!this.parser.push(chunk)) this.request.fail(tooLarge(this.client.maxMessageBytes));
   }

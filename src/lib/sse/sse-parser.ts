@@ -60,6 +60,11 @@ export class EventStreamParser<Data> {
     this.id = lastEventId;
   }
 
+  /** Bytes of the event that has not ended. */
+  get heldBytes(): number {
+    return this.line.length + this.data.length;
+  }
+
   /** False when an event exceeds the limit; the rest of the stream cannot be parsed. */
   push(chunk: Buffer): boolean {
     if (chunk.length === 0) return true;

@@ -36,6 +36,8 @@ export class HttpConnection {
   private request: PostRequest | undefined;
   /** The whole response has arrived; `finish` is scheduled. */
   private isComplete = false;
+  /** Number of reasons for which reading is paused. */
+  private pauses = 0;
   private pausedUntil = 0;
   private resumeTimer: NodeJS.Timeout | undefined;
   private usableUntil = performance.now() + DEFAULT_KEEP_ALIVE_MS - KEEP_ALIVE_MARGIN_MS;
@@ -86,21 +88,25 @@ export class HttpConnection {
     this.destroy();
   }
 
+  /** Every call needs a call of `resume`. */
   pause(): void {
-    this.socket.pause();
+    if (++this.pauses === 1) this.socket.pause();
   }
 
   resume(): void {
-    this.socket.resume();
+    if (--this.pauses === 0) this.socket.resume();
   }
 
   /** Stops reading for a time, so that backpressure reaches the server. Pauses of one read add up. */
   pauseFor(ms: number): void {
     const now = performance.now();
     this.pausedUntil = Math.max(this.pausedUntil, now) + ms;
-    this.socket.pause();
-    clearTimeout(this.resumeTimer);
-    this.resumeTimer = setTimeout(() => this.socket.resume(), this.pausedUntil - now).unref();
+    if (this.resumeTimer) clearTimeout(this.resumeTimer);
+    else this.pause();
+    this.resumeTimer = setTimeout(() => {
+      this.resumeTimer = undefined;
+      this.resume();
+    }, this.pausedUntil - now).unref();
   }
 
   destroy(): void {
