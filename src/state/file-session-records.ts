@@ -8,6 +8,7 @@ import {
   SessionRecords,
   type SessionRecord,
   type StoredSession,
+  storedMembers,
   type StoredSubscription,
 } from './session-records.js';
 
@@ -78,8 +79,8 @@ export class FileSessionRecords extends SessionRecords {
     this.record({ do: 'saw', session, seen });
   }
 
-  override addSubscription(session: string, { id, server, uri, since }: StoredSubscription): void {
-    this.record({ do: 'subscribe', session, subscription: { id, server, uri, since } });
+  override addSubscription(session: string, subscription: StoredSubscription): void {
+    this.record({ do: 'subscribe', session, subscription: storedMembers(subscription) });
   }
 
   override removeSubscription(session: string, subscription: string): void {

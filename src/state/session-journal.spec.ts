@@ -19,7 +19,9 @@ const change: fc.Arbitrary<SessionChange> = fc.oneof(
   fc.record({
     do: fc.constant('subscribe' as const),
     session: id,
-    subscription: fc.tuple(id, uri).map(([one, what]) => storedSubscription(one, what)),
+    subscription: fc
+      .tuple(id, uri, fc.boolean())
+      .map(([one, what, isExact]) => ({ ...storedSubscription(one, what), ...(isExact && { isExact }) })),
   }),
   fc.record({ do: fc.constant('unsubscribe' as const), session: id, subscription: id }),
   fc.record({ do: fc.constant('forget' as const), session: id }),

@@ -194,7 +194,11 @@ const isPrincipal = (value: unknown): boolean =>
   (value['grants'] === '*' || (Array.isArray(value['grants']) && value['grants'].every(isText)));
 
 const isSubscription = (value: unknown): boolean =>
-  isJsonObject(value) && [value['id'], value['server'], value['uri']].every(isText) && isTime(value['since']);
+  isJsonObject(value) &&
+  [value['id'], value['server'], value['uri']].every(isText) &&
+  // Absent where the URI is not written like a pattern, and in records of 0.1.0.
+  [undefined, true].includes(value['isExact'] as undefined) &&
+  isTime(value['since']);
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isTime = (value: unknown): value is number => Number.isFinite(value);

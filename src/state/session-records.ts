@@ -25,7 +25,22 @@ export interface StoredSession {
   readonly opened: number;
 }
 
-export type StoredSubscription = Pick<Subscription, 'id' | 'server' | 'uri' | 'since'>;
+export type StoredSubscription = Pick<Subscription, 'id' | 'server' | 'uri' | 'isExact' | 'since'>;
+
+/** Without other members of a row, such as the principal. */
+export const storedMembers = ({
+  id,
+  server,
+  uri,
+  isExact,
+  since,
+}: StoredSubscription): StoredSubscription => ({
+  id,
+  server,
+  uri,
+  ...(isExact && { isExact }),
+  since,
+});
 
 export interface SessionRecord {
   readonly session: StoredSession;

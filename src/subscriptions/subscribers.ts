@@ -8,7 +8,7 @@ import {
   type ReachedLimit,
   type SubscriptionLimits,
 } from '../core/subscriptions/subscription-limits.js';
-import type { ResourceAddress } from '../core/resources/resource-uri.js';
+import type { SubscribableAddress } from '../core/resources/resource-pattern.js';
 import {
   SubscriptionTable,
   type AddedSubscription,
@@ -27,7 +27,7 @@ type RemoveListener = (subscription: Subscription, subscriber: Subscriber) => vo
 type EndReason = 'session closed' | 'access lost';
 type EndListener = (removed: readonly RemovedSubscription[], reason: EndReason) => void;
 
-type RestorableSubscription = Pick<Subscription, 'id' | 'server' | 'uri' | 'since'>;
+type RestorableSubscription = SubscribableAddress & Pick<Subscription, 'id' | 'since'>;
 
 interface ObservedSubscriber {
   readonly subscriber: Subscriber;
@@ -88,13 +88,13 @@ export class Subscribers {
     return this.observed.get(subscription.subscriber)?.subscriber;
   }
 
-  requireWithinLimits(subscriber: Subscriber, address: ResourceAddress): void {
+  requireWithinLimits(subscriber: Subscriber, address: SubscribableAddress): void {
     const reached = findReachedLimit(this.table, newSubscription(subscriber, address), this.limits);
     if (reached) throw limitError(reached);
   }
 
   /** Returns the existing subscription where there is one. Throws when a limit is reached. */
-  add(subscriber: Subscriber, address: ResourceAddress): AddedSubscription {
+  add(subscriber: Subscriber, address: SubscribableAddress): AddedSubscription {
     const added = addWithinLimits(this.table, newSubscription(subscriber, address), this.limits, Date.now());
     if ('which' in added) throw limitError(added);
     if (added.isNew) this.announceAdded(subscriber, added.subscription);
@@ -165,12 +165,13 @@ export class Subscribers {
 
 const newSubscription = (
   { id, principal }: Subscriber,
-  { server, uri }: ResourceAddress,
+  { server, uri, isExact }: SubscribableAddress,
 ): NewSubscription => ({
   subscriber: id,
   principal: principal === ANONYMOUS ? undefined : principal.id,
   server,
   uri,
+  ...(isExact && { isExact }),
 });
 
 const limitError = ({ which, limit }: ReachedLimit) => limitExceeded(LIMIT_MESSAGES[which](limit), limit);

@@ -3,7 +3,7 @@ import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
-import { patternOf } from '../core/resources/resource-pattern.js';
+import { exactAddress, patternAt, type SubscribableAddress } from '../core/resources/resource-pattern.js';
 import { resourceForm, underscoreId, type ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
@@ -116,9 +116,12 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** Also finds unlisted resources that are linked. */
-  private findAddress(scope: Scope, text: string): ResourceAddress | undefined {
+  private findAddress(scope: Scope, text: string): SubscribableAddress | undefined {
     const { catalog, links } = this.registry;
-    return catalog.resources.view(scope).findSubscribable(text) ?? links.findLinked(scope, text);
+    const found = catalog.resources.view(scope).findSubscribable(text);
+    if (found) return found;
+    const linked = links.findLinked(scope, text);
+    return linked && exactAddress(linked);
   }
 
   private isVisible(scope: Scope, row: Subscription): boolean {
@@ -159,7 +162,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** Also checks the scope of the session, which may have changed since the request was received. */
-  private resolve({ session, scope }: SessionContext, uri: string): ResourceAddress | undefined {
+  private resolve({ session, scope }: SessionContext, uri: string): SubscribableAddress | undefined {
     const address = this.findAddress(scope, uri) ?? this.findSubscribed(session, uri);
     return address && scope.allows(address.server) && session.scope.allows(address.server)
       ? address
@@ -167,7 +170,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** Finds restored subscriptions even before their server has listed its resources. */
-  private findSubscribed(client: Subscriber, text: string): ResourceAddress | undefined {
+  private findSubscribed(client: Subscriber, text: string): SubscribableAddress | undefined {
     return [...this.subscribers.table.ofSubscriber(client.id)].find((row) => this.isUriOf(row, text));
   }
 
@@ -222,7 +225,7 @@ export class Subscriptions implements OnModuleInit {
   }
 
   private reportDisabled(row: Subscription): void {
-    if (patternOf(row.uri)) return;
+    if (patternAt(row)) return;
     this.updates.reportDeletion(row, (scope) => this.publicUri(row, scope), row.subscriber);
   }
 

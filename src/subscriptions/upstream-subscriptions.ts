@@ -3,7 +3,11 @@ import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link/link.js';
 import { updateSourceOf } from '../backends/link/update-source.js';
-import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
+import {
+  patternAt,
+  type ResourcePattern,
+  type SubscribableAddress,
+} from '../core/resources/resource-pattern.js';
 import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
@@ -108,7 +112,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   /** A resource that is subscribed to is listed, or listed again. */
   resourceListed({ server, uri }: ResourceAddress, { isFirstListing }: Appearance): void {
     // Resources that only patterns match are subscribed by subscribeMatches, up to the maximum.
-    const hasOwnRow = this.subscribers.table.target(server, uri) !== undefined;
+    const hasOwnRow = this.subscribers.table.resource(server, uri) !== undefined;
     for (const { owner, reconciler } of this.links.of(server)) {
       if (reconciler.holds(uri)) {
         // In a first listing, a resource that is subscribed already has not changed.
@@ -146,13 +150,12 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   private rowRemoved(row: Subscription): void {
-    const { server, uri } = row;
     const link = this.linkOf(row);
     // On a shared link, other clients may be subscribed to the same target.
-    if (!link || (link.owner === undefined && this.subscribers.table.target(server, uri))) return;
-    const pattern = patternOf(uri);
+    if (!link || (link.owner === undefined && this.subscribers.table.targetAt(row))) return;
+    const pattern = patternAt(row);
     if (pattern) link.reconciler.patternRemoved((tracked) => pattern.matches(tracked));
-    else link.reconciler.rowRemoved(uri);
+    else link.reconciler.rowRemoved(row.uri);
   }
 
   private sharedLinkChanged(backend: Backend, link: Link | undefined): void {
@@ -223,13 +226,13 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     for (const { uri, pattern } of targets) if (pattern) await this.markRowDirty({ server, uri }, link);
   }
 
-  private async markRowDirty(row: ResourceAddress, { reconciler }: UpstreamLink): Promise<void> {
+  private async markRowDirty(row: SubscribableAddress, { reconciler }: UpstreamLink): Promise<void> {
     for (const uri of await this.urisOf(row)) reconciler.markDirty(uri);
   }
 
-  private async urisOf({ server, uri }: ResourceAddress): Promise<readonly string[]> {
-    const pattern = patternOf(uri);
-    return pattern ? this.wanted.matching(server, pattern) : [uri];
+  private async urisOf(row: SubscribableAddress): Promise<readonly string[]> {
+    const pattern = patternAt(row);
+    return pattern ? this.wanted.matching(row.server, pattern) : [row.uri];
   }
 
   private linkOf({ server, subscriber }: Subscription): UpstreamLink | undefined {

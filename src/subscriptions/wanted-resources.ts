@@ -1,6 +1,6 @@
 import type { Catalog } from '../core/catalog/catalog.js';
 import { ResourceList } from '../core/resources/resource-list.js';
-import { patternOf, type ResourcePattern } from '../core/resources/resource-pattern.js';
+import { patternAt, type ResourcePattern } from '../core/resources/resource-pattern.js';
 import { resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import { EVERYTHING } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
@@ -46,7 +46,7 @@ export class WantedResources {
       return [...this.table.targetsOf(server)].filter((target) => some(target, isIncluded));
     return [...this.table.ofSubscriber(owner)]
       .filter((row) => row.server === server && isIncluded(row))
-      .map(({ uri }) => ({ uri, pattern: patternOf(uri) }));
+      .map((row) => ({ uri: row.uri, pattern: patternAt(row) }));
   }
 
   /** Whether the server has listed its resources, and this is none of them, nor an instance of a template, nor linked. */
@@ -66,12 +66,12 @@ export class WantedResources {
   }
 
   private isWanted(server: string, uri: string): boolean {
-    if (this.table.target(server, uri)) return true;
+    if (this.table.resource(server, uri)) return true;
     return this.table.isWanted(server, uri) && this.isListed(server, uri);
   }
 
   private isWantedBy(subscriber: string, server: string, uri: string): boolean {
-    if (this.table.find({ subscriber, server, uri })) return true;
+    if (this.table.resource(server, uri)?.subscriptionOf(subscriber)) return true;
     if (!this.isListed(server, uri)) return false;
     return this.table
       .covering(server, uri)

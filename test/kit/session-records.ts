@@ -5,6 +5,7 @@ import {
   SessionRecords,
   type SessionRecord,
   type StoredSession,
+  storedMembers,
   type StoredSubscription,
 } from '../../src/state/session-records.js';
 import { onCleanup } from './cleanup.js';
@@ -30,8 +31,8 @@ export class MemorySessionRecords extends SessionRecords {
     if (!this.isClosed) this.stored.apply({ do: 'saw', session, seen });
   }
 
-  override addSubscription(session: string, { id, server, uri, since }: StoredSubscription): void {
-    const subscription = { id, server, uri, since };
+  override addSubscription(session: string, row: StoredSubscription): void {
+    const subscription = storedMembers(row);
     if (!this.isClosed) this.stored.apply({ do: 'subscribe', session, subscription });
   }
 

@@ -1,4 +1,5 @@
 import { UriTemplate } from '../../lib/uri-template/uri-template.js';
+import type { ResourceAddress } from './resource-uri.js';
 
 /** Matches the URIs of one server's resources. */
 export interface ResourcePattern {
@@ -10,7 +11,7 @@ export interface ResourcePattern {
 
 /**
  * `file:///logs/*` matches every URI that starts with `file:///logs/`, `*` matches every URI, and a template matches its
- * instances. Undefined for the URI of a single resource. Depends on the text alone, so that a URI has one meaning.
+ * instances. Undefined for the URI of a single resource. Depends on the text alone.
  */
 export function patternOf(uri: string): ResourcePattern | undefined {
   if (uri.endsWith('*')) return new PrefixPattern(uri);
@@ -18,6 +19,23 @@ export function patternOf(uri: string): ResourcePattern | undefined {
   const template = brace === -1 ? undefined : UriTemplate.parse(uri);
   return template && new TemplatePattern(uri, uri.slice(0, brace), template);
 }
+
+/** What a client can subscribe to: a resource of a server, or a pattern of its resources. */
+export interface SubscribableAddress extends ResourceAddress {
+  /** Set if a resource had this URI, which is written like a pattern, when the client subscribed. */
+  readonly isExact?: true;
+}
+
+/** Undefined for a single resource. */
+export const patternAt = ({
+  uri,
+  isExact,
+}: Omit<SubscribableAddress, 'server'>): ResourcePattern | undefined =>
+  isExact ? undefined : patternOf(uri);
+
+/** The address of an existing resource, whatever its URI looks like. */
+export const exactAddress = ({ server, uri }: ResourceAddress): SubscribableAddress =>
+  patternOf(uri) ? { server, uri, isExact: true } : { server, uri };
 
 /**
  * Whether a subscription to `uri` covers `updated`, as the same resource or as a part of it. `updated` must start with

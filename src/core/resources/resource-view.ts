@@ -1,7 +1,12 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
 import { pageText, type Paged, type PageItem, type SignCursor } from '../catalog/list-page.js';
 import type { Resource } from './resource-list.js';
-import { patternOf, type ResourcePattern } from './resource-pattern.js';
+import {
+  exactAddress,
+  patternOf,
+  type ResourcePattern,
+  type SubscribableAddress,
+} from './resource-pattern.js';
 import { bestInstances, type ResourceTemplate } from './resource-template.js';
 import { parseResourceForm, type ResourceAddress } from './resource-uri.js';
 import {
@@ -125,13 +130,23 @@ export class ResourceView {
     );
   }
 
-  /** The server and own URI of what a client subscribes to: a resource, a template, or a prefix (`…*`). */
-  findSubscribable(text: string): ResourceAddress | undefined {
+  /**
+   * The server and own URI of what a client subscribes to: a resource, a template, or a prefix (`…*`). A listed resource
+   * comes first, even if its URI ends in `*`.
+   */
+  findSubscribable(text: string): SubscribableAddress | undefined {
     const found = this.find(text);
-    if (found) return { server: found.server, uri: found.uri };
+    if (found)
+      return this.isListedOnly(found) ? exactAddress(found) : { server: found.server, uri: found.uri };
     const template = this.findTemplate(text);
     if (template) return { server: template.server, uri: template.uriTemplate };
     return text.endsWith('*') ? this.findPrefix(text) : undefined;
+  }
+
+  /** False for a template that its server lists as a resource too. */
+  private isListedOnly({ server, uri, resource }: ResolvedResource): boolean {
+    if (!resource || !uri.includes('{')) return resource !== undefined;
+    return !this.byServer.get(server)!.templates.some(({ uriTemplate }) => uriTemplate === uri);
   }
 
   /** Undefined when several servers have resources with the prefix, unless the text names the server. */

@@ -44,7 +44,7 @@ class FakeLink {
   send(request: Request, uri: string): Promise<void> {
     const { system } = this;
     const others = system.inFlight.filter((sent) => sent.link === this);
-    const wanted = system.table.target(this.server, uri) !== undefined;
+    const wanted = system.table.resource(this.server, uri) !== undefined;
     if (others.some((sent) => sent.uri === uri)) system.faults.push(`two requests for ${uri}`);
     if (wanted !== (request === 'subscribe')) system.faults.push(`${request} ${uri} is not wanted`);
     if (!wanted && others.some((sent) => sent.request === request)) system.faults.push('two at once');
@@ -63,7 +63,7 @@ class System {
   readonly delivered = new Set<string>();
   readonly table = new SubscriptionTable(() => `${++this.lastId}`);
   readonly routing = new UpdateRouting<string>(this.table);
-  readonly links = new FakeLinks((server, uri) => this.table.target(server, uri) !== undefined);
+  readonly links = new FakeLinks((server, uri) => this.table.resource(server, uri) !== undefined);
   private lastId = 0;
 
   wantedOf(server: string): string[] {

@@ -32,7 +32,7 @@ describe('SubscriptionTable', () => {
     table.add(newSubscription(...args), 1).subscription;
   const subscribersOf = (uri: string, server = 'files'): string[] => {
     const found: string[] = [];
-    table.target(server, uri)?.forEach(({ subscriber }) => found.push(subscriber));
+    table.targetAt({ server, uri })?.forEach(({ subscriber }) => found.push(subscriber));
     return found;
   };
   const coveredBy = (uri: string): string[] =>
@@ -160,7 +160,7 @@ describe('SubscriptionTable', () => {
   it('visits subscriptions in the order of their addition, except those removed meanwhile', () => {
     for (const subscriber of ['anna', 'ben', 'cleo', 'dan']) add(subscriber, 'file:///a');
     const visited: string[] = [];
-    table.target('files', 'file:///a')?.forEach(({ subscriber }) => {
+    table.resource('files', 'file:///a')?.forEach(({ subscriber }) => {
       visited.push(subscriber);
       table.removeSubscriber(subscriber);
       table.removeSubscriber('cleo');

@@ -1,3 +1,4 @@
+import type { SubscribableAddress } from '../resources/resource-pattern.js';
 import { TargetIndex, type Subscription, type SubscriptionTarget } from './subscription-target.js';
 
 export type NewSubscription = Omit<Subscription, 'id' | 'since'>;
@@ -48,16 +49,26 @@ export class SubscriptionTable {
     return this.byId.get(id);
   }
 
+  /** A subscriber has one row per URI: it stays what it was, a resource or a pattern, when it is requested again. */
   find({
     subscriber,
     server,
     uri,
   }: Pick<NewSubscription, 'subscriber' | 'server' | 'uri'>): Subscription | undefined {
-    return this.target(server, uri)?.subscriptionOf(subscriber);
+    const index = this.byServer.get(server);
+    return (
+      index?.resource(uri)?.subscriptionOf(subscriber) ?? index?.pattern(uri)?.subscriptionOf(subscriber)
+    );
   }
 
-  target(server: string, uri: string): SubscriptionTarget | undefined {
-    return this.byServer.get(server)?.get(uri);
+  /** The target of the rows that are for exactly this resource. */
+  resource(server: string, uri: string): SubscriptionTarget | undefined {
+    return this.byServer.get(server)?.resource(uri);
+  }
+
+  /** The target of a row. */
+  targetAt(address: SubscribableAddress): SubscriptionTarget | undefined {
+    return this.byServer.get(address.server)?.at(address);
   }
 
   /** Whether a subscription is for exactly this resource, by its URI or by a pattern that matches it. */
@@ -105,10 +116,9 @@ export class SubscriptionTable {
 
   /** Returns the existing subscription if the subscriber has it already. */
   add(wanted: NewSubscription, since: number): AddedSubscription {
-    const { subscriber, principal, server, uri } = wanted;
     const existing = this.find(wanted);
     if (existing) return { subscription: existing, isNew: false, isFirst: false };
-    return this.insert({ id: this.unusedId(), subscriber, principal, server, uri, since });
+    return this.insert({ id: this.unusedId(), ...wanted, since });
   }
 
   /** Adds a subscription of a previous process, which keeps its id unless that is taken. */
@@ -144,9 +154,9 @@ export class SubscriptionTable {
   }
 
   private insert(subscription: Subscription): AddedSubscription {
-    const { id, subscriber, principal, server, uri } = subscription;
+    const { id, subscriber, principal, server } = subscription;
     const index = this.byServer.get(server) ?? this.addServer(server);
-    const target = index.get(uri) ?? index.add(uri);
+    const target = index.at(subscription) ?? index.add(subscription);
     target.put(subscription);
     index.subscriptions++;
     this.byId.set(id, subscription);
@@ -158,14 +168,14 @@ export class SubscriptionTable {
   }
 
   private delete(subscription: Subscription): RemovedSubscription {
-    const { id, subscriber, principal, server, uri } = subscription;
+    const { id, subscriber, principal, server } = subscription;
     this.byId.delete(id);
     const own = this.bySubscriber.get(subscriber);
     own?.delete(subscription);
     if (own?.size === 0) this.bySubscriber.delete(subscriber);
     if (principal !== undefined) this.uncountPrincipal(principal);
     const index = this.byServer.get(server);
-    const target = index?.get(uri);
+    const target = index?.at(subscription);
     return { subscription, wasLast: index && target ? this.deleteFrom(index, target, subscription) : false };
   }
 

@@ -1,20 +1,24 @@
 import { PrefixTree } from '../../lib/prefix-tree/prefix-tree.js';
 import { normalizeUri } from '../resources/equivalent-uri.js';
-import { isSameOrPart, patternOf, type ResourcePattern } from '../resources/resource-pattern.js';
+import {
+  isSameOrPart,
+  patternAt,
+  type ResourcePattern,
+  type SubscribableAddress,
+} from '../resources/resource-pattern.js';
 
 /** A row of the subscription table: one subscriber gets the updates of one target. */
-export interface Subscription {
+export interface Subscription extends SubscribableAddress {
   readonly id: string;
   /** The id of the subscriber. */
   readonly subscriber: string;
   /** The principal that the subscription is counted for; undefined without authentication. */
   readonly principal: string | undefined;
-  readonly server: string;
-  /** The own URI of a resource, or a pattern of own URIs. */
-  readonly uri: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
+
+type TargetAddress = Omit<SubscribableAddress, 'server'>;
 
 /** A resource or pattern of a server, with its subscriptions. Only the subscription table changes it. */
 export class SubscriptionTarget {
@@ -80,13 +84,22 @@ export class TargetIndex {
 
   constructor(private readonly server: string) {}
 
-  get(uri: string): SubscriptionTarget | undefined {
-    return this.resources.get(uri) ?? this.patterns?.byUri.get(uri);
+  resource(uri: string): SubscriptionTarget | undefined {
+    return this.resources.get(uri);
   }
 
-  add(uri: string): SubscriptionTarget {
+  pattern(uri: string): SubscriptionTarget | undefined {
+    return this.patterns?.byUri.get(uri);
+  }
+
+  at(address: TargetAddress): SubscriptionTarget | undefined {
+    return patternAt(address) ? this.pattern(address.uri) : this.resource(address.uri);
+  }
+
+  add(address: TargetAddress): SubscriptionTarget {
     this.last = undefined;
-    const target = new SubscriptionTarget(this.server, uri, patternOf(uri));
+    const { uri } = address;
+    const target = new SubscriptionTarget(this.server, uri, patternAt(address));
     if (target.pattern) {
       this.patterns ??= new PatternIndex();
       this.patterns.add(target, target.pattern.prefix);
