@@ -23,7 +23,11 @@ export const SHAPES = {
   '99,000 distinct keys': (bytes) =>
     `{${Array.from({ length: 99_000 }, (_, n) => `"${String(n).padEnd(bytes / 99_000 - 6)}":1`).join(',')}}`,
   nested: (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
+  lines: (bytes) => `[${fill(bytes, () => '\n"a short line"')}]`,
 };
+
+/** Without those that transports by lines cannot carry. */
+export const SHAPES_ON_ONE_LINE = Object.keys(SHAPES).filter((shape) => shape !== 'lines');
 
 /** The content of a result with so many links to resources. */
 export const resourceLinks = (count) =>

@@ -31,10 +31,25 @@ function answer(text) {
     : JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: `Method not found: ${method}` } });
 }
 
-function respond(response, text) {
+/** A progress notification, if the request asks for one. */
+function progressFor(text) {
+  const { params } = JSON.parse(text);
+  if (!params?.arguments?.progress) return '';
+  const { _meta: meta } = params;
+  const notification = {
+    jsonrpc: '2.0',
+    method: 'notifications/progress',
+    params: { progressToken: meta.progressToken, progress: 1 },
+  };
+  return `data: ${JSON.stringify(notification)}\n\n`;
+}
+
+function respond(response, text, request) {
   if (!text) response.writeHead(202).end();
   else if (mode === 'events')
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${text}\n\n`);
+    response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .end(`${progressFor(request)}data: ${text}\n\n`);
   else response.writeHead(200, { 'content-type': 'application/json' }).end(text);
 }
 
@@ -51,7 +66,10 @@ if (mode === 'stdio') {
     }
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => respond(response, answer(Buffer.concat(chunks).toString())));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      respond(response, answer(text), text);
+    });
   });
   server.listen(0, '127.0.0.1', () => {
     console.log(`message backend listens on http://127.0.0.1:${server.address().port}/mcp`);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../harness/config-file.mjs';
-import { SHAPES } from '../harness/json-shapes.mjs';
+import { SHAPES, SHAPES_ON_ONE_LINE } from '../harness/json-shapes.mjs';
 import { startServer } from '../harness/processes.mjs';
 import { onePage } from './resource-naming.mjs';
 
@@ -13,6 +13,16 @@ const FLOOD_CONNECTIONS = 8;
 const FLOOD_MS = 3000;
 const STALL_MS = 50;
 const TRANSPORTS = ['json', 'events', 'stdio'];
+/** How a long result is sent to the client other than as plain JSON: the transport of the server, and its shapes. */
+const DELIVERIES = [
+  {
+    what: 'in a batch',
+    transport: 'json',
+    isBatch: true,
+    shapes: ['three-byte characters', 'long strings', 'lines'],
+  },
+  { what: 'after progress', transport: 'events', shapes: ['three-byte characters', 'long strings'] },
+];
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -51,10 +61,20 @@ export async function messages() {
     rows.push({ what: `4 MB of a client: ${shape}`, outcome, ms });
   }
   for (const transport of TRANSPORTS)
-    for (const shape of Object.keys(SHAPES)) {
+    for (const shape of SHAPES_ON_ONE_LINE) {
       const wanted = JSON.stringify({ shape, bytes: SERVER_BYTES });
       const { outcome, ms } = await stallOf(() => call(`${transport}__shape`, wanted));
       rows.push({ what: `16 MB of a server, ${transport}: ${shape}`, outcome, ms });
+    }
+  const callInBatch = await openSession(gateway.url, '2025-03-26');
+  for (const { what, transport, isBatch, shapes } of DELIVERIES)
+    for (const shape of shapes) {
+      const wanted = JSON.stringify({ shape, bytes: SERVER_BYTES, progress: !isBatch });
+      const send = isBatch ? callInBatch : call;
+      const { outcome, ms } = await stallOf(() =>
+        send(`${transport}__shape`, wanted, '"progressToken":7', isBatch),
+      );
+      rows.push({ what: `16 MB to a client ${what}: ${shape}`, outcome, ms });
     }
   for (const transport of TRANSPORTS) {
     const wanted = JSON.stringify({ links: LINKS });
@@ -73,7 +93,12 @@ export async function messages() {
   return [
     ...(await onePage()),
     { what: 'ms of the longest stall by 4 MB of a client', is: longest('4 MB'), ceiling: STALL_MS },
-    { what: 'ms of the longest stall by 16 MB of a server', is: longest('16 MB'), ceiling: STALL_MS },
+    { what: 'ms of the longest stall by 16 MB of a server', is: longest('16 MB of'), ceiling: STALL_MS },
+    {
+      what: 'ms of the longest stall by 16 MB in a batch or event',
+      is: longest('16 MB to'),
+      ceiling: STALL_MS,
+    },
     { what: 'ms of the longest stall by 80,000 resource links', is: longest('80,000'), ceiling: STALL_MS },
     { what: 'ms of the longest stall by bodies without a token', is: flood.stall, ceiling: STALL_MS },
     { what: 'ms of the slowest /health/live meanwhile', is: flood.live, ceiling: 500 },
@@ -81,20 +106,20 @@ export async function messages() {
 }
 
 /** Opens a session. Returns a function that calls a tool with arguments as text and resolves with the outcome. */
-async function openSession(url) {
+async function openSession(url, protocolVersion = '2025-11-25') {
   const post = (text, headers = {}) =>
     fetch(url, { method: 'POST', headers: { ...HEADERS, ...headers }, body: text });
   const params = {
-    protocolVersion: '2025-11-25',
+    protocolVersion,
     capabilities: {},
     clientInfo: { name: 'bench', version: '1' },
   };
   const opened = await post(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params }));
   await opened.arrayBuffer();
   const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') };
-  const call = async (name, given, meta = '') => {
-    const text = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${given},"_meta":{${meta}}}}`;
-    const answer = Buffer.from(await (await post(text, session)).arrayBuffer());
+  const call = async (name, given, meta = '', isBatch = false) => {
+    const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${given},"_meta":{${meta}}}}`;
+    const answer = Buffer.from(await (await post(isBatch ? `[${message}]` : message, session)).arrayBuffer());
     const head = answer.toString('latin1', 0, 300);
     return head.includes('"error"') ? /"message":"([^"]*)"/.exec(head)?.[1] : `${answer.length} bytes`;
   };

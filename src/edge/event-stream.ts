@@ -243,7 +243,7 @@ export class EventStream {
   }
 
   private deliver(frame: EventFrame, { kind, onSent }: DeliverOptions): void {
-    this.newest?.write(frame.bytes);
+    this.newest?.write(frame.bytes, frame.rest);
     if (kind) this.observer.countNotification(kind, 'delivered');
     onSent?.();
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { Events } from '../../test/kit/events.js';
 import { flushPromises } from '../../test/kit/promises.js';
@@ -141,7 +141,7 @@ describe('Exchange with a JSON response', () => {
 
   it.each([1, 'é\u2028"'])('writes a shared result for the request id %j', async (id) => {
     const post = await Post.make();
-    post.exchange.answerShared(id, PAGE);
+    void post.exchange.answerShared(id, PAGE);
     expect(post.exchange.isAnswered).toBe(true);
     expect((await post.json()).body).toBe(
       `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${PAGE.text}}`,
@@ -150,9 +150,58 @@ describe('Exchange with a JSON response', () => {
 
   it('writes a shared result in a batch', async () => {
     const post = await Post.make({ unanswered: 2, isBatch: true });
-    post.exchange.answerShared(1, PAGE);
+    void post.exchange.answerShared(1, PAGE);
     post.exchange.answer('{"id":2}');
     expect((await post.json()).body).toBe(`[{"jsonrpc":"2.0","id":1,"result":${PAGE.text}},{"id":2}]`);
+  });
+});
+
+describe('Exchange with a long result', () => {
+  const long = new SharedJson(`[${'\n"漢",\r'.repeat(200_000)}\n1]`);
+  const oneLine = { jsonrpc: '2.0', id: 1, result: JSON.parse(long.text) as unknown };
+
+  it('replaces the line breaks in slices, and sends the result after messages that came meanwhile', async () => {
+    const post = await Post.make();
+    post.exchange.send('{"n":1}');
+    const answered = post.exchange.answerShared(1, long);
+    expect([post.exchange.isAnswered, answered]).toEqual([false, expect.any(Promise)]);
+    post.exchange.send('{"n":2}');
+    await answered;
+    expect(post.exchange.isAnswered).toBe(true);
+    const events = await post.events();
+    await events.untilEnded();
+    expect(data(events).slice(0, 2)).toEqual(['{"n":1}', '{"n":2}']);
+    expect(JSON.parse(data(events)[2]!)).toEqual(oneLine);
+    const sequences = events.all.map(({ id }) => Number.parseInt(id!, 10));
+    expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
+  });
+
+  it('is one answer of a batch, and an event if the batch becomes a stream meanwhile', async () => {
+    const batch = await Post.make({ unanswered: 2, isBatch: true });
+    const answered = batch.exchange.answerShared(1, long);
+    batch.exchange.answer('{"id":2}');
+    await answered;
+    expect(JSON.parse((await batch.json()).body)).toEqual([{ id: 2 }, oneLine]);
+    const post = await Post.make({ unanswered: 2, isBatch: true });
+    const meanwhile = post.exchange.answerShared(1, long);
+    post.exchange.answer('{"id":2}');
+    post.exchange.keepAlive();
+    await meanwhile;
+    const events = await post.events();
+    await events.untilEnded();
+    expect(data(events).map((text) => JSON.parse(text) as unknown)).toEqual([{ id: 2 }, oneLine]);
+  });
+
+  it('is counted as unread until it is written', async () => {
+    const post = await Post.make({ unanswered: 2, isBatch: true });
+    const added = jest.spyOn(post.session.unread, 'add');
+    await post.exchange.answerShared(1, long);
+    const size =
+      Buffer.byteLength(JSON.stringify({ jsonrpc: '2.0', id: 1, result: 0 })) - 1 + long.bytes.length;
+    expect(added.mock.calls).toEqual([[size]]);
+    post.exchange.answer('{}');
+    await post.json();
+    expect(added.mock.calls.slice(0, 3)).toEqual([[size], [2], [-size - 2]]);
   });
 });
 

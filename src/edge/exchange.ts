@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { SharedJson } from '../lib/json-text/json-text.js';
-import { eventFrame } from '../mcp/event-frame.js';
+import { onOneLine, type SharedJson } from '../lib/json-text/json-text.js';
+import { oneLineSteps } from '../lib/json-text/scanned-object.js';
+import { runSliced } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
+import { eventFrame, longEventFrame } from '../mcp/event-frame.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { EventStream } from './event-stream.js';
@@ -34,8 +37,8 @@ export function openEventStream(response: ServerResponse): void {
  * long. The stream outlives its connection.
  */
 export class Exchange {
-  /** Answers of a batch that are not written yet, and their listeners. */
-  private readonly answers: string[] = [];
+  /** Answers of a batch that are not written yet, as the parts of each message on one line, and their listeners. */
+  private readonly answers: (readonly Buffer[])[] = [];
   private readonly listeners: (() => void)[] = [];
   private stream: EventStream | undefined;
   readonly startedAt = performance.now();
@@ -77,26 +80,51 @@ export class Exchange {
       setImmediate(writeJson, response, message, session.unread, onWritten);
       return;
     }
-    this.answers.push(message);
-    session.unread.add(message.length);
     if (onWritten) this.listeners.push(onWritten);
-    if (this.isAnswered) setImmediate(() => this.writeBatch());
+    this.addToBatch([Buffer.from(onOneLine(message))]);
   }
 
-  /** Answers with a result that is shared with other clients; its bytes are written without a copy. */
-  answerShared(id: RequestId, result: SharedJson): void {
+  /**
+   * Answers with a result that is shared with other clients or long. Its bytes are written without being encoded again. The
+   * promise resolves when it is answered; undefined if it is already.
+   */
+  answerShared(id: RequestId, result: SharedJson): Promise<void> | undefined {
+    const { response, session } = this;
+    const head = session.revision.resultHead(id);
     if (this.stream || this.isBatch) {
-      this.answer(this.session.revision.resultMessage(id, result));
-      return;
+      const steps = oneLineSteps(result.bytes);
+      const first = steps.next();
+      if (!first.done)
+        return runSliced(steps, sliceScheduler.start()).then((line) => this.answerLine(head, line));
+      this.answerLine(head, first.value);
+      return undefined;
     }
     this.unanswered--;
-    const { response, session } = this;
-    setImmediate(writeShared, response, session.revision.resultHead(id), result.bytes, session.unread);
+    setImmediate(writeShared, response, head, result.bytes, session.unread);
+    return undefined;
   }
 
   /** Switches to a stream and writes a comment, so that proxies do not close the connection of a slow request. */
   keepAlive(): void {
     if (!this.isAnswered) this.switchToStream().keepAlive();
+  }
+
+  /** In a batch or on a stream, with a result on one line. */
+  private answerLine(head: string, result: Buffer): void {
+    this.unanswered--;
+    const parts = [Buffer.from(head), result, CLOSING_BRACE];
+    if (!this.stream) {
+      this.addToBatch(parts);
+      return;
+    }
+    this.stream.send(longEventFrame(parts, this.stream.name));
+    if (this.isAnswered) this.endStream(this.stream);
+  }
+
+  private addToBatch(answer: readonly Buffer[]): void {
+    this.answers.push(answer);
+    this.session.unread.add(lengthOf(answer));
+    if (this.isAnswered) setImmediate(() => this.writeBatch());
   }
 
   /** Returns the stream of the response; opens it with the answers so far, if it does not exist yet. */
@@ -105,7 +133,7 @@ export class Exchange {
     const stream = this.session.streams.open();
     this.stream = stream;
     for (const frame of this.session.revision.openingFrames(stream.name)) stream.send(frame);
-    for (const answer of this.answers) stream.send(eventFrame(answer, stream.name));
+    for (const answer of this.answers) stream.send(longEventFrame(answer, stream.name));
     if (!this.response.destroyed) {
       openEventStream(this.response);
       stream.connect(this.response);
@@ -115,13 +143,14 @@ export class Exchange {
   }
 
   private writeBatch(): void {
-    const body = `[${this.answers.join(',')}]`;
-    this.releaseAnswers(() => writeJson(this.response, body, this.session.unread));
+    const { response, answers, session } = this;
+    const parts = answers.flatMap((answer, index) => [index === 0 ? OPENING_BRACKET : COMMA, ...answer]);
+    this.releaseAnswers(() => writeParts(response, [...parts, CLOSING_BRACKET], session.unread));
   }
 
   /** Empties `answers`, which `write` writes, and calls the listeners of these answers. */
   private releaseAnswers(write?: () => void): void {
-    const size = this.answers.reduce((sum, { length }) => sum + length, 0);
+    const size = this.answers.reduce((sum, answer) => sum + lengthOf(answer), 0);
     this.answers.length = 0;
     this.session.unread.add(-size);
     write?.();
@@ -134,7 +163,13 @@ export class Exchange {
   }
 }
 
-// Both run in setImmediate, after everything that has arrived was processed (docs/decisions/0015).
+const [OPENING_BRACKET, COMMA, CLOSING_BRACKET, CLOSING_BRACE] = ['[', ',', ']', '}'].map((text) =>
+  Buffer.from(text),
+) as [Buffer, Buffer, Buffer, Buffer];
+
+const lengthOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
+
+// All run in setImmediate, after everything that has arrived was processed (docs/decisions/0015).
 
 function writeJson(
   response: ServerResponse,
@@ -160,16 +195,22 @@ function writeJson(
 function writeShared(
   response: ServerResponse,
   head: string,
-  bytes: Buffer,
+  result: Buffer,
+  unread: Pick<UnreadResponses, 'watch'>,
+): void {
+  writeParts(response, [Buffer.from(head), result, CLOSING_BRACE], unread);
+}
+
+function writeParts(
+  response: ServerResponse,
+  parts: readonly Buffer[],
   unread: Pick<UnreadResponses, 'watch'>,
 ): void {
   if (response.destroyed) return;
-  const length = Buffer.byteLength(head) + bytes.length + 1;
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': lengthOf(parts) });
   response.cork();
-  response.write(head);
-  response.write(bytes);
-  response.end('}');
+  for (const part of parts) response.write(part);
+  response.end();
   response.uncork();
   unread.watch(response);
 }

@@ -83,7 +83,7 @@ export class MessageReceiver {
       const result = await this.dispatcher.dispatchRequest(context, message.params);
       this.sessions.add(session);
       response.setHeader('mcp-session-id', session.key!);
-      this.answerResult(context, exchange, result);
+      await this.answerResult(context, exchange, result);
     } catch (error) {
       this.answerError(context, exchange, error);
     } finally {
@@ -136,7 +136,9 @@ export class MessageReceiver {
         source.headers,
       );
     try {
-      this.answerResult(context, exchange, await this.dispatcher.dispatchRequest(context, message.params));
+      const result = await this.dispatcher.dispatchRequest(context, message.params);
+      const answering = this.answerResult(context, exchange, result);
+      if (answering) await answering;
     } catch (error) {
       this.answerError(context, exchange, error);
     } finally {
@@ -157,19 +159,25 @@ export class MessageReceiver {
   }
 
   /** The results of requests that ran while the client stopped reading are replaced by an error. */
-  private answerResult(context: RequestContext, exchange: Exchange, result: unknown): void {
+  private answerResult(
+    context: RequestContext,
+    exchange: Exchange,
+    result: unknown,
+  ): Promise<void> | undefined {
     const limitError = context.session.unread.limitError();
     if (limitError) {
       this.answerError(context, exchange, limitError);
-      return;
+      return undefined;
     }
-    if (result instanceof SharedJson) exchange.answerShared(context.requestId!, result);
+    let answering: Promise<void> | undefined;
+    if (result instanceof SharedJson) answering = exchange.answerShared(context.requestId!, result);
     else {
       const message = context.revision.resultMessage(context.requestId!, result);
       exchange.answer(message, context.writtenListener);
     }
     if (context.span) endSpan(context.span);
     this.recordMetrics(context, exchange, 'ok');
+    return answering;
   }
 
   private answerError(context: RequestContext, exchange: Exchange, error: unknown): void {

@@ -51,6 +51,42 @@ describe('StreamConnection', () => {
     });
   });
 
+  it('writes an event of several buffers in order, and ends after the last', () => {
+    const [head, tail] = [Buffer.from('head '), Buffer.from(' tail')];
+    connection.write(head, [LARGE, tail]);
+    expect(connection.unwrittenBytes).toBe(LARGE.length + tail.length);
+    connection.end();
+    expect(response.writableEnded).toBe(false);
+    while (!response.writableEnded) response.readAll();
+    expect(response.text).toBe(`head ${LARGE.toString()} tail`);
+    expect(connection.unwrittenBytes).toBe(0);
+  });
+
+  it('lets other work run after each megabyte of a large event, however fast the client reads', () => {
+    const event = Buffer.alloc(2_500_000, 'x');
+    connection.write(event);
+    const turns: number[] = [];
+    for (let before = 0; response.text.length < event.length; before = response.text.length) {
+      // One 'drain' follows each write.
+      for (let written = -1; written < response.text.length; response.emit('drain'))
+        written = response.text.length;
+      turns.push(response.text.length - before);
+      expect(connection.isBlocked).toBe(response.text.length < event.length);
+      jest.advanceTimersToNextTimer();
+    }
+    expect(turns.every((bytes) => bytes <= 1_048_576 + 65_536)).toBe(true);
+    expect(turns).toHaveLength(3);
+  });
+
+  it('writes no more when the client disconnects meanwhile', () => {
+    connection.write(Buffer.alloc(2_500_000, 'x'));
+    for (let drain = 0; drain < 16; drain++) response.emit('drain');
+    const written = response.text.length;
+    response.destroy();
+    jest.runAllTimers();
+    expect([response.text.length, events]).toEqual([written, ['closed']]);
+  });
+
   it('writes a large event in parts and is blocked until all is written', () => {
     connection.write(LARGE);
     const written = [response.text.length];

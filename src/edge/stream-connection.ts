@@ -1,8 +1,11 @@
 import type { ServerResponse } from 'node:http';
 
-/** Large events are written in parts, so that a client that reads slowly is not taken for one that reads nothing. */
+/** Large events are written in chunks, so that a client that reads slowly is not taken for one that reads nothing. */
 const MAX_WRITE_BYTES = 65_536;
+/** After so many bytes of large events, other work of the event loop comes first, even if the client reads that fast. */
+const MAX_TURN_BYTES = 1_048_576;
 const NOTHING = Buffer.alloc(0);
+const NO_PARTS: readonly Buffer[] = [];
 
 interface ConnectionListener {
   drained(): void;
@@ -13,6 +16,10 @@ interface ConnectionListener {
 export class StreamConnection {
   /** The part of the last event that is not written yet. */
   private unwritten: Buffer = NOTHING;
+  /** The parts of the last event that follow it. */
+  private rest: readonly Buffer[] = NO_PARTS;
+  /** Bytes written since other work came first. */
+  private turnBytes = 0;
   private isEnding = false;
   /** Runs while the socket is full, and after the end of the response until the connection is closed. */
   private stuckTimer: NodeJS.Timeout | undefined;
@@ -34,7 +41,7 @@ export class StreamConnection {
   }
 
   get unwrittenBytes(): number {
-    return this.unwritten.length;
+    return this.rest.reduce((sum, { length }) => sum + length, this.unwritten.length);
   }
 
   get isEnded(): boolean {
@@ -42,24 +49,32 @@ export class StreamConnection {
   }
 
   /** Must not be called while the connection is blocked. */
-  write(bytes: Buffer): void {
+  write(bytes: Buffer, rest: readonly Buffer[] = NO_PARTS): void {
     this.unwritten = bytes;
-    this.writeParts();
+    this.rest = rest;
+    this.writeChunks();
   }
 
   /** Idempotent. The response ends when the last event is written. */
   end(): void {
     this.isEnding = true;
-    if (this.unwritten.length === 0) this.finish();
+    if (this.unwrittenBytes === 0) this.finish();
   }
 
-  private writeParts(): void {
+  private writeChunks(): void {
     while (this.unwritten.length > 0 && !this.isBlocked) {
       const isLast = this.unwritten.length <= MAX_WRITE_BYTES;
-      const part = isLast ? this.unwritten : this.unwritten.subarray(0, MAX_WRITE_BYTES);
-      this.unwritten = isLast ? NOTHING : this.unwritten.subarray(MAX_WRITE_BYTES);
-      if (!this.response.write(part)) this.startStuckTimer();
+      const chunk = isLast ? this.unwritten : this.unwritten.subarray(0, MAX_WRITE_BYTES);
+      if (!isLast) this.unwritten = this.unwritten.subarray(MAX_WRITE_BYTES);
+      if (isLast) this.takeNextPart();
+      this.turnBytes += chunk.length;
+      if (!this.response.write(chunk)) this.startStuckTimer();
     }
+  }
+
+  private takeNextPart(): void {
+    this.unwritten = this.rest[0] ?? NOTHING;
+    if (this.rest.length > 0) this.rest = this.rest.slice(1);
   }
 
   private finish(): void {
@@ -84,8 +99,14 @@ export class StreamConnection {
   }
 
   private drained(): void {
+    if (this.response.destroyed) return;
+    if (this.unwritten.length > 0 && this.turnBytes >= MAX_TURN_BYTES) {
+      this.turnBytes = 0;
+      setImmediate(() => this.drained());
+      return;
+    }
     this.clearStuckTimer();
-    this.writeParts();
+    this.writeChunks();
     if (this.isBlocked) return;
     if (this.isEnding) this.finish();
     else this.listener.drained();

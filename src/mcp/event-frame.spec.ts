@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 import {
   eventFrame,
   lazyEventFrame,
+  longEventFrame,
   latestSequence,
   parseEventId,
   primingFrame,
@@ -44,6 +45,16 @@ describe('EventFrame', () => {
     expect(bytes.toString()).not.toContain('\r');
     expect(data).toHaveLength(1);
     expect(JSON.parse(data[0]!.slice(6))).toEqual(message);
+  });
+
+  it('has the parts of a long message as they are', () => {
+    const message = ['{"a":', '1', '}'].map((part) => Buffer.from(part));
+    const { bytes, rest, sequence, size } = longEventFrame(message, 'x');
+    expect(Buffer.concat([bytes, ...rest!]).toString()).toBe(
+      `event: message\nid: ${sequence}.x\ndata: {"a":1}\n\n`,
+    );
+    expect(size).toBe(7);
+    expect(rest!.slice(0, 3)).toEqual(message);
   });
 
   it('has an id and empty data without a message', () => {

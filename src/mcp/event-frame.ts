@@ -16,6 +16,8 @@ export interface EventFrame {
   /** Approximate number of bytes. */
   readonly size: number;
   readonly bytes: Buffer;
+  /** What follows these bytes: the parts of a long message. */
+  readonly rest?: readonly Buffer[];
 }
 
 /** The frame that was encoded last. In a fan-out, one frame is written to many streams in a row. */
@@ -54,9 +56,32 @@ class LazyFrame implements EventFrame {
   }
 }
 
+/** An event with a long message, whose bytes are on one line. They are not copied: that takes 30 ms for 16 MB. */
+class LongFrame implements EventFrame {
+  readonly sequence = ++lastSequence;
+  readonly size: number;
+  readonly bytes: Buffer;
+  readonly rest: readonly Buffer[];
+
+  constructor(
+    readonly stream: string,
+    message: readonly Buffer[],
+  ) {
+    this.size = message.reduce((sum, { length }) => sum + length, 0);
+    this.bytes = Buffer.from(`event: message\nid: ${eventId(this.sequence, stream)}\ndata: `);
+    this.rest = [...message, END_OF_EVENT];
+  }
+}
+
+const END_OF_EVENT = Buffer.from('\n\n');
+
 /** An event for standalone streams, or for the response stream that `stream` names (docs/decisions/0004). */
 export const eventFrame = (message: string, stream = ''): EventFrame =>
   new LazyFrame(stream, message.length, () => message);
+
+/** An event for a response stream with a message in parts, which are on one line. */
+export const longEventFrame = (message: readonly Buffer[], stream: string): EventFrame =>
+  new LongFrame(stream, message);
 
 /** An event for standalone streams whose message is composed when it is sent. */
 export const lazyEventFrame = (size: number, message: () => string): EventFrame =>

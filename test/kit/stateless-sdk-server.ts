@@ -21,7 +21,10 @@ export class StatelessSdkServer {
   static async start(uri: string): Promise<StatelessSdkServer> {
     const stateless = new StatelessSdkServer();
     const { url } = await serve((request, response) => {
-      if (request.method !== 'POST') return void response.writeHead(405).end();
+      if (request.method !== 'POST') {
+        response.writeHead(405).end();
+        return;
+      }
       const server = stateless.createServer(uri);
       const transport = new StreamableHTTPServerTransport({});
       response.on('close', () => void server.close());

@@ -4,7 +4,7 @@ import { runAtOnce } from '../slices/run-sliced.js';
 import { JsonDocument } from './json-document.js';
 import { JsonReader } from './json-reader.js';
 import { SharedJson, type JsonText } from './json-text.js';
-import { encodeSteps, ScannedObject } from './scanned-object.js';
+import { encodeSteps, oneLineSteps, ScannedObject } from './scanned-object.js';
 import { indexed } from './sliced-text.js';
 
 const MB = 1_048_576;
@@ -71,5 +71,24 @@ describe('encodeSteps', () => {
       }),
       { numRuns: 12 },
     );
+  });
+});
+
+describe('oneLineSteps', () => {
+  it('returns bytes without line breaks as they are', () => {
+    const bytes = Buffer.from('{"a":"\\n\u2028"}');
+    expect(runAtOnce(oneLineSteps(bytes))).toBe(bytes);
+  });
+
+  it.each(['\n', '\r', '\r\n'])('replaces every %j, in steps of a megabyte, in a copy', (lineBreak) => {
+    const text = `[${lineBreak}${`"漢",${lineBreak}`.repeat(MB / 3)}1]`;
+    const bytes = Buffer.from(text);
+    const steps = oneLineSteps(bytes);
+    let count = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) count++;
+    expect(count).toBe(Math.floor(bytes.length / MB));
+    expect(step.value.toString() === text.replaceAll(/[\r\n]/g, ' ')).toBe(true);
+    expect(bytes.toString() === text).toBe(true);
   });
 });

@@ -4,6 +4,8 @@ import { MAX_EAGER_LENGTH, SharedJson, type JsonText, type Member } from './json
 /** So many bytes are decoded, or characters encoded, in one step, which takes a few milliseconds. */
 const STEP_LENGTH = 1_048_576;
 const SPACE = 0x20;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
 /**
  * An object as bytes, with the positions of `{`, of the colon and the comma of each member, and of `}`. It is decoded only
@@ -121,6 +123,21 @@ export function* encodeSteps(text: string): Steps<Buffer> {
     pieces.push(Buffer.from(text.slice(at, next)));
   }
   return Buffer.concat(pieces);
+}
+
+/** The same JSON on one line, as bytes: see `onOneLine`. Without line breaks these are the given bytes, not a copy. */
+export function* oneLineSteps(bytes: Buffer): Steps<Buffer> {
+  if (!bytes.includes(LINE_FEED) && !bytes.includes(CARRIAGE_RETURN)) return bytes;
+  const copy = Buffer.allocUnsafe(bytes.length);
+  for (let from = 0; from < bytes.length; from += STEP_LENGTH) {
+    if (from > 0) yield;
+    const to = Math.min(from + STEP_LENGTH, bytes.length);
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at]!;
+      copy[at] = byte === LINE_FEED || byte === CARRIAGE_RETURN ? SPACE : byte;
+    }
+  }
+  return copy;
 }
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
