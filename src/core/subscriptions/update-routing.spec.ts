@@ -103,7 +103,43 @@ describe('UpdateRouting', () => {
     routing.expectAcknowledgement(narrow);
     update('file:///a');
     expect(delivered.toSorted()).toEqual(['anna file:///a', 'ben file:///a']);
-    expect([...routing.acknowledged(narrow)]).toEqual(['file:///a']);
+    expect(routing.acknowledged(narrow)).toEqual([]);
+  });
+
+  it('holds an update of two unacknowledged subscriptions of one subscriber for the first acknowledgement', () => {
+    const ids = ['file:///a', '*'].map((uri) => subscribe('anna', uri));
+    for (const id of ids) routing.expectAcknowledgement(id);
+    expect(update('file:///a', '1')).toBe(1);
+    expect(ids.map((id) => routing.acknowledged(id))).toEqual([['1'], []]);
+  });
+
+  it('keeps a held update for the other subscription when one of two is abandoned', () => {
+    const [narrow, wide] = ['file:///a', '*'].map((uri) => subscribe('anna', uri)) as [string, string];
+    for (const id of [narrow, wide]) routing.expectAcknowledgement(id);
+    update('file:///a', '1');
+    routing.abandoned(narrow);
+    expect(routing.acknowledged(wide)).toEqual(['1']);
+  });
+
+  it('keeps a held update when the subscription that it was to be delivered through ends before', () => {
+    const narrow = subscribe('anna', 'file:///a');
+    const wide = subscribe('anna', '*');
+    subscribe('ben', '*');
+    routing.expectAcknowledgement(narrow);
+    const route = routing.route('files', 'file:///a', '1');
+    table.removeById(wide);
+    expect(visitAll(route, ({ subscriber }) => delivered.push(subscriber))).toBe(2);
+    expect([delivered, routing.acknowledged(narrow)]).toEqual([['ben'], ['1']]);
+  });
+
+  it('delivers no update that the acknowledgement of another subscription has released meanwhile', () => {
+    const narrow = subscribe('anna', 'file:///a');
+    for (const subscriber of ['ben', 'anna']) subscribe(subscriber, '*');
+    routing.expectAcknowledgement(narrow);
+    const route = routing.route('files', 'file:///a', '1');
+    expect(route.next().value).toMatchObject({ subscriber: 'ben' });
+    expect(routing.acknowledged(narrow)).toEqual(['1']);
+    expect(route.next()).toEqual({ done: true, value: 2 });
   });
 
   it('drops a held update when a later one was delivered through another subscription', () => {

@@ -4,13 +4,19 @@ import type { Subscription, SubscriptionTarget } from './subscription-target.js'
 /** Maximum updates that are held for one subscription; beyond it the oldest is dropped. */
 const MAX_HELD = 1000;
 
+/** An update for one subscriber, which several of its unacknowledged subscriptions may hold. */
+interface HeldUpdate<U> {
+  readonly update: U;
+  isDelivered: boolean;
+}
+
 /**
  * Finds the subscriptions that an update is for. A server may send an update before, or together with, its response to
  * the subscribe request: such an update is held until the subscriber has the acknowledgement, and follows it.
  */
 export class UpdateRouting<U> {
   /** The held updates, by id of the subscription and URI, oldest first. */
-  private readonly unacknowledged = new Map<string, Map<string, U>>();
+  private readonly unacknowledged = new Map<string, Map<string, HeldUpdate<U>>>();
 
   constructor(
     private readonly table: SubscriptionTable,
@@ -23,11 +29,15 @@ export class UpdateRouting<U> {
     if (!this.unacknowledged.has(id)) this.unacknowledged.set(id, new Map());
   }
 
-  /** Returns the held updates. Call it when the acknowledgement has been written; later updates are not held. */
-  acknowledged(id: string): Iterable<U> {
-    const held = this.unacknowledged.get(id);
+  /**
+   * Returns the held updates, except those that the subscriber got through another subscription. Call it when the
+   * acknowledgement has been written; later updates are not held.
+   */
+  acknowledged(id: string): readonly U[] {
+    const held = [...(this.unacknowledged.get(id)?.values() ?? [])].filter(({ isDelivered }) => !isDelivered);
     this.unacknowledged.delete(id);
-    return held?.values() ?? [];
+    for (const each of held) each.isDelivered = true;
+    return held.map(({ update }) => update);
   }
 
   /** The subscription failed or ended without an acknowledgement. Drops the held updates. */
@@ -41,10 +51,13 @@ export class UpdateRouting<U> {
    */
   *route(server: string, uri: string, update: U, only?: string): Generator<Subscription, number, undefined> {
     const { due, held } = this.findDue(server, uri, update, only);
-    let reached = held;
+    let reached = held.size;
     for (const subscription of due) {
       if (this.table.get(subscription.id) !== subscription) continue;
-      reached++;
+      const other = held.get(subscription.subscriber);
+      if (other?.isDelivered) continue;
+      if (other) other.isDelivered = true;
+      else reached++;
       yield subscription;
     }
     return reached;
@@ -57,24 +70,26 @@ export class UpdateRouting<U> {
     const largest = targets.at(-1);
     const due: Subscription[] = [];
     const served = targets.length > 1 ? new Set<string>() : undefined;
-    let held = 0;
+    /** By subscriber. */
+    const held = new Map<string, HeldUpdate<U>>();
     for (const target of targets) {
       for (const subscription of subscriptionsOf(target, only)) {
         const { id, subscriber } = subscription;
         // An earlier update that is held for this subscription is superseded by the delivery through another one.
         if (served?.has(subscriber)) this.supersede(id, uri);
-        else if (this.hold(id, uri, update)) held++;
-        else due.push(subscription);
+        else if (this.unacknowledged.has(id)) {
+          const each = held.get(subscriber) ?? { update, isDelivered: false };
+          held.set(subscriber, each);
+          this.hold(id, uri, each);
+        } else due.push(subscription);
       }
       if (target !== largest) for (const { subscriber } of due) served?.add(subscriber);
     }
     return { due, held };
   }
 
-  /** False when updates of the subscription are not held. */
-  private hold(id: string, uri: string, update: U): boolean {
-    const held = this.unacknowledged.get(id);
-    if (!held) return false;
+  private hold(id: string, uri: string, update: HeldUpdate<U>): void {
+    const held = this.unacknowledged.get(id)!;
     this.supersede(id, uri);
     held.set(uri, update);
     if (held.size > MAX_HELD) {
@@ -82,7 +97,6 @@ export class UpdateRouting<U> {
       held.delete(oldest!);
       this.onHeldRemoved('dropped');
     }
-    return true;
   }
 
   /** Removes a held update that a later one replaces. */
