@@ -13,6 +13,7 @@ const MANY_CLIENTS = {
   sessionsPerPrincipal: 2 * CLIENTS,
   streamsPerPrincipal: 2 * CLIENTS,
   connectionsPerPrincipal: 4 * CLIENTS,
+  subscriptionsPerPrincipal: 2 * CLIENTS,
 };
 const ROUNDS = 7;
 const MANY_UPDATES = 300_000;

@@ -12,7 +12,7 @@ import { Subscribers } from '../subscriptions/subscribers.js';
 import { Authenticator } from './auth/authenticator.js';
 import { SessionPersistence } from './session-persistence.js';
 import type { SessionRestorer } from './session-restorer.js';
-import type { Session } from './session.js';
+import { sessionIdOf, type Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 const IDLE_MS = 800_000;
@@ -85,6 +85,22 @@ describe('SessionPersistence', () => {
       },
     ]);
     expect(JSON.stringify(stored())).not.toContain(session.key);
+  });
+
+  it('counts the subscriptions of a restored anonymous session by its address from its first request on', () => {
+    const previous = { id: sessionIdOf('key'), openedAt: Date.now(), seenAt: Date.now() };
+    const session = sessions.restore(ANONYMOUS, previous)!;
+    session.bindProject('one', EVERYTHING);
+    sessions.add(session);
+    subscribers.restore(session, { id: 'r', server: 'docs', uri: 'x://a', since: 1 });
+    expect(subscribers.table.countOfPrincipal(ANONYMOUS.id)).toBe(0);
+    sessions.get('key', ANONYMOUS, 'address 10.0.0.1');
+    expect(subscribers.table.countOfPrincipal('address 10.0.0.1')).toBe(1);
+  });
+
+  it('stores whether the URI is that of a resource or a pattern', () => {
+    subscribers.add(open(), { server: 'docs', uri: 'x://*', isExact: true });
+    expect(stored()[0]!.subscriptions).toMatchObject([{ uri: 'x://*', isExact: true }]);
   });
 
   it('removes the record with the last subscription and with the session', () => {

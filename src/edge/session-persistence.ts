@@ -50,6 +50,7 @@ export class SessionPersistence implements OnModuleInit {
     this.sessions.onPrincipalChange((session) => {
       if (this.tracked.has(session.id)) this.store(session);
     });
+    this.sessions.onQuotaKeyChange((session) => this.subscribers.quotaKeyChanged(session));
     this.sessions.onInterval(() => this.writeChanges());
     const failures = { type: 'counter', name: 'gatehouse_session_write_failures_total' } as const;
     this.metrics.expose({ ...failures, help: 'Failed writes of the session journal.' }, () => [

@@ -32,6 +32,7 @@ export class Sessions implements OnModuleInit {
   private nextSlice: NodeJS.Immediate | undefined;
   private readonly intervalListeners = new ListenerSet();
   private readonly principalListeners = new ListenerSet<[session: Session]>();
+  private readonly quotaKeyListeners = new ListenerSet<[session: Session]>();
   private readonly unread = new UnreadByPrincipal();
   private readonly openListeners = new ListenerSet<[session: Session]>();
   private readonly logger = new Logger('Sessions');
@@ -136,6 +137,11 @@ export class Sessions implements OnModuleInit {
     this.principalListeners.add(listener);
   }
 
+  /** Calls the listener when limits count a restored session by another key, with its first request. */
+  onQuotaKeyChange(listener: (session: Session) => void): void {
+    this.quotaKeyListeners.add(listener);
+  }
+
   close(): void {
     for (const timer of this.timers) clearInterval(timer);
     clearImmediate(this.nextSlice);
@@ -186,6 +192,7 @@ export class Sessions implements OnModuleInit {
     session.quotaKey = quotaKey;
     this.perPrincipal.claimUnlimited(quotaKey);
     this.byPrincipal.add(session);
+    this.quotaKeyListeners.emit(session);
   }
 
   private changePrincipal(session: Session, principal: Principal): void {

@@ -5,10 +5,12 @@ import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import type { RemovedSubscription } from '../core/subscriptions/subscription-table.js';
-import type { Principal } from '../mcp/principal.js';
+import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { Subscribers } from './subscribers.js';
 
 const principal = (id: string): Principal => ({ id, grants: '*' });
+const anonymous = (id: string, address: string): FakeSubscriber =>
+  new FakeSubscriber(id, ANONYMOUS, `address ${address}`);
 const at = (server: string, uri: string): ResourceAddress => ({ server, uri });
 const urisIn = (removed: readonly RemovedSubscription[]): string[] =>
   removed.map(({ subscription }) => subscription.uri);
@@ -52,7 +54,9 @@ describe('Subscribers', () => {
     expect(row).toMatchObject({ subscriber: 'a', principal: 'ann', server: 'db', uri: 'x' });
     expect(row.since).toBeGreaterThanOrEqual(before);
     expect(row.id).toMatch(/^[\w-]{12}$/);
-    expect(add(new FakeSubscriber('b'), 'x').principal).toBeUndefined();
+    expect(add(new FakeSubscriber('b', ANONYMOUS, 'address 10.0.0.1'), 'x').principal).toBe(
+      'address 10.0.0.1',
+    );
   });
 
   it('find the client of a subscription until it ends', () => {
@@ -122,7 +126,7 @@ describe('Subscribers', () => {
       expect(subscribers.table.size).toBe(2);
     });
 
-    it('count all sessions of a principal together, and anonymous sessions separately', () => {
+    it('count all sessions of a principal together, and anonymous sessions by address', () => {
       open({ subscriptionsPerPrincipal: 2 });
       const [first, second] = [
         new FakeSubscriber('a', principal('ann')),
@@ -134,9 +138,26 @@ describe('Subscribers', () => {
       expect(refusal(() => add(second, 'y'))).toEqual(reached);
       expect(refusal(() => add(first, 'y'))).toEqual(reached);
       add(new FakeSubscriber('c', principal('ben')), 'y');
-      for (const anonymous of ['d', 'e'])
-        for (const uri of ['x', 'y']) add(new FakeSubscriber(anonymous), uri);
+      for (const id of ['d', 'e']) add(anonymous(id, '10.0.0.1'), 'x');
+      expect(refusal(() => add(anonymous('f', '10.0.0.1'), 'x'))).toEqual(reached);
+      for (const uri of ['x', 'y']) add(anonymous('g', '10.0.0.2'), uri);
       expect(subscribers.table.size).toBe(7);
+    });
+
+    it('count the subscriptions of a restored anonymous session when its address is known', () => {
+      open({ subscriptionsPerPrincipal: 2 });
+      const clients = ['a', 'b', 'c'].map((id) => new FakeSubscriber(id, ANONYMOUS, ANONYMOUS.id));
+      for (const client of clients) expect(subscribers.restore(client, restorable(client.id))).toBeDefined();
+      for (const client of clients) {
+        client.quotaKey = 'address 10.0.0.1';
+        subscribers.quotaKeyChanged(client);
+      }
+      expect(subscribers.table.countOfPrincipal('address 10.0.0.1')).toBe(3);
+      clients[0]!.close();
+      const fresh = new FakeSubscriber('d', ANONYMOUS, 'address 10.0.0.1');
+      expect(refusal(() => add(fresh, 'x'))).toMatchObject({ kind: 'limit-exceeded' });
+      for (const client of clients) client.close();
+      expect(subscribers.table.countOfPrincipal('address 10.0.0.1')).toBe(0);
     });
 
     it('accept a session whose principal reached the limit of a client in another session', () => {

@@ -123,6 +123,11 @@ export class Subscribers {
     return removed;
   }
 
+  /** The limits per principal count the subscriber by another key. */
+  quotaKeyChanged(subscriber: Subscriber): void {
+    this.table.setPrincipal(subscriber.id, countedPrincipal(subscriber));
+  }
+
   private announceAdded(subscriber: Subscriber, subscription: Subscription): void {
     this.changeListeners.emit(subscription, subscriber, true);
     if (!this.observed.has(subscriber.id)) this.observe(subscriber);
@@ -163,12 +168,18 @@ export class Subscribers {
   }
 }
 
+/** The key of limits per principal. A restored session of an anonymous client has none before its first request. */
+function countedPrincipal({ principal, session }: Subscriber): string | undefined {
+  const key = session?.quotaKey ?? principal.id;
+  return key === ANONYMOUS.id ? undefined : key;
+}
+
 const newSubscription = (
-  { id, principal }: Subscriber,
+  subscriber: Subscriber,
   { server, uri, isExact }: SubscribableAddress,
 ): NewSubscription => ({
-  subscriber: id,
-  principal: principal === ANONYMOUS ? undefined : principal.id,
+  subscriber: subscriber.id,
+  principal: countedPrincipal(subscriber),
   server,
   uri,
   ...(isExact && { isExact }),

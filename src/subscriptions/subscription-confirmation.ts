@@ -75,9 +75,16 @@ export class SubscriptionConfirmation {
     await this.confirmOnLink(backend.id, session.id, uri);
   }
 
+  /** Repeats the request when the reconciler of the link was replaced, because the poll interval has changed. */
   private async confirmOnLink(server: string, owner: string | undefined, uri: string): Promise<void> {
     const link = this.links.find(server, owner);
     if (!link) throw serverUnavailable(server, 'it is not connected');
-    await link.reconciler.confirm(uri);
+    try {
+      await link.reconciler.confirm(uri);
+    } catch (error) {
+      const next = this.links.find(server, owner);
+      if (error instanceof RemoteError || next === link || next?.link !== link.link) throw error;
+      await this.confirmOnLink(server, owner, uri);
+    }
   }
 }

@@ -6,6 +6,7 @@ import { ERROR_CODES, RemoteError } from '../core/errors.js';
 import type { Upstream, UpstreamReconciler } from '../core/subscriptions/upstream-reconciler.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { PollingUpstream } from './polling-upstream.js';
+import type { WatchedUris } from './wanted-resources.js';
 
 /** One live link to a server, with the reconciler of its upstream subscriptions. */
 export interface UpstreamLink {
@@ -15,6 +16,14 @@ export interface UpstreamLink {
   readonly pollMs: number | undefined;
   readonly reconciler: UpstreamReconciler;
 }
+
+/** What patterns watch on a link. */
+export const heldOn = (link: UpstreamLink | undefined): WatchedUris => ({
+  areHeld: true,
+  get uris() {
+    return link?.reconciler.uris ?? [];
+  },
+});
 
 /** `onChange` is called with the URI of a resource that a poll found changed. */
 export function createUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
@@ -77,6 +86,9 @@ const isUnknownMethod = (error: unknown): boolean =>
 export class UpstreamLinks {
   private readonly byServer = new Map<string, Map<string | undefined, UpstreamLink>>();
 
+  /** `onDelete` is called before the reconciler of a link is closed. */
+  constructor(private readonly onDelete: (server: string, link: UpstreamLink) => void = () => {}) {}
+
   /** Number of upstream subscriptions on all links, including polled resources. */
   get subscriptionCount(): number {
     let count = 0;
@@ -106,6 +118,7 @@ export class UpstreamLinks {
     const link = links?.get(owner);
     links?.delete(owner);
     if (links?.size === 0) this.byServer.delete(server);
+    if (link) this.onDelete(server, link);
     link?.reconciler.close('the connection was lost');
   }
 

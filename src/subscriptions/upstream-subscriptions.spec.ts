@@ -36,6 +36,19 @@ describe('UpstreamSubscriptions', () => {
     expect(await harness.upstream()).toBe(2);
   });
 
+  it('complete a subscribe request during which the poll interval is changed', async () => {
+    await open(new FakeServer(['x://a']), { entries: { s: { watch: { pollMs: 1000 } } } });
+    server.link.notificationStream = 'none';
+    server.replyToSubscribe = () => 'waits';
+    const outcome = outcomeOf(harness.subscriptions.subscribe(client.context, 'x://a'));
+    await harness.pass(0);
+    server.replyToSubscribe = () => 'takes';
+    await harness.reload({ s: { watch: { pollMs: 2000 } } });
+    await harness.pass(0);
+    expect([outcome.error, harness.rows]).toEqual([undefined, ['a x://a']]);
+    expect(outcome.value).toMatchObject({ uri: 'x://a' });
+  });
+
   it('send nothing to a server that does not support subscriptions', async () => {
     await open(new FakeServer(['x://a'], false));
     await harness.subscribe(client, 'x://a');

@@ -17,12 +17,13 @@ import type { ClientSession } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 import { MAX_PATTERN_MATCHES } from './pattern-matches.js';
+import { PreviousMatches } from './previous-matches.js';
 import { SessionLinkOpener } from './session-link-opener.js';
 import { Subscribers } from './subscribers.js';
 import { MAX_CONCURRENT_REQUESTS, SubscriptionConfirmation } from './subscription-confirmation.js';
 import { ResourceUpdates } from './resource-updates.js';
-import { createUpstream, UpstreamLinks, type UpstreamLink } from './upstream-link.js';
-import { WantedResources } from './wanted-resources.js';
+import { createUpstream, heldOn, UpstreamLinks, type UpstreamLink } from './upstream-link.js';
+import { WantedResources, type WatchedUris } from './wanted-resources.js';
 
 const RECONCILER_OPTIONS: ReconcilerOptions = {
   lingerMs: 500,
@@ -46,7 +47,8 @@ interface Appearance {
 @Injectable()
 export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Subscriptions');
-  private readonly links = new UpstreamLinks();
+  private readonly links: UpstreamLinks;
+  private readonly previousMatches: PreviousMatches;
   readonly wanted: WantedResources;
   private readonly sessionLinks: SessionLinkOpener;
   private readonly confirmation: SubscriptionConfirmation;
@@ -60,6 +62,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     private readonly backends: Backends,
     private readonly metrics: Metrics,
   ) {
+    this.previousMatches = new PreviousMatches(subscribers.table);
+    this.links = new UpstreamLinks((server, link) => this.previousMatches.keep(server, link));
     this.wanted = new WantedResources(subscribers.table, registry, (server) =>
       this.logger.warn({ message: `only ${MAX_PATTERN_MATCHES} resources of a pattern are watched`, server }),
     );
@@ -89,7 +93,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     let uris: readonly string[];
     let confirmed: ReadonlySet<string>;
     try {
-      uris = await this.urisOf(row);
+      uris = [...(await this.urisOf(row, heldOn(this.linkOf(row))))];
       confirmed = await this.confirmation.confirm(row, uris);
     } finally {
       this.pending.delete(row.id);
@@ -134,14 +138,9 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
 
   /** After a new listing: subscribes the resources that match a pattern, up to the maximum. */
   async subscribeMatches(server: string, pattern: ResourcePattern): Promise<void> {
-    const uris = await this.wanted.matching(server, pattern);
-    for (const { reconciler } of this.links.of(server)) {
-      const tracked = new Set([...reconciler.uris].filter((uri) => pattern.matches(uri)));
-      for (const uri of uris) {
-        if (tracked.size < MAX_PATTERN_MATCHES) tracked.add(uri);
-        if (tracked.has(uri)) reconciler.resourceListed(uri);
-      }
-    }
+    for (const link of this.links.of(server))
+      for (const uri of await this.wanted.matching(server, pattern, heldOn(link)))
+        link.reconciler.resourceListed(uri);
   }
 
   /** The URIs that the links of a server have subscribed, or are about to subscribe. */
@@ -150,6 +149,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   private rowRemoved(row: Subscription): void {
+    this.previousMatches.rowRemoved(row);
     const link = this.linkOf(row);
     // On a shared link, other clients may be subscribed to the same target.
     if (!link || (link.owner === undefined && this.subscribers.table.targetAt(row))) return;
@@ -209,7 +209,10 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     const { pollMs } = backend.config.watch;
     const upstreamLink = { link, owner, pollMs, reconciler };
     this.links.set(server, upstreamLink);
-    void this.markAllDirty(server, upstreamLink);
+    void this.markAllDirty(server, upstreamLink, {
+      uris: this.previousMatches.take(server, owner),
+      areHeld: false,
+    });
   }
 
   private notificationsMissed(server: string, link: Link, owner: string | undefined): void {
@@ -217,22 +220,27 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     // Polling needs no notifications.
     if (upstreamLink?.link !== link || updateSourceOf(link, upstreamLink.pollMs) === 'polling') return;
     upstreamLink.reconciler.invalidate();
-    void this.markAllDirty(server, upstreamLink);
+    void this.markAllDirty(server, upstreamLink, heldOn(upstreamLink));
   }
 
-  private async markAllDirty(server: string, link: UpstreamLink): Promise<void> {
+  private async markAllDirty(server: string, link: UpstreamLink, watched: WatchedUris): Promise<void> {
     const targets = this.wanted.targetsOf(server, link.owner, ({ id }) => !this.pending.has(id));
     for (const { uri, pattern } of targets) if (!pattern) link.reconciler.markDirty(uri);
-    for (const { uri, pattern } of targets) if (pattern) await this.markRowDirty({ server, uri }, link);
+    for (const { uri, pattern } of targets)
+      if (pattern) await this.markRowDirty({ server, uri }, link, watched);
   }
 
-  private async markRowDirty(row: SubscribableAddress, { reconciler }: UpstreamLink): Promise<void> {
-    for (const uri of await this.urisOf(row)) reconciler.markDirty(uri);
+  private async markRowDirty(
+    row: SubscribableAddress,
+    link: UpstreamLink,
+    watched = heldOn(link),
+  ): Promise<void> {
+    for (const uri of await this.urisOf(row, watched)) link.reconciler.markDirty(uri);
   }
 
-  private async urisOf(row: SubscribableAddress): Promise<readonly string[]> {
+  private async urisOf(row: SubscribableAddress, watched: WatchedUris): Promise<Iterable<string>> {
     const pattern = patternAt(row);
-    return pattern ? this.wanted.matching(row.server, pattern) : [row.uri];
+    return pattern ? this.wanted.matching(row.server, pattern, watched) : [row.uri];
   }
 
   private linkOf({ server, subscriber }: Subscription): UpstreamLink | undefined {

@@ -8,12 +8,19 @@ import type { SubscriptionTable } from '../core/subscriptions/subscription-table
 import type { DesiredSubscriptions } from '../core/subscriptions/upstream-reconciler.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import type { Registry } from '../registry/registry.service.js';
-import { findMatches } from './pattern-matches.js';
+import { findMatches, MAX_PATTERN_MATCHES } from './pattern-matches.js';
 
 /** A resource or a pattern that is subscribed to. */
 interface WantedTarget {
   readonly uri: string;
   readonly pattern: ResourcePattern | undefined;
+}
+
+/** The URIs that a link has subscribed, or that the link before it had. */
+export interface WatchedUris {
+  readonly uris: Iterable<string>;
+  /** Whether the server may hold them: then they count for the maximum until they are unsubscribed, listed or not. */
+  readonly areHeld: boolean;
 }
 
 /**
@@ -58,11 +65,27 @@ export class WantedResources {
     );
   }
 
-  /** The listed resources that match a pattern, up to the maximum. Sliced, because lists may be long. */
-  async matching(server: string, pattern: ResourcePattern): Promise<readonly string[]> {
-    const { uris, isTruncated } = await findMatches(this.listOf(server), pattern, sliceScheduler.start());
+  /**
+   * The listed resources that match a pattern, up to the maximum: first those that are watched already, then others in the
+   * order of the list. Sliced, because lists may be long.
+   */
+  async matching(server: string, pattern: ResourcePattern, watched: WatchedUris): Promise<Iterable<string>> {
+    const yieldIfDue = sliceScheduler.start();
+    const { uris, isTruncated } = await findMatches(this.listOf(server), pattern, yieldIfDue);
     if (isTruncated) this.onTooManyMatches(server);
-    return uris;
+    else if (!watched.areHeld) return uris;
+    const selected = new Set<string>();
+    let places = MAX_PATTERN_MATCHES;
+    let compared = 0;
+    for (const uri of watched.uris) {
+      if (++compared % 256 === 0) await yieldIfDue();
+      if (selected.size >= places) return selected;
+      if (!pattern.matches(uri)) continue;
+      if (this.isListed(server, uri)) selected.add(uri);
+      else if (watched.areHeld) places--;
+    }
+    for (const uri of uris) if (selected.size < places) selected.add(uri);
+    return selected;
   }
 
   private isWanted(server: string, uri: string): boolean {

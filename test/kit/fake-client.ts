@@ -34,7 +34,7 @@ export class FakeClient implements ClientSession {
   constructor(
     readonly id: string,
     readonly capabilities: ClientCapabilities = {},
-    readonly quotaKey: string = id,
+    public quotaKey: string = id,
   ) {}
 
   notify(method: string, params: JsonText | undefined): void {
@@ -111,8 +111,9 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   constructor(
     id: string,
     readonly principal: Principal = ANONYMOUS,
+    quotaKey = principal === ANONYMOUS ? id : principal.id,
   ) {
-    super(id);
+    super(id, {}, quotaKey);
   }
 
   get session(): this {

@@ -71,6 +71,10 @@ export class SubscriptionTable {
     return this.byServer.get(address.server)?.at(address);
   }
 
+  hasPatterns(server: string): boolean {
+    return this.byServer.get(server)?.hasPatterns ?? false;
+  }
+
   /** Whether a subscription is for exactly this resource, by its URI or by a pattern that matches it. */
   isWanted(server: string, uri: string): boolean {
     return this.byServer.get(server)?.isWanted(uri) ?? false;
@@ -135,6 +139,15 @@ export class SubscriptionTable {
     return subscription && this.delete(subscription);
   }
 
+  /** Counts the subscriptions of a subscriber for another principal, or for none. */
+  setPrincipal(subscriber: string, principal: string | undefined): void {
+    for (const row of this.ofSubscriber(subscriber) as Iterable<{ principal: string | undefined }>) {
+      this.countForPrincipal(row.principal, -1);
+      row.principal = principal;
+      this.countForPrincipal(principal, 1);
+    }
+  }
+
   removeById(id: string): RemovedSubscription | undefined {
     const subscription = this.byId.get(id);
     return subscription && this.delete(subscription);
@@ -163,7 +176,7 @@ export class SubscriptionTable {
     const own = this.bySubscriber.get(subscriber);
     if (own) own.add(subscription);
     else this.bySubscriber.set(subscriber, new Set([subscription]));
-    if (principal !== undefined) this.countByPrincipal.set(principal, this.countOfPrincipal(principal) + 1);
+    this.countForPrincipal(principal, 1);
     return { subscription, isNew: true, isFirst: target.size === 1 };
   }
 
@@ -173,7 +186,7 @@ export class SubscriptionTable {
     const own = this.bySubscriber.get(subscriber);
     own?.delete(subscription);
     if (own?.size === 0) this.bySubscriber.delete(subscriber);
-    if (principal !== undefined) this.uncountPrincipal(principal);
+    this.countForPrincipal(principal, -1);
     const index = this.byServer.get(server);
     const target = index?.at(subscription);
     return { subscription, wasLast: index && target ? this.deleteFrom(index, target, subscription) : false };
@@ -189,9 +202,10 @@ export class SubscriptionTable {
     return true;
   }
 
-  private uncountPrincipal(principal: string): void {
-    const left = this.countOfPrincipal(principal) - 1;
-    if (left > 0) this.countByPrincipal.set(principal, left);
+  private countForPrincipal(principal: string | undefined, change: 1 | -1): void {
+    if (principal === undefined) return;
+    const count = this.countOfPrincipal(principal) + change;
+    if (count > 0) this.countByPrincipal.set(principal, count);
     else this.countByPrincipal.delete(principal);
   }
 

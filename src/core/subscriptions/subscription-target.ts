@@ -12,7 +12,7 @@ export interface Subscription extends SubscribableAddress {
   readonly id: string;
   /** The id of the subscriber. */
   readonly subscriber: string;
-  /** The principal that the subscription is counted for; undefined without authentication. */
+  /** The quota key that the subscription is counted for; undefined while the address of an anonymous client is not known. */
   readonly principal: string | undefined;
   /** Milliseconds since the epoch. */
   readonly since: number;
@@ -90,6 +90,10 @@ export class TargetIndex {
 
   pattern(uri: string): SubscriptionTarget | undefined {
     return this.patterns?.byUri.get(uri);
+  }
+
+  get hasPatterns(): boolean {
+    return this.patterns !== undefined;
   }
 
   at(address: TargetAddress): SubscriptionTarget | undefined {
