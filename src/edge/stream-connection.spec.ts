@@ -78,6 +78,15 @@ describe('StreamConnection', () => {
     expect(turns).toHaveLength(3);
   });
 
+  it('is ready for the next event at once when its client has read one of less than a megabyte', () => {
+    for (let event = 0; event < 20; event++) {
+      connection.write(LARGE);
+      for (let drain = 0; drain < 3; drain++) response.emit('drain');
+      expect(connection.isBlocked).toBe(false);
+    }
+    expect(response.text.length).toBe(20 * LARGE.length);
+  });
+
   it('writes no more when the client disconnects meanwhile', () => {
     connection.write(Buffer.alloc(2_500_000, 'x'));
     for (let drain = 0; drain < 16; drain++) response.emit('drain');

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 /** Large events are written in chunks, so that a client that reads slowly is not taken for one that reads nothing. */
 const MAX_WRITE_BYTES = 65_536;
-/** After so many bytes of large events, other work of the event loop comes first, even if the client reads that fast. */
+/** After so many bytes of one event, other work of the event loop comes first, even if the client reads that fast. */
 const MAX_TURN_BYTES = 1_048_576;
 const NOTHING = Buffer.alloc(0);
 const NO_PARTS: readonly Buffer[] = [];
@@ -18,7 +18,7 @@ export class StreamConnection {
   private unwritten: Buffer = NOTHING;
   /** The parts of the last event that follow it. */
   private rest: readonly Buffer[] = NO_PARTS;
-  /** Bytes written since other work came first. */
+  /** Bytes of the last event that were written since other work came first. */
   private turnBytes = 0;
   private isEnding = false;
   /** Runs while the socket is full, and after the end of the response until the connection is closed. */
@@ -52,6 +52,7 @@ export class StreamConnection {
   write(bytes: Buffer, rest: readonly Buffer[] = NO_PARTS): void {
     this.unwritten = bytes;
     this.rest = rest;
+    this.turnBytes = 0;
     this.writeChunks();
   }
 
