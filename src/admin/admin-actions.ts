@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { shorten } from '../core/errors.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
 import { DecisionStore, type Decisions } from '../state/decision-store.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
@@ -6,7 +7,8 @@ import { Metrics } from '../metrics/metrics.js';
 import type { AdminCaller } from './admin-caller.js';
 import type { AuditEvent } from '../state/audit/audit-entry.js';
 import { AuditLog } from '../state/audit/audit-log.js';
-import { AdminProblem, type ProblemKind } from './admin-problem.js';
+import { AdminProblem, PROBLEMS } from './admin-problem.js';
+import { RefusalBudget } from './refusal-budget.js';
 import { SecretRedactor } from './secret-redactor.js';
 
 export interface AdminAction {
@@ -30,13 +32,17 @@ export interface PlannedChange {
 export class AdminActions {
   private readonly logger = new Logger('Audit');
   private readonly queue = new SerialQueue();
+  private readonly refusals: RefusalBudget;
+  private readonly recorded = new WeakSet<AdminProblem>();
 
   constructor(
     private readonly audit: AuditLog,
     private readonly decisions: DecisionStore,
     private readonly secrets: SecretRedactor,
     private readonly metrics: Metrics,
-  ) {}
+  ) {
+    this.refusals = new RefusalBudget(metrics);
+  }
 
   /** Creates the `apply` of a change that updates the decisions. */
   decisionUpdate(change: (decisions: Decisions) => Decisions): PlannedChange['apply'] {
@@ -56,13 +62,22 @@ export class AdminActions {
     });
   }
 
-  /** Also for a request that was refused before its change was planned. The refusal stands if it cannot be recorded. */
-  recordRefusal(
-    { actor, requestId }: Pick<AdminCaller, 'actor' | 'requestId'>,
+  /**
+   * Also for a request that was refused before its change was planned. Each problem is recorded once, within a limit on
+   * their number. The refusal stands if it cannot be recorded.
+   */
+  async recordRefusal(
+    { actor, requestId }: Omit<AdminCaller, 'precondition'>,
     action: AdminAction,
-    problem: ProblemKind,
+    problem: AdminProblem,
   ): Promise<void> {
-    return this.recordOutcome({ actor, requestId, ...action, outcome: 'refused', change: { problem } });
+    if (PROBLEMS[problem.kind].status >= 500 || this.recorded.has(problem)) return;
+    this.recorded.add(problem);
+    const suppressed = this.refusals.take(actor);
+    if (suppressed === undefined) return;
+    const change = { problem: problem.kind, ...(suppressed > 0 && { suppressed }) };
+    const target = shorten(action.target);
+    await this.recordOutcome({ actor, requestId, ...action, target, outcome: 'refused', change });
   }
 
   private async plan(
@@ -73,7 +88,7 @@ export class AdminActions {
     try {
       return plan();
     } catch (error) {
-      if (error instanceof AdminProblem) await this.recordRefusal(caller, action, error.kind);
+      if (error instanceof AdminProblem) await this.recordRefusal(caller, action, error);
       throw error;
     }
   }

@@ -20,6 +20,7 @@ export interface AdminRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
+const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const REQUEST_ID = /^[\w.:-]{1,64}$/;
 
 const roles = new WeakMap<AdminRequest, AdminRole>();
@@ -39,15 +40,23 @@ export function requestIdOf(request: AdminRequest): string {
   return id;
 }
 
+export const isRead = ({ method }: AdminRequest): boolean => READ_METHODS.has(method);
+
+/** Names a request in the audit log whose action is not known. */
+export const routeOf = ({ method, url }: AdminRequest): { action: string; target: string } => ({
+  action: method,
+  target: url.split('?', 1)[0]!,
+});
+
+export function callerOf(request: AdminRequest): Omit<AdminCaller, 'precondition'> {
+  const actor = roles.get(request);
+  if (!actor) throw new Error('a route of the admin API lacks AdminGuard');
+  return { actor, requestId: requestIdOf(request) };
+}
+
 export const CurrentCaller = createParamDecorator(
   (_data: unknown, context: ExecutionContext): AdminCaller => {
     const request = context.switchToHttp().getRequest<AdminRequest>();
-    const actor = roles.get(request);
-    if (!actor) throw new Error('a route of the admin API lacks AdminGuard');
-    return {
-      actor,
-      requestId: requestIdOf(request),
-      precondition: Precondition.fromHeaders(request.headers),
-    };
+    return { ...callerOf(request), precondition: Precondition.fromHeaders(request.headers) };
   },
 );

@@ -10,6 +10,7 @@ import type { ValidationError } from 'class-validator';
 import { AdminGuard } from './admin.guard.js';
 import { invalidInput, type FieldError } from './admin-problem.js';
 import { BodyInterceptor } from './body.interceptor.js';
+import { RefusalInterceptor } from './refusal.interceptor.js';
 import { ResponseInterceptor } from './response.interceptor.js';
 
 const ADMIN_PATH = 'admin/v1';
@@ -19,7 +20,7 @@ export const AdminController = (path = ''): ClassDecorator =>
   applyDecorators(
     Controller(path === '' ? ADMIN_PATH : `${ADMIN_PATH}/${path}`),
     UseGuards(AdminGuard),
-    UseInterceptors(ResponseInterceptor, BodyInterceptor),
+    UseInterceptors(ResponseInterceptor, RefusalInterceptor, BodyInterceptor),
     UsePipes(
       new ValidationPipe({
         transform: true,

@@ -1,36 +1,39 @@
 import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { Observable } from 'rxjs';
-import { GatewayError } from '../core/errors.js';
+import type { GatewayError } from '../core/errors.js';
 import { readBody } from '../edge/http-request.js';
 import { JsonProblem } from '../lib/json-text/json-reader.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import { Metrics } from '../metrics/metrics.js';
 import { AdminProblem } from './admin-problem.js';
 
+const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/merge-patch+json']);
 const MAX_BODY_BYTES = 1_048_576;
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 /** Matches every text that may have a key that `isPoisoned` finds. `\u`, because a key may be written with escapes. */
 const MAY_BE_POISONED = /__proto__|constructor|\\u/;
 
-/** Reads the body as JSON. Runs after the guard: nothing of a body is read before its sender is authorised. */
+/** Reads the body, which must be declared as JSON. Runs after the guard: nothing of a body is read before its sender is authorised. */
 @Injectable()
 export class BodyInterceptor implements NestInterceptor {
   constructor(private readonly metrics: Metrics) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
+    requireJsonType(request);
     if (BODY_METHODS.has(request.method) && hasBody(request)) request.body = await this.read(request);
     return next.handle();
   }
 
   private async read({ raw }: FastifyRequest): Promise<unknown> {
     const body = await readBody(raw, MAX_BODY_BYTES).catch((error: GatewayError) => {
-      throw new AdminProblem(error.kind === 'payload-too-large' ? error.kind : 'malformed', error.message);
+      throw new AdminProblem('malformed', error.message);
     });
     if (body instanceof JsonProblem) {
       this.metrics.countRefusedJson('admin', body.reason);
-      throw new AdminProblem('malformed', `the body ${body.message}`);
+      const kind = body.reason === 'size' ? 'payload-too-large' : 'malformed';
+      throw new AdminProblem(kind, `the body ${body.message}`);
     }
     const { text } = body;
     const value: unknown = JSON.parse(text);
@@ -41,6 +44,16 @@ export class BodyInterceptor implements NestInterceptor {
       );
     return value;
   }
+}
+
+/** Browsers send forms and plain text across origins without a preflight request, so those types are refused. */
+function requireJsonType({ headers }: FastifyRequest): void {
+  const type = headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase();
+  if (type !== undefined && !JSON_TYPES.has(type))
+    throw new AdminProblem(
+      'unsupported-media-type',
+      `the content type must be ${[...JSON_TYPES].join(' or ')}, not ${type}`,
+    );
 }
 
 /** RFC 9112, 6.3: a request without either header has no body. */

@@ -9,6 +9,8 @@ const FORGET_INTERVAL_MS = 1000;
 /** Each further failure is answered later than the one before, up to the maximum. */
 const DELAY_STEP_MS = 100;
 const MAX_DELAY_MS = 5000;
+/** Of an attempt that is refused unchecked: the others are answered then. */
+export const RETRY_AFTER_SECONDS = String(MAX_DELAY_MS / 1000);
 /** Attempts of one address, and of all, whose answer is delayed at the same time. Further ones are refused unchecked. */
 const MAX_PENDING = 16;
 const MAX_PENDING_IN_TOTAL = 1000;

@@ -7,7 +7,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { MetricsSettings } from '../config/metrics-settings.js';
 import { AdminTokens } from './admin-tokens.js';
 import { FailedTokens } from './failed-tokens.js';
-import { OperatorAccess } from './operator-access.js';
+import { OperatorAccess, type AccessDecision } from './operator-access.js';
 
 const tokens = new AdminTokens('a-token-of-the-admin', 'a-token-of-the-viewer');
 const access = (isPublic = false): OperatorAccess =>
@@ -23,22 +23,22 @@ const request = (remoteAddress: string | undefined, headers: IncomingHttpHeaders
 });
 
 describe('OperatorAccess', () => {
-  it.each<[string | undefined, IncomingHttpHeaders, boolean]>([
-    ['127.0.0.1', {}, true],
-    ['127.8.8.8', {}, true],
-    ['::1', {}, true],
-    ['::ffff:127.0.0.1', {}, true],
-    ['10.0.0.7', {}, false],
-    ['::ffff:10.0.0.7', {}, false],
-    [undefined, {}, false],
-    ['127.0.0.1', { 'x-forwarded-for': '127.0.0.1' }, false],
-    ['127.0.0.1', { forwarded: 'for=127.0.0.1' }, false],
-    ['10.0.0.7', { 'x-forwarded-for': '127.0.0.1' }, false],
-    ['10.0.0.7', { authorization: 'Bearer a-token-of-the-admin' }, true],
-    ['10.0.0.7', { authorization: 'Bearer a-token-of-the-viewer' }, true],
-    ['10.0.0.7', { authorization: 'Bearer a-token-of-a-client' }, false],
-  ])('allows %s with %j: %s', async (address, headers, allowed) => {
-    expect(await access().allows(request(address, headers))).toBe(allowed);
-    expect(await access(true).allows(request(address, headers))).toBe(true);
+  it.each<[string | undefined, IncomingHttpHeaders, AccessDecision]>([
+    ['127.0.0.1', {}, 'allowed'],
+    ['127.8.8.8', {}, 'allowed'],
+    ['::1', {}, 'allowed'],
+    ['::ffff:127.0.0.1', {}, 'allowed'],
+    ['10.0.0.7', {}, 'no-token'],
+    ['::ffff:10.0.0.7', {}, 'no-token'],
+    [undefined, {}, 'no-token'],
+    ['127.0.0.1', { 'x-forwarded-for': '127.0.0.1' }, 'no-token'],
+    ['127.0.0.1', { forwarded: 'for=127.0.0.1' }, 'no-token'],
+    ['10.0.0.7', { 'x-forwarded-for': '127.0.0.1' }, 'no-token'],
+    ['10.0.0.7', { authorization: 'Bearer a-token-of-the-admin' }, 'allowed'],
+    ['10.0.0.7', { authorization: 'Bearer a-token-of-the-viewer' }, 'allowed'],
+    ['10.0.0.7', { authorization: 'Bearer a-token-of-a-client' }, 'invalid-token'],
+  ])('decides on %s with %j: %s', async (address, headers, decision) => {
+    expect(await access().check(request(address, headers))).toBe(decision);
+    expect(await access(true).check(request(address, headers))).toBe('allowed');
   });
 });

@@ -6,6 +6,8 @@ import type { PeerRequest } from '../edge/client-addresses.js';
 import { FailedTokens } from './failed-tokens.js';
 import { AdminTokens } from './admin-tokens.js';
 
+export type AccessDecision = 'allowed' | 'no-token' | 'invalid-token' | 'too-many-attempts';
+
 /** Decides which requests may read `/metrics` and the details of `/health`. */
 @Injectable()
 export class OperatorAccess {
@@ -15,14 +17,15 @@ export class OperatorAccess {
     private readonly failed: FailedTokens,
   ) {}
 
-  async allows(request: PeerRequest): Promise<boolean> {
+  async check(request: PeerRequest): Promise<AccessDecision> {
     const { headers, socket } = request;
-    if (this.metrics.public || isDirectLoopback(headers, socket.remoteAddress)) return true;
+    if (this.metrics.public || isDirectLoopback(headers, socket.remoteAddress)) return 'allowed';
     const { authorization } = headers;
-    if (authorization === undefined || !this.failed.allowsAttempt(request)) return false;
-    if (this.tokens.roleOf(authorization)) return true;
+    if (authorization === undefined) return 'no-token';
+    if (!this.failed.allowsAttempt(request)) return 'too-many-attempts';
+    if (this.tokens.roleOf(authorization)) return 'allowed';
     await this.failed.fail(request);
-    return false;
+    return 'invalid-token';
   }
 }
 

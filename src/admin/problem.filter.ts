@@ -6,12 +6,11 @@ import { throwError } from 'rxjs';
 import { GatewayError } from '../core/errors.js';
 import { AdminProblem, PROBLEMS, type ProblemKind } from './admin-problem.js';
 import { writeRefusal } from '../edge/http-errors.js';
+import { RETRY_AFTER_SECONDS } from './failed-tokens.js';
 import { requestIdOf, type AdminRequest } from './admin-caller.js';
 import type { ProblemDto } from './dto/problem.dto.js';
 import { SecretRedactor } from './secret-redactor.js';
 
-/** The longest delay of a failed attempt. */
-const RETRY_AFTER_SECONDS = '5';
 const WWW_AUTHENTICATE = 'Bearer realm="gatehouse-admin"';
 const ADMIN_URL = /^\/admin(?:[/?]|$)/;
 const TYPE_PREFIX = 'urn:gatehouse:problem:';
@@ -102,7 +101,7 @@ const KINDS_BY_STATUS = new Map<number, ProblemKind>([
   [415, 'unsupported-media-type'],
 ]);
 
-function problemOf(exception: unknown): AdminProblem {
+export function problemOf(exception: unknown): AdminProblem {
   if (exception instanceof AdminProblem) return exception;
   if (exception instanceof GatewayError) return problemOfGatewayError(exception);
   const status = exception instanceof HttpException ? exception.getStatus() : statusCodeOf(exception);

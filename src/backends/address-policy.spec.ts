@@ -10,14 +10,16 @@ import { AdminSettings } from '../config/admin-settings.js';
 import { HttpSettings } from '../config/http-settings.js';
 import { Limits } from '../config/limits.js';
 import { readServer } from '../config/read-server.js';
+import { Metrics } from '../metrics/metrics.js';
 import { AddressPolicy } from './address-policy.js';
 import { createLinkFactory } from './link/link-factory.js';
 import { StreamableHttpTransport } from './http/streamable-http-transport.js';
 
-const policy = (host: string, allowedNetworks: string[] = []): AddressPolicy =>
+const policy = (host: string, allowedNetworks: string[] = [], metrics = new Metrics()): AddressPolicy =>
   new AddressPolicy(
     Object.assign(new AdminSettings(), { allowedNetworks }),
     Object.assign(new HttpSettings(), { host }),
+    metrics,
   );
 const remote = policy('0.0.0.0');
 const local = policy('127.0.0.1');
@@ -181,6 +183,18 @@ describe('AddressPolicy', () => {
       expect(error.message).toContain('refused by policy');
       expect(error.message).not.toContain('127.0.0.1');
       expect(requests()).toBe(0);
+    });
+
+    it('counts what it refuses, when the address is sent and when it is connected', async () => {
+      const counted = new Metrics();
+      const counting = policy('0.0.0.0', [], counted);
+      await counting.allowsHost(new URL('http://10.0.0.1/'));
+      await counting.allowsHost(new URL('http://169.254.169.254/'));
+      for (const host of ['127.0.0.1', 'localhost'])
+        await refusalOf(transportTo(`http://${host}:9/`, counting).send(PING));
+      const text = await counted.text();
+      expect(text).toContain('gatehouse_address_refusals_total{at="change"} 1\n');
+      expect(text).toContain('gatehouse_address_refusals_total{at="connect"} 2\n');
     });
 
     it('connects to an allowed address and name', async () => {

@@ -6,6 +6,7 @@ import { AdminSettings } from '../config/admin-settings.js';
 import { HttpSettings } from '../config/http-settings.js';
 import { isLoopback } from '../config/loopback.js';
 import { networksOf } from '../config/network.js';
+import { Metrics } from '../metrics/metrics.js';
 import { withTimeout } from '../lib/deadlines/timeout.js';
 import { addressForms } from './address-forms.js';
 
@@ -51,7 +52,11 @@ export class AddressPolicy {
   private readonly networks: ReturnType<typeof networksOf> | undefined;
   private readonly isLocalGateway: boolean;
 
-  constructor({ allowedNetworks }: AdminSettings, { host }: HttpSettings) {
+  constructor(
+    { allowedNetworks }: AdminSettings,
+    { host }: HttpSettings,
+    private readonly metrics: Metrics,
+  ) {
     this.networks = allowedNetworks.length > 0 ? networksOf(allowedNetworks) : undefined;
     this.isLocalGateway = isLoopback(host);
   }
@@ -63,6 +68,24 @@ export class AddressPolicy {
 
   /** Whether every address of the host is allowed now. True if its name cannot be resolved: then nothing is connected. */
   async allowsHost(url: URL): Promise<boolean> {
+    const isAllowed = await this.checkHost(url);
+    if (!isAllowed) this.metrics.countAddressRefusal('change');
+    return isAllowed;
+  }
+
+  /** Like undici's `buildConnector`, but opens connections to allowed addresses only. */
+  readonly createConnector = (options: buildConnector.BuildOptions = {}): buildConnector.connector => {
+    const connect = buildConnector({ ...options, lookup: this.lookup });
+    return (target, callback) => {
+      const hostname = withoutBrackets(target.hostname);
+      // Node does not look up an address.
+      if (isIP(hostname) !== 0 && !this.allows(hostname))
+        queueMicrotask(() => callback(this.refuseConnection(), null));
+      else connect(target, callback);
+    };
+  };
+
+  private async checkHost(url: URL): Promise<boolean> {
     const hostname = hostnameOf(url);
     if (isIP(hostname) !== 0) return this.allows(hostname);
     try {
@@ -77,28 +100,20 @@ export class AddressPolicy {
     }
   }
 
-  /** Like undici's `buildConnector`, but opens connections to allowed addresses only. */
-  readonly createConnector = (options: buildConnector.BuildOptions = {}): buildConnector.connector => {
-    const connect = buildConnector({ ...options, lookup: this.lookup });
-    return (target, callback) => {
-      const hostname = withoutBrackets(target.hostname);
-      // Node does not look up an address.
-      if (isIP(hostname) !== 0 && !this.allows(hostname))
-        queueMicrotask(() => callback(new Error(REFUSED_BY_POLICY), null));
-      else connect(target, callback);
-    };
-  };
-
   private readonly lookup: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       const [first] = addresses ?? [];
       if (error || !first) callback(error ?? new Error('no address'), '');
-      else if (!addresses.every(({ address }) => this.allows(address)))
-        callback(new Error(REFUSED_BY_POLICY), '');
+      else if (!addresses.every(({ address }) => this.allows(address))) callback(this.refuseConnection(), '');
       else if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
   };
+
+  private refuseConnection(): Error {
+    this.metrics.countAddressRefusal('connect');
+    return new Error(REFUSED_BY_POLICY);
+  }
 
   private allowsForm(address: string): boolean {
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';

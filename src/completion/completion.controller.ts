@@ -1,5 +1,5 @@
 import { Backends } from '../backends/backends.service.js';
-import { GatewayError, resourceNotFound } from '../core/errors.js';
+import { GatewayError, resourceNotFound, unknownPrompt } from '../core/errors.js';
 import { mapMember, type JsonText } from '../lib/json-text/json-text.js';
 import type { Scope } from '../core/scope.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
@@ -51,7 +51,7 @@ export class CompletionController {
     const prompt = view.find(name);
     if (!prompt) {
       this.backends.requireListed(view.ownersOf(name), 'prompts');
-      throw new GatewayError('prompt-not-found', `Unknown prompt: ${name}`);
+      throw unknownPrompt(name);
     }
     return { server: prompt.server, key: 'name', ownValue: prompt.ownName };
   }

@@ -112,9 +112,28 @@ export class RemoteError extends Error {
   }
 }
 
+const MAX_QUOTED_LENGTH = 200;
+
+/** A text of a client in a message or a log line: a name may be as long as the whole request. */
+export const shorten = (text: string): string =>
+  text.length <= MAX_QUOTED_LENGTH
+    ? text
+    : `${text.slice(0, MAX_QUOTED_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…`;
+
+export const unknownTool = (name: string): GatewayError =>
+  new GatewayError('tool-not-found', `Unknown tool: ${shorten(name)}`);
+
+export const unknownPrompt = (name: string): GatewayError =>
+  new GatewayError('prompt-not-found', `Unknown prompt: ${shorten(name)}`);
+
+export const unknownMethod = (method: string): GatewayError =>
+  new GatewayError('method-not-found', `Method not found: ${shorten(method)}`);
+
 /** For resources that do not exist in the scope. SDK clients recognise the error by `data`: exactly `{ uri }`. */
 export const resourceNotFound = (uri: string): GatewayError =>
-  new GatewayError('resource-not-found', `RESOURCE_NOT_FOUND: resource ${uri} is not available`, { uri });
+  new GatewayError('resource-not-found', `RESOURCE_NOT_FOUND: resource ${shorten(uri)} is not available`, {
+    uri,
+  });
 
 /** For subscriptions to such resources: the same message with another code. */
 export const nothingToSubscribe = (uri: string): GatewayError =>

@@ -6,6 +6,7 @@ import { exchange } from '../../test/kit/http.js';
 import { outcomeOf } from '../../test/kit/promises.js';
 import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
+import { Metrics } from '../metrics/metrics.js';
 import { Drain } from './drain.service.js';
 import type { SessionPersistence } from './session-persistence.js';
 import { EdgeHarness } from '../../test/kit/edge-harness.js';
@@ -20,6 +21,8 @@ beforeEach(async () => {
   onCleanup(() => edge.close());
 });
 
+const metrics = new Metrics();
+
 /** The number of sessions when persistence was stopped. */
 let sessionsAtStop: number | undefined;
 
@@ -33,7 +36,7 @@ function createDrain({ drainMs = 60_000, acceptMs = 0 }: DrainOptions = {}): Dra
   const stop = (): void => void (sessionsAtStop = edge.sessions.size);
   const persistence = { stop } as SessionPersistence;
   const settings = { drainMs, acceptMs };
-  const drain = new Drain(edge.endpoint, edge.receiver, edge.sessions, persistence, settings);
+  const drain = new Drain(edge.endpoint, edge.receiver, edge.sessions, persistence, settings, metrics);
   drain.server = edge.gateway;
   return drain;
 }
@@ -174,7 +177,9 @@ describe('Drain', () => {
     expect(signal.aborted).toBe(true);
     expect((await answer).error).toBeDefined();
     await until('the receiver is idle', () => edge.receiver.whenIdle().then(() => true));
-    expect(warned).toHaveBeenCalledWith({ message: 'requests were cut off by the drain deadline' });
+    const message = 'requests were cut off by the drain deadline';
+    expect(warned).toHaveBeenCalledWith({ message, requests: 1 });
+    expect(await metrics.text()).toContain('gatehouse_requests_cut_off_total 1\n');
     warned.mockRestore();
   });
 });

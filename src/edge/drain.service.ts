@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { ShutdownSettings } from '../config/shutdown-settings.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
+import { Metrics } from '../metrics/metrics.js';
 import type { GatewayServer } from './gateway-server.js';
 import { McpEndpoint } from './mcp-endpoint.js';
 import { MessageReceiver } from './message-receiver.js';
@@ -32,6 +33,7 @@ export class Drain implements BeforeApplicationShutdown {
     private readonly sessions: Sessions,
     private readonly persistence: SessionPersistence,
     private readonly settings: ShutdownSettings,
+    private readonly metrics: Metrics,
   ) {}
 
   /** Only SIGTERM, the signal of orchestrators, has the accept phase: a user who presses Ctrl-C does not wait for it. */
@@ -46,8 +48,11 @@ export class Drain implements BeforeApplicationShutdown {
     this.server?.stopListening();
     await this.server?.whenClosed(Math.min(LINGER_MS, acceptMs, timeUntil(deadline)));
     await completesWithin(this.receiver.whenIdle(), timeUntil(deadline));
-    if (this.receiver.inFlight > 0)
-      this.logger.warn({ message: 'requests were cut off by the drain deadline' });
+    const { inFlight } = this.receiver;
+    if (inFlight > 0) {
+      this.metrics.countCutOff(inFlight);
+      this.logger.warn({ message: 'requests were cut off by the drain deadline', requests: inFlight });
+    }
     // Stopped first, so that closing the sessions does not remove their records: the next process restores them.
     this.persistence.stop();
     this.endpoint.isClosed = true;

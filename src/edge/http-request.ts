@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../core/errors.js';
-import { JsonReader, type JsonProblem, type ReadJson } from '../lib/json-text/json-reader.js';
+import { JsonProblem, JsonReader, type ReadJson } from '../lib/json-text/json-reader.js';
 import { MAX_EAGER_LENGTH } from '../lib/json-text/json-text.js';
 import { inputBudget } from '../lib/slices/iteration-budget.js';
 import { PacedInput } from '../lib/slices/paced-input.js';
@@ -43,7 +43,7 @@ const isZeroWeight = (parameter: string): boolean => /^q=0(\.0*)?$/.test(paramet
 const ONE_PIECE = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinity });
 const NO_BYTES = Buffer.alloc(0);
 
-/** Reads the body as JSON. Stops reading at `limit` bytes, with or without a Content-Length. */
+/** Reads the body as JSON. Beyond `limit` bytes it stops reading: with Content-Length before the first. */
 export function readBody(request: IncomingMessage, limit: number): Promise<ReadJson> {
   return new Promise((resolve, reject) => {
     /** A body that comes in one piece, as most do, needs no reader of its own. */
@@ -56,9 +56,9 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
       // Releases the body: the listener references it, and the request stays in memory until it is answered.
       request.off('data', onData);
     };
-    const rejectTooLarge = (): void => {
+    const refuseSize = (): void => {
       stop();
-      reject(new GatewayError('payload-too-large', `The body is larger than ${limit} bytes`));
+      resolve(new JsonProblem('size', `is larger than ${limit} bytes`));
     };
     const append = (chunk: Buffer): void => {
       if (hasStopped) return;
@@ -66,14 +66,14 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
         reader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: limit });
         if (first) reader.append(first);
       }
-      if (!reader.append(chunk)) rejectTooLarge();
+      if (!reader.append(chunk)) refuseSize();
     };
     const onData = (chunk: Buffer): void => {
       if (!first && chunk.length <= limit) first = chunk;
       else (input ??= new PacedInput(request, append)).push(chunk);
     };
     if (Number(request.headers['content-length']) > limit) {
-      rejectTooLarge();
+      refuseSize();
       return;
     }
     request.on('data', onData);
@@ -96,10 +96,12 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
 }
 
 /** The error for a body that could not be read. */
-export const bodyError = ({ reason, message }: JsonProblem): GatewayError =>
-  reason === 'depth' || reason === 'members'
+export function bodyError({ reason, message }: JsonProblem): GatewayError {
+  if (reason === 'size') return new GatewayError('payload-too-large', `The body ${message}`);
+  return reason === 'depth' || reason === 'members'
     ? new GatewayError('invalid-request', `Invalid request: the body ${message}`)
     : new GatewayError('parse-error', `Parse error: the body ${message}`);
+}
 
 /** The principal, projects and headers of the HTTP request that contained a message. */
 export interface RequestSource {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, shorten } from '../core/errors.js';
 import { MemoryLimitError } from '../core/memory-limits.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
@@ -212,8 +212,8 @@ function contextOf(
 function tracedMethod({ id, method, params }: Request, session: Session): TracedMethod {
   const subject = params?.['name'] ?? params?.['uri'];
   return {
-    method,
-    name: typeof subject === 'string' ? subject : undefined,
+    method: shorten(method),
+    name: typeof subject === 'string' ? shorten(subject) : undefined,
     attributes: {
       'jsonrpc.request.id': String(id),
       'mcp.protocol.version': session.revision.version,

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { ErrorKind } from '../core/errors.js';
+import { shorten, type ErrorKind } from '../core/errors.js';
 import type { JsonRpcError } from '../mcp/json-rpc-error.js';
 import type { RequestContext } from './request-context.js';
 
@@ -20,7 +20,7 @@ export class RequestLog {
     const cause = error.cause as Error;
     const entry = {
       message: 'request failed',
-      method,
+      method: shorten(method),
       client: session.clientLabel,
       kind: error.kind,
       code: error.code,

@@ -1,6 +1,6 @@
 import type { InitializeResult, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Backends } from '../backends/backends.service.js';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, shorten } from '../core/errors.js';
 import type { Scope } from '../core/scope.js';
 import { readClientProfile } from '../mcp/client-profile.js';
 import type { Params } from '../mcp/json-rpc.js';
@@ -51,7 +51,8 @@ export class SessionController {
   @McpRequest('logging/setLevel')
   setLevel(params: Params | undefined, { session }: RequestContext): Record<string, never> {
     const level = requireString(params, 'level');
-    if (!isLoggingLevel(level)) throw new GatewayError('invalid-params', `Unknown log level: ${level}`);
+    if (!isLoggingLevel(level))
+      throw new GatewayError('invalid-params', `Unknown log level: ${shorten(level)}`);
     this.logMessages.setLevel(session, level);
     return {};
   }

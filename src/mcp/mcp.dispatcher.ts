@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Server, type CustomTransportStrategy } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
-import { GatewayError } from '../core/errors.js';
+import { unknownMethod } from '../core/errors.js';
 import type { Params } from './json-rpc.js';
 import { MCP } from './mcp.decorators.js';
 import type { McpContext } from './mcp-context.js';
@@ -37,8 +37,7 @@ export class McpDispatcher extends Server implements CustomTransportStrategy {
   async dispatchRequest(context: McpContext, params: Params | undefined): Promise<unknown> {
     const { method, revision } = context;
     const handler = revision.methods.has(method) ? this.messageHandlers.get(method) : undefined;
-    if (!handler || handler.isEventHandler)
-      throw revision.errorOf(new GatewayError('method-not-found', `Method not found: ${method}`));
+    if (!handler || handler.isEventHandler) throw revision.errorOf(unknownMethod(method));
     const result: unknown = await handler(params, context);
     return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
   }

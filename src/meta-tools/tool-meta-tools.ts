@@ -1,3 +1,4 @@
+import { unknownTool } from '../core/errors.js';
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import type { Scope } from '../core/scope.js';
 import type { MetaTool } from '../registry/meta-tools.js';
@@ -34,7 +35,7 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pager: Sum
   function describeTool(args: ToolArguments, scope: Scope): object {
     const name = args.required('name');
     const tool = view(scope).find(name);
-    if (!tool) throw new ArgumentError(`Unknown tool: ${name}`);
+    if (!tool) throw new ArgumentError(unknownTool(name).message);
     // A tool that lost its public name to another server is not listed, but can be called by the requested name.
     return { tool: { ...toolDefinition(tool), name: tool.publicName ?? name } };
   }

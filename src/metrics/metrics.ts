@@ -64,6 +64,10 @@ const REFUSED_LIMITS = [
   'queue',
 ] as const;
 
+/** `change`: when an administrator sent the address. `connect`: when the server was to be connected. */
+type AddressCheck = 'change' | 'connect';
+const ADDRESS_CHECKS: readonly AddressCheck[] = ['change', 'connect'];
+
 /** Values that are read at every scrape, each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
@@ -94,6 +98,7 @@ export class Metrics {
   private readonly refusedJson = new LabelledCounter(['source', 'reason']);
   private readonly excessMessages = new LabelledCounter(['server_id', 'outcome']);
   private readonly refusals = new LabelledCounter(['limit']);
+  private readonly addressRefusals = new LabelledCounter(['at']);
   private readonly memoryLimits = new LabelledCounter(['limit']);
   private readonly mimeTypes = new MimeTypeLabels();
   private readonly durations = new DurationHistogram(
@@ -104,6 +109,7 @@ export class Metrics {
   private readonly observers = new Map<string, Observers>();
   private removeUnknownServers: () => void = () => {};
   private auditFailures = 0;
+  private requestsCutOff = 0;
   private sessionEvictions = 0;
   private readonly subscriptionEvents = new LabelledCounter(['outcome']);
   private readonly subscriptionRejections = new LabelledCounter(['reason']);
@@ -115,6 +121,7 @@ export class Metrics {
     // The type of registerMetric allows prom-client's own classes only; the registry only calls `get`.
     registry.registerMetric(this.durations as unknown as Histogram);
     for (const reason of AUTH_FAILURES) this.authFailures.increment([reason], 0);
+    for (const at of ADDRESS_CHECKS) this.addressRefusals.increment([at], 0);
     for (const limit of REFUSED_LIMITS) this.refusals.increment([limit], 0);
     for (const reason of STREAM_ENDS) this.streamEnds.increment([reason], 0);
     for (const limit of MEMORY_LIMITS) this.memoryLimits.increment([limit], 0);
@@ -184,6 +191,15 @@ export class Metrics {
 
   countMemoryLimit(limit: MemoryLimit): void {
     this.memoryLimits.increment([limit]);
+  }
+
+  /** Counts requests that were running at the end of the drain. */
+  countCutOff(requests: number): void {
+    this.requestsCutOff += requests;
+  }
+
+  countAddressRefusal(at: AddressCheck): void {
+    this.addressRefusals.increment([at]);
   }
 
   countAuditFailure(): void {
@@ -293,6 +309,15 @@ export class Metrics {
       'Unsolicited messages of servers beyond their rate.',
       this.excessMessages,
     );
+    this.exposeCounter(
+      'gatehouse_address_refusals_total',
+      'Addresses of servers of the admin API that the policy refused.',
+      this.addressRefusals,
+    );
+    const cutOff = { type: 'counter', name: 'gatehouse_requests_cut_off_total' } as const;
+    this.expose({ ...cutOff, help: 'Requests that the drain deadline cut off.' }, () => [
+      [{}, this.requestsCutOff],
+    ]);
     const failures = { type: 'counter', name: 'gatehouse_audit_write_failures_total' } as const;
     this.expose({ ...failures, help: 'Audit entries that could not be written.' }, () => [
       [{}, this.auditFailures],

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DecisionStore } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, shorten } from '../core/errors.js';
 import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';
 import type { Principal } from '../mcp/principal.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
@@ -46,7 +46,7 @@ export class Projects {
   scope({ grants }: Principal, project?: string): Scope {
     if (project !== undefined) {
       if (!this.projects.has(project) || (grants !== '*' && !grants.has(project)))
-        throw new GatewayError('project-not-found', `Unknown project: ${project}`);
+        throw new GatewayError('project-not-found', `Unknown project: ${shorten(project)}`);
       return this.scopeOfProjects([project]);
     }
     return grants === '*' ? EVERYTHING : this.scopeOfProjects([...grants].toSorted());

@@ -1,5 +1,5 @@
 import { Backends } from '../backends/backends.service.js';
-import { GatewayError } from '../core/errors.js';
+import { unknownPrompt } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { withPublicMessages } from '../core/resources/public-uris.js';
 import type { CatalogEntry } from '../core/naming/catalog-entry.js';
@@ -46,6 +46,6 @@ export class PromptsController {
     const prompt = view.find(name);
     if (prompt) return prompt;
     this.backends.requireListed(view.ownersOf(name), 'prompts');
-    throw new GatewayError('prompt-not-found', `Unknown prompt: ${name}`);
+    throw unknownPrompt(name);
   }
 }

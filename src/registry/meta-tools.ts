@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { GatewayError } from '../core/errors.js';
+import { unknownTool } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Params } from '../mcp/json-rpc.js';
 import type { McpContext } from '../mcp/mcp-context.js';
@@ -30,7 +30,7 @@ export class MetaTools {
 
   call(name: string, args: unknown, context: McpContext): JsonText | Promise<JsonText> {
     const tool = this.tools.get(name);
-    if (!tool) throw new GatewayError('tool-not-found', `Unknown tool: ${name}`);
+    if (!tool) throw unknownTool(name);
     return tool.call((args ?? {}) as Params, context);
   }
 }

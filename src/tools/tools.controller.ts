@@ -1,5 +1,5 @@
 import { Backends } from '../backends/backends.service.js';
-import { GatewayError } from '../core/errors.js';
+import { unknownTool } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
@@ -40,7 +40,7 @@ export class ToolsController {
     const tool = view.find(name);
     if (!tool) {
       this.backends.requireListed(view.ownersOf(name), 'tools');
-      throw new GatewayError('tool-not-found', `Unknown tool: ${name}`);
+      throw unknownTool(name);
     }
     return tool.server === META_TOOL_SERVER
       ? this.metaTools.call(tool.ownName, params?.['arguments'], context)

@@ -10,10 +10,13 @@ import {
   type AdminOptions,
 } from '../kit/admin-client.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { exchange } from '../kit/http.js';
+import { exchange, type RawResponse } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
+import { Scrape } from '../kit/scrape.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { auditOf } from '../kit/state-audit.js';
 import { tempDir } from '../kit/temp-dir.js';
+import { until } from '../kit/until.js';
 
 const typed = (type: string): AdminOptions => ({ body: 'a=1', headers: { 'content-type': type } });
 
@@ -56,6 +59,7 @@ describe('the admin token', () => {
 });
 
 describe('the admin API', () => {
+  const stateDir = join(tempDir(), 'state');
   let gateway: Gateway;
   let admin: AdminClient;
   let server: ScriptedServer;
@@ -70,6 +74,7 @@ describe('the admin API', () => {
       .tool('write', () => text('2'))
       .prompt('greet', () => ({ messages: [] }));
     gateway = await startGateway({
+      stateDir,
       admin: { token: ADMIN_TOKEN, viewerToken: VIEWER_TOKEN },
       mcpServers: { one: server.http, two: server.http },
       projects: { small: { servers: ['two'], description: 'few' } },
@@ -172,6 +177,7 @@ describe('the admin API', () => {
   ];
   it.each(table)('answers %i to %s %j and changes nothing', async (status, request, options, fields) => {
     const before = idsOf(await admin.get('servers'));
+    const recorded = auditOf(stateDir).length;
     const [method = '', path = ''] = request.split(' ');
     const answer = await admin.send(method, path, options);
     expect(answer.status).toBe(status);
@@ -186,6 +192,45 @@ describe('the admin API', () => {
     const errors = (answer.json['errors'] ?? []) as { field: string; message: string }[];
     expect([...new Set(errors.map(({ field }) => field))].toSorted()).toEqual(fields);
     expect(idsOf(await admin.get('servers'))).toEqual(before);
+    const { requestId, type: name } = answer.json as { requestId: string; type: string };
+    const refusal = `refused ${requestId} ${name.split(':').at(-1)}`;
+    const entries = auditOf(stateDir).slice(recorded);
+    expect(
+      entries.map((entry) => `${entry.outcome} ${entry.requestId} ${String(entry.change?.['problem'])}`),
+    ).toEqual(method === 'GET' ? [] : [refusal]);
+  });
+
+  const guess = (path: string, token = 'guess'): Promise<RawResponse> =>
+    exchange(gateway.urlOf(path), {
+      headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.1' },
+      localAddress: '127.0.0.9',
+    });
+
+  const failures = async (): Promise<number[]> => {
+    const scrape = new Scrape((await admin.get('/metrics')).text);
+    return ['answered', 'delayed', 'refused'].map((outcome) =>
+      scrape.value('gatehouse_admin_auth_failures_total', { outcome })!,
+    );
+  };
+
+  it('slows down an address that guesses tokens, refuses it with 429, and counts it', async () => {
+    const before = await failures();
+    const statuses: number[] = [];
+    const guesses = Array.from({ length: 50 }, async () => {
+      const { status } = await guess('/admin/v1/servers');
+      statuses.push(status);
+    });
+    await until('20 are answered and 14 refused', () => statuses.length >= 34);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(20);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(14);
+    for (const path of ['/admin/v1/servers', '/metrics', '/health']) {
+      const { status, headers } = await guess(path, ADMIN_TOKEN);
+      expect([path, status, headers['retry-after']]).toEqual([path, 429, '5']);
+    }
+    const after = await failures();
+    expect(after.map((count, at) => count - before[at]!)).toEqual([20, 16, 17]);
+    await Promise.all(guesses);
+    expect(statuses.slice(34)).toEqual(Array(16).fill(401));
   });
 
   it('honours If-Match', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
@@ -7,20 +7,12 @@ import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/g
 import { RawSession } from '../kit/raw-session.js';
 import { everythingOverStdio, startEverything } from '../kit/real-servers.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { auditOf } from '../kit/state-audit.js';
 import { tempDir } from '../kit/temp-dir.js';
 import { until } from '../kit/until.js';
 
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
 const admin = { token: ADMIN_TOKEN };
-
-const auditOf = (stateDir: string): { action: string; target: string; outcome: string }[] => {
-  const file = join(stateDir, 'audit.jsonl');
-  if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { action: string; target: string; outcome: string });
-};
 
 /** Disables a real server during 50 calls, and lists and calls its tools right after the response. */
 async function disableDuringCalls() {
@@ -289,6 +281,21 @@ describe('defining servers', () => {
     expect(status).toBe(201);
     expect(json).toMatchObject({ state: 'retrying', reason: expect.any(String) });
     await client.delete('servers/dead');
+  });
+
+  it('refuses a link-local address by policy, without naming a reason', async () => {
+    const { status, json } = await client.put('servers/metadata', { url: 'http://169.254.169.254/latest' });
+    expect(status).toBe(403);
+    expect(json).toEqual({
+      type: 'urn:gatehouse:problem:address-not-allowed',
+      title: 'Address refused by policy',
+      status: 403,
+      detail: 'refused by policy',
+      requestId: json['requestId'],
+    });
+    expect((await client.get('servers/metadata')).status).toBe(404);
+    const { text: metrics } = await client.get('/metrics');
+    expect(metrics).toContain('gatehouse_address_refusals_total{at="change"} 1\n');
   });
 
   it('refuses commands and starts none', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Message } from '../kit/events.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
+import { exchange } from '../kit/http.js';
 import { messageIn, refusal, postMessage, RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { deferred, until } from '../kit/until.js';
@@ -21,7 +22,7 @@ describe('JSON-RPC input', () => {
         return text('waited');
       })
       .tool('echo', (call) => text(call.text));
-    gateway = await startGateway({ mcpServers: { s: server.stdio() } });
+    gateway = await startGateway({ mcpServers: { s: server.stdio() }, log: { level: 'debug' } });
     await gateway.listed({ tools: ['s'] });
     session = await RawSession.open(gateway.url);
   }, 30_000);
@@ -91,6 +92,37 @@ describe('JSON-RPC input', () => {
       expect(refused.status).toBe(400);
       expect(refused.text).toContain('the body is nested more than 64 levels deep');
       expect((await session.post({ jsonrpc: '2.0', id: 2, method: 'ping' })).status).toBe(200);
+    });
+  });
+
+  describe('a long text', () => {
+    const long = '𝄞'.repeat(100_000);
+    it.each<[string, object]>([
+      ['tools/call', { name: long }],
+      ['prompts/get', { name: long }],
+      ['resources/read', { uri: `a:${'x'.repeat(8000)}` }],
+      [
+        'completion/complete',
+        { ref: { type: 'ref/prompt', name: long }, argument: { name: 'a', value: '' } },
+      ],
+      ['logging/setLevel', { level: long }],
+      ['tools/list', { _meta: { projectId: long } }],
+      ['tools/list', { cursor: long }],
+      [long, {}],
+    ])('is shortened in the error message of %.20s and in the log', async (method, params) => {
+      const { error } = await session.request(method, params);
+      expect(error!.message.length).toBeLessThan(300);
+      expect(error!.message).not.toMatch(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])/);
+      const { reason, ...entry } = gateway.logs.at(-1)!;
+      expect(reason).toBe(error!.message);
+      expect(JSON.stringify(entry).length).toBeLessThan(1000);
+    });
+
+    it('is refused with 413 and counted beyond the limit of the body', async () => {
+      const refused = await session.post(`"${'x'.repeat(4_194_304)}"`);
+      expect(refused.status).toBe(413);
+      const { text: metrics } = await exchange(gateway.urlOf('/metrics'));
+      expect(metrics).toContain('gatehouse_refused_json_total{source="client",reason="size"} 1\n');
     });
   });
 

@@ -30,6 +30,7 @@ export class AdminHarness {
   readonly live: LiveConfig;
   readonly entries: AuditEvent[] = [];
   auditIsBroken = false;
+  readonly metrics = new Metrics(new MetricsRegistry());
   readonly registry = new Registry(new Naming());
   readonly desired: DesiredServers;
   readonly secrets: SecretRedactor;
@@ -47,12 +48,7 @@ export class AdminHarness {
     this.desired = new DesiredServers(this.live, this.state);
     const tokens = new AdminTokens('a-token-of-the-admin');
     this.secrets = new SecretRedactor(this.live, tokens, this.desired);
-    this.adminActions = new AdminActions(
-      this.audit(),
-      this.state,
-      this.secrets,
-      new Metrics(new MetricsRegistry()),
-    );
+    this.adminActions = new AdminActions(this.audit(), this.state, this.secrets, this.metrics);
     const tags = new EntityTags(tokens);
     const backends = this.backends();
     this.views = new ServerViews(this.desired, backends, this.registry, tags);
@@ -63,7 +59,7 @@ export class AdminHarness {
       backends,
       this.live,
       admin,
-      new AddressPolicy(admin, this.live.current.http),
+      new AddressPolicy(admin, this.live.current.http, this.metrics),
     );
     const projects = new Projects(this.live, this.state);
     this.projects = new ProjectAdmin(projects, this.views, this.adminActions, this.live, tags);

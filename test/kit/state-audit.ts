@@ -1,6 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { FileAuditLog, type FileAuditLogOptions } from '../../src/state/audit/file-audit-log.js';
 import { DirectoryLock } from '../../src/state/directory-lock.js';
-import type { AuditEvent } from '../../src/state/audit/audit-entry.js';
+import type { AuditEntry, AuditEvent } from '../../src/state/audit/audit-entry.js';
 import { onCleanup } from './cleanup.js';
 
 export interface OpenAudit {
@@ -38,4 +40,12 @@ export async function writeAudit(
   const { audit, close } = await openAudit(directory, options);
   for (let n = 1; n <= entries; n++) await audit.append(auditEvent(n));
   await close();
+}
+
+/** The entries of the audit log in a state directory. */
+export function auditOf(stateDir: string): AuditEntry[] {
+  const file = join(stateDir, 'audit.jsonl');
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as AuditEntry);
 }

@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { codesFor, GatewayError, RemoteError } from '../../core/errors.js';
+import { codesFor, GatewayError, RemoteError, unknownMethod } from '../../core/errors.js';
 import { MemoryLimitError, type MemoryLimit } from '../../core/memory-limits.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import { errorMessage, notificationMessage, resultMessage } from '../../mcp/json-rpc.js';
@@ -52,7 +52,7 @@ export class ServerRequests {
       return;
     }
     if (!FORWARDED_METHODS.has(method)) {
-      this.reject(id, new GatewayError('method-not-found', `Method not found: ${method}`));
+      this.reject(id, unknownMethod(method));
       return;
     }
     if (!channel) {

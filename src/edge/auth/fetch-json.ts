@@ -1,9 +1,10 @@
 import { request } from 'undici';
+import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
 
-/** Far above the size of a key set, which has a few thousand bytes. */
-const MAX_BYTES = 262_144;
+/** Far above those of a key set, which has a few thousand bytes. */
+const LIMITS = { maxBytes: 262_144, maxDepth: 16, maxMembers: 20_000 };
 
-/** Fetches a JSON document of limited size, without following redirects. */
+/** Fetches a JSON document within limits, without following redirects. */
 export async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   // Requests are minutes apart, so the connection is not kept.
   const { statusCode, body } = await request(url, {
@@ -11,17 +12,11 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<unkno
     reset: true,
     headers: { accept: 'application/json' },
   });
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new Error(`${url} answered with more than ${MAX_BYTES} bytes`);
-  }
+  const reader = new JsonReader(LIMITS);
+  for await (const chunk of body as AsyncIterable<Buffer>)
+    if (!reader.append(chunk)) throw new Error(`${url} answered with more than ${LIMITS.maxBytes} bytes`);
   if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}`);
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString());
-  } catch (cause) {
-    throw new Error(`${url} answered with invalid JSON`, { cause });
-  }
+  const read = reader.take();
+  if (read instanceof JsonProblem) throw new Error(`${url} answered with a body that ${read.message}`);
+  return JSON.parse(read.text);
 }

@@ -195,6 +195,16 @@ describe('IssuerKeys with a bad response', () => {
     await within('the connection to end', ended!);
   });
 
+  it.each([
+    ['is nested more than 16 levels deep', `${'['.repeat(17)}${']'.repeat(17)}`],
+    ['has more than 20000 members', `{"keys":[${'0,'.repeat(20_000)}0]}`],
+    ['is not JSON', '{"keys":'],
+    ['is not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+  ])('refuses a response that %s', async (problem, body) => {
+    const { url } = await serve((_request, response) => void response.end(body));
+    await expect(fetchJson(url, AbortSignal.timeout(5000))).rejects.toThrow(`a body that ${problem}`);
+  });
+
   it('accepts a response in several chunks', async () => {
     const { url } = await serve((_request, response) => {
       response.write('{"keys":');
