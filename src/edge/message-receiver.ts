@@ -9,6 +9,7 @@ import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
 import { endSpan, type TracedMethod, Tracing } from '../mcp/tracing.js';
 import { Metrics, type RequestOutcome } from '../metrics/metrics.js';
 import { Exchange } from './exchange.js';
+import { LongParams } from './long-params.js';
 import { RequestContext } from './request-context.js';
 import { RequestCount } from './request-count.js';
 import { RequestLog } from './request-log.js';
@@ -25,6 +26,7 @@ export class MessageReceiver {
   private current = new RequestCount();
   /** Requests that began before the last `whenCurrentFinished`. */
   private earlier = new RequestCount();
+  private readonly longParams = new LongParams();
 
   constructor(
     private readonly dispatcher: McpDispatcher,
@@ -118,12 +120,17 @@ export class MessageReceiver {
     source: RequestSource,
   ): Promise<void> {
     const context = contextOf(message, session, exchange, source);
+    let releaseParams: (() => void) | undefined;
     try {
       const limitError = session.unread.limitError();
       if (limitError) throw limitError;
+      // The positions of members are stored for long params only.
+      if (message.paramsMembers)
+        releaseParams = this.longParams.claim(session.quotaKey, message.paramsText!.length);
       session.beginRequest(context);
     } catch (error) {
-      if ((error as GatewayError).kind === 'limit-exceeded') this.metrics.countRefusal('inFlightPerSession');
+      releaseParams?.();
+      if (isLimitOfSession(error)) this.metrics.countRefusal('inFlightPerSession');
       this.answerError(context, exchange, error);
       return;
     }
@@ -143,6 +150,7 @@ export class MessageReceiver {
       this.answerError(context, exchange, error);
     } finally {
       session.finishRequest(context);
+      releaseParams?.();
       current.finish();
     }
   }
@@ -207,6 +215,9 @@ function contextOf(
   context.paramsMembers = paramsMembers;
   return context;
 }
+
+const isLimitOfSession = (error: unknown): boolean =>
+  error instanceof GatewayError && error.kind === 'limit-exceeded' && !(error instanceof MemoryLimitError);
 
 /** Describes a request for its span. The session key is left out, because it is a secret. */
 function tracedMethod({ id, method, params }: Request, session: Session): TracedMethod {

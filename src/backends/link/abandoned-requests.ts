@@ -1,5 +1,8 @@
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 
+/** Maximum entries of one link. */
+export const MAX_ABANDONED = 1000;
+
 interface AbandonedRequest {
   readonly id: number;
   /** Identifies the client of the request. */
@@ -9,7 +12,8 @@ interface AbandonedRequest {
 
 /**
  * Requests that were cancelled or timed out, and that the server may still execute. An entry is removed when the server
- * responds, or at its deadline, because a server that obeys the cancellation never responds.
+ * responds, or at its deadline, because a server that obeys the cancellation never responds. Of requests beyond the maximum
+ * only the last deadline is stored: until then, they count as those of another client.
  */
 export class AbandonedRequests {
   private readonly byId = new Map<number, AbandonedRequest>();
@@ -20,14 +24,22 @@ export class AbandonedRequests {
     ({ id }) => this.delete(id),
   );
 
+  private unlistedUntil = 0;
+
   get isEmpty(): boolean {
-    return this.byId.size === 0;
+    return this.byId.size === 0 && !this.hasUnlisted;
   }
 
-  add(id: number, client: object, deadline: number): void {
+  /** False when the request is not listed, because the maximum is reached. */
+  add(id: number, client: object, deadline: number): boolean {
+    if (this.byId.size >= MAX_ABANDONED) {
+      this.unlistedUntil = Math.max(this.unlistedUntil, deadline);
+      return false;
+    }
     this.byId.set(id, { id, client, deadline });
     this.clients.set(client, (this.clients.get(client) ?? 0) + 1);
     this.deadlines.watch(deadline);
+    return true;
   }
 
   delete(id: number): void {
@@ -41,10 +53,14 @@ export class AbandonedRequests {
 
   /** Whether a client other than this one has abandoned requests. */
   hasOtherThan(client: object | undefined): boolean {
-    return this.clients.size > (client && this.clients.has(client) ? 1 : 0);
+    return this.hasUnlisted || this.clients.size > (client && this.clients.has(client) ? 1 : 0);
   }
 
   stop(): void {
     this.deadlines.stop();
+  }
+
+  private get hasUnlisted(): boolean {
+    return this.unlistedUntil > 0 && this.unlistedUntil > performance.now();
   }
 }

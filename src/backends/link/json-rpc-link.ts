@@ -59,6 +59,7 @@ export class JsonRpcLink implements Link {
     this.pending = new PendingRequests(options.server, {
       abandoned: (pending, reason) => this.cancelUpstream(pending, reason),
       removed: (caller) => this.serverRequests.callerFinished(caller),
+      limitReached: (limit) => options.onMemoryLimit?.(limit),
       isWaitingForClient: (caller) => this.serverRequests.hasOpenFor(caller),
     });
     this.serverRequests = new ServerRequests(

@@ -3,15 +3,18 @@ import * as fc from 'fast-check';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller } from '../../mcp/mcp-context.js';
+import { MAX_ABANDONED } from './abandoned-requests.js';
 import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
 
 class Harness {
   readonly abandoned: [id: number, reason: AbandonReason][] = [];
+  readonly limits: string[] = [];
   readonly outcomes: (JsonText | Error)[] = [];
   waitingCaller: Caller | undefined;
   readonly pending = new PendingRequests('db', {
     abandoned: ({ id }, reason) => this.abandoned.push([id, reason]),
     removed: () => {},
+    limitReached: (limit) => this.limits.push(limit),
     isWaitingForClient: (caller) => caller === this.waitingCaller,
   });
 
@@ -139,6 +142,26 @@ describe('PendingRequests.origin', () => {
     expect(harness.pending.origin(undefined)).toEqual({ callers: [], ambiguous: true });
     jest.advanceTimersByTime(1);
     expect(harness.pending.origin(undefined)).toEqual({ callers: [other], ambiguous: false });
+  });
+
+  it('is ambiguous after more abandoned calls than are stored, which are counted', () => {
+    const harness = new Harness();
+    const client = new FakeClient('a');
+    const callers = Array.from({ length: MAX_ABANDONED + 2 }, () => {
+      const caller = client.call();
+      const { id } = harness.add(caller);
+      return { id, caller };
+    });
+    for (const { caller } of callers.slice(0, MAX_ABANDONED)) caller.cancel();
+    expect([harness.limits, harness.pending.origin(undefined).ambiguous]).toEqual([[], false]);
+    jest.advanceTimersByTime(500);
+    for (const { caller } of callers.slice(MAX_ABANDONED)) caller.cancel();
+    expect(harness.limits).toEqual(['abandoned-requests', 'abandoned-requests']);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
+    for (const { id } of callers) harness.respond(id);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
+    jest.advanceTimersByTime(1000);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
   });
 
   it('is no longer ambiguous when the timeout of each abandoned call is over, in any order', () => {

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { MemoryLimit } from '../../core/memory-limits.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
 import { JsonText, type Member } from '../../lib/json-text/json-text.js';
@@ -37,6 +38,8 @@ interface PendingRequestEvents {
   abandoned(pending: PendingRequest, reason: AbandonReason): void;
   /** A request of this caller is no longer pending. */
   removed(caller: Caller): void;
+  /** More is not stored. */
+  limitReached(limit: MemoryLimit): void;
   /** Whether the server waits for a response of the client during this call. The call does not time out meanwhile. */
   isWaitingForClient(caller: Caller): boolean;
 }
@@ -175,7 +178,8 @@ export class PendingRequests {
   private abandon(pending: PendingRequest, reason: AbandonReason): void {
     if (!this.remove(pending)) return;
     const { caller, method, timeoutMs } = pending.request;
-    if (caller) this.abandoned.add(pending.id, clientOf(caller), performance.now() + timeoutMs);
+    if (caller && !this.abandoned.add(pending.id, clientOf(caller), performance.now() + timeoutMs))
+      this.events.limitReached('abandoned-requests');
     this.events.abandoned(pending, reason);
     pending.reject(reason === 'cancelled' ? cancelledError() : timeoutError(this.server, method, timeoutMs));
   }
