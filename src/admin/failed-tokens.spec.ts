@@ -60,6 +60,12 @@ describe('FailedTokens', () => {
     expect(await registry.metrics()).toContain('{outcome="refused"} 1');
   });
 
+  it('delays at most 1,000 failures of all addresses at the same time', async () => {
+    for (let n = 0; n < 62; n++) expect(await failOften(36, `192.0.2.${n}`)).toBe(16);
+    expect(await failOften(36, '198.51.100.1')).toBe(8);
+    expect(await registry.metrics()).toContain('{outcome="delayed"} 1000\n');
+  });
+
   it('forgets one failure per second', async () => {
     await failOften(20);
     const later = outcomeOf(failed.fail(from('192.0.2.1'), 1000).then(() => true));

@@ -223,6 +223,17 @@ describe('CallGate, limits per principal', () => {
     expect(second!.of('a')).toEqual(['a/1 #1', 'a/1 #3']);
   });
 
+  it('refuses a call at once that could only wait, while its principal has the maximum of calls in flight', async () => {
+    const one = new Harness({ concurrency: 1, queue: 9 });
+    const quotas = one.quotas({ callsPerPrincipal: 1 });
+    const [first, second] = [1, 2].map(() => new Harness({ concurrency: 1, queue: 9 }, quotas));
+    first!.call('a/1 #1');
+    second!.call('b/1 #1');
+    second!.call('a/1 #2');
+    await nextIteration();
+    expect(second!.outcomes.get('a/1 #2')).toMatchObject({ data: { code: 'LimitExceeded', limit: 1 } });
+  });
+
   it('does not count waiting calls as calls in flight', async () => {
     const harness = new Harness({ concurrency: 1, queue: 9 }, { callsPerPrincipal: 2 });
     harness.calls(5, 'a/1');

@@ -71,6 +71,8 @@ describe('Drain', () => {
     await within('the drain', drain());
     await events.untilEnded();
     expect(edge.sessions.size).toBe(0);
+    // Requests are answered with 503 from then on, and not with 404 for a session that the next process restores.
+    expect(edge.endpoint.isClosed).toBe(true);
   });
 
   it('stops persistence before it closes sessions', async () => {

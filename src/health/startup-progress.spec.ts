@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { deferred, until } from '../../test/kit/until.js';
 import type { Backends } from '../backends/backends.service.js';
 import { StartupProgress } from './startup-progress.js';
@@ -25,5 +25,12 @@ describe('StartupProgress', () => {
     expect(startup.isComplete).toBe(false);
     two.resolve();
     await until('it is complete', () => startup.isComplete);
+  });
+
+  it('waits for a server that hangs for 30 seconds', async () => {
+    const whenSynced = jest.fn(() => Promise.resolve());
+    new StartupProgress({ all: () => [{ whenSynced }] } as unknown as Backends).onApplicationBootstrap();
+    await until('the server is waited for', () => whenSynced.mock.calls.length > 0);
+    expect(whenSynced).toHaveBeenCalledWith(30_000);
   });
 });

@@ -11,7 +11,7 @@ const LIMITS = {
   sessions: 30,
   sessionsPerPrincipal: 28,
   streamsPerPrincipal: 2,
-  callsPerPrincipal: 100,
+  callsPerPrincipal: 81,
   queuedPerPrincipal: 15,
   processesPerPrincipal: 2,
 };
@@ -131,6 +131,17 @@ describe('the limits of one key', () => {
     await endAll([...sessions, other]);
   });
 
+  it('limit the calls that wait for one server', async () => {
+    const sessions = await openMany(2, 'a');
+    const calls = Array.from({ length: 18 }, (_, n) => sessions[n % 2]!.callTool('raised__hold'));
+    await until('two are refused', async () => (await refusals('queuedPerPrincipal')) === 2);
+    const ended = await releaseUntil(Promise.all(calls));
+    expect(ended.flatMap(({ error }) => (error ? [error.data] : []))).toEqual(
+      Array(2).fill({ code: 'LimitExceeded', server: 'raised', limit: 15, retryAfterMs: expect.any(Number) }),
+    );
+    await endAll(sessions);
+  });
+
   it('let a raised concurrency take effect on the open link, with true numbers in the admin API', async () => {
     const session = await open('a');
     const first = session.callTool('raised__hold');
@@ -139,7 +150,12 @@ describe('the limits of one key', () => {
     const others = Array.from({ length: RAISED - 1 }, () => session.callTool('raised__hold'));
     await until(`${RAISED} calls are at the server`, () => held.length === RAISED);
     expect((await admin.get('/admin/v1/servers/raised')).json).toMatchObject({ inFlight: RAISED });
-    await releaseUntil(Promise.all([first, ...others]));
+    // With these, the principal has the maximum of calls at all servers together.
+    const last = session.callTool('small__hold');
+    await until('the last call is at the server', () => held.length === RAISED + 1);
+    expect((await session.callTool('small__echo')).error?.data).toEqual({ code: 'LimitExceeded', limit: 81 });
+    expect(await refusals('callsPerPrincipal')).toBe(1);
+    await releaseUntil(Promise.all([first, ...others, last]));
     await session.end();
   });
 });

@@ -69,6 +69,16 @@ describe('PageCache', () => {
     expect([holds(cache, 'a'), holds(cache, 'b')]).toEqual([false, true]);
   });
 
+  it('has at most 64 MB of pages', () => {
+    const evicted: string[] = [];
+    const cache = new PageCache(undefined, () => evicted.push('page'));
+    cache.get(LIST, 'a', () => page(16 * 1024 * 1024));
+    cache.get(LIST, 'b', () => page(16 * 1024 * 1024 - 2));
+    expect(evicted).toEqual([]);
+    cache.get(LIST, 'c', () => page(1));
+    expect(evicted).toEqual(['page']);
+  });
+
   it('limits the pages of all lists together, and has pages of each list', () => {
     const cache = new PageCache(20);
     const [one, other] = [{}, {}];
