@@ -84,7 +84,10 @@ describe('UnreadResponses', () => {
     const { response, unread, byPrincipal } = await unreadResponse();
     unread.close();
     expect(byPrincipal.of('p')).toBe(0);
-    await until('the response is destroyed', () => response.destroyed, 10_000);
+    const { response: late } = await openConnection();
+    late.end(LARGE);
+    unread.watch(late);
+    await until('both responses are destroyed', () => response.destroyed && late.destroyed, 10_000);
     unread.add(5);
     expect(byPrincipal.of('p')).toBe(0);
   });

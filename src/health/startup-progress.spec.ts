@@ -28,7 +28,7 @@ describe('StartupProgress', () => {
   });
 
   it('waits for a server that hangs for 30 seconds', async () => {
-    const whenSynced = jest.fn(() => Promise.resolve());
+    const whenSynced = jest.fn((_timeoutMs: number) => Promise.resolve());
     new StartupProgress({ all: () => [{ whenSynced }] } as unknown as Backends).onApplicationBootstrap();
     await until('the server is waited for', () => whenSynced.mock.calls.length > 0);
     expect(whenSynced).toHaveBeenCalledWith(30_000);

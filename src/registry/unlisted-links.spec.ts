@@ -31,6 +31,13 @@ describe('UnlistedLinks', () => {
     expect([dropped, links.has(at('b', 'x:0'))]).toEqual([1, true]);
   });
 
+  it('holds at most 10,000 links per server', () => {
+    let dropped = 0;
+    const links = new UnlistedLinks(undefined, undefined, () => dropped++);
+    for (let n = 0; n < 10_001; n++) links.add(at('a', `x:${n}`));
+    expect([dropped, links.has(at('a', 'x:0')), links.has(at('a', 'x:1'))]).toEqual([1, false, true]);
+  });
+
   it('holds at most two million characters per server', () => {
     const links = new UnlistedLinks();
     for (let n = 0; n < 1000; n++) links.add(at('a', `x:${n}`.padEnd(8000, 'x')));

@@ -153,6 +153,7 @@ describe('the admin API', () => {
     [400, 'PUT servers/new', { body: '{"url":' }, []],
     [400, 'PUT servers/new', { body: poisoned }, []],
     [400, 'PUT servers/new', { body: `{"env":{"\\u005f_proto__":{}}}` }, []],
+    [400, 'PUT servers/new', { body: '{"env":{"constructor":{"prototype":{}}}}' }, []],
     [400, 'PUT servers/new', { body: `{"a":${'['.repeat(64)}${']'.repeat(64)}}` }, []],
     [400, 'PUT servers/new', { body: `{"a":[${'0,'.repeat(100_000)}0]}` }, []],
     [413, 'PUT servers/new', { body: `{"a":"${'x'.repeat(1_048_576)}"}` }, []],

@@ -90,6 +90,9 @@ describe('a hostile server', () => {
     }
     const { result } = await within('the call', session.callTool('healthy__echo'));
     expect(result).toEqual(text('healthy'));
+    const scrape = new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
+    const refused = scrape.value('gatehouse_refused_json_total', { source: 'server', reason: 'size' });
+    expect(refused).toBeGreaterThan(0);
   });
 
   const excessOf = async (server: string): Promise<number[]> => {

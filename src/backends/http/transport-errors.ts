@@ -4,7 +4,9 @@ import { TransportError } from '../link/transport.js';
 import { headerOf, type ResponseHeaders } from './post-client/response-head.js';
 
 export const tooLarge = (limit: number): TransportError =>
-  new TransportError('too-large', `the server sent a message of more than ${limit} bytes`);
+  new TransportError('too-large', `the server sent a message of more than ${limit} bytes`, {
+    isUnread: true,
+  });
 
 export const sessionExpired = (): TransportError =>
   new TransportError('session-expired', 'the session has expired', { httpStatus: 404 });

@@ -163,6 +163,19 @@ describe('JsonRpcLink, closing', () => {
     await expect(other.link.closed).resolves.toMatchObject({ message: 'the connection closed' });
   });
 
+  it('counts messages that the transport did not read because of their size, and no other failure', async () => {
+    const limits: string[] = [];
+    const onRefusedJson = (limit: string): void => void limits.push(limit);
+    const unread = new TransportError('too-large', 'body over 8 bytes', { isUnread: true });
+    const { transport, link } = await linkTo({ onSend: failCallsWith(unread) }, { onRefusedJson });
+    call(link);
+    await flushPromises();
+    expect(limits).toEqual(['size']);
+    transport.onerror?.(new TransportError('too-large', 'has too many members'));
+    transport.disconnect(unread);
+    expect(limits).toEqual(['size', 'size']);
+  });
+
   it('can be closed repeatedly, and resolves when the transport is closed', async () => {
     const transportClosed = deferred();
     const { link, transport } = await linkTo({ onClose: () => transportClosed.promise });

@@ -153,6 +153,7 @@ export class JsonRpcLink implements Link {
       const sent = params && clientToken ? withProgressToken(params, String(id), paramsMembers) : params;
       this.transport.sendText(requestMessage(id, method, sent), id).catch((cause: Error) => {
         const error = toTransportError(cause);
+        this.countUnread(error);
         this.pending.fail(id, error);
         this.monitor.sendFailed(error);
       });
@@ -184,8 +185,10 @@ export class JsonRpcLink implements Link {
     transport.onrefused = (problem) => inbound.receiveRefused(problem);
     // Other errors, for example about a line that is not a JSON-RPC message, do not affect the link.
     transport.onerror = (error) => {
-      if (error instanceof TransportError) this.transportError = error;
-      else this.warnings.add('the server sent a message that was not processed', error.message);
+      if (error instanceof TransportError) {
+        this.transportError = error;
+        this.countUnread(error);
+      } else this.warnings.add('the server sent a message that was not processed', error.message);
     };
     transport.onclose = () => {
       this.end(this.transportError ?? brokenError('the connection closed'));
@@ -195,6 +198,10 @@ export class JsonRpcLink implements Link {
       this.monitor.streamChanged(state);
       this.streamState.update(state);
     };
+  }
+
+  private countUnread({ details }: TransportError): void {
+    if (details.isUnread) this.options.onRefusedJson?.('size');
   }
 
   private async initialize(): Promise<void> {

@@ -81,6 +81,8 @@ export interface LinkTransport extends Transport {
 export type TransportFault = 'unreachable' | 'session-expired' | 'refused' | 'broken' | 'too-large' | 'busy';
 
 interface FaultDetails {
+  /** A message was not read, because it is over the size limit. */
+  readonly isUnread?: boolean;
   readonly httpStatus?: number;
   readonly retryAfterMs?: number;
   /** The child process has ended, or closed a pipe, after which it is ended. */

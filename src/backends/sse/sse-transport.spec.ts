@@ -158,18 +158,21 @@ describe('SseTransport', () => {
 });
 
 describe('SseTransport, a hostile server', () => {
-  it('is disconnected within the limit when an event does not end', async () => {
-    const { server, transport, errors, closes } = await serve(sseServer(accept)(), {
-      maxMessageBytes: LIMIT,
-    });
-    await transport.start();
-    const { response } = server.requests.all[0]!;
-    response.write('data: ');
-    const written = writeEndlessly(response);
-    expect(await errors.next()).toMatchObject({ fault: 'too-large' });
-    await closes.next();
-    expect(await written).toBeLessThan(BUFFERED_BYTES);
-  });
+  it.each(['data: ', 'event: ', ':'])(
+    'is disconnected within the limit when a line %j does not end',
+    async (line) => {
+      const { server, transport, errors, closes } = await serve(sseServer(accept)(), {
+        maxMessageBytes: LIMIT,
+      });
+      await transport.start();
+      const { response } = server.requests.all[0]!;
+      response.write(line);
+      const written = writeEndlessly(response);
+      expect(await errors.next()).toMatchObject({ fault: 'too-large' });
+      await closes.next();
+      expect(await written).toBeLessThan(BUFFERED_BYTES);
+    },
+  );
 
   it('is disconnected when the body of an HTTP error does not end, on the stream and on a message', async () => {
     const written: Promise<number>[] = [];

@@ -181,7 +181,7 @@ export class StdioTransport implements LinkTransport {
 
   private fail(fault: 'too-large' | 'busy', why: string): void {
     if (!this.running || this.failure) return;
-    this.failure = new TransportError(fault, why);
+    this.failure = new TransportError(fault, why, { isUnread: fault === 'too-large' });
     this.running.stdin.fail(why, fault === 'busy' ? 'busy' : 'unreachable');
     void this.killAndFinish();
   }
