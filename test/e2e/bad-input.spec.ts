@@ -97,24 +97,25 @@ describe('JSON-RPC input', () => {
 
   describe('a long text', () => {
     const long = '𝄞'.repeat(100_000);
-    it.each<[string, object]>([
-      ['tools/call', { name: long }],
-      ['prompts/get', { name: long }],
-      ['resources/read', { uri: `a:${'x'.repeat(8000)}` }],
+    it.each<[string, string, object]>([
+      ['the name of a tool', 'tools/call', { name: long }],
+      ['the name of a prompt', 'prompts/get', { name: long }],
+      ['a URI', 'resources/read', { uri: `a:${'x'.repeat(8000)}` }],
       [
+        'a reference',
         'completion/complete',
         { ref: { type: 'ref/prompt', name: long }, argument: { name: 'a', value: '' } },
       ],
-      ['logging/setLevel', { level: long }],
-      ['tools/list', { _meta: { projectId: long } }],
-      ['tools/list', { cursor: long }],
-      [long, {}],
-    ])('is shortened in the error message of %.20s and in the log', async (method, params) => {
+      ['a log level', 'logging/setLevel', { level: long }],
+      ['a project', 'tools/list', { _meta: { projectId: long } }],
+      ['a cursor', 'tools/list', { cursor: long }],
+      ['a method', long, {}],
+    ])('is shortened in error messages and the log if it is %s', async (_what, method, params) => {
+      const from = gateway.logs.length;
       const { error } = await session.request(method, params);
       expect(error!.message.length).toBeLessThan(300);
       expect(error!.message).not.toMatch(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])/);
-      const { reason, ...entry } = gateway.logs.at(-1)!;
-      expect(reason).toBe(error!.message);
+      const entry = await gateway.logged({ message: 'request failed', reason: error!.message }, from);
       expect(JSON.stringify(entry).length).toBeLessThan(1000);
     });
 

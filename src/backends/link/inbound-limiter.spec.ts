@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
-import { InboundLimiter, type InboundLimits } from './inbound-limiter.js';
+import { InboundLimiter, MAX_WAITING_TEXT_LENGTH, type InboundLimits } from './inbound-limiter.js';
 
 const LIMITS: InboundLimits = {
   messagesPerSecond: 100,
@@ -13,6 +13,8 @@ const LIMITS: InboundLimits = {
 const message = (method: string, params: object): string =>
   JSON.stringify({ jsonrpc: '2.0', method, params });
 const update = (uri: string, n = 0): string => message('notifications/resources/updated', { uri, n });
+/** An update with this number of characters. */
+const updateOf = (length: number): string => update('x'.repeat(length - update('').length));
 const progress = (progressToken: unknown, value: number): string =>
   message('notifications/progress', { progressToken, progress: value });
 const log = message('notifications/message', { level: 'info', data: 'x' });
@@ -111,6 +113,15 @@ describe('InboundLimiter', () => {
     expect(harness.counts).toMatchObject({ dropped: 20 - harness.delivered.length, lost: 1 });
     jest.advanceTimersByTime(1000);
     expect(harness.counts.lost).toBe(1);
+  });
+
+  it('drops an update beyond the rate that is too long to wait', () => {
+    const harness = new Harness({ maxWaitingLength: 1e6 }).exhaust();
+    harness.push(updateOf(MAX_WAITING_TEXT_LENGTH));
+    harness.push(updateOf(MAX_WAITING_TEXT_LENGTH + 1));
+    jest.advanceTimersByTime(1000);
+    expect(harness.delivered).toEqual([updateOf(MAX_WAITING_TEXT_LENGTH)]);
+    expect(harness.counts).toMatchObject({ dropped: 1, lost: 1 });
   });
 
   it.each([
