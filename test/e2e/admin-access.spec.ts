@@ -216,22 +216,28 @@ describe('the admin API', () => {
 
   it('slows down an address that guesses tokens, refuses it with 429, and counts it', async () => {
     const before = await failures();
-    const statuses: number[] = [];
-    const guesses = Array.from({ length: 50 }, async () => {
-      const { status } = await guess('/admin/v1/servers');
-      statuses.push(status);
-    });
-    await until('20 are answered and 14 refused', () => statuses.length >= 34);
-    expect(statuses.filter((status) => status === 401)).toHaveLength(20);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(14);
+    const statuses = new Set<number>();
+    const guessOften = (): void => {
+      for (let n = 0; n < 40; n++)
+        void guess('/admin/v1/servers').then(
+          ({ status }) => statuses.add(status),
+          () => {},
+        );
+    };
     for (const path of ['/admin/v1/servers', '/metrics', '/health']) {
-      const { status, headers } = await guess(path, ADMIN_TOKEN);
-      expect([path, status, headers['retry-after']]).toEqual([path, 429, '5']);
+      const { headers } = await until(`the valid token is refused at ${path}`, async () => {
+        guessOften();
+        const answer = await guess(path, ADMIN_TOKEN);
+        return answer.status === 429 && answer;
+      });
+      expect(headers['retry-after']).toBe('5');
     }
+    expect(statuses).toEqual(new Set([401, 429]));
     const after = await failures();
-    expect(after.map((count, at) => count - before[at]!)).toEqual([20, 16, 17]);
-    await Promise.all(guesses);
-    expect(statuses.slice(34)).toEqual(Array(16).fill(401));
+    const [answered, delayed, refused] = after.map((count, at) => count - before[at]!);
+    expect(answered).toBeGreaterThanOrEqual(20);
+    expect(delayed).toBeGreaterThanOrEqual(16);
+    expect(refused).toBeGreaterThanOrEqual(3);
   });
 
   it('honours If-Match', async () => {
