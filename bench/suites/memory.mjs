@@ -16,7 +16,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export async function memory() {
   const bad = await startServer([here('../servers/hostile-server.mjs')]);
   const rows = [];
-  for (const [what, ceiling, attack] of ATTACKS) {
+  for (const { what, ceiling, attack } of ATTACKS) {
     const gateway = await startGateway(bad.url);
     const before = rssOf(gateway);
     let peak = before;
@@ -34,9 +34,9 @@ export async function memory() {
 }
 
 const ATTACKS = [
-  ['200 initialize requests of 4 MB', 200, initializeRequests],
-  ['server-to-client requests of one call for 32 s', 200, serverRequests],
-  ['40 unread results of 15 MB', 300, unreadResults],
+  { what: '200 initialize requests of 4 MB', ceiling: 250, attack: initializeRequests },
+  { what: 'server-to-client requests of one call for 32 s', ceiling: 200, attack: serverRequests },
+  { what: '40 unread results of 15 MB', ceiling: 400, attack: unreadResults },
 ];
 
 async function initializeRequests(url) {
@@ -65,12 +65,13 @@ async function serverRequests(url) {
   return 'flooded';
 }
 
+const longResult = () => message('tools/call', { name: 'bad__shape_long_string', arguments: {} });
+
 async function unreadResults(url) {
   const peer = new HttpPeer(url);
   const headers = await peer.initialize();
-  const body = () => message('tools/call', { name: 'bad__shape_long_string', arguments: {} });
   const calls = Array.from({ length: UNREAD_RESULTS }, () =>
-    peer.send({ headers, body: body(), onResponse: (response) => response.pause().statusCode }),
+    peer.send({ headers, body: longResult(), onResponse: (response) => response.pause().statusCode }),
   );
   const outcomes = await Promise.allSettled(calls);
   await sleep(2000);

@@ -185,7 +185,7 @@ describe('PendingPost', () => {
     const { transport, messages } = await harness.serve(async ({ response, id }) => {
       if (id === 100) return sendJson(response, responseText(id));
       response.writeHead(200, headers);
-      const start = `${before}{"jsonrpc":"2.0","id":${id},"result":{"text":"`;
+      const start = `${before}{"jsonrpc":"2.0","id":${Number(id)},"result":{"text":"`;
       await new Promise<void>((resolve) => response.write(start + large, () => resolve()));
       flushed.add(Number(id));
       finishers.push(() => response.end(`"}}${after}`));
@@ -200,5 +200,5 @@ describe('PendingPost', () => {
       await transport.sendText(callText(100), 100);
     }
     await inTime('all responses', Promise.all(calls));
-  });
+  }, 20_000);
 });

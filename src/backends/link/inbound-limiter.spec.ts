@@ -164,12 +164,19 @@ describe('InboundLimiter', () => {
 
   it('has reading pause in proportion to its time, only beyond the rate', () => {
     const harness = new Harness();
-    expect(harness.limiter.pauseAfter(2)).toBe(0);
+    expect(harness.limiter.pauseAfter(1)).toBe(0);
     harness.exhaust();
     const pauses = [0.05, 0.05, 0.05, 2, 1000].map((ms) => harness.limiter.pauseAfter(ms));
     expect(pauses).toEqual([0, 0, 1, 18, 50]);
     jest.advanceTimersByTime(10);
-    expect(harness.limiter.pauseAfter(2)).toBe(0);
+    expect(harness.limiter.pauseAfter(1)).toBe(0);
+  });
+
+  it('has reading pause within the rate when the input of all connections takes too long', () => {
+    const { limiter } = new Harness();
+    expect(limiter.pauseAfter(3)).toBe(1);
+    jest.advanceTimersByTime(10);
+    expect(limiter.pauseAfter(1)).toBe(0);
   });
 
   it('delivers and schedules nothing after it was stopped', () => {
