@@ -178,27 +178,31 @@ describe('PendingPost', () => {
   it.each([
     ['JSON bodies', { 'content-type': 'application/json' }, '', ''],
     ['event streams', { 'content-type': 'text/event-stream' }, 'data: ', '\n\n'],
-  ])('reads at most eight large responses of a server at once as %s', async (_, headers, before, after) => {
-    const large = 'x'.repeat(12 * 1024 * 1024);
-    const flushed = new Set<number>();
-    const finishers: (() => void)[] = [];
-    const { transport, messages } = await harness.serve(async ({ response, id }) => {
-      if (id === 100) return sendJson(response, responseText(id));
-      response.writeHead(200, headers);
-      const start = `${before}{"jsonrpc":"2.0","id":${Number(id)},"result":{"text":"`;
-      await new Promise<void>((resolve) => response.write(start + large, () => resolve()));
-      flushed.add(Number(id));
-      finishers.push(() => response.end(`"}}${after}`));
-      return undefined;
-    });
-    const calls = Array.from({ length: 10 }, (_value, id) => transport.sendText(callText(id), id));
-    while (flushed.size < 8) await transport.sendText(callText(100), 100);
-    for (let round = 0; round < 20; round++) await transport.sendText(callText(100), 100);
-    expect(flushed.size).toBe(8);
-    while (messages.all.filter(({ received }) => received.text.length > large.length).length < 10) {
-      for (const finish of finishers.splice(0)) finish();
-      await transport.sendText(callText(100), 100);
-    }
-    await inTime('all responses', Promise.all(calls));
-  }, 20_000);
+  ])(
+    'reads at most eight large responses of a server at once as %s',
+    async (_, headers, before, after) => {
+      const large = 'x'.repeat(12 * 1024 * 1024);
+      const flushed = new Set<number>();
+      const finishers: (() => void)[] = [];
+      const { transport, messages } = await harness.serve(async ({ response, id }) => {
+        if (id === 100) return sendJson(response, responseText(id));
+        response.writeHead(200, headers);
+        const start = `${before}{"jsonrpc":"2.0","id":${Number(id)},"result":{"text":"`;
+        await new Promise<void>((resolve) => response.write(start + large, () => resolve()));
+        flushed.add(Number(id));
+        finishers.push(() => response.end(`"}}${after}`));
+        return undefined;
+      });
+      const calls = Array.from({ length: 10 }, (_value, id) => transport.sendText(callText(id), id));
+      while (flushed.size < 8) await transport.sendText(callText(100), 100);
+      for (let round = 0; round < 20; round++) await transport.sendText(callText(100), 100);
+      expect(flushed.size).toBe(8);
+      while (messages.all.filter(({ received }) => received.text.length > large.length).length < 10) {
+        for (const finish of finishers.splice(0)) finish();
+        await transport.sendText(callText(100), 100);
+      }
+      await inTime('all responses', Promise.all(calls));
+    },
+    20_000,
+  );
 });

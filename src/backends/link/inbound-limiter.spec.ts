@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
+import { IterationBudget } from '../../lib/slices/iteration-budget.js';
 import { InboundLimiter, MAX_WAITING_TEXT_LENGTH, type InboundLimits } from './inbound-limiter.js';
 
 const LIMITS: InboundLimits = {
@@ -34,6 +35,7 @@ class Harness {
         lost: () => this.counts.lost++,
       },
       { ...LIMITS, ...limits },
+      new IterationBudget(),
     );
   }
 

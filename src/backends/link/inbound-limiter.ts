@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { inputBudget } from '../../lib/slices/iteration-budget.js';
+import { inputBudget, type IterationBudget } from '../../lib/slices/iteration-budget.js';
 import type { InboundGate } from './transport.js';
 
 /** Limits of the unsolicited messages of one link: notifications, requests, and messages that nothing can be done with. */
@@ -76,6 +76,7 @@ export class InboundLimiter implements InboundGate {
   constructor(
     private readonly events: InboundEvents,
     private readonly limits: InboundLimits = INBOUND_LIMITS,
+    private readonly budget: IterationBudget = inputBudget,
   ) {
     this.tokens = limits.burst;
   }
@@ -104,7 +105,7 @@ export class InboundLimiter implements InboundGate {
   }
 
   pauseAfter(ms: number): number {
-    const isBudgetUsed = inputBudget.charge(ms);
+    const isBudgetUsed = this.budget.charge(ms);
     if (!this.isOverRate) return isBudgetUsed ? MIN_PAUSE_MS : 0;
     const dueMs = this.duePauseMs + ms * (1 / this.limits.readShare - 1);
     const pauseMs = Math.floor(Math.min(MAX_PAUSE_MS, dueMs));
