@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { onCleanup } from '../../test/kit/cleanup.js';
@@ -8,6 +9,7 @@ import { outcomeOf, type Outcome } from '../../test/kit/promises.js';
 import { within } from '../../test/kit/until.js';
 import { writeError } from './http-errors.js';
 import { JsonProblem } from '../lib/json-text/json-reader.js';
+import { inputBudget } from '../lib/slices/iteration-budget.js';
 import { bodyError, readBody } from './http-request.js';
 
 const LIMIT = 1000;
@@ -201,5 +203,19 @@ describe('readBody of an aborted request', () => {
     await within('the refusal', reading.done);
     expect(reading.outcome.error).toBeDefined();
     expect(reading.outcome.value).toBeUndefined();
+  });
+
+  it('reads a body to its end that waits for the budget of the event loop when it ends', async () => {
+    const text = JSON.stringify(['a'.repeat(40_000)]);
+    const request = new PassThrough();
+    const reading = readBody(
+      Object.assign(request, { headers: {} }) as unknown as IncomingMessage,
+      10 * text.length,
+    );
+    // All pieces are buffered before the first is read, so the end comes with the last one.
+    for (let at = 0; at < text.length; at += 10_000) request.write(text.slice(at, at + 10_000));
+    request.end();
+    request.once('data', () => inputBudget.charge(1000));
+    expect(await within('the body', reading, 2000)).toMatchObject({ text });
   });
 });

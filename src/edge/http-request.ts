@@ -50,6 +50,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
     let first: Buffer | undefined;
     let reader: JsonReader | undefined;
     let input: PacedInput | undefined;
+    let hasEnded = false;
     let hasStopped = false;
     const stop = (): void => {
       hasStopped = true;
@@ -77,7 +78,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
       return;
     }
     request.on('data', onData);
-    request.on('end', () => {
+    const end = (): void => {
       if (hasStopped) return;
       stop();
       // The body is processed after everything that has arrived was read (docs/decisions/0015).
@@ -85,10 +86,16 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
       const read = (): void => resolve(reader?.take() ?? ONE_PIECE.read(first ?? NO_BYTES));
       if (length > MAX_EAGER_LENGTH) inputBudget.runLater(read);
       else setImmediate(read);
+    };
+    request.on('end', () => {
+      hasEnded = true;
+      // A paused request can end too: with the piece at which it was paused.
+      if (input) input.whenIdle(end);
+      else end();
     });
     // A request that the client aborts emits 'close'. It emits 'error' only to an existing listener, so none is needed.
     request.on('close', () => {
-      if (hasStopped) return;
+      if (hasStopped || hasEnded) return;
       stop();
       reject(new GatewayError('bad-request', 'The body ended early'));
     });
