@@ -42,7 +42,6 @@ describe('error kinds', () => {
       'not-acceptable -32000 406',
       'payload-too-large -32000 413',
       'unsupported-media-type -32000 415',
-      'draining -32000 503',
       'storage-full -31007 507',
       'storage-unavailable -31005 503',
     ]);

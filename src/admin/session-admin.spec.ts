@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { recordLog } from '../../test/kit/log-lines.js';
+import { flushPromises, outcomeOf } from '../../test/kit/promises.js';
+import { deferred, until } from '../../test/kit/until.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';
 import type { Session } from '../edge/session.js';
@@ -60,6 +62,18 @@ describe('SessionAdmin', () => {
     const last = await admin.page({ limit: 3, cursor: page.nextCursor! });
     expect(last.items.map(({ client }) => client?.name)).toEqual(['c', 'd', 'e']);
     expect(last.nextCursor).toBeUndefined();
+  });
+
+  it('answers the close of a session when its end is persisted', async () => {
+    const session = open('a', START);
+    const written = deferred();
+    sessions.waitUntilPersisted = () => written.promise;
+    const outcome = outcomeOf(admin.close(harness.caller(), publicSessionId(session)).then(() => 'closed'));
+    await until('the session is closed', () => sessions.size === 0);
+    await flushPromises();
+    expect(outcome).toEqual({});
+    written.resolve();
+    expect(await until('the answer', () => outcome.value)).toBe('closed');
   });
 
   it('shows no more than the public part of a session id, also in a cursor', async () => {

@@ -47,7 +47,12 @@ export class SessionAdmin {
     await this.actions.run(caller, { action: 'session.close', target: publicId }, () => {
       const session = this.find(publicId);
       if (!session) throw notFound('session', publicId);
-      return { apply: () => session.close() };
+      return {
+        apply: async () => {
+          session.close();
+          await this.sessions.waitUntilPersisted();
+        },
+      };
     });
   }
 

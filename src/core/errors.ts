@@ -27,7 +27,6 @@ export type ErrorKind =
   | 'not-acceptable'
   | 'payload-too-large'
   | 'unsupported-media-type'
-  | 'draining'
   | 'storage-full'
   | 'storage-unavailable';
 
@@ -75,7 +74,6 @@ export const ERROR_CODES = {
   'not-acceptable': { code: -32000, http: 406 },
   'payload-too-large': { code: -32000, http: 413 },
   'unsupported-media-type': { code: -32000, http: 415 },
-  draining: { code: -32000, http: 503 },
   'storage-full': { code: -31007, http: 507 },
   'storage-unavailable': { code: -31005, http: 503 },
 } as const satisfies Record<ErrorKind, ErrorCodes>;

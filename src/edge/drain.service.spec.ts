@@ -23,8 +23,8 @@ beforeEach(async () => {
 
 const metrics = new Metrics();
 
-/** The number of sessions when persistence was stopped. */
-let sessionsAtStop: number | undefined;
+/** Whether the standalone streams were open when the last activity was written. */
+let wereStreamsOpen: boolean | undefined;
 
 interface DrainOptions {
   readonly drainMs?: number;
@@ -33,10 +33,13 @@ interface DrainOptions {
 }
 
 function createDrain({ drainMs = 60_000, acceptMs = 0 }: DrainOptions = {}): Drain {
-  const stop = (): void => void (sessionsAtStop = edge.sessions.size);
-  const persistence = { stop } as SessionPersistence;
+  const writeActivity = (): Promise<void> => {
+    wereStreamsOpen = [...edge.sessions.all()].every(({ streams }) => streams.standalone.isConnected);
+    return Promise.resolve();
+  };
+  const persistence = { writeActivity } as SessionPersistence;
   const settings = { drainMs, acceptMs };
-  const drain = new Drain(edge.endpoint, edge.receiver, edge.sessions, persistence, settings, metrics);
+  const drain = new Drain(edge.receiver, edge.sessions, persistence, settings, metrics);
   drain.server = edge.gateway;
   return drain;
 }
@@ -65,20 +68,20 @@ async function inFlight(session: RawSession) {
 }
 
 describe('Drain', () => {
-  it('closes all sessions at once when no request is in flight', async () => {
+  it('ends all streams at once when no request is in flight, after the last activity was written', async () => {
     const session = await RawSession.open(edge.url);
     const events = await session.listen();
     await within('the drain', drain());
     await events.untilEnded();
-    expect(edge.sessions.size).toBe(0);
-    // Requests are answered with 503 from then on, and not with 404 for a session that the next process restores.
-    expect(edge.endpoint.isClosed).toBe(true);
+    expect(wereStreamsOpen).toBe(true);
   });
 
-  it('stops persistence before it closes sessions', async () => {
-    await RawSession.open(edge.url);
+  it('keeps sessions open: a request on an open connection is served until the connection is closed', async () => {
+    const session = await RawSession.open(edge.url);
     await within('the drain', drain());
-    expect(sessionsAtStop).toBe(1);
+    const { status, headers } = await session.post(PING);
+    expect([status, headers.connection]).toEqual([200, 'close']);
+    expect(edge.sessions.size).toBe(1);
   });
 
   it('serves requests as before in the accept phase, but is not ready', async () => {
@@ -118,7 +121,6 @@ describe('Drain', () => {
     slow.end({ n: 1 });
     expect((await slow.answer).result).toEqual({ n: 1 });
     await within('the drain', draining);
-    expect(edge.sessions.size).toBe(0);
   });
 
   it('announces the end of the connection in the answer to a request in flight', async () => {

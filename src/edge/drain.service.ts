@@ -4,7 +4,6 @@ import { ShutdownSettings } from '../config/shutdown-settings.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { GatewayServer } from './gateway-server.js';
-import { McpEndpoint } from './mcp-endpoint.js';
 import { MessageReceiver } from './message-receiver.js';
 import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
@@ -17,7 +16,7 @@ const LINGER_MS = 500;
 
 /**
  * Shutdown in order: serve as before until load balancers have noticed, wait for the requests of that time, close the
- * listener, answer what still arrives on open connections, and end the streams and sessions last.
+ * listener, and end the streams last. What arrives on open connections is served until they are closed.
  */
 @Injectable()
 export class Drain implements BeforeApplicationShutdown {
@@ -28,7 +27,6 @@ export class Drain implements BeforeApplicationShutdown {
   server: Pick<GatewayServer, 'closeAfterResponse' | 'stopListening' | 'whenClosed'> | undefined;
 
   constructor(
-    private readonly endpoint: McpEndpoint,
     private readonly receiver: MessageReceiver,
     private readonly sessions: Sessions,
     private readonly persistence: SessionPersistence,
@@ -53,10 +51,8 @@ export class Drain implements BeforeApplicationShutdown {
       this.metrics.countCutOff(inFlight);
       this.logger.warn({ message: 'requests were cut off by the drain deadline', requests: inFlight });
     }
-    // Stopped first, so that closing the sessions does not remove their records: the next process restores them.
-    this.persistence.stop();
-    this.endpoint.isClosed = true;
-    this.sessions.close();
+    await this.persistence.writeActivity();
+    this.sessions.suspendAll();
   }
 }
 

@@ -83,17 +83,23 @@ export class EventStream {
     return this.hasEnded && (this.isAllSent || !this.isConnected);
   }
 
-  /** Sends further events on this response, whose headers were sent. Older connections stay open without events. */
-  connect(response: ServerResponse, resumeAfter?: number): void {
+  /**
+   * Sends further events on this response, whose headers were sent. Older connections stay open without events. The
+   * primer is sent first; a client that resumes from it gets all events that follow it.
+   */
+  connect(response: ServerResponse, resumeAfter?: number, primer?: EventFrame): void {
     if (response.destroyed) return;
-    this.connections.push(
-      new StreamConnection(response, this.limits.stuckMs, {
-        drained: () => this.flush(),
-        closed: (connection) => this.onClose(connection),
-      }),
-    );
+    const connection = new StreamConnection(response, this.limits.stuckMs, {
+      drained: () => this.flush(),
+      closed: (closed) => this.onClose(closed),
+    });
+    this.connections.push(connection);
     if (this.connections.length > MAX_CONNECTIONS) this.connections.shift()?.end();
     if (resumeAfter !== undefined) this.scheduleReplay(resumeAfter);
+    if (primer) {
+      this.replayBuffer.insertPrimer(primer, this.firstUnsent, resumeAfter);
+      connection.write(primer.bytes);
+    }
     this.flush();
   }
 
@@ -143,6 +149,11 @@ export class EventStream {
 
   private get isAllSent(): boolean {
     return this.toReplay.size === 0 && this.queued.size === 0;
+  }
+
+  private get firstUnsent(): EventFrame | undefined {
+    const { value } = this.toReplay.values().next();
+    return value ?? this.queued.values().next().value?.frame;
   }
 
   private get isWritable(): boolean {
@@ -213,13 +224,11 @@ export class EventStream {
 
   /** Schedules the events after this sequence number that were already sent, to be sent again before all others. */
   private scheduleReplay(sequence: number): void {
-    // Frames left over from an earlier replay, which the replay buffer may have dropped meanwhile.
-    const notReplayedYet = [...this.toReplay].filter((frame) => frame.sequence > sequence);
-    const firstUnsent = notReplayedYet[0] ?? this.queued.values().next().value?.frame;
-    const sent = this.replayBuffer
-      .after(this.name, sequence)
-      .filter((frame) => !firstUnsent || frame.sequence < firstUnsent.sequence);
-    this.toReplay = new Set([...sent, ...notReplayedYet]);
+    const missed = new Set(this.replayBuffer.after(this.name, sequence));
+    for (const { frame } of this.queued.values()) missed.delete(frame);
+    // Frames left over from an earlier replay, which the replay buffer has dropped meanwhile.
+    const dropped = [...this.toReplay].filter((frame) => frame.sequence > sequence && !missed.has(frame));
+    this.toReplay = new Set([...dropped, ...missed]);
   }
 
   private flush(): void {

@@ -268,7 +268,7 @@ describe('Exchange after a lost connection', () => {
     post.exchange.send('{"n":1}');
     post.exchange.answer('{"n":2}');
     expect(post.response.headersSent).toBe(false);
-    expect(post.session.buffer.after('s0', 0)).toHaveLength(3);
+    expect(post.session.buffer.after('s0', 0)).toHaveLength(2);
     expect(post.session.ended).toEqual(post.session.opened);
   });
 

@@ -132,7 +132,8 @@ export class Exchange {
     if (this.stream) return this.stream;
     const stream = this.session.streams.open();
     this.stream = stream;
-    for (const frame of this.session.revision.openingFrames(stream.name)) stream.send(frame);
+    const primer = this.session.revision.primer(stream.name);
+    if (primer) stream.send(primer);
     for (const answer of this.answers) stream.send(longEventFrame(answer, stream.name));
     if (!this.response.destroyed) {
       openEventStream(this.response);

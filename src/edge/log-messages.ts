@@ -13,6 +13,10 @@ import type { Session } from './session.js';
 /** Sends log messages that belong to no call to every recipient that set a level and may see the server. */
 @Injectable()
 export class LogMessages implements OnModuleInit {
+  /** The number of sessions that have set each level. */
+  private readonly counts = new Map<LoggingLevel, number>();
+  private serverLevel: LoggingLevel | undefined;
+
   constructor(
     private readonly recipients: NotificationRecipients,
     private readonly fanOut: FanOut,
@@ -25,14 +29,30 @@ export class LogMessages implements OnModuleInit {
 
   /** Servers get the most verbose level of all recipients; `broadcast` filters for each recipient. */
   setLevel(session: Session, level: LoggingLevel): void {
+    const previous = session.logLevel;
     session.logLevel = level;
+    this.count(level, 1);
+    if (previous) this.count(previous, -1);
     this.updateServerLevel();
-    session.onClose(this.updateServerLevel);
+    if (previous) return;
+    session.onClose(() => {
+      this.count(session.logLevel!, -1);
+      this.updateServerLevel();
+    });
   }
 
-  private readonly updateServerLevel = (): void => {
-    this.backends.setLogLevel(mostVerbose([...this.recipients].flatMap(({ logLevel }) => logLevel ?? [])));
-  };
+  private count(level: LoggingLevel, change: 1 | -1): void {
+    const count = (this.counts.get(level) ?? 0) + change;
+    if (count > 0) this.counts.set(level, count);
+    else this.counts.delete(level);
+  }
+
+  private updateServerLevel(): void {
+    const level = mostVerbose(this.counts.keys());
+    if (level === this.serverLevel) return;
+    this.serverLevel = level;
+    this.backends.setLogLevel(level);
+  }
 
   private broadcast(server: string, { method, paramsText }: ServerNotification): void {
     if (method !== 'notifications/message' || paramsText === undefined) return;

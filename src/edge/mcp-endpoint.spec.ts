@@ -342,23 +342,3 @@ describe('McpEndpoint with a long or deep body', () => {
     }
   });
 });
-
-describe('McpEndpoint after its sessions were closed', () => {
-  it('tells clients to connect again, and does not report their sessions as lost', async () => {
-    const session = await openForBatches();
-    edge.endpoint.isClosed = true;
-    edge.sessions.close();
-    const listening = { accept: 'text/event-stream', 'mcp-session-id': session.id };
-    const refused = [
-      await session.post(PING),
-      await session.post([PING]),
-      await session.notify('notifications/cancelled', {}),
-      await postMessage(edge.url, INITIALIZE),
-      await exchange(edge.url, { headers: listening }),
-      await session.end(),
-    ];
-    expect(refused.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503, 503]);
-    expect(refused.every(({ headers }) => headers.connection === 'close')).toBe(true);
-    expect(failureOf(refused[0]!)).toMatchObject({ error: { code: -32000 } });
-  });
-});

@@ -25,12 +25,20 @@ import {
 } from './http-request.js';
 import { MessageReceiver } from './message-receiver.js';
 import { OriginGuard } from './origin.guard.js';
+import type { ResumePoint } from './session-streams.js';
 import type { Session } from './session.js';
 import { sessionNotFound, Sessions } from './sessions.service.js';
 import { StreamQuota } from './stream-quota.js';
 
 const ALLOW = 'GET, POST, DELETE, OPTIONS';
 const MAX_BATCH_LENGTH = 20;
+/**
+ * The delay before a client reconnects its standalone stream. Longer than a restart of the gateway takes: the Python SDK
+ * tries once after a broken connection, the TypeScript SDK twice.
+ */
+const RETRY_MS = 3000;
+/** A random part of the delay up to this one keeps all clients from reconnecting at once after a restart. */
+const RETRY_JITTER_MS = 1000;
 
 const ALLOWED_HEADERS = [
   'content-type',
@@ -55,9 +63,6 @@ type Handler = ReturnType<typeof withGuards>;
 @Injectable()
 @HttpGuards([OriginGuard])
 export class McpEndpoint implements OnModuleInit {
-  /** The sessions were closed because the process ends. A client must not take that for the end of its own session. */
-  isClosed = false;
-
   private handlers: Readonly<Record<string, Handler>> = {};
   private fallbackHandler!: Handler;
 
@@ -99,7 +104,6 @@ export class McpEndpoint implements OnModuleInit {
     requireAccept(request, 'application/json', 'text/event-stream');
     requireJson(request);
     const body = await readBody(request, this.limits.requestBytes);
-    this.requireOpen(response);
     if (body instanceof JsonProblem) {
       this.metrics.countRefusedJson('client', body.reason);
       writeError(request, response, bodyError(body), requestIdIn(body));
@@ -125,25 +129,17 @@ export class McpEndpoint implements OnModuleInit {
   @HttpGuards([AuthenticationGuard, ConnectionGuard])
   get(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
     const source = sourceOf(request, project);
-    this.requireOpen(response);
     requireAccept(request, 'text/event-stream');
     const session = this.sessionInProject(request, source);
-    const lastEventId = request.headers['last-event-id'];
-    if (lastEventId === undefined) {
-      this.streamQuota.claim(session, response);
-      session.listen(response);
-      return;
-    }
-    const resume = parseEventId(String(lastEventId));
-    if (!resume) throw new GatewayError('bad-request', 'Last-Event-ID is not an event id of this gateway');
+    const resume = resumePointOf(request);
     this.streamQuota.claim(session, response);
-    session.listen(response, resume);
+    session.listen(response, resume, retryDelayFor(request));
   }
 
   @HttpGuards([AuthenticationGuard, ConnectionGuard])
-  delete(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
-    this.requireOpen(response);
+  async delete(request: AuthenticatedRequest, response: ServerResponse, project?: string): Promise<void> {
     this.sessionInProject(request, sourceOf(request, project)).close();
+    await this.sessions.waitUntilPersisted();
     response.writeHead(200, { 'content-length': 0 });
     response.end();
   }
@@ -183,12 +179,6 @@ export class McpEndpoint implements OnModuleInit {
     return undefined;
   }
 
-  private requireOpen(response: ServerResponse): void {
-    if (!this.isClosed) return;
-    response.setHeader('connection', 'close');
-    throw new GatewayError('draining', 'The gateway is shutting down: connect again');
-  }
-
   /** GET and DELETE concern the whole session, so they find it only under the project in which it was opened. */
   private sessionInProject(request: AuthenticatedRequest, { projects }: RequestSource): Session {
     const session = this.sessionOf(request);
@@ -206,6 +196,23 @@ export class McpEndpoint implements OnModuleInit {
     return this.sessions.get(headers['mcp-session-id'] as string | undefined, principal, quotaKey);
   }
 }
+
+function resumePointOf({ headers }: IncomingMessage): ResumePoint | undefined {
+  const lastEventId = headers['last-event-id'];
+  if (lastEventId === undefined) return undefined;
+  const resume = parseEventId(String(lastEventId));
+  if (!resume) throw new GatewayError('bad-request', 'Last-Event-ID is not an event id of this gateway');
+  return resume;
+}
+
+/**
+ * Undefined for Java's HTTP client: the Java SDK up to 2.0 fails on a `retry:` line, and no version of it reconnects the
+ * standalone stream.
+ */
+const retryDelayFor = ({ headers }: IncomingMessage): number | undefined =>
+  headers['user-agent']?.startsWith('Java-http-client/')
+    ? undefined
+    : RETRY_MS + Math.floor(Math.random() * RETRY_JITTER_MS);
 
 const needsResponse = (message: Inbound): message is Extract<Inbound, { kind: 'request' | 'invalid' }> =>
   message.kind === 'request' || message.kind === 'invalid';

@@ -84,6 +84,7 @@ export class MessageReceiver {
       this.sessions.requireCapacity(source.quotaKey);
       const result = await this.dispatcher.dispatchRequest(context, message.params);
       this.sessions.add(session);
+      await this.sessions.waitUntilPersisted();
       response.setHeader('mcp-session-id', session.key!);
       await this.answerResult(context, exchange, result);
     } catch (error) {

@@ -12,8 +12,6 @@ export interface NotificationRecipient extends Subscriber {
   readonly isReady: boolean;
   /** Absent until the client sets a level. Until then it gets log messages of servers only during its calls. */
   readonly logLevel: LoggingLevel | undefined;
-  /** Ends the standalone stream; requests in flight continue. */
-  endNotifications(): void;
   close(): void;
 }
 

@@ -41,7 +41,7 @@ describe('ReplayBuffer', () => {
       fc.property(
         fc.nat(10),
         fc.nat(100),
-        fc.array(fc.nat(40), { maxLength: 40 }),
+        fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 40 }),
         (maxEvents, maxBytes, sizes) => {
           const buffer = new ReplayBuffer(maxEvents, maxBytes);
           sizes.forEach((size, index) => buffer.append(frame(index + 1, size)));
@@ -64,6 +64,13 @@ describe('ReplayBuffer', () => {
     buffer.withdraw(second);
     buffer.append(frame(3));
     expect(sequences(buffer.after('', 0))).toEqual([1, 3]);
+  });
+
+  it('keeps at most two primers of a stream: the new one and the one that the client resumed from', () => {
+    const buffer = new ReplayBuffer(4, 1000);
+    for (const sequence of [1, 2]) buffer.append(frame(sequence));
+    for (let primer = 3; primer < 20; primer++) buffer.insertPrimer(frame(primer, 0), undefined, primer - 1);
+    expect(sequences(buffer.after('', 0))).toEqual([1, 2]);
   });
 
   it('keeps nothing with a limit of zero', () => {

@@ -1,4 +1,4 @@
-import type { EventFrame } from '../mcp/event-frame.js';
+import { isPrimer, type EventFrame } from '../mcp/event-frame.js';
 
 /** The last events of a session, for replay after a broken connection. Sessions share the frames of broadcasts. */
 export class ReplayBuffer {
@@ -25,9 +25,26 @@ export class ReplayBuffer {
     this.bytes -= frame.size;
   }
 
-  /** The events of one stream after a sequence number, oldest first. */
+  /**
+   * Adds a primer in front of `next`, the first event of its stream that the client has not received; at the end, if
+   * there is none. A primer with another sequence number than `resumed` is removed: the client will not resume from it.
+   */
+  insertPrimer(primer: EventFrame, next: EventFrame | undefined, resumed: number | undefined): void {
+    const isObsolete = (frame: EventFrame): boolean =>
+      isPrimer(frame) && frame.stream === primer.stream && frame.sequence !== resumed;
+    for (const frame of this.events.filter(isObsolete)) this.withdraw(frame);
+    const index = next ? this.events.indexOf(next) : -1;
+    if (!next) this.append(primer);
+    else this.events.splice(Math.max(0, index), 0, primer);
+  }
+
+  /** The events of one stream after the one with this sequence number, in the order in which they were appended. */
   after(stream: string, sequence: number): EventFrame[] {
-    return this.events.filter((frame) => frame.stream === stream && frame.sequence > sequence);
+    const index = this.events.findLastIndex((frame) => frame.sequence === sequence);
+    // Events of a fan-out that takes several slices may be appended after events with a higher number.
+    const later =
+      index === -1 ? this.events.filter((frame) => frame.sequence > sequence) : this.events.slice(index + 1);
+    return later.filter((frame) => frame.stream === stream && !isPrimer(frame));
   }
 
   private dropOldest(): void {

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, RemoteError } from '../core/errors.js';
 import { MemoryLimitError } from '../core/memory-limits.js';
@@ -16,13 +17,21 @@ interface PendingRequest {
 /** Maximum requests that wait for the response of one client. */
 export const MAX_OPEN_REQUESTS = 64;
 
+/**
+ * Ids start at a random number, because a session outlives the process: a response to a request of the previous process
+ * must not be taken for the response to another one. With 2^30, all ids fit into 32 bits.
+ */
+const FIRST_ID = randomInt(1, 2 ** 30);
+
 /** The requests that servers send to the client of one session. Each gets a new id, which is unique in the session. */
 export class RequestsToClient {
   private readonly pending = new Map<RequestId, PendingRequest>();
-  private lastId = 0;
 
   /** `streamQueue` is the maximum number of events that a stream of the session queues. */
-  constructor(private readonly streamQueue: number) {}
+  constructor(
+    private readonly streamQueue: number,
+    private lastId = FIRST_ID,
+  ) {}
 
   /** `write` sends a message on the stream that the request belongs to. It returns false when the stream refuses it. */
   send(

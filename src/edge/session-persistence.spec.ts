@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { outcomeOf } from '../../test/kit/promises.js';
-import { MemorySessionRecords } from '../../test/kit/session-records.js';
+import { MemorySessionRecords, storedSession } from '../../test/kit/session-records.js';
 import type { SessionRecord } from '../state/session-records.js';
 import { NO_AUTH } from '../config/auth-settings.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { LATEST_REVISION } from '../mcp/revisions/revision.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -30,27 +31,23 @@ describe('SessionPersistence', () => {
     sessions = new Sessions(limits);
     sessions.onModuleInit();
     subscribers = new Subscribers(limits);
-    const restorer = { restoreAll: () => Promise.resolve([]) } as unknown as SessionRestorer;
-    const authenticator = new Authenticator(NO_AUTH);
-    persistence = new SessionPersistence(
-      restorer,
-      records,
-      sessions,
-      subscribers,
-      authenticator,
-      new Metrics(),
-    );
-    await persistence.onModuleInit();
+    persistence = await start();
   });
   afterEach(() => void jest.useRealTimers());
 
-  function open(clientInfo: unknown = { name: 'c', version: '1' }): Session {
+  async function start(...restored: Session[]): Promise<SessionPersistence> {
+    const restorer = { restoreAll: () => Promise.resolve(restored) } as unknown as SessionRestorer;
+    const authenticator = new Authenticator(NO_AUTH);
+    const dependencies = [restorer, records, sessions, subscribers, authenticator, new Metrics()] as const;
+    const started = new SessionPersistence(...dependencies);
+    await started.onModuleInit();
+    return started;
+  }
+
+  function open(): Session {
     const session = sessions.create(ANONYMOUS);
-    session.initialize({
-      revision: LATEST_REVISION,
-      capabilities: { roots: {} },
-      clientInfo: clientInfo as never,
-    });
+    const clientInfo = { name: 'c', version: '1' };
+    session.initialize({ revision: LATEST_REVISION, capabilities: { roots: {} }, clientInfo });
     session.bindProject('one', EVERYTHING);
     sessions.add(session);
     return session;
@@ -61,9 +58,9 @@ describe('SessionPersistence', () => {
 
   const stored = (): SessionRecord[] => [...records.stored];
 
-  it('stores nothing of a session without subscriptions', () => {
-    open();
-    expect(stored()).toEqual([]);
+  it('stores every session when it is opened', () => {
+    const ids = [open().id, open().id];
+    expect(stored().map(({ session }) => session.id)).toEqual(ids);
   });
 
   it('stores what is needed to restore the session', () => {
@@ -76,8 +73,7 @@ describe('SessionPersistence', () => {
           principal: { id: 'anonymous', grants: '*', terms: '' },
           project: 'one',
           revision: '2025-11-25',
-          capabilities: { roots: {} },
-          clientInfo: { name: 'c', version: '1' },
+          profile: '{"capabilities":{"roots":{}},"clientInfo":{"name":"c","version":"1"}}',
           opened: session.openedAt,
         },
         seen: Date.now(),
@@ -103,32 +99,46 @@ describe('SessionPersistence', () => {
     expect(stored()[0]!.subscriptions).toMatchObject([{ uri: 'x://*', isExact: true }]);
   });
 
-  it('removes the record with the last subscription and with the session', () => {
+  it('removes the record with the session, and a subscription with its row', () => {
     const [one, two] = [open(), open()];
-    const rows = [subscribe(one), subscribe(one, 'x://b')];
+    const row = subscribe(one);
     subscribe(two);
-    subscribers.remove(rows[0]!.id);
-    expect(stored().map(({ subscriptions }) => subscriptions.length)).toEqual([1, 1]);
     two.close();
     expect(stored().map(({ session }) => session.id)).toEqual([one.id]);
-    subscribers.remove(rows[1]!.id);
+    subscribers.remove(row.id);
+    expect(stored()).toMatchObject([{ session: { id: one.id }, subscriptions: [] }]);
+  });
+
+  it('removes the record of a session that has expired', () => {
+    open();
+    jest.advanceTimersByTime(2 * IDLE_MS);
     expect(stored()).toEqual([]);
   });
 
-  it('keeps the record with the last activity at shutdown', () => {
+  it('writes the last activity when it is told to', async () => {
     const session = open();
-    subscribe(session);
     jest.advanceTimersByTime(3000);
     session.touch();
     jest.advanceTimersByTime(1000);
-    persistence.stop();
-    session.close();
-    expect(stored()).toMatchObject([{ seen: Date.now() - 1000, subscriptions: [{ uri: 'x://a' }] }]);
+    await persistence.writeActivity();
+    expect(stored()).toMatchObject([{ seen: Date.now() - 1000 }]);
+  });
+
+  it('writes the last activity in slices, without sessions that are closed meanwhile', async () => {
+    const opened = [open(), open(), open()];
+    jest.advanceTimersByTime(3000);
+    for (const session of opened) session.touch();
+    const slices = jest.spyOn(sliceScheduler, 'start').mockReturnValue(() => Promise.resolve());
+    const touched = jest.spyOn(records, 'touch');
+    const written = persistence.writeActivity();
+    opened[0]!.close();
+    await written;
+    expect(touched.mock.calls.map(([id]) => id)).toEqual([opened[1]!.id, opened[2]!.id]);
+    slices.mockRestore();
   });
 
   it('writes the last activity periodically and not with every request', () => {
     const session = open();
-    subscribe(session);
     const touched = jest.spyOn(records, 'touch');
     const end = Date.now() + IDLE_MS / 2;
     while (Date.now() < end) {
@@ -140,29 +150,35 @@ describe('SessionPersistence', () => {
     expect(end - stored()[0]!.seen).toBeLessThanOrEqual(IDLE_MS / 8 + 5000);
   });
 
-  it('stores a changed log level', () => {
+  it('stores a changed log level at once', async () => {
     const session = open();
-    subscribe(session);
     session.logLevel = 'error';
-    jest.advanceTimersByTime(5000);
+    await sessions.persistChange(session);
     expect(stored()[0]!.session.logLevel).toBe('error');
   });
 
-  it('waits until the record is written, but not longer than a second', async () => {
-    subscribe(open());
-    await subscribers.waitUntilPersisted();
+  it.each([
+    ['sessions', () => sessions.waitUntilPersisted()],
+    ['subscribers', () => subscribers.waitUntilPersisted()],
+  ])('lets %s wait until the records are written, but not longer than a second', async (_who, wait) => {
+    await wait();
     jest.spyOn(records, 'flush').mockReturnValue(new Promise(() => {}));
-    const outcome = outcomeOf(subscribers.waitUntilPersisted().then(() => true));
+    const outcome = outcomeOf(wait().then(() => true));
     await jest.advanceTimersByTimeAsync(999);
     expect(outcome.value).toBeUndefined();
     await jest.advanceTimersByTimeAsync(1);
     expect(outcome.value).toBe(true);
   });
 
-  it('stores nothing of a client with an oversized profile', () => {
-    const session = open({ name: 'x'.repeat(20_000) });
-    subscribe(session);
-    expect(stored()).toEqual([]);
-    session.close();
+  it('writes the activity of a restored session after its first request, however recent the restart', async () => {
+    const seenAt = Date.now() - IDLE_MS / 2;
+    const session = sessions.restore(ANONYMOUS, { id: 'a', openedAt: 1, seenAt })!;
+    records.put(storedSession('a'), seenAt);
+    await start(session);
+    jest.advanceTimersByTime(5000);
+    expect(stored()).toMatchObject([{ seen: seenAt }]);
+    session.touch();
+    jest.advanceTimersByTime(5000);
+    expect(stored()).toMatchObject([{ seen: Date.now() - 5000 }]);
   });
 });

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { completesWithin } from '../lib/deadlines/timeout.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { SessionRecords } from '../state/session-records.js';
-import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Authenticator } from './auth/authenticator.js';
@@ -9,27 +9,14 @@ import { SessionRestorer } from './session-restorer.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** Maximum length of capabilities and client information as JSON. A session that exceeds it is not stored. */
-const MAX_PROFILE_LENGTH = 16_384;
-
-/** How long a subscribe request waits for the disk. */
+/** How long a request that opens, changes or ends a session or a subscription waits for the disk. */
 const WRITE_TIMEOUT_MS = 1000;
 
-/** A session with subscriptions, and the log level and time of activity that were stored last. */
-interface TrackedSession {
-  readonly session: Session;
-  logLevel: Session['logLevel'];
-  seen: number;
-}
-
-/**
- * Stores the sessions that have subscriptions, so that the next process can restore them. The client of any other session
- * loses nothing when it has to initialize again.
- */
+/** Stores every open session with its subscriptions, so that the next process can restore it (docs/decisions/0024). */
 @Injectable()
 export class SessionPersistence implements OnModuleInit {
-  private readonly tracked = new Map<string, TrackedSession>();
-  private stopListening = (): void => {};
+  /** The open sessions, with the time of the last activity that was written. */
+  private readonly seen = new Map<Session, number>();
 
   constructor(
     private readonly restorer: SessionRestorer,
@@ -42,83 +29,57 @@ export class SessionPersistence implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     for (const session of await this.restorer.restoreAll()) this.track(session);
-    this.subscribers.waitUntilPersisted = async () =>
+    const waitUntilPersisted = async (): Promise<void> =>
       void (await completesWithin(this.records.flush(), WRITE_TIMEOUT_MS));
-    this.stopListening = this.subscribers.onChange((subscription, _subscriber, isAdded) =>
-      isAdded ? this.onSubscribed(subscription) : this.onUnsubscribed(subscription),
-    );
-    this.sessions.onPrincipalChange((session) => {
-      if (this.tracked.has(session.id)) this.store(session);
+    this.sessions.waitUntilPersisted = waitUntilPersisted;
+    this.subscribers.waitUntilPersisted = waitUntilPersisted;
+    this.sessions.onOpen((session) => {
+      this.track(session);
+      this.store(session);
     });
     this.sessions.onQuotaKeyChange((session) => this.subscribers.quotaKeyChanged(session));
-    this.sessions.onInterval(() => this.writeChanges());
+    this.sessions.onChange((session) => this.store(session));
+    this.subscribers.onChange((subscription, { id }, isAdded) => {
+      if (isAdded) this.records.addSubscription(id, subscription);
+      else this.records.removeSubscription(id, subscription.id);
+    });
+    this.sessions.onInterval(() => void this.writeActivity(this.sessions.activityWriteIntervalMs));
     const failures = { type: 'counter', name: 'gatehouse_session_write_failures_total' } as const;
     this.metrics.expose({ ...failures, help: 'Failed writes of the session journal.' }, () => [
       [{}, this.records.failures],
     ]);
   }
 
-  /** Writes the last activity and stops: sessions that close afterwards keep their records. */
-  stop(): void {
-    this.stopListening();
-    this.stopListening = () => {};
-    for (const { session } of this.tracked.values()) this.records.touch(session.id, lastActiveAt(session));
-    this.tracked.clear();
-  }
-
-  private onSubscribed(subscription: Subscription): void {
-    const { subscriber } = subscription;
-    const session = this.sessions.find(subscriber);
-    if (session && !this.tracked.has(subscriber)) this.store(session);
-    this.records.addSubscription(subscriber, subscription);
-  }
-
-  private onUnsubscribed({ subscriber, id }: Subscription): void {
-    if (!this.tracked.has(subscriber)) return;
-    if (this.subscribers.table.countOfSubscriber(subscriber) > 0) {
-      this.records.removeSubscription(subscriber, id);
-      return;
+  /** Writes the last activity of the sessions whose record is older by this time, so that requests need not write it. */
+  async writeActivity(minAgeMs = 1): Promise<void> {
+    const yieldIfDue = sliceScheduler.start();
+    for (const [session, written] of this.seen) {
+      const due = yieldIfDue();
+      if (due) await due;
+      // The session may have been closed meanwhile.
+      if (!this.seen.has(session)) continue;
+      const seen = lastActiveAt(session);
+      if (seen - written < minAgeMs) continue;
+      this.seen.set(session, seen);
+      this.records.touch(session.id, seen);
     }
-    this.tracked.delete(subscriber);
-    this.records.remove(subscriber);
+  }
+
+  private track(session: Session): void {
+    this.seen.set(session, lastActiveAt(session));
+    session.onClose(() => {
+      this.seen.delete(session);
+      this.records.remove(session.id);
+    });
   }
 
   private store(session: Session): void {
-    const { id, project, revision, capabilities, clientInfo, logLevel, openedAt } = session;
+    const { id, project, revision, storedProfile: profile, logLevel, openedAt: opened } = session;
     const principal = this.authenticator.storedForm(session.principal);
-    const { seen } = this.track(session);
-    if (!principal || JSON.stringify([capabilities, clientInfo]).length > MAX_PROFILE_LENGTH) return;
-    this.records.put(
-      {
-        id,
-        principal,
-        ...(project === undefined ? {} : { project }),
-        revision: revision.version,
-        capabilities,
-        ...(clientInfo === undefined ? {} : { clientInfo }),
-        ...(logLevel === undefined ? {} : { logLevel }),
-        opened: openedAt,
-      },
-      seen,
-    );
-  }
-
-  private track(session: Session): TrackedSession {
-    const tracked = { session, logLevel: session.logLevel, seen: lastActiveAt(session) };
-    this.tracked.set(session.id, tracked);
-    return tracked;
-  }
-
-  /** Writes changed log levels and activity. Called periodically, so that requests need not write them to the disk. */
-  private writeChanges(): void {
-    for (const tracked of this.tracked.values()) {
-      const { session, logLevel } = tracked;
-      if (session.logLevel !== logLevel) this.store(session);
-      else if (lastActiveAt(session) - tracked.seen >= this.sessions.activityWriteIntervalMs) {
-        tracked.seen = lastActiveAt(session);
-        this.records.touch(session.id, tracked.seen);
-      }
-    }
+    if (!principal) return;
+    const seen = lastActiveAt(session);
+    this.seen.set(session, seen);
+    this.records.put({ id, principal, project, revision: revision.version, profile, logLevel, opened }, seen);
   }
 }
 

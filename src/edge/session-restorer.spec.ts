@@ -52,13 +52,15 @@ describe('SessionRestorer', () => {
 
   it('restores all properties of a session', async () => {
     const clientInfo = { name: 'c', version: '1' };
-    store('a', { project: 'one', revision: '2025-03-26', clientInfo, logLevel: 'error', opened: 7 });
+    const profile = JSON.stringify({ capabilities: { roots: {} }, clientInfo });
+    store('a', { project: 'one', revision: '2025-03-26', profile, logLevel: 'error', opened: 7 });
     expect(await restoreAll()).toEqual(['a']);
     expect(sessions.find('a')).toMatchObject({
       project: 'one',
       revision: { version: '2025-03-26' },
       capabilities: { roots: {} },
       clientInfo,
+      clientLabel: 'c 1',
       openedAt: 7,
       isReady: true,
       scope: EVERYTHING,
@@ -82,12 +84,17 @@ describe('SessionRestorer', () => {
     expect([storedIds(), sessions.size]).toEqual([[], 0]);
   });
 
-  it('drops subscriptions that are no longer allowed, and sessions without any left', async () => {
+  it('restores a session without subscriptions, and drops subscriptions that are no longer allowed', async () => {
     store('a');
     store('b');
+    records.put(storedSession('c', STORED_ANONYMOUS), Date.now());
     lost = ['x://a1', 'x://b1', 'x://b2'];
-    expect(await restoreAll()).toEqual(['a']);
-    expect([...records.stored]).toMatchObject([{ session: { id: 'a' }, subscriptions: [{ id: 'a2' }] }]);
+    expect(await restoreAll()).toEqual(['a', 'b', 'c']);
+    expect([...records.stored]).toMatchObject([
+      { session: { id: 'a' }, subscriptions: [{ id: 'a2' }] },
+      { session: { id: 'b' }, subscriptions: [] },
+      { session: { id: 'c' }, subscriptions: [] },
+    ]);
   });
 
   it('restores the most recently active sessions up to the limit', async () => {

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Implementation } from '@modelcontextprotocol/sdk/types.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { SessionRecords, type SessionRecord, type StoredSession } from '../state/session-records.js';
 import { revisionOf } from '../mcp/revisions/revision.js';
 import { Subscriptions } from '../subscriptions/subscriptions.service.js';
@@ -28,8 +28,11 @@ export class SessionRestorer {
   async restoreAll(): Promise<Session[]> {
     const records = await this.records.load();
     const restored: Session[] = [];
+    const yieldIfDue = sliceScheduler.start();
     // Most recently active first, because the limit of sessions may be lower than before.
     for (const record of records.toSorted((a, b) => b.seen - a.seen)) {
+      const due = yieldIfDue();
+      if (due) await due;
       const session = this.restore(record);
       if (session) restored.push(session);
       else this.records.remove(record.session.id);
@@ -43,13 +46,13 @@ export class SessionRestorer {
     return restored;
   }
 
-  /** Returns undefined when the session or all of its subscriptions cannot be restored. */
+  /** Returns undefined when the session cannot be restored. Subscriptions that cannot be restored are removed. */
   private restore({ session: stored, seen, subscriptions }: SessionRecord): Session | undefined {
     const session = this.createSession(stored, seen);
     if (!session) return undefined;
-    const lost = subscriptions.filter((subscription) => !this.subscriptions.restore(session, subscription));
-    if (lost.length === subscriptions.length) return undefined;
-    for (const { id } of lost) this.records.removeSubscription(stored.id, id);
+    for (const subscription of subscriptions)
+      if (!this.subscriptions.restore(session, subscription))
+        this.records.removeSubscription(stored.id, subscription.id);
     this.sessions.add(session);
     if (isLoggingLevel(stored.logLevel)) this.logMessages.setLevel(session, stored.logLevel);
     return session;
@@ -59,11 +62,10 @@ export class SessionRestorer {
     const principal = this.authenticator.restorePrincipal(stored.principal);
     const revision = revisionOf(stored.revision);
     if (!principal || !revision) return undefined;
-    const { id, opened, capabilities, project } = stored;
+    const { id, opened, profile, project } = stored;
     const session = this.sessions.restore(principal, { id, openedAt: opened, seenAt: seen });
     if (!session) return undefined;
-    const clientInfo = stored.clientInfo as Implementation | undefined;
-    session.initialize({ revision, capabilities, clientInfo });
+    session.restoreProfile(revision, profile);
     session.bindProject(project, this.scopes.scopeOf({ principal, project }));
     session.isReady = true;
     return session;

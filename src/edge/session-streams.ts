@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { latestSequence } from '../mcp/event-frame.js';
+import { latestSequence, type EventFrame } from '../mcp/event-frame.js';
 import { ReplayBuffer } from './replay-buffer.js';
 import { EventStream, type StreamObserver, type UnreadCounter } from './event-stream.js';
 import { openEventStream } from './exchange.js';
@@ -57,16 +57,16 @@ export class SessionStreams {
     stream.discardQueue();
   }
 
-  /** Connects the response to the standalone stream, or to the stream to be resumed. */
-  listen(response: ServerResponse, resume?: ResumePoint): void {
+  /** Connects the response to the standalone stream, which `primer` begins, or to the stream to be resumed. */
+  listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
     openEventStream(response);
     if (!resume) {
-      this.standalone.connect(response);
+      this.standalone.connect(response, undefined, primer);
       return;
     }
     const sequence = this.isOwnSequence(resume.sequence) ? resume.sequence : undefined;
     // After an event of the previous process, the client has received no event of this process.
-    if (resume.stream === '') this.standalone.connect(response, sequence ?? 0);
+    if (resume.stream === '') this.standalone.connect(response, sequence ?? 0, primer);
     else this.resumeResponse(response, resume.stream, sequence);
   }
 

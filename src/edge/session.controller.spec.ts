@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { flushPromises, outcomeOf } from '../../test/kit/promises.js';
+import { deferred } from '../../test/kit/until.js';
 import { ANONYMOUS } from '../mcp/principal.js';
 import type { Backends } from '../backends/backends.service.js';
 import { Limits } from '../config/limits.js';
@@ -18,11 +20,12 @@ class Harness {
   readonly registry = new Registry(new Naming());
   readonly levels: string[] = [];
   readonly notified: [client: ClientSession, method: string][] = [];
+  readonly sessions = new Sessions(new Limits());
   readonly session: Session;
   readonly controller: SessionController;
 
   constructor(private readonly scope: Scope = EVERYTHING) {
-    const sessions = new Sessions(new Limits());
+    const { sessions } = this;
     const backends = {
       setLogLevel: (level: string) => this.levels.push(level),
       notifySessionLinks: (client: ClientSession, method: string) => this.notified.push([client, method]),
@@ -33,6 +36,7 @@ class Harness {
       this.registry,
       backends,
       new LogMessages(sessions.recipients, new FanOut(), backends),
+      sessions,
     );
   }
 
@@ -127,18 +131,33 @@ describe('SessionController', () => {
     expect(new Harness().controller.ping()).toEqual({});
   });
 
-  it('sets the log level of the session and of servers', () => {
+  it('sets the log level of the session and of servers', async () => {
     const harness = new Harness();
-    expect(harness.controller.setLevel({ level: 'debug' }, harness.context())).toEqual({});
+    expect(await harness.controller.setLevel({ level: 'debug' }, harness.context())).toEqual({});
     expect(harness.session.logLevel).toBe('debug');
     expect(harness.levels).toEqual(['debug']);
   });
 
-  it.each([[undefined], [{}], [{ level: 'loud' }], [{ level: 7 }]])('refuses the log level %j', (params) => {
+  it('answers when the changed log level is persisted', async () => {
     const harness = new Harness();
-    expect(() => harness.controller.setLevel(params, harness.context())).toThrow(invalidParams);
-    expect(harness.session.logLevel).toBeUndefined();
+    const written = deferred();
+    harness.sessions.waitUntilPersisted = () => written.promise;
+    const outcome = outcomeOf(harness.controller.setLevel({ level: 'debug' }, harness.context()));
+    await flushPromises();
+    expect(outcome).toEqual({});
+    written.resolve();
+    await flushPromises();
+    expect(outcome.value).toEqual({});
   });
+
+  it.each([[undefined], [{}], [{ level: 'loud' }], [{ level: 7 }]])(
+    'refuses the log level %j',
+    async (params) => {
+      const harness = new Harness();
+      await expect(harness.controller.setLevel(params, harness.context())).rejects.toThrow(invalidParams);
+      expect(harness.session.logLevel).toBeUndefined();
+    },
+  );
 
   it('forwards changed roots to servers with a link of this session', () => {
     const harness = new Harness();

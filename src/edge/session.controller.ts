@@ -12,6 +12,7 @@ import { VERSION } from '../version.js';
 import { isLoggingLevel } from './logging-level.js';
 import { LogMessages } from './log-messages.js';
 import type { RequestContext } from './request-context.js';
+import { Sessions } from './sessions.service.js';
 
 /** The MCP methods that concern the session itself. */
 @McpController()
@@ -20,6 +21,7 @@ export class SessionController {
     private readonly registry: Registry,
     private readonly backends: Backends,
     private readonly logMessages: LogMessages,
+    private readonly sessions: Sessions,
   ) {}
 
   @McpRequest('initialize')
@@ -49,11 +51,12 @@ export class SessionController {
   }
 
   @McpRequest('logging/setLevel')
-  setLevel(params: Params | undefined, { session }: RequestContext): Record<string, never> {
+  async setLevel(params: Params | undefined, { session }: RequestContext): Promise<Record<string, never>> {
     const level = requireString(params, 'level');
     if (!isLoggingLevel(level))
       throw new GatewayError('invalid-params', `Unknown log level: ${shorten(level)}`);
     this.logMessages.setLevel(session, level);
+    await this.sessions.persistChange(session);
     return {};
   }
 

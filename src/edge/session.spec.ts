@@ -217,7 +217,7 @@ describe('Session server requests', () => {
     expect(sent).toHaveLength(1);
     session.receiveResponse({
       kind: 'response',
-      id: 1,
+      id: connection.messages[0]!.id!,
       outcome: 'result',
       json: new JsonText('{"roots":[]}'),
     });

@@ -64,8 +64,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
   revision: Revision = LATEST_REVISION;
   /** Stored as text, whose size is bounded: parsed, it takes up to ten times the memory. Servers and admins rarely need it. */
   private profileText = '{"capabilities":{}}';
-  /** Name and version of the client, for logs. */
-  clientLabel: string | undefined;
+  private label: string | undefined;
   readonly streams: SessionStreams;
   readonly unread: UnreadResponses;
   private readonly standalone: EventStream;
@@ -112,6 +111,11 @@ export class Session implements NotificationRecipient, ExchangeSession {
     return this.profile.clientInfo;
   }
 
+  /** Name and version of the client, for logs. */
+  get clientLabel(): string | undefined {
+    return (this.label ??= clientLabel(this.clientInfo));
+  }
+
   /** As a subscriber, the session owns the links that are not shared. */
   get session(): this {
     return this;
@@ -142,7 +146,17 @@ export class Session implements NotificationRecipient, ExchangeSession {
   initialize({ revision, capabilities, clientInfo }: SessionProfile): void {
     this.revision = revision;
     this.profileText = JSON.stringify({ capabilities, clientInfo });
-    this.clientLabel = clientLabel(clientInfo);
+  }
+
+  /** `profile` is the text of `storedProfile` in the previous process. */
+  restoreProfile(revision: Revision, profile: string): void {
+    this.revision = revision;
+    this.profileText = profile;
+  }
+
+  /** The JSON text of what the client declared in `initialize`. */
+  get storedProfile(): string {
+    return this.profileText;
   }
 
   private get profile(): ClientProfile {
@@ -232,10 +246,13 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.requestsToClient.receiveProgress(token, params);
   }
 
-  /** An open stream keeps the session from expiring. */
-  listen(response: ServerResponse, resume?: ResumePoint): void {
+  /**
+   * Opens the standalone stream or resumes a stream. An open stream keeps the session from expiring. `retryMs` is the
+   * delay before the client reconnects; undefined leaves it to the client.
+   */
+  listen(response: ServerResponse, resume?: ResumePoint, retryMs?: number): void {
     response.once('close', () => this.touch());
-    this.streams.listen(response, resume);
+    this.streams.listen(response, resume, this.revision.primer('', retryMs));
   }
 
   /** Called periodically. */
@@ -257,10 +274,13 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.requestsToClient.close();
     this.unread.close();
     this.closeListeners.emit();
-    this.endNotifications();
+    this.standalone.end();
   }
 
-  endNotifications(): void {
+  /** For the end of the process: cancels the requests in flight and ends the streams. The session stays open. */
+  suspend(): void {
+    this.requests.abortAll();
+    this.requestsToClient.close();
     this.standalone.end();
   }
 

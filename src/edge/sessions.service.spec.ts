@@ -77,7 +77,6 @@ describe('Sessions', () => {
   it.each<[string, (sessions: Sessions, session: Session) => void]>([
     ['is closed, also twice', (_, session) => [1, 2].forEach(() => session.close())],
     ['expires', () => jest.advanceTimersByTime(120_000)],
-    ['is closed with all others', (sessions) => sessions.close()],
   ])('releases the quota of a session that %s', (_how, end) => {
     const quotas = new MemoryQuotas();
     const sessions = sessionsWithin({ sessions: 2, sessionIdleMs: 60_000 }, quotas);
@@ -139,26 +138,28 @@ describe('Sessions', () => {
     expect(seen).toEqual([250, 500, 600, 600, 600]);
   });
 
-  it('runs one round of keep-alive comments at a time, and none after close', async () => {
+  it('runs one round of keep-alive comments at a time, and none after suspendAll', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const sessions = sessionsWithin();
     let keepAliveCalls = 0;
     for (let n = 0; n < 600; n++) open(sessions).keepAlive = () => keepAliveCalls++;
     jest.advanceTimersByTime(10_000);
     expect(keepAliveCalls).toBe(250);
-    sessions.close();
+    sessions.suspendAll();
     await nextIteration();
     expect(keepAliveCalls).toBe(250);
   });
 
-  it('closes all sessions and timers', () => {
-    const sessions = sessionsWithin();
-    let closed = 0;
-    for (let n = 0; n < 3; n++) open(sessions).onClose(() => closed++);
-    sessions.close();
-    expect(closed).toBe(3);
-    expect(sessions.size).toBe(0);
+  it('suspends all sessions and timers, and still finds the sessions', () => {
+    const sessions = sessionsWithin({ sessionIdleMs: 60_000 });
+    const closed = jest.fn();
+    const opened = [1, 2, 3].map(() => open(sessions));
+    for (const session of opened) session.onClose(closed);
+    sessions.suspendAll();
     expect(jest.getTimerCount()).toBe(0);
+    jest.advanceTimersByTime(120_000);
+    expect(opened.map(({ key }) => sessions.get(key, ANONYMOUS))).toEqual(opened);
+    expect(closed).not.toHaveBeenCalled();
   });
 
   describe('of the previous process', () => {

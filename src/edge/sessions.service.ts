@@ -33,6 +33,12 @@ export class Sessions implements OnModuleInit {
   private readonly intervalListeners = new ListenerSet();
   private readonly principalListeners = new ListenerSet<[session: Session]>();
   private readonly quotaKeyListeners = new ListenerSet<[session: Session]>();
+  private readonly changeListeners = new ListenerSet<[session: Session]>();
+  /**
+   * Set by SessionPersistence. Resolves when everything that was opened, changed or closed so far is on disk, or after a
+   * timeout; never rejects.
+   */
+  waitUntilPersisted: () => Promise<void> = () => Promise.resolve();
   private readonly unread = new UnreadByPrincipal();
   private readonly openListeners = new ListenerSet<[session: Session]>();
   private readonly logger = new Logger('Sessions');
@@ -142,10 +148,26 @@ export class Sessions implements OnModuleInit {
     this.quotaKeyListeners.add(listener);
   }
 
-  close(): void {
+  /** Calls the listener when a property of an open session has changed that the next process restores. */
+  onChange(listener: (session: Session) => void): void {
+    this.changeListeners.add(listener);
+    this.principalListeners.add(listener);
+  }
+
+  /** Resolves when the changed log level of the session is persisted. */
+  persistChange(session: Session): Promise<void> {
+    this.changeListeners.emit(session);
+    return this.waitUntilPersisted();
+  }
+
+  /**
+   * For the end of the process: cancels all requests and ends all streams. The sessions stay open, so that a request that
+   * still arrives is served: an error would end the session for its client, which the next process restores.
+   */
+  suspendAll(): void {
     for (const timer of this.timers) clearInterval(timer);
     clearImmediate(this.nextSlice);
-    for (const session of this.byId.values()) session.close();
+    for (const session of this.byId.values()) session.suspend();
   }
 
   private get hasCapacity(): boolean {

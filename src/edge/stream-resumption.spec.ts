@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { eventFrame, parseEventId } from '../mcp/event-frame.js';
+import { eventFrame, parseEventId, primingFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import { ReplayBuffer } from './replay-buffer.js';
 import { EventStream } from './event-stream.js';
@@ -28,7 +28,8 @@ class FakeResponse extends EventEmitter {
 }
 
 type Step =
-  | { action: 'send'; options: DeliverOptions }
+  /** A late event has a lower number than others that were sent before: its fan-out took several slices. */
+  | { action: 'send'; options: DeliverOptions; late: boolean }
   | { action: 'block' | 'drain' }
   /** The connection breaks, the given number of last events is lost, and the client resumes. */
   | { action: 'resume'; lost: number };
@@ -75,6 +76,7 @@ describe('EventStream replay', () => {
       fc.record({
         action: fc.constant('send' as const),
         options: fc.constantFrom<DeliverOptions>({}, {}, { droppable: true }, { coalesce: 'a' }),
+        late: fc.boolean(),
       }),
       fc.record({ action: fc.constantFrom('block' as const, 'drain' as const) }),
       fc.record({ action: fc.constant('resume' as const), lost: fc.nat(5) }),
@@ -83,8 +85,9 @@ describe('EventStream replay', () => {
   );
 
   /** Runs the steps and ends with a connection that reads everything. */
-  function run(program: readonly Step[], buffer: ReplayBuffer) {
+  function run(program: readonly Step[], buffer: ReplayBuffer, primer: () => EventFrame | undefined) {
     const stream = createStream(buffer);
+    let late = eventFrame('{}');
     const received: number[] = [];
     const kept: number[] = [];
     const lost: number[] = [];
@@ -97,12 +100,13 @@ describe('EventStream replay', () => {
       response.destroyed = true;
       response.emit('close');
       response = new FakeResponse();
-      stream.connect(response as unknown as ServerResponse, received.at(-1));
+      stream.connect(response as unknown as ServerResponse, received.at(-1), primer());
     };
-    stream.connect(response as unknown as ServerResponse);
+    stream.connect(response as unknown as ServerResponse, undefined, primer());
     for (const step of program) {
       if (step.action === 'send') {
-        const frame = eventFrame('{}');
+        const frame = step.late ? late : eventFrame('{}');
+        if (step.late) late = eventFrame('{}');
         if (!step.options.droppable && !step.options.coalesce) kept.push(frame.sequence);
         stream.send(frame, step.options);
       } else if (step.action === 'resume') reconnect(step.lost);
@@ -116,22 +120,26 @@ describe('EventStream replay', () => {
     return { received, kept, lost };
   }
 
-  it('sends every event that may not be dropped, once and in order', () => {
+  const primers: [string, () => EventFrame | undefined][] = [
+    ['without a primer', () => undefined],
+    ['with a primer', () => primingFrame('', 3000)],
+  ];
+
+  it.each(primers)('sends every event that may not be dropped, once and in order, %s', (_which, primer) => {
     fc.assert(
       fc.property(steps, (program) => {
-        const first: Step = { action: 'send', options: {} };
-        const { received, kept } = run([first, ...program], new ReplayBuffer(1000, 1_000_000));
-        expect(received).toEqual(received.toSorted((a, b) => a - b));
+        const first: Step = { action: 'send', options: {}, late: false };
+        const { received, kept } = run([first, ...program], new ReplayBuffer(1000, 1_000_000), primer);
         expect(new Set(received).size).toBe(received.length);
         expect(received.filter((sequence) => kept.includes(sequence))).toEqual(kept);
       }),
     );
   });
 
-  it('includes queued events that the buffer has dropped', () => {
+  it.each(primers)('includes queued events that the buffer has dropped, %s', (_which, primer) => {
     fc.assert(
       fc.property(steps, (program) => {
-        const { received, kept, lost } = run(program, new ReplayBuffer(0, 0));
+        const { received, kept, lost } = run(program, new ReplayBuffer(0, 0), primer);
         const missed = kept.filter((sequence) => !received.includes(sequence));
         expect(missed.filter((sequence) => !lost.includes(sequence))).toEqual([]);
       }),

@@ -37,6 +37,7 @@ class LazyFrame implements EventFrame {
     readonly size: number,
     /** Absent for an event without data, and after the text was composed. */
     private message?: () => string,
+    private readonly retryMs?: number,
   ) {}
 
   get bytes(): Buffer {
@@ -50,7 +51,7 @@ class LazyFrame implements EventFrame {
     const id = `id: ${eventId(this.sequence, this.stream)}\n`;
     const text = this.message
       ? `event: message\n${id}data: ${onOneLine(this.message())}\n\n`
-      : `${id}data: \n\n`;
+      : `${id}${this.retryMs === undefined ? '' : `retry: ${this.retryMs}\n`}data: \n\n`;
     this.message = undefined;
     return text;
   }
@@ -87,8 +88,13 @@ export const longEventFrame = (message: readonly Buffer[], stream: string): Even
 export const lazyEventFrame = (size: number, message: () => string): EventFrame =>
   new LazyFrame('', size, message);
 
-/** An event without data, which gives the client an id to resume from. */
-export const primingFrame = (stream: string): EventFrame => new LazyFrame(stream, 0);
+/**
+ * An event without data, which gives the client an id to resume from and, with `retryMs`, the delay before it reconnects.
+ */
+export const primingFrame = (stream: string, retryMs?: number): EventFrame =>
+  new LazyFrame(stream, 0, undefined, retryMs);
+
+export const isPrimer = ({ size }: EventFrame): boolean => size === 0;
 
 const eventId = (sequence: number, stream: string): string =>
   stream ? `${sequence}.${stream}` : `${sequence}`;

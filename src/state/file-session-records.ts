@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { LoggerService } from '@nestjs/common';
 import type { DirectoryLock } from './directory-lock.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
-import { parseChange, serializeChange, SessionJournal, type SessionChange } from './session-journal.js';
+import { parseChange, serializeChange, type SessionChange } from './session-change.js';
+import { SessionJournal } from './session-journal.js';
 import { SessionRecordSet } from './session-record-set.js';
 import {
   SessionRecords,

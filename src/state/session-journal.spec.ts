@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { storedSession, storedSubscription } from '../../test/kit/session-records.js';
 import { tempDir } from '../../test/kit/temp-dir.js';
-import { serializeChange, SessionJournal, type SessionChange } from './session-journal.js';
+import { serializeChange, type SessionChange } from './session-change.js';
+import { SessionJournal } from './session-journal.js';
 import { SessionRecordSet } from './session-record-set.js';
 
 const id = fc.constantFrom('a', 'b', 'c');

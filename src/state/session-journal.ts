@@ -1,9 +1,8 @@
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { isJsonObject, tryParseJson, type JsonObject } from '../lib/json-text/json-value.js';
 import { removeQuietly, syncDirectory } from './durable-write.js';
-import type { StoredSession, StoredSubscription } from './session-records.js';
+import { parseChange, serializeChange, type SessionChange } from './session-change.js';
 import { errnoOf } from './storage-failure.js';
 
 /** First line: file type and format version. */
@@ -13,19 +12,6 @@ const LINES_PER_SLICE = 500;
 /** The journal is compacted when it has grown by this factor since the last compaction and exceeds the minimum size. */
 const COMPACTION_FACTOR = 4;
 const MIN_COMPACTION_BYTES = 1_048_576;
-
-/**
- * One change of the session records, as a line of the journal. Idempotent. The values of `do` are part of the file format.
- * - `keep`: a session was added or changed
- * - `saw`: its client was active
- * - `forget`: the session was removed
- */
-export type SessionChange =
-  | { readonly do: 'keep'; readonly session: StoredSession; readonly seen: number }
-  | { readonly do: 'saw'; readonly session: string; readonly seen: number }
-  | { readonly do: 'subscribe'; readonly session: string; readonly subscription: StoredSubscription }
-  | { readonly do: 'unsubscribe'; readonly session: string; readonly subscription: string }
-  | { readonly do: 'forget'; readonly session: string };
 
 interface JournalReading {
   readonly changes: readonly SessionChange[];
@@ -155,50 +141,3 @@ async function* inSlices(changes: Iterable<SessionChange>): AsyncIterable<string
   }
   yield slice;
 }
-
-/** One line of the journal, with its line break. */
-export const serializeChange = (change: SessionChange): string => `${JSON.stringify(change)}\n`;
-
-/** Undefined when the line is incomplete or not a change. */
-export function parseChange(line: string): SessionChange | undefined {
-  const value = tryParseJson(line);
-  return isJsonObject(value) && VALIDATORS[String(value['do'])]?.(value)
-    ? (value as SessionChange)
-    : undefined;
-}
-
-/** By kind of change: whether the members are valid. Has no prototype, because `do` may be any string. */
-const VALIDATORS: Readonly<Record<string, (change: JsonObject) => boolean>> = Object.assign(
-  Object.create(null),
-  {
-    keep: ({ session, seen }: JsonObject) => isSession(session) && isTime(seen),
-    saw: ({ session, seen }: JsonObject) => isText(session) && isTime(seen),
-    subscribe: ({ session, subscription }: JsonObject) => isText(session) && isSubscription(subscription),
-    unsubscribe: ({ session, subscription }: JsonObject) => isText(session) && isText(subscription),
-    forget: ({ session }: JsonObject) => isText(session),
-  },
-);
-
-const isSession = (value: unknown): boolean =>
-  isJsonObject(value) &&
-  [value['id'], value['revision']].every(isText) &&
-  [value['project'], value['logLevel']].every((text) => text === undefined || isText(text)) &&
-  isJsonObject(value['capabilities']) &&
-  isTime(value['opened']) &&
-  isPrincipal(value['principal']);
-
-const isPrincipal = (value: unknown): boolean =>
-  isJsonObject(value) &&
-  [value['id'], value['terms']].every(isText) &&
-  (value['until'] === undefined || isTime(value['until'])) &&
-  (value['grants'] === '*' || (Array.isArray(value['grants']) && value['grants'].every(isText)));
-
-const isSubscription = (value: unknown): boolean =>
-  isJsonObject(value) &&
-  [value['id'], value['server'], value['uri']].every(isText) &&
-  // Absent where the URI is not written like a pattern, and in records of 0.1.0.
-  [undefined, true].includes(value['isExact'] as undefined) &&
-  isTime(value['since']);
-
-const isText = (value: unknown): value is string => typeof value === 'string';
-const isTime = (value: unknown): value is number => Number.isFinite(value);

@@ -1,4 +1,4 @@
-import type { SessionChange } from './session-journal.js';
+import type { SessionChange } from './session-change.js';
 import type { SessionRecord, StoredSession, StoredSubscription } from './session-records.js';
 
 interface MutableRecord {

@@ -15,13 +15,12 @@ export interface StoredSession {
   /** SHA-256 of the session id that the client holds. The id itself is a credential and not stored. */
   readonly id: string;
   readonly principal: StoredPrincipal;
-  readonly project?: string;
+  readonly project?: string | undefined;
   /** The negotiated protocol revision. */
   readonly revision: string;
-  readonly capabilities: Readonly<Record<string, unknown>>;
-  /** `clientInfo` as the client sent it. */
-  readonly clientInfo?: unknown;
-  readonly logLevel?: string;
+  /** JSON text of an object with the `capabilities` and, if the client sent it, the `clientInfo` of the session. */
+  readonly profile: string;
+  readonly logLevel?: string | undefined;
   readonly opened: number;
 }
 
@@ -50,9 +49,9 @@ export interface SessionRecord {
 }
 
 /**
- * Port for the session records that the next process restores. Changes are accepted synchronously, stored in order, and
- * never fail: after a restart, the client of a session that could not be stored has to initialize again. The port neither
- * validates nor expires records, and does not share live sessions between replicas.
+ * Port for the records of all sessions, which the next process restores. Changes are accepted synchronously, stored in
+ * order, and never fail: after a restart, the client of a session that could not be stored has to initialize again. The
+ * port neither validates nor expires records, and does not share live sessions between replicas.
  */
 export abstract class SessionRecords {
   /** All records. Before the first change, these are the records of the previous process. */

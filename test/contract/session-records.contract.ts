@@ -27,8 +27,10 @@ export const sessionRecordsContract = (
       const full = storedSession('a', {
         principal: { id: 'https://issuer|ä', grants: '*', terms: 't', until: 99 },
         project: 'payments',
-        capabilities: { sampling: { x: [1, null, 0.1] } },
-        clientInfo: { name: 'ü\u2028\n"', version: '1' },
+        profile: JSON.stringify({
+          capabilities: { sampling: { x: [1, null, 0.1] } },
+          clientInfo: { name: 'ü\u2028\n"', version: '1' },
+        }),
         logLevel: 'warning',
       });
       records.put(full, 10);

@@ -1,42 +1,10 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { everythingOverStdio, startEverything } from '../kit/real-servers.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
+import { TcpProxy } from '../kit/tcp-proxy.js';
 import { until } from '../kit/until.js';
-import { onCleanup } from '../kit/cleanup.js';
-
-/** Forwards TCP connections to a server, and can break them. */
-interface TcpProxy {
-  readonly url: string;
-  /** Breaks the open connections; new ones are forwarded. */
-  breakConnections(): void;
-}
-
-async function startTcpProxy(url: string): Promise<TcpProxy> {
-  const { hostname, port, pathname } = new URL(url);
-  const sockets = new Set<Socket>();
-  const keep = (socket: Socket): Socket => {
-    sockets.add(socket);
-    return socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-  };
-  const server = createServer((near) => {
-    const far = keep(connect(Number(port), hostname));
-    keep(near).pipe(far).pipe(near);
-    near.on('close', () => far.destroy());
-    far.on('close', () => near.destroy());
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const breakConnections = (): void => {
-    for (const socket of sockets) socket.destroy();
-  };
-  onCleanup(() => {
-    server.close();
-    breakConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`, breakConnections };
-}
 
 const TRANSPORTS = ['stdio', 'http', 'sse'] as const;
 /** The server sends updates in the order of the subscriptions: after the last one, all have arrived. */
@@ -82,7 +50,7 @@ describe('updates of a real server', () => {
 
   beforeAll(async () => {
     const [http, sse] = await Promise.all([startEverything('streamableHttp'), startEverything('sse')]);
-    proxy = await startTcpProxy(http.url);
+    proxy = await TcpProxy.start(http.url);
     gateway = await startGateway({
       mcpServers: {
         stdio: everythingOverStdio(),

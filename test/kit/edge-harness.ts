@@ -62,6 +62,7 @@ export class EdgeHarness {
       this.registry,
       backends,
       new LogMessages(this.sessions.recipients, new FanOut(), backends),
+      this.sessions,
     );
     this.handlers = new Map<string, Handler>(
       Object.entries<Handler>({
@@ -124,7 +125,7 @@ export class EdgeHarness {
   }
 
   close(): void {
-    this.sessions.close();
+    this.sessions.suspendAll();
     this.server?.close();
     this.server?.closeAllConnections();
   }

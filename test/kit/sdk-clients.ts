@@ -15,10 +15,11 @@ export async function connectV1(
   url: string,
   capabilities: object = {},
   prepare: (client: ClientV1) => void = () => {},
+  headers: Record<string, string> = {},
 ): Promise<ClientV1> {
   const client = new ClientV1(INFO, { capabilities });
   prepare(client);
-  const transport = new TransportV1(new URL(url));
+  const transport = new TransportV1(new URL(url), { requestInit: { headers } });
   onCleanup(() => client.close());
   await client.connect(transport);
   return client;
@@ -29,10 +30,11 @@ export async function connectV2(
   url: string,
   capabilities: object = {},
   prepare: (client: ClientV2) => void = () => {},
+  headers: Record<string, string> = {},
 ): Promise<ClientV2> {
   const client = new ClientV2(INFO, { capabilities, versionNegotiation: { mode: 'legacy' } });
   prepare(client);
-  const transport = new TransportV2(new URL(url));
+  const transport = new TransportV2(new URL(url), { requestInit: { headers } });
   onCleanup(() => client.close());
   await client.connect(transport);
   return client;

@@ -81,8 +81,8 @@ export const storedSession = (id: string, more: Partial<StoredSession> = {}): St
   id,
   principal: { id: 'key:ci', grants: ['payments'], terms: 'abc' },
   revision: '2025-11-25',
-  capabilities: { roots: {} },
   opened: 1,
+  profile: '{"capabilities":{"roots":{}}}',
   ...more,
 });
 

@@ -32,7 +32,8 @@ const legacyRevision = ({ version, allowsBatches = false, primesStreams = false 
   resultHead,
   resultMessage,
   errorOf: (exception: unknown): JsonRpcError => JsonRpcError.from(exception, '2025'),
-  openingFrames: (stream: string): readonly EventFrame[] => (primesStreams ? [primingFrame(stream)] : []),
+  primer: (stream: string, retryMs?: number): EventFrame | undefined =>
+    primesStreams ? primingFrame(stream, retryMs) : undefined,
 });
 
 /** The revisions up to 2025-11-25, newest first. */

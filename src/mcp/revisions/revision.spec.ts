@@ -19,9 +19,7 @@ describe('supported revisions', () => {
   });
 
   it('begin a stream with an empty event only in 2025-11-25', () => {
-    expect(
-      SUPPORTED_VERSIONS.filter((version) => revisionOf(version)!.openingFrames('1').length > 0),
-    ).toEqual(['2025-11-25']);
+    expect(SUPPORTED_VERSIONS.filter((version) => revisionOf(version)!.primer('1'))).toEqual(['2025-11-25']);
   });
 
   it.each(['', '2025-11-26', '2025-11-25 ', '1.0', undefined, null, 20251125, ['2025-11-25']])(

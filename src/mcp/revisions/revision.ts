@@ -15,8 +15,8 @@ export interface Revision {
   resultHead(id: RequestId): string;
   /** The error with the code and HTTP status that it has in this revision. */
   errorOf(exception: unknown): JsonRpcError;
-  /** The first events of a response stream. */
-  openingFrames(stream: string): readonly EventFrame[];
+  /** The first event of a stream, without data. Undefined in revisions whose clients may fail on it. */
+  primer(stream: string, retryMs?: number): EventFrame | undefined;
 }
 
 /** Newest first. */
