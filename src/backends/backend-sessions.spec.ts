@@ -93,12 +93,6 @@ describe('Backend log messages', () => {
     expect(harness.notified).toEqual([]);
   });
 
-  it('are dropped when their call is ambiguous', async () => {
-    const harness = await Harness.ready();
-    harness.linkOf().emit(MESSAGE, { level: 'info' }, { ambiguous: true });
-    expect(harness.notified).toEqual([]);
-  });
-
   it('are passed on when they belong to no call', async () => {
     const harness = await Harness.ready();
     harness.linkOf().emit(MESSAGE, { level: 'info' });

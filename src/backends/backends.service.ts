@@ -183,6 +183,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       onRefusedJson: (limit) => this.metrics.countRefusedJson('server', limit),
       onMemoryLimit: (limit) => this.metrics.countMemoryLimit(limit),
       onExcess: (outcome) => this.metrics.countExcessMessage(id, outcome),
+      onUnattributed: (message) => this.metrics.countUnattributedMessage(id, message),
       concurrency,
       addresses: () => (this.desired.current.get(id)?.isUrlFromApi ? this.addresses : undefined),
     });

@@ -43,7 +43,7 @@ class Harness {
   /** A server sends a log message that belongs to no call. */
   log(level: unknown, method = 'notifications/message'): void {
     const paramsText = level === undefined ? undefined : JSON.stringify({ level, data: 1 });
-    this.emit('db', { method, params: {}, paramsText, channel: undefined, ambiguous: false });
+    this.emit('db', { method, params: {}, paramsText, channel: undefined });
   }
 }
 

@@ -73,7 +73,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
   private readonly closeListeners = new ListenerSet();
   private readonly scopeListeners = new ListenerSet();
   private lastActiveAt: number;
-  private isClosed = false;
+  isClosed = false;
   /** Whether the client has sent `notifications/initialized`. */
   isReady = false;
   logLevel: LoggingLevel | undefined;

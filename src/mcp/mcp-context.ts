@@ -49,6 +49,7 @@ export interface ClientSession extends Channel {
   /** The key under which limits per principal count it: see `Caller`. */
   readonly quotaKey: string;
   readonly capabilities: ClientCapabilities;
+  readonly isClosed: boolean;
   /** Calls the listener once, when the session is closed. Returns a function that removes the listener. */
   onClose(listener: () => void): () => void;
 }

@@ -97,6 +97,7 @@ export class Metrics {
   private readonly authFailures = new LabelledCounter(['reason']);
   private readonly refusedJson = new LabelledCounter(['source', 'reason']);
   private readonly excessMessages = new LabelledCounter(['server_id', 'outcome']);
+  private readonly unattributedMessages = new LabelledCounter(['server_id', 'kind']);
   private readonly refusals = new LabelledCounter(['limit']);
   private readonly addressRefusals = new LabelledCounter(['at']);
   private readonly memoryLimits = new LabelledCounter(['limit']);
@@ -167,6 +168,11 @@ export class Metrics {
     this.excessMessages.increment([server, outcome]);
   }
 
+  /** Counts a message of a server that was dropped or refused because it is not known which client it is for. */
+  countUnattributedMessage(server: string, kind: 'message' | 'progress' | 'request'): void {
+    this.unattributedMessages.increment([server, kind]);
+  }
+
   countStreamEnd(reason: StreamEnd): void {
     this.streamEnds.increment([reason]);
   }
@@ -235,6 +241,7 @@ export class Metrics {
       this.toolCalls.retain(([server]) => isKnown(server));
       this.resourceReads.retain(([server]) => isKnown(server));
       this.excessMessages.retain(([server]) => isKnown(server));
+      this.unattributedMessages.retain(([server]) => isKnown(server));
     };
   }
 
@@ -308,6 +315,11 @@ export class Metrics {
       'gatehouse_excess_server_messages_total',
       'Unsolicited messages of servers beyond their rate.',
       this.excessMessages,
+    );
+    this.exposeCounter(
+      'gatehouse_unattributed_server_messages_total',
+      'Messages of servers dropped or refused because the client they are for is not known.',
+      this.unattributedMessages,
     );
     this.exposeCounter(
       'gatehouse_address_refusals_total',

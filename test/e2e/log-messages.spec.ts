@@ -2,10 +2,14 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Events, Message } from '../kit/events.js';
 import { startGateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
+import { Scrape } from '../kit/scrape.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until } from '../kit/until.js';
 
 const MESSAGE = 'notifications/message';
+
+const logMessage = (data: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', method: MESSAGE, params: { level: 'error', data } });
 
 const levels = (messages: readonly Message[]): unknown[] =>
   messages.filter(({ method }) => method === MESSAGE).map(({ params }) => params?.['level']);
@@ -13,6 +17,7 @@ const levels = (messages: readonly Message[]): unknown[] =>
 describe('log messages', () => {
   let server: ScriptedServer;
   let url: string;
+  let metricsUrl: string;
 
   beforeAll(async () => {
     server = await ScriptedServer.start();
@@ -21,9 +26,15 @@ describe('log messages', () => {
         call.notify(MESSAGE, { level, data: call.args['secret'] });
       return text('done');
     });
+    // As servers do that answer with JSON: the message goes to the notification stream, on another connection.
+    server.tool('late', (call) => {
+      void call.ended.then(() => call.link.send(logMessage(call.args['secret'])));
+      return text('done');
+    });
     const gateway = await startGateway({ mcpServers: { s: server.http } });
     await gateway.listed({ tools: ['s'] });
     url = gateway.url;
+    metricsUrl = gateway.urlOf('/metrics');
   }, 30_000);
 
   async function listener(level?: string): Promise<[RawSession, Events]> {
@@ -54,6 +65,36 @@ describe('log messages', () => {
     const { before } = await session.callTool('s__talk', { secret: 'mine' });
     expect(levels(before)).toEqual(['warning', 'error']);
     expect(JSON.stringify(other.messages)).not.toContain('mine');
+  });
+
+  it('of a call that are read after its response reach no other client', async () => {
+    const names = ['a', 'b'];
+    const clients = await Promise.all(names.map(() => listener('debug')));
+    const received = new Map(names.map((name) => [name, new Array<unknown>()]));
+    const callRepeatedly = async (index: number, count: number): Promise<void> => {
+      for (let n = 0; n < count; n++) {
+        const { before } = await clients[index]![0].callTool('s__late', { secret: names[index] });
+        received.get(names[index]!)!.push(...before.map(({ params }) => params?.['data']));
+      }
+    };
+    await callRepeatedly(0, 300);
+    await Promise.all([callRepeatedly(0, 300), callRepeatedly(1, 300)]);
+    // Messages of the server reach all clients again when no call has ended for a second.
+    await until('the last message arrived', () => {
+      server.broadcast(MESSAGE, { level: 'error', data: 'last' });
+      return clients.every(([, { messages }]) => JSON.stringify(messages).includes('last'));
+    });
+    for (const [index, [, { messages }]] of clients.entries())
+      received.get(names[index]!)!.push(...messages.map(({ params }) => params?.['data']));
+    const leaked = names.map((name) =>
+      received.get(name)!.filter((data) => data !== name && data !== 'last'),
+    );
+    expect(leaked.map(({ length }) => length)).toEqual([0, 0]);
+    const own = names.flatMap((name) => received.get(name)!.filter((data) => data === name));
+    const scrape = new Scrape(await (await fetch(metricsUrl)).text());
+    const labels = { server_id: 's', kind: 'message' };
+    const dropped = scrape.value('gatehouse_unattributed_server_messages_total', labels)!;
+    expect(own.length + dropped).toBeGreaterThanOrEqual(900);
   });
 
   it('are requested from the server at the lowest level of its clients, also after its restart', async () => {

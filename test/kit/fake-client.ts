@@ -29,7 +29,7 @@ export class FakeClient implements ClientSession {
   readonly notifications: { method: string; params: unknown }[] = [];
   readonly requests: PendingClientRequest[] = [];
   readonly closeListeners = new Set<() => void>();
-  private isClosed = false;
+  isClosed = false;
 
   constructor(
     readonly id: string,

@@ -108,7 +108,6 @@ export class FakeLink implements Link {
       params: params as Record<string, unknown>,
       paramsText: JSON.stringify(params),
       channel: undefined,
-      ambiguous: false,
       ...origin,
     });
   }

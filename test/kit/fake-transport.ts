@@ -18,6 +18,8 @@ export interface Sent {
 export interface TransportScript {
   /** The result of `initialize`; `null` leaves the request unanswered. */
   readonly facts?: object | null;
+  /** Whether there is no separate notification stream. */
+  readonly hasOneStream?: boolean;
   start?(): Promise<void>;
   /** Called for each message that is sent; a throw or rejection fails the delivery. */
   onSend?(sent: Sent): unknown;
@@ -51,7 +53,9 @@ export class FakeTransport implements LinkTransport {
   reopens = 0;
   pid: number | undefined;
 
-  constructor(private readonly script: TransportScript = {}) {}
+  constructor(private readonly script: TransportScript = {}) {
+    if (script.hasOneStream) Object.assign(this, { openNotificationStream: undefined });
+  }
 
   async start(): Promise<void> {
     this.starts++;

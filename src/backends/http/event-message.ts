@@ -1,4 +1,3 @@
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
 import type { EventData } from '../../lib/sse/sse-parser.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
@@ -9,11 +8,7 @@ import type { GetClient } from './get-stream.js';
 export class EventMessage implements EventData<ReadJson | undefined> {
   private readonly reader: JsonReader;
 
-  constructor(
-    private readonly client: GetClient,
-    /** The request on whose response stream the event comes. */
-    private readonly requestId?: RequestId | undefined,
-  ) {
+  constructor(private readonly client: GetClient) {
     this.reader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: client.maxMessageBytes });
   }
 
@@ -26,7 +21,7 @@ export class EventMessage implements EventData<ReadJson | undefined> {
   }
 
   take(): ReadJson | undefined {
-    return takeMessage(this.reader, this.client.inbound, this.requestId);
+    return takeMessage(this.reader, this.client.inbound);
   }
 
   /** Ends the event without reading its data as JSON. */

@@ -77,7 +77,7 @@ export class SseResponse {
     const { client } = this;
     return new EventStreamParser(
       client.maxMessageBytes,
-      new EventMessage(client, this.request.requestId),
+      new EventMessage(client),
       (message, type) => this.readEvent(message, type),
       this.lastEventId,
     );

@@ -1,24 +1,30 @@
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
+import type { ClientSession } from '../../mcp/mcp-context.js';
+import { ORIGIN_GRACE_MS, type ClientKey } from './ended-calls.js';
 
 /** Maximum entries of one link. */
 export const MAX_ABANDONED = 1000;
 
 interface AbandonedRequest {
   readonly id: number;
-  /** Identifies the client of the request. */
-  readonly client: object;
+  readonly client: ClientKey;
   readonly deadline: number;
+}
+
+interface AbandoningClient {
+  readonly session: ClientSession | undefined;
+  /** Number of its abandoned requests. */
+  count: number;
 }
 
 /**
  * Requests that were cancelled or timed out, and that the server may still execute. An entry is removed when the server
- * responds, or at its deadline, because a server that obeys the cancellation never responds. Of requests beyond the maximum
+ * responds, or after the grace, because a server that obeys the cancellation never responds. Of requests beyond the maximum
  * only the last deadline is stored: until then, they count as those of another client.
  */
 export class AbandonedRequests {
   private readonly byId = new Map<number, AbandonedRequest>();
-  /** Number of abandoned requests of each client. */
-  private readonly clients = new Map<object, number>();
+  private readonly clients = new Map<ClientKey, AbandoningClient>();
   private readonly deadlines = new Deadlines<AbandonedRequest>(
     () => this.byId.values(),
     ({ id }) => this.delete(id),
@@ -26,34 +32,36 @@ export class AbandonedRequests {
 
   private unlistedUntil = 0;
 
-  get isEmpty(): boolean {
-    return this.byId.size === 0 && !this.hasUnlisted;
-  }
-
   /** False when the request is not listed, because the maximum is reached. */
-  add(id: number, client: object, deadline: number): boolean {
+  add(id: number, client: ClientKey, session: ClientSession | undefined): boolean {
+    const deadline = performance.now() + ORIGIN_GRACE_MS;
     if (this.byId.size >= MAX_ABANDONED) {
-      this.unlistedUntil = Math.max(this.unlistedUntil, deadline);
+      this.unlistedUntil = deadline;
       return false;
     }
     this.byId.set(id, { id, client, deadline });
-    this.clients.set(client, (this.clients.get(client) ?? 0) + 1);
+    const known = this.clients.get(client);
+    if (known) known.count++;
+    else this.clients.set(client, { session, count: 1 });
     this.deadlines.watch(deadline);
     return true;
   }
 
-  delete(id: number): void {
+  /** Returns the client of the request; undefined when the request is not among the abandoned ones. */
+  delete(id: number): ClientKey | undefined {
     const request = this.byId.get(id);
-    if (!request) return;
+    if (!request) return undefined;
     this.byId.delete(id);
-    const left = this.clients.get(request.client)! - 1;
-    if (left > 0) this.clients.set(request.client, left);
-    else this.clients.delete(request.client);
+    const client = this.clients.get(request.client)!;
+    if (--client.count === 0) this.clients.delete(request.client);
+    return request.client;
   }
 
-  /** Whether a client other than this one has abandoned requests. */
-  hasOtherThan(client: object | undefined): boolean {
-    return this.hasUnlisted || this.clients.size > (client && this.clients.has(client) ? 1 : 0);
+  /** Whether a client other than this one has abandoned requests. Clients whose session has ended do not count. */
+  hasOtherThan(client: ClientKey | undefined): boolean {
+    if (this.hasUnlisted) return true;
+    for (const [other, { session }] of this.clients) if (other !== client && !session?.isClosed) return true;
+    return false;
   }
 
   stop(): void {

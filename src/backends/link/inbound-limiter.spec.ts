@@ -48,7 +48,7 @@ class Harness {
 
   private receive(text: string): void {
     const { method } = JSON.parse(text) as { method?: string };
-    if (method === undefined || this.limiter.accepts(method, { text }, undefined)) this.delivered.push(text);
+    if (method === undefined || this.limiter.accepts(method, { text })) this.delivered.push(text);
   }
 
   exhaust(): this {

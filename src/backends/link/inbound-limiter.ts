@@ -1,4 +1,3 @@
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { inputBudget, type IterationBudget } from '../../lib/slices/iteration-budget.js';
 import type { InboundGate } from './transport.js';
 
@@ -27,16 +26,11 @@ export type ExcessOutcome = 'coalesced' | 'dropped';
 
 interface InboundEvents {
   /** Delivers a message that has waited. The text was not parsed. */
-  deliver(text: string, requestId: RequestId | undefined): void;
+  deliver(text: string): void;
   /** Counts a message beyond the rate. */
   excess(outcome: ExcessOutcome): void;
   /** Called when the server is within its rate again, after updates or list changes were dropped. */
   lost(): void;
-}
-
-interface WaitingMessage {
-  readonly text: string;
-  readonly requestId: RequestId | undefined;
 }
 
 const DELIVERY_INTERVAL_MS = 20;
@@ -64,7 +58,7 @@ export class InboundLimiter implements InboundGate {
   private tokens: number;
   private refilledAt = performance.now();
   /** By subject, in the order of arrival. */
-  private readonly waiting = new Map<string, WaitingMessage>();
+  private readonly waiting = new Map<string, string>();
   private waitingLength = 0;
   private timer: NodeJS.Timeout | undefined;
   private isDelivering = false;
@@ -81,18 +75,18 @@ export class InboundLimiter implements InboundGate {
     this.tokens = limits.burst;
   }
 
-  admits(text: string, requestId?: RequestId): boolean {
+  admits(text: string): boolean {
     if (!this.isOverRate) return true;
     const method = UNSOLICITED.exec(text)?.[1];
     if (method === undefined) return true;
-    this.addExcess(method, text, requestId);
+    this.addExcess(method, text);
     return false;
   }
 
   /** To be called for every parsed notification and request. False when it must not be processed. */
-  accepts(method: string, message: { readonly text: string }, requestId: RequestId | undefined): boolean {
+  accepts(method: string, message: { readonly text: string }): boolean {
     if (!this.isDelivering && this.isOverRate) {
-      this.addExcess(method, message.text, requestId);
+      this.addExcess(method, message.text);
       return false;
     }
     this.charge();
@@ -134,17 +128,17 @@ export class InboundLimiter implements InboundGate {
     this.refilledAt = now;
   }
 
-  private addExcess(method: string, text: string, requestId: RequestId | undefined): void {
+  private addExcess(method: string, text: string): void {
     const subject = subjectOf(method, text);
     const replaced = subject === undefined ? undefined : this.waiting.get(subject);
-    const length = this.waitingLength + text.length - (replaced?.text.length ?? 0);
+    const length = this.waitingLength + text.length - (replaced?.length ?? 0);
     const hasSpace = replaced !== undefined || this.waiting.size < this.limits.maxWaiting;
     if (subject === undefined || !hasSpace || length > this.limits.maxWaitingLength) {
       this.hasLost ||= method === UPDATED || isListChange(method);
       this.events.excess('dropped');
       return;
     }
-    this.waiting.set(subject, { text, requestId });
+    this.waiting.set(subject, text);
     this.waitingLength = length;
     this.scheduleDelivery();
     if (replaced) this.events.excess('coalesced');
@@ -158,11 +152,11 @@ export class InboundLimiter implements InboundGate {
     this.timer = undefined;
     this.refill();
     this.isDelivering = true;
-    for (const [subject, { text, requestId }] of this.waiting) {
+    for (const [subject, text] of this.waiting) {
       if (this.tokens < 1) break;
       this.waiting.delete(subject);
       this.waitingLength -= text.length;
-      this.events.deliver(text, requestId);
+      this.events.deliver(text);
     }
     this.isDelivering = false;
     if (this.waiting.size > 0) this.scheduleDelivery();

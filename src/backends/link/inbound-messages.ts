@@ -17,6 +17,9 @@ import type { PendingRequests } from './pending-requests.js';
 import type { ServerRequests } from './server-requests.js';
 import type { MessageExtra } from './transport.js';
 
+/** Messages of a server that belong to one client, or to a call. */
+export type AttributableMessage = 'message' | 'progress' | 'request';
+
 /** For a notification or request of the server: as much as a client may send by default. A result may be longer. */
 const MAX_PARAMS_LENGTH = 4_194_304;
 /** Reads the messages that waited for the rate. */
@@ -29,6 +32,8 @@ export interface InboundOptions {
   readonly onExcess?: ((outcome: ExcessOutcome) => void) | undefined;
   /** Called when a message of the server is refused because of a memory limit. */
   readonly onMemoryLimit?: ((limit: MemoryLimit) => void) | undefined;
+  /** Called for every message that was dropped or refused because it is not known which client it is for. */
+  readonly onUnattributed?: ((message: AttributableMessage) => void) | undefined;
   /** The session that this link belongs to; absent when sessions share the link. */
   readonly owner?: ClientSession | undefined;
 }
@@ -58,7 +63,7 @@ export class InboundMessages {
     private readonly options: InboundOptions,
   ) {
     this.limiter = new InboundLimiter({
-      deliver: (text, requestId) => this.receiveText(text, requestId),
+      deliver: (text) => this.receiveText(text),
       excess: (outcome) => this.countExcess(outcome),
       lost: () => events.lost(),
     });
@@ -77,7 +82,7 @@ export class InboundMessages {
     } else if (message.kind === 'invalid') {
       if (message.memoryLimit) this.options.onMemoryLimit?.(message.memoryLimit);
       this.receiveInvalid(message.id, message.problem, 'method' in raw);
-    } else if (!this.limiter.accepts(message.method, document, extra?.requestId)) return;
+    } else if (!this.limiter.accepts(message.method, document)) return;
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
     else {
       const { id, method } = message;
@@ -95,12 +100,12 @@ export class InboundMessages {
     this.receiveInvalid(requestIdIn(problem), `the message ${problem.message}`, isRequest);
   }
 
-  /** Receives a message that waited for the rate. */
-  private receiveText(text: string, requestId: RequestId | undefined): void {
+  /** Receives a message that waited for the rate. None of those that wait is attributed to a call by its stream. */
+  private receiveText(text: string): void {
     const document = WAITING_MESSAGES.read(Buffer.from(text));
     if (document instanceof JsonProblem || !isMessage(document.value)) return;
     try {
-      this.receive(document.value, { document, ...(requestId !== undefined && { requestId }) });
+      this.receive(document.value, { document });
     } catch (error) {
       this.events.failed(error as Error);
     }
@@ -117,14 +122,18 @@ export class InboundMessages {
   ): void {
     const { method, params = {}, paramsText } = message;
     if (method === 'notifications/progress') {
-      if (paramsText !== undefined) this.pending.receiveProgress(params['progressToken'], paramsText);
+      const isKnown =
+        paramsText !== undefined && this.pending.receiveProgress(params['progressToken'], paramsText);
+      if (!isKnown) this.options.onUnattributed?.('progress');
     } else if (method === 'notifications/cancelled') {
       this.serverRequests.cancel(params['requestId'] as RequestId);
-    } else {
+    } else if (method === 'notifications/message') {
       const { callers, ambiguous } = this.pending.origin(streamRequestId);
       const channel = callers.at(-1) ?? this.options.owner;
-      this.notificationListener({ method, params, paramsText, channel, ambiguous });
-    }
+      // The message may contain data of a client, but it is not known of which one.
+      if (ambiguous && !channel) this.options.onUnattributed?.('message');
+      else this.notificationListener({ method, params, paramsText, channel });
+    } else this.notificationListener({ method, params, paramsText, channel: undefined });
   }
 
   /** Fails the request that the message responds to, and no other. */

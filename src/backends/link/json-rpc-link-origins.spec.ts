@@ -1,13 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
 import { outcomeOf, flushPromises } from '../../../test/kit/promises.js';
-import { linkTo, type FakeTransport } from '../../../test/kit/fake-transport.js';
+import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
+import { linkTo, type FakeTransport, type TransportScript } from '../../../test/kit/fake-transport.js';
+import { ORIGIN_GRACE_MS } from './ended-calls.js';
 import type { JsonRpcLink, LinkOptions } from './json-rpc-link.js';
 import type { ServerNotification } from './link.js';
 
+/** The server sends its responses and all other messages on one stream, as over stdio. */
+const ORDERED: TransportScript = { hasOneStream: true };
+
 /** A link with a call of each of these clients in flight, in their order; `-` is a request of the gateway itself. */
-async function linkWithCalls(clients: readonly string[], options: Partial<LinkOptions> = {}) {
-  const { transport, link } = await linkTo({}, options);
+async function linkWithCalls(
+  clients: readonly string[],
+  options: Partial<LinkOptions> = {},
+  script: TransportScript = {},
+) {
+  const unattributed: string[] = [];
+  const onUnattributed = (message: string): void => void unattributed.push(message);
+  const { transport, link } = await linkTo(script, { onUnattributed, ...options });
   const byName = new Map<string, FakeClient>();
   const calls = clients.map((name) => {
     if (name === '-') return request(transport, link, undefined);
@@ -17,13 +28,15 @@ async function linkWithCalls(clients: readonly string[], options: Partial<LinkOp
   });
   const received: ServerNotification[] = [];
   link.onNotification((notification) => received.push(notification));
-  return { transport, link, calls, received };
+  return { transport, link, calls, received, unattributed };
 }
 
 function request(transport: FakeTransport, link: JsonRpcLink, caller: FakeCaller | undefined) {
-  const outcome = outcomeOf(link.request({ method: 'x', caller, timeoutMs: 1000 }));
+  const outcome = outcomeOf(link.request({ method: 'x', caller, timeoutMs: 60_000 }));
   return { caller, outcome, id: transport.all('x').at(-1)!.id! };
 }
+
+useFakeTime();
 
 const hasServerRequest = (call: { caller: FakeCaller | undefined }): boolean =>
   (call.caller?.requests.length ?? 0) > 0;
@@ -45,31 +58,66 @@ describe('JsonRpcLink, notifications', () => {
     [['a'], 'finished', 'any call'],
     [[], 'finished', 'any call'],
   ] as const)('during calls of %j, on the stream of call %s, is for %s', async (clients, stream, owner) => {
-    const { transport, calls, received } = await linkWithCalls(clients);
+    const { transport, calls, received, unattributed } = await linkWithCalls(clients);
     const requestId = stream === 'finished' ? 999 : stream === undefined ? undefined : calls[stream]!.id;
     transport.notify('notifications/message', { level: 'info' }, requestId);
-    expect(received[0]?.channel).toBe(typeof owner === 'number' ? calls[owner]?.caller : undefined);
-    expect(received[0]?.ambiguous).toBe(owner === 'any call');
-  });
-
-  it('on the stream of a finished call does not reach the only other calling client', async () => {
-    const { transport, calls, received } = await linkWithCalls(['a', 'b']);
-    transport.answer(calls[0]!.id, {});
-    transport.notify('notifications/message', { level: 'info', data: 'secret of a' }, calls[0]!.id);
-    expect(received[0]).toMatchObject({ channel: undefined, ambiguous: true });
+    const channel = typeof owner === 'number' ? calls[owner]?.caller : undefined;
+    expect(received.map((notification) => notification.channel)).toEqual(
+      owner === 'any call' ? [] : [channel],
+    );
+    expect(unattributed).toEqual(owner === 'any call' ? ['message'] : []);
   });
 
   it.each([
-    ['only another client calls', ['a', 'b'], { channel: undefined, ambiguous: true }],
-    ['no client calls', ['a'], { channel: undefined, ambiguous: true }],
-  ] as const)('of a cancelled call reaches no other client when %s', async (_what, clients, origin) => {
-    const { transport, calls, received } = await linkWithCalls(clients);
+    'notifications/resources/updated',
+    'notifications/resources/list_changed',
+    'notifications/tools/list_changed',
+    'notifications/prompts/list_changed',
+  ])('%s is processed during calls of several clients', async (method) => {
+    const { transport, received, unattributed } = await linkWithCalls(['a', 'b']);
+    transport.notify(method, { uri: 'x:1' });
+    expect(received).toMatchObject([{ method, channel: undefined }]);
+    expect(unattributed).toEqual([]);
+  });
+
+  it('on the stream of a finished call does not reach the only other calling client', async () => {
+    const { transport, calls, received, unattributed } = await linkWithCalls(['a', 'b']);
+    transport.answer(calls[0]!.id, {});
+    transport.notify('notifications/message', { level: 'info', data: 'secret of a' }, calls[0]!.id);
+    expect([received, unattributed]).toEqual([[], ['message']]);
+  });
+
+  it('about the progress of a finished call is dropped and counted', async () => {
+    const { transport, calls, unattributed } = await linkWithCalls(['a']);
+    transport.answer(calls[0]!.id, {});
+    transport.notify('notifications/progress', { progressToken: calls[0]!.id, progress: 1 });
+    expect([calls[0]!.caller!.notifications, unattributed]).toEqual([[], ['progress']]);
+  });
+
+  it.each([
+    ['only another client calls', ['a', 'b']],
+    ['no client calls', ['a']],
+  ] as const)('of a cancelled call reaches no other client when %s', async (_what, clients) => {
+    const { transport, calls, received, unattributed } = await linkWithCalls(clients, {}, ORDERED);
     calls[0]!.caller!.cancel();
     transport.notify('notifications/message', { level: 'info', data: 'secret of a' });
-    expect(received[0]).toMatchObject(origin);
-    const requestsBefore = calls.map(hasServerRequest);
     transport.request('q', 'sampling/createMessage', {});
-    expect(calls.map(hasServerRequest)).toEqual(requestsBefore);
+    expect(received).toEqual([]);
+    expect(calls.map(hasServerRequest)).toEqual(calls.map(() => false));
+    expect(unattributed).toEqual(['message', 'request']);
+  });
+
+  it.each([
+    ['a second has passed', (_client: FakeClient): Promise<void> => advanceTime(ORIGIN_GRACE_MS)],
+    ['its session has ended', async (client: FakeClient): Promise<void> => client.close()],
+  ])('is for the only calling client again after a call was cancelled and %s', async (_what, end) => {
+    const { transport, calls, received } = await linkWithCalls(['a', 'b'], {}, ORDERED);
+    calls[0]!.caller!.cancel();
+    await end(calls[0]!.caller!.session);
+    transport.notify('notifications/message', { level: 'info' });
+    transport.request('q', 'elicitation/create', {});
+    expect(received.map(({ channel }) => channel)).toEqual([calls[1]!.caller]);
+    expect(hasServerRequest(calls[1]!)).toBe(true);
   });
 
   it('of a cancelled call reaches its own client while that client calls', async () => {
@@ -80,7 +128,7 @@ describe('JsonRpcLink, notifications', () => {
   });
 
   it('is for the only calling client again when the server has responded to the cancelled call', async () => {
-    const { transport, calls, received } = await linkWithCalls(['a', 'b']);
+    const { transport, calls, received } = await linkWithCalls(['a', 'b'], {}, ORDERED);
     calls[0]!.caller!.cancel();
     transport.answer(calls[0]!.id, {});
     transport.notify('notifications/message', { level: 'info' });
@@ -94,6 +142,78 @@ describe('JsonRpcLink, notifications', () => {
     transport.notify('notifications/message', {}, 999);
     expect(received.map(({ channel }) => channel)).toEqual([owner, owner]);
     expect(calls).toEqual([]);
+  });
+});
+
+async function afterCalls(
+  ended: readonly string[],
+  inFlight: readonly string[],
+  script: TransportScript = {},
+) {
+  const harness = await linkWithCalls([...ended, ...inFlight], {}, script);
+  const { transport, calls } = harness;
+  for (const { id } of calls.slice(0, ended.length)) transport.answer(id, {});
+  return {
+    ...harness,
+    /** Whom a log message reaches, and whether a request reaches a client. */
+    outcome: (): [message: string, hasRequest: boolean] => {
+      harness.received.length = 0;
+      transport.notify('notifications/message', { level: 'info' });
+      transport.request('q', 'sampling/createMessage', {});
+      const [notification] = harness.received;
+      const owner = calls.find(({ caller }) => caller && caller === notification?.channel)?.caller;
+      const message = notification ? (owner?.session.id ?? 'all clients') : 'nobody';
+      return [message, calls.some(hasServerRequest)];
+    },
+  };
+}
+
+describe('JsonRpcLink after a call has ended', () => {
+  /** Clients whose calls ended, in their order; clients of the calls in flight; who a message is for. */
+  const ENDED_CALLS = [
+    [['a'], [], 'nobody'],
+    [['a'], ['a'], 'a'],
+    [['a'], ['b'], 'nobody'],
+    [['a', 'b'], ['b'], 'nobody'],
+    [['b', 'a'], ['b'], 'nobody'],
+    [['a', 'b', 'b'], ['b'], 'nobody'],
+    [['-'], [], 'all clients'],
+    [['-', 'b'], ['b'], 'b'],
+  ] as const;
+
+  it.each(ENDED_CALLS)(
+    'of %j, with calls of %j in flight, a message on the notification stream is for %s within the grace',
+    async (ended, inFlight, owner) => {
+      const { outcome, unattributed } = await afterCalls(ended, inFlight);
+      await advanceTime(ORIGIN_GRACE_MS - 1);
+      const isOfOne = owner.length === 1;
+      expect(outcome()).toEqual([owner, isOfOne]);
+      const requests = isOfOne ? [] : ['request'];
+      expect(unattributed).toEqual(owner === 'nobody' ? ['message', 'request'] : requests);
+    },
+  );
+
+  it.each([
+    [['a'], [], 'all clients'],
+    [['a', 'b'], ['b'], 'b'],
+    [['b', 'a'], ['b'], 'b'],
+  ] as const)(
+    'of %j, with calls of %j in flight, a message is for %s after the grace',
+    async (ended, inFlight, owner) => {
+      const { outcome } = await afterCalls(ended, inFlight);
+      await advanceTime(ORIGIN_GRACE_MS);
+      expect(outcome()).toEqual([owner, owner === 'b']);
+    },
+  );
+
+  it('attributes a message to the only calling client if responses come on the same stream', async () => {
+    const { outcome } = await afterCalls(['a'], ['b'], ORDERED);
+    expect(outcome()).toEqual(['b', true]);
+  });
+
+  it('broadcasts no message within the grace, also if responses come on the same stream', async () => {
+    const { outcome } = await afterCalls(['a'], [], ORDERED);
+    expect(outcome()).toEqual(['nobody', false]);
   });
 });
 

@@ -283,7 +283,6 @@ describe('JsonRpcLink.onNotification', () => {
         params: { level: 'info', data: 1 },
         paramsText: '{ "level":"info","data":1.0 }',
         channel: undefined,
-        ambiguous: false,
       },
     ]);
   });

@@ -56,17 +56,22 @@ export class JsonRpcLink implements Link {
     private readonly options: LinkOptions,
   ) {
     this.closed = new Promise((resolve) => (this.resolveClosed = resolve));
-    this.pending = new PendingRequests(options.server, {
-      abandoned: (pending, reason) => this.cancelUpstream(pending, reason),
-      removed: (caller) => this.serverRequests.callerFinished(caller),
-      limitReached: (limit) => options.onMemoryLimit?.(limit),
-      isWaitingForClient: (caller) => this.serverRequests.hasOpenFor(caller),
-    });
+    this.pending = new PendingRequests(
+      options.server,
+      {
+        abandoned: (pending, reason) => this.cancelUpstream(pending, reason),
+        removed: (caller) => this.serverRequests.callerFinished(caller),
+        limitReached: (limit) => options.onMemoryLimit?.(limit),
+        isWaitingForClient: (caller) => this.serverRequests.hasOpenFor(caller),
+      },
+      !transport.openNotificationStream,
+    );
     this.serverRequests = new ServerRequests(
       (text) => this.sendOneWay(text),
       (callers) => this.pending.extendDeadlines(callers),
       options.toPublicParams,
       options.onMemoryLimit,
+      () => options.onUnattributed?.('request'),
     );
     this.monitor = new LinkMonitor((request) => this.request(request), {
       linkFailed: (reason) => this.end(reason),

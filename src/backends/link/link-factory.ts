@@ -40,7 +40,7 @@ export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promis
 
 export interface LinkFactoryOptions extends Pick<
   LinkOptions,
-  'toPublicParams' | 'onRefusedJson' | 'onExcess' | 'onMemoryLimit'
+  'toPublicParams' | 'onRefusedJson' | 'onExcess' | 'onMemoryLimit' | 'onUnattributed'
 > {
   /** Maximum requests in flight at the server. It may change while a link is open. */
   readonly concurrency?: () => number;

@@ -25,14 +25,12 @@ export interface LinkRequest {
   readonly caller?: Caller | undefined;
 }
 
-/** `channel` reaches the client that the notification is for; undefined when no single client is known. */
+/** `channel` reaches the client that a log message is for; undefined for all clients, and for other notifications. */
 export interface ServerNotification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly paramsText: string | undefined;
   readonly channel: Channel | undefined;
-  /** The notification belongs to a call, but calls of several clients come into question. */
-  readonly ambiguous: boolean;
 }
 
 /** Whether the server can send notifications; `lost` while the stream is reopened, `none` when the server offers none. */

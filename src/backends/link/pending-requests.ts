@@ -9,6 +9,7 @@ import type { Inbound } from '../../mcp/json-rpc.js';
 import type { Caller } from '../../mcp/mcp-context.js';
 import { membersWithToken, progressTokenOf, progressWithToken } from '../../mcp/params.js';
 import { AbandonedRequests } from './abandoned-requests.js';
+import { EndedCalls, type ClientKey } from './ended-calls.js';
 import { brokenError, cancelledError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
 
@@ -48,7 +49,7 @@ interface PendingRequestEvents {
 interface MessageOrigin {
   /** Calls of one client, the latest last. */
   readonly callers: readonly Caller[];
-  /** The message belongs to a call, but calls of several clients come into question. */
+  /** The message may belong to a call, but it is not known to which one. */
   readonly ambiguous: boolean;
 }
 
@@ -62,14 +63,17 @@ export class PendingRequests {
    * token. Ids start below 2^30, because V8 formats small integers several times faster.
    */
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
-  /** No other client may receive messages that abandoned requests cause. */
+  /** No other client may receive messages that abandoned requests and calls that just ended cause. */
   private readonly abandoned = new AbandonedRequests();
+  private readonly ended = new EndedCalls();
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
 
   constructor(
     private readonly server: string,
     private readonly events: PendingRequestEvents,
+    /** Whether all messages arrive on one stream: a message of a call arrives before the response to that call. */
+    private readonly isOrdered = false,
   ) {
     this.deadlines = new Deadlines(
       () => this.byId,
@@ -103,9 +107,10 @@ export class PendingRequests {
 
   /** Settles the request that the response belongs to. Returns false for a late, second or unknown response. */
   respond({ id, outcome, json }: Extract<Inbound, { kind: 'response' }>): boolean {
-    this.abandoned.delete(id as number);
+    const client = this.abandoned.delete(id as number);
+    if (client !== undefined) this.ended.add(client);
     const pending = this.byId.get(id);
-    if (!pending || !this.remove(pending)) return false;
+    if (!pending || !this.end(pending)) return false;
     if (outcome === 'error') pending.reject(remoteError(json));
     else if (json.isObject) pending.resolve(json);
     else pending.reject(brokenError('the server sent an invalid response: a result must be an object'));
@@ -115,7 +120,7 @@ export class PendingRequests {
   /** The request could not be sent, or its response is invalid. */
   fail(id: unknown, error: Error): void {
     const pending = this.byId.get(id);
-    if (pending && this.remove(pending)) pending.reject(error);
+    if (pending && this.end(pending)) pending.reject(error);
   }
 
   failAll(error: Error): void {
@@ -125,14 +130,18 @@ export class PendingRequests {
     for (const { id } of all) this.fail(id, error);
   }
 
-  /** Extends the deadline. If the client sent a progress token, forwards the progress under that token. */
-  receiveProgress(token: unknown, params: string): void {
+  /**
+   * Extends the deadline. If the client sent a progress token, forwards the progress under that token. Returns false when
+   * the token is of no request in flight.
+   */
+  receiveProgress(token: unknown, params: string): boolean {
     const pending = this.byId.get(token);
-    if (!pending) return;
+    if (!pending) return false;
     this.extendDeadline(pending);
     const { clientToken, request } = pending;
-    if (clientToken === undefined) return;
-    request.caller?.notify('notifications/progress', new JsonText(progressWithToken(params, clientToken)));
+    if (clientToken !== undefined)
+      request.caller?.notify('notifications/progress', new JsonText(progressWithToken(params, clientToken)));
+    return true;
   }
 
   /** Restarts the timeout of these calls, up to the maximum. */
@@ -149,18 +158,28 @@ export class PendingRequests {
   /** `streamRequestId` is the request on whose response stream the message came; undefined on a shared stream. */
   origin(streamRequestId: RequestId | undefined): MessageOrigin {
     if (streamRequestId !== undefined) return originOf(this.byId.get(streamRequestId));
-    if (this.byId.size === 0 && this.abandoned.isEmpty) return NO_CALL;
     const found: { readonly id: number; readonly caller: Caller }[] = [];
+    let client: ClientKey | undefined;
     for (const { id, request } of this.byId) {
       const { caller } = request;
       if (!caller) continue;
-      if (found[0] && clientOf(found[0].caller) !== clientOf(caller)) return AMBIGUOUS;
+      const key = clientKey(id, caller);
+      client ??= key;
+      if (client !== key) return AMBIGUOUS;
       found.push({ id, caller });
     }
-    if (this.abandoned.hasOtherThan(found[0] && clientOf(found[0].caller))) return AMBIGUOUS;
+    if (this.mayBeOfOtherThan(client)) return AMBIGUOUS;
     // The id table is not ordered.
     const callers = found.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
     return { callers, ambiguous: false };
+  }
+
+  /** Removes a request that the server does not execute any more. */
+  private end(pending: PendingRequest): boolean {
+    if (!this.remove(pending)) return false;
+    const { caller } = pending.request;
+    if (caller) this.ended.add(clientKey(pending.id, caller));
+    return true;
   }
 
   /** Removes the request and its abort listener. Returns false when the request was removed before. */
@@ -178,10 +197,17 @@ export class PendingRequests {
   private abandon(pending: PendingRequest, reason: AbandonReason): void {
     if (!this.remove(pending)) return;
     const { caller, method, timeoutMs } = pending.request;
-    if (caller && !this.abandoned.add(pending.id, clientOf(caller), performance.now() + timeoutMs))
+    if (caller && !this.abandoned.add(pending.id, clientKey(pending.id, caller), caller.session))
       this.events.limitReached('abandoned-requests');
     this.events.abandoned(pending, reason);
     pending.reject(reason === 'cancelled' ? cancelledError() : timeoutError(this.server, method, timeoutMs));
+  }
+
+  /** Whether a message may belong to a call that is no longer in flight, of a client other than this one. */
+  private mayBeOfOtherThan(client: ClientKey | undefined): boolean {
+    if (this.abandoned.hasOtherThan(client)) return true;
+    const isAfterAnyEndedCall = this.isOrdered && client !== undefined;
+    return !isAfterAnyEndedCall && this.ended.hasOtherThan(client);
   }
 
   private extendDeadline(pending: PendingRequest): void {
@@ -196,8 +222,7 @@ export class PendingRequests {
   }
 }
 
-/** Identifies the client of a call: by its session, or without a session by the call itself. */
-const clientOf = (caller: Caller): object => caller.session ?? caller;
+const clientKey = (id: number, { session }: Caller): ClientKey => session?.id ?? id;
 
 function originOf(pending: PendingRequest | undefined): MessageOrigin {
   // The request is not pending any more, and its caller is not stored.

@@ -32,13 +32,10 @@ export class ServerLog {
 
   /** Routes a log message. Returns false when the notification is not a log message. */
   handle(notification: ServerNotification): boolean {
-    const { method, paramsText, channel, ambiguous } = notification;
+    const { method, paramsText, channel } = notification;
     if (method !== 'notifications/message') return false;
     if (paramsText === undefined) return true;
     if (channel) channel.notify(method, new JsonText(paramsText));
-    // The message may contain data of a client, but it is not known of which one.
-    else if (ambiguous)
-      this.logger.debug({ message: 'log message of an unknown call dropped', server: this.server });
     else this.broadcast(notification);
     return true;
   }

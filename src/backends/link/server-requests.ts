@@ -43,6 +43,8 @@ export class ServerRequests {
     /** Rewrites own URIs in params to public ones. */
     private readonly toPublicParams: (params: JsonText) => JsonText | Promise<JsonText> = (params) => params,
     private readonly onMemoryLimit: (limit: MemoryLimit) => void = () => {},
+    /** Called when a request is refused because its client is not known. */
+    private readonly onUnattributed: () => void = () => {},
   ) {}
 
   receive(request: ServerRequest): void {
@@ -56,6 +58,7 @@ export class ServerRequests {
       return;
     }
     if (!channel) {
+      this.onUnattributed();
       const message = `${method}: the gateway cannot determine which client this is for (see isolation in the configuration)`;
       this.reject(id, new GatewayError('internal', message));
       return;

@@ -25,7 +25,7 @@ export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
 export interface InboundGate {
   readonly isOverRate: boolean;
   /** To be called before a message is parsed, while `isOverRate`. False for a message that must not be parsed. */
-  admits(text: string, requestId?: RequestId): boolean;
+  admits(text: string): boolean;
   /** Counts a message against the rate although it has no effect: it had to be read. */
   charge(): void;
   /** For how many milliseconds the transport must not read after it has read for `ms`. */
