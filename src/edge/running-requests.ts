@@ -1,8 +1,9 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, limitExceeded } from '../core/errors.js';
+import type { Channel } from '../mcp/mcp-context.js';
 
 /** A request that is not answered yet. */
-export interface RunningRequest {
+export interface RunningRequest extends Pick<Channel, 'sendRequest'> {
   readonly requestId: RequestId | undefined;
   abort(): void;
   /** Writes a keep-alive comment if the request has run for `quietMs`. */
@@ -17,6 +18,10 @@ export class RunningRequests {
 
   get size(): number {
     return this.byId.size;
+  }
+
+  get latest(): RunningRequest | undefined {
+    return [...this.byId.values()].at(-1);
   }
 
   add(request: RunningRequest): void {

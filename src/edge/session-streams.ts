@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { completesWithin } from '../lib/deadlines/timeout.js';
+import { Waiters } from '../lib/listeners/waiters.js';
 import { latestSequence, type EventFrame } from '../mcp/event-frame.js';
 import { ReplayBuffer } from './replay-buffer.js';
 import { EventStream, type StreamObserver, type UnreadCounter } from './event-stream.js';
@@ -24,6 +26,7 @@ export class SessionStreams {
   private readonly replayBuffer: ReplayBuffer;
   /** Response streams by name. */
   private readonly responses = new Map<string, EventStream>();
+  private readonly listenWaiters = new Waiters();
   private lastName = 0;
   /** Sequence numbers up to this one belong to other sessions or to the previous process. */
   private readonly sequenceAtCreation = latestSequence();
@@ -57,9 +60,19 @@ export class SessionStreams {
     stream.discardQueue();
   }
 
+  /** Resolves when the client connects to the standalone stream, or after the timeout. */
+  async whenListening(timeoutMs: number): Promise<void> {
+    await completesWithin(this.listenWaiters.wait(), timeoutMs);
+  }
+
   /** Connects the response to the standalone stream, which `primer` begins, or to the stream to be resumed. */
   listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
     openEventStream(response);
+    this.connect(response, resume, primer);
+    if (this.standalone.isConnected) this.listenWaiters.release();
+  }
+
+  private connect(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
     if (!resume) {
       this.standalone.connect(response, undefined, primer);
       return;

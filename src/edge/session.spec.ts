@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/promises.js';
+import { advanceTime } from '../../test/kit/fake-time.js';
 import { FakeResponse } from '../../test/kit/fake-response.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { revisionOf } from '../mcp/revisions/revision.js';
@@ -186,11 +187,50 @@ describe('Session notifications', () => {
 });
 
 describe('Session server requests', () => {
-  it('are refused without an open stream', async () => {
+  const withRoots = (): Session => {
     const session = new Session(LIMITS);
     session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+    return session;
+  };
+
+  it('are refused when the client opens no stream within five seconds', async () => {
     const { signal } = new AbortController();
-    expect(await refusalOf(session.sendRequest('roots/list', undefined, { signal }))).toBeInstanceOf(Error);
+    const outcome = outcomeOf(withRoots().sendRequest('roots/list', undefined, { signal }));
+    await advanceTime(4999);
+    expect(outcome.error).toBeUndefined();
+    await advanceTime(1);
+    expect(outcome.error).toMatchObject({ kind: 'internal' });
+  });
+
+  it('wait for the client to open its stream', async () => {
+    const session = withRoots();
+    const { signal } = new AbortController();
+    outcomeOf(session.sendRequest('roots/list', undefined, { signal }));
+    await advanceTime(1000);
+    const connection = await listening(session);
+    expect(connection.methods).toEqual(['roots/list']);
+  });
+
+  it('are sent on the stream of a running request while there is no standalone stream', async () => {
+    const session = withRoots();
+    const { exchange } = begin(session, 1);
+    const sent: string[] = [];
+    exchange.send = (text) => sent.push(text) > 0;
+    outcomeOf(session.sendRequest('roots/list', undefined, { signal: new AbortController().signal }));
+    expect(sent).toEqual([expect.stringContaining('roots/list')]);
+  });
+
+  it.each([
+    ['is cancelled', (_session: Session, abort: AbortController) => abort.abort()],
+    ['ends', (session: Session) => session.close()],
+  ])('that wait for a stream are refused when the request or session %s', async (_what, end) => {
+    const session = withRoots();
+    const abort = new AbortController();
+    const outcome = outcomeOf(session.sendRequest('roots/list', undefined, { signal: abort.signal }));
+    end(session, abort);
+    await listening(session);
+    await advanceTime(5000);
+    expect(outcome.error).toBeInstanceOf(Error);
   });
 
   it('are refused without the capability', async () => {

@@ -44,6 +44,9 @@ export interface PreviousSession {
   readonly seenAt: number;
 }
 
+/** How long a request of a server waits for the client to open its standalone stream, which it does after `initialized`. */
+const STREAM_WAIT_MS = 5000;
+
 export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 
 /** The state of one client from `initialize` until it is closed: scope, running requests and streams. */
@@ -215,13 +218,18 @@ export class Session implements NotificationRecipient, ExchangeSession {
     exchange.send(notificationMessage(method, params?.text), options);
   }
 
-  sendRequest(
+  /** While the client has no standalone stream, sends the request on the response stream of a running request. */
+  async sendRequest(
     method: string,
     params: JsonText | undefined,
     options: ClientRequestOptions,
   ): Promise<JsonText> {
-    if (!this.standalone.isConnected)
-      return Promise.reject(new GatewayError('internal', 'The client has no open stream for a request'));
+    const running = this.standalone.isConnected ? undefined : this.requests.latest;
+    if (running) return running.sendRequest(method, params, options);
+    if (!this.standalone.isConnected) await this.streams.whenListening(STREAM_WAIT_MS);
+    if (options.signal.aborted) throw new GatewayError('cancelled', 'The request was cancelled');
+    if (this.isClosed || !this.standalone.isConnected)
+      throw new GatewayError('internal', 'The client has no open stream for a request');
     const write = (message: string): boolean =>
       this.standalone.send(eventFrame(message), { refusable: true });
     return this.sendRequestOn(write, method, params, options);

@@ -87,9 +87,11 @@ export class InboundMessages {
     else {
       const { id, method } = message;
       const params = withoutTask(message.params, message.paramsText);
+      const { owner } = this.options;
       const { callers } = this.pending.origin(extra?.requestId);
-      const channel = callers.at(-1) ?? this.options.owner;
-      this.serverRequests.receive({ id, method, params, channel, callers });
+      const channel = callers.at(-1) ?? owner;
+      const isOfCall = owner === undefined || extra?.requestId !== undefined;
+      this.serverRequests.receive({ id, method, params, channel, callers, isOfCall });
     }
   }
 

@@ -263,6 +263,20 @@ describe('JsonRpcLink, server requests', () => {
     expect(transport.replyTo('q')?.error).toBeDefined();
   });
 
+  it('outside a stream, on the link of one session, stays open when a call ends', async () => {
+    const owner = new FakeClient('a');
+    const { transport, link } = await linkWithCalls([], { owner });
+    const call = request(transport, link, owner.call());
+    transport.request('outside', 'roots/list', {});
+    transport.request('inside', 'roots/list', {}, call.id);
+    transport.answer(call.id, {});
+    const [outside, inside] = call.caller!.requests;
+    expect([outside, inside].map((sent) => sent!.options.signal.aborted)).toEqual([false, true]);
+    outside!.answer({ roots: [] });
+    await flushPromises();
+    expect(transport.replyTo('outside')?.result).toEqual({ roots: [] });
+  });
+
   it('stays open while one of the calls that may have caused it is pending', async () => {
     const { transport, calls } = await linkWithCalls(['a', 'a']);
     transport.request('q', 'elicitation/create', {});

@@ -35,7 +35,14 @@ class Harness {
     params?: string,
     channel: FakeCaller | undefined = this.caller,
   ): void {
-    this.serverRequests.receive({ id, method, params, channel, callers: channel ? [channel] : [] });
+    this.serverRequests.receive({
+      id,
+      method,
+      params,
+      channel,
+      callers: channel ? [channel] : [],
+      isOfCall: true,
+    });
   }
 
   get replies(): Reply[] {
@@ -57,6 +64,7 @@ describe('ServerRequests', () => {
       params: undefined,
       channel: undefined,
       callers: [],
+      isOfCall: true,
     });
     expect(harness.texts).toEqual(['{"jsonrpc":"2.0","id":0,"result":{}}']);
   });
@@ -99,6 +107,7 @@ describe('ServerRequests', () => {
       params: undefined,
       channel: undefined,
       callers: [],
+      isOfCall: true,
     });
     expect(harness.replies[0]?.error?.code).toBe(-32603);
   });

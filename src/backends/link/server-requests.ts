@@ -21,12 +21,18 @@ interface ServerRequest {
   readonly channel: Channel | undefined;
   /** The calls of that client that may have caused the request. */
   readonly callers: readonly Caller[];
+  /**
+   * Whether the request ends with those calls. On the link of one session, a request without a stream may be outside any
+   * call: it ends with the link.
+   */
+  readonly isOfCall: boolean;
 }
 
 interface ForwardedRequest {
   readonly abort: AbortController;
   /** The calls that may still need the response. */
   readonly callers: Set<Caller>;
+  readonly isOfCall: boolean;
 }
 
 /** Forwards each request of a server to the one client that it is for, and the response of the client to the server. */
@@ -87,8 +93,8 @@ export class ServerRequests {
   /** Cancels the open requests that no other call can have caused. */
   callerFinished(caller: Caller): void {
     if (this.open.size === 0) return;
-    for (const { callers, abort } of this.open.values())
-      if (callers.delete(caller) && callers.size === 0) abort.abort();
+    for (const { callers, isOfCall, abort } of this.open.values())
+      if (callers.delete(caller) && callers.size === 0 && isOfCall) abort.abort();
   }
 
   cancelAll(): void {
@@ -104,8 +110,8 @@ export class ServerRequests {
   }
 
   private async forward(request: ServerRequest, channel: Channel): Promise<void> {
-    const { id, callers, params = '' } = request;
-    const forwarded: ForwardedRequest = { abort: new AbortController(), callers: new Set(callers) };
+    const { id, callers, isOfCall, params = '' } = request;
+    const forwarded: ForwardedRequest = { abort: new AbortController(), callers: new Set(callers), isOfCall };
     // A server that uses an id again has given up the earlier request.
     this.cancel(id);
     this.open.set(id, forwarded);
