@@ -27,7 +27,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   ServerCounts:
     'disabledTools: integer, prompts: integer, resources: integer, templates: integer, tools: integer',
   ServerDetail:
-    'calls: integer, counts: ServerCounts, definition: ServerDefinition, enabled: boolean, id: string, inFlight: integer, notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
+    'calls: integer, counts: ServerCounts, definition: ServerDefinition, enabled: boolean, id: string, inFlight: integer, missingCapabilities?: string[], notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
   ServerInfo: 'name: string, version: string',
   ServerTool:
     'definition?: object, description?: string, enabled: boolean, name?: string, own: string, ownName: string, title?: string',

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { BackendStatus } from '../backends/backend-status.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers, type DesiredServer } from '../backends/desired-servers.js';
+import { UNSHARED_CAPABILITIES } from '../backends/link/link-factory.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
@@ -70,6 +71,7 @@ export class ServerViews {
   detail(server: DesiredServer): ServerDetailDto {
     return Object.assign(this.summary(server), {
       definition: maskSecrets(definitionOf(server)),
+      ...(server.config.isolation === 'session' ? {} : { missingCapabilities: [...UNSHARED_CAPABILITIES] }),
       stderr: [...(this.backends.find(server.id)?.status().stderr ?? [])],
       tools: this.tools(server),
     });

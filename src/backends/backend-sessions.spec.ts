@@ -38,6 +38,8 @@ class Harness {
         linkChanged: () => {},
         sessionLinkOpened: (link, owner) => this.sessionLinks.push([owner.id, link]),
         stateChanged: () => {},
+        sessionListed: async () => {},
+        sessionListTruncated: () => {},
       },
     );
   }
@@ -105,14 +107,16 @@ describe('Backend log messages', () => {
     expect(harness.notified).toEqual([]);
   });
 
-  it('over a session link go to its session, as do resource updates; other notifications are dropped', async () => {
+  it('over a session link go to its session, as do resource updates; a list change causes a sync of that link', async () => {
     const harness = await Harness.ready('session');
     const client = new FakeClient('a');
     outcomeOf(harness.call(client.call()));
     await flushPromises();
     harness.linkOf('a').emit(MESSAGE, { level: 'info' }, { channel: client });
     harness.linkOf('a').emit('notifications/resources/updated', { uri: 'x' });
+    harness.linkOf('a').asked('tools/list').answer({ tools: [] });
     harness.linkOf('a').emit('notifications/tools/list_changed');
+    await until('it is fetched again', () => harness.linkOf('a').count('tools/list') === 2);
     expect(client.notifications).toMatchObject([{ method: MESSAGE }]);
     expect(harness.notified).toEqual([]);
     expect(harness.sessionNotified).toMatchObject([{ params: { uri: 'x' } }]);

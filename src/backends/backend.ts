@@ -16,6 +16,7 @@ import { ServerLog } from './link/server-log.js';
 import { updateSourceOf } from './link/update-source.js';
 import { SessionLinks } from './link/session-links.js';
 import { ListingSync } from './listing/listing-sync.js';
+import { SessionSyncs } from './listing/session-syncs.js';
 import { traceCall } from './trace-call.js';
 
 const DISABLED = { reason: 'disabled' } as const;
@@ -31,6 +32,10 @@ export interface BackendEvents {
   /** `owner` is set for a notification over the link of one session. */
   notified(notification: ServerNotification, owner?: ClientSession): void;
   stateChanged(): void;
+  /** A list was fetched over the link of one session. Resolves when the catalog of the session has it. */
+  sessionListed(owner: ClientSession, listing: Listing): Promise<void>;
+  /** A list of one session is over a limit. */
+  sessionListTruncated(): void;
 }
 
 export interface BackendCall {
@@ -49,6 +54,7 @@ export class Backend {
   private readonly connection: ServerConnection;
   private readonly sessionLinks: SessionLinks | undefined;
   private readonly sync: ListingSync;
+  private readonly sessionSyncs: SessionSyncs;
   private readonly log: ServerLog;
   private lastStderr: readonly string[] = [];
   private calls = 0;
@@ -75,6 +81,15 @@ export class Backend {
       id,
       (listing) => this.publish(listing),
       (link, request) => this.runBackground(link, request),
+    );
+    this.sessionSyncs = new SessionSyncs(
+      id,
+      {
+        listed: (owner, listing) => events.sessionListed(owner, listing),
+        truncated: () => events.sessionListTruncated(),
+      },
+      (link, request) => this.runBackground(link, request),
+      () => this.listing,
     );
     this.connection = new ServerConnection(id, connect, {
       opened: (link) => this.linkOpened(link),
@@ -118,6 +133,7 @@ export class Backend {
   async retire(): Promise<void> {
     this.isRetired = true;
     this.sync.stop();
+    this.sessionSyncs.stop();
     this.gate.rejectQueued(serverUnavailable(this.id, 'it was disabled', DISABLED));
     await completesWithin(this.gate.whenIdle(), this.settings.timeoutMs);
     await this.stop();
@@ -126,6 +142,7 @@ export class Backend {
   /** Closes the links at once: calls in flight fail. Resolves when the processes are gone. */
   async stop(): Promise<void> {
     this.sync.stop();
+    this.sessionSyncs.stop();
     this.gate.rejectQueued(serverUnavailable(this.id, 'it is being stopped', DISABLED));
     await Promise.all([this.connection.stop(), this.sessionLinks?.closeAll()]);
   }
@@ -167,6 +184,17 @@ export class Backend {
     if (unavailable) throw unavailable;
     if (!this.sessionLinks) throw serverUnavailable(this.id, 'clients share its link');
     return this.sessionLinks.get(session);
+  }
+
+  /** Whether the link of this session is open, or is being opened. */
+  hasSessionLink(session: ClientSession): boolean {
+    return this.sessionLinks?.has(session) ?? false;
+  }
+
+  /** Opens the link of the session and resolves when the server has listed over it, or after the timeout. */
+  async listSession(session: ClientSession, timeoutMs: number): Promise<void> {
+    await this.sessionLink(session);
+    await this.sessionSyncs.whenSynced(session, timeoutMs);
   }
 
   /** The link that follows `lost`, if it is open or being opened without delay, as after an expired session. */
@@ -276,6 +304,7 @@ export class Backend {
   private sessionLinkOpened(link: Link, owner: ClientSession): void {
     this.log.apply(link);
     link.onNotification((notification) => this.handleSessionNotification(notification, owner));
+    this.sessionSyncs.attach(link, owner);
     this.events.sessionLinkOpened(link, owner);
   }
 
@@ -284,10 +313,11 @@ export class Backend {
     if (!isHandled) this.events.notified(notification);
   }
 
-  /** Notifications over the link of one session are for that session alone. List changes come over the shared link. */
+  /** Notifications over the link of one session are for that session alone. */
   private handleSessionNotification(notification: ServerNotification, owner: ClientSession): void {
-    if (notification.method === 'notifications/resources/updated') this.events.notified(notification, owner);
-    else this.log.handle(notification);
+    const { method } = notification;
+    if (method === 'notifications/resources/updated') this.events.notified(notification, owner);
+    else if (!this.sessionSyncs.handleListChange(owner, method)) this.log.handle(notification);
   }
 }
 

@@ -3,10 +3,20 @@ import { RegistryModule } from '../registry/registry.module.js';
 import { AddressPolicy } from './address-policy.js';
 import { DesiredServers } from './desired-servers.js';
 import { Backends } from './backends.service.js';
+import { SessionListings } from './session-listings.js';
 
 @Module({
   imports: [RegistryModule],
-  providers: [AddressPolicy, DesiredServers, Backends],
-  exports: [AddressPolicy, DesiredServers, Backends],
+  providers: [
+    AddressPolicy,
+    DesiredServers,
+    Backends,
+    {
+      provide: SessionListings,
+      inject: [Backends],
+      useFactory: ({ sessionListings }: Backends) => sessionListings,
+    },
+  ],
+  exports: [AddressPolicy, DesiredServers, Backends, SessionListings],
 })
 export class BackendsModule {}

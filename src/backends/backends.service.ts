@@ -23,6 +23,7 @@ import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 import { createLinkFactory, type LinkFactory } from './link/link-factory.js';
 import type { Link, ServerNotification } from './link/link.js';
+import { SessionListings } from './session-listings.js';
 
 type NotificationEvent = [server: string, notification: ServerNotification, owner?: ClientSession];
 type BackendEvent = [backend: Backend];
@@ -43,6 +44,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly reconfigureListeners = new ListenerSet<BackendEvent>();
   private logLevel: string | undefined;
   private readonly quotas: BackendQuotas;
+  readonly sessionListings: SessionListings;
 
   constructor(
     private readonly desired: DesiredServers,
@@ -54,6 +56,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     quotas: Quotas = new MemoryQuotas(),
     private readonly addresses?: AddressPolicy,
   ) {
+    this.sessionListings = new SessionListings(registry, () => metrics.countMemoryLimit('session-listings'));
     this.quotas = backendQuotas(quotas, limits, (limit) => metrics.countRefusal(limit));
   }
 
@@ -164,11 +167,14 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
         if (this.isCurrent(backend)) this.notificationListeners.emit(id, notification, owner);
       },
       stateChanged: () => this.stateListeners.emit(backend),
+      sessionListed: (owner, listing) => this.sessionListings.listed(backend, owner, listing),
+      sessionListTruncated: () => this.metrics.countMemoryLimit('session-listings'),
     };
     const connect = this.linkFactory(id, config, () => backend.config.concurrency);
     const backend: Backend = new Backend(id, config, connect, events, this.tracing, this.quotas);
     if (this.logLevel !== undefined) backend.setLogLevel(this.logLevel);
     this.backends.set(id, backend);
+    this.sessionListings.add(backend);
     backend.start();
   }
 
@@ -198,6 +204,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private retire(backend: Backend): void {
     this.linkChanged(backend, undefined);
     this.backends.delete(backend.id);
+    this.sessionListings.remove(backend);
     this.registry.remove(backend.id);
     const retiring = backend.retire().finally(() => this.retiring.delete(retiring));
     this.retiring.add(retiring);
@@ -220,6 +227,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     const { rank, config, disabledTools } = server;
     const style = config.naming?.tools ?? this.naming.tools;
     await this.registry.put({ id, rank, listing, disabledTools, style });
+    if (backend.hasSessionLinks) await this.sessionListings.sharedListingChanged(backend);
     if (this.isCurrent(backend)) this.syncListeners.emit(backend);
   }
 }

@@ -67,6 +67,7 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['protocol', protocolVersion],
     ['notifications', server.notificationStream === 'none' ? 'none: no notification stream' : undefined],
     ['updates', server.updates === 'none' ? 'no updates can come' : server.updates],
+    ['not offered', server.missingCapabilities?.join(', ')],
     ['calls', `${server.calls} (${server.inFlight} running, ${server.waiting} queued)`],
     ['tools', formatCount(counts.tools)],
     ['disabled tools', disabled.length === 0 ? undefined : disabled.join(', ')],

@@ -369,6 +369,8 @@ export interface components {
         readonly ServerDetail: {
             /** @description Values of `headers` and `env` are masked. A masked value that is sent back keeps the stored value. */
             readonly definition: components["schemas"]["ServerDefinition"];
+            /** @description Client capabilities that the gateway does not offer to this server, because clients share its link: what the server offers only to clients with them is not available. Absent with `isolation: session`. */
+            readonly missingCapabilities?: readonly string[];
             /** @description The last lines that a stdio server wrote to stderr. */
             readonly stderr: readonly string[];
             readonly tools: readonly components["schemas"]["ServerTool"][];

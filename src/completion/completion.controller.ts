@@ -47,7 +47,7 @@ export class CompletionController {
   }
 
   private findPrompt(name: string, scope: Scope): Reference {
-    const view = this.registry.catalog.prompts.view(scope);
+    const view = this.registry.catalogOf(scope).prompts.view(scope);
     const prompt = view.find(name);
     if (!prompt) {
       this.backends.requireListed(view.ownersOf(name), 'prompts');
@@ -57,7 +57,7 @@ export class CompletionController {
   }
 
   private findTemplate(uri: string, scope: Scope): Reference {
-    const view = this.registry.catalog.resources.view(scope);
+    const view = this.registry.catalogOf(scope).resources.view(scope);
     const template = view.findTemplate(uri);
     if (template) return { server: template.server, key: 'uri', ownValue: template.uriTemplate };
     const found = view.find(uri);

@@ -13,6 +13,7 @@ export const MEMORY_LIMITS = [
   'unread-responses',
   'resource-links',
   'list-pages',
+  'session-listings',
 ] as const;
 export type MemoryLimit = (typeof MEMORY_LIMITS)[number];
 

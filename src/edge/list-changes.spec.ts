@@ -1,3 +1,4 @@
+import { SessionListings } from '../backends/session-listings.js';
 import { describe, expect, it } from '@jest/globals';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { Limits } from '../config/limits.js';
@@ -32,7 +33,12 @@ class Harness {
   private readonly delivered = new Map<Session, { frame: EventFrame; options: DeliverOptions }[]>();
 
   constructor() {
-    new ListChanges(this.registry, this.sessions.recipients, new FanOut()).onModuleInit();
+    new ListChanges(
+      this.registry,
+      this.sessions.recipients,
+      new FanOut(),
+      new SessionListings(this.registry),
+    ).onModuleInit();
   }
 
   open({ scope = EVERYTHING, isReady = true }: { scope?: Scope; isReady?: boolean } = {}): Session {

@@ -1,22 +1,28 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LIST_KINDS, type CatalogChange, type ListKind } from '../core/catalog/catalog.js';
 import { eventFrame } from '../mcp/event-frame.js';
+import { SessionListings } from '../backends/session-listings.js';
 import { FanOut, type NotificationEvent } from '../mcp/fan-out.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
 import { NotificationRecipients, type NotificationRecipient } from './notification-recipients.js';
 
-/** Sends `list_changed` to the recipients whose view of a list changed. */
+/** Sends `list_changed` to the recipients whose view of a list changed: for lists of their own links, to one recipient. */
 @Injectable()
 export class ListChanges implements OnModuleInit {
   constructor(
     private readonly registry: Registry,
     private readonly recipients: NotificationRecipients,
     private readonly fanOut: FanOut,
+    private readonly sessionListings: SessionListings,
   ) {}
 
   onModuleInit(): void {
     this.registry.onChange((change) => this.broadcast(change));
+    this.sessionListings.onChange((owner, kinds) => {
+      const recipient = this.recipients.ofSession(owner);
+      for (const kind of recipient ? kinds : []) this.notify([recipient!], kind);
+    });
   }
 
   /** Delivered as one notification, so that many recipients are served in slices. */
@@ -30,7 +36,9 @@ export class ListChanges implements OnModuleInit {
       if (servers.length > 0)
         this.deliver(kind, () =>
           this.recipients.matching(
-            ({ isReady, scope }) => isReady && servers.some((server) => scope.allows(server)),
+            ({ id, isReady, scope }) =>
+              isReady &&
+              servers.some((server) => scope.allows(server) && !this.sessionListings.has(id, server, kind)),
           ),
         );
     }

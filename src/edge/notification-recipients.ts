@@ -1,7 +1,7 @@
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import { Injectable } from '@nestjs/common';
 import type { Scope } from '../core/scope.js';
-import type { Subscriber } from '../mcp/mcp-context.js';
+import type { ClientSession, Subscriber } from '../mcp/mcp-context.js';
 
 /** A subscriber as the edge manages it. */
 export interface NotificationRecipient extends Subscriber {
@@ -22,6 +22,12 @@ export class NotificationRecipients {
   add(recipient: NotificationRecipient): void {
     this.recipients.add(recipient);
     recipient.onClose(() => this.recipients.delete(recipient));
+  }
+
+  /** The recipient that is this session; undefined when it is closed. */
+  ofSession(session: ClientSession): NotificationRecipient | undefined {
+    const recipient = session as ClientSession & NotificationRecipient;
+    return this.recipients.has(recipient) ? recipient : undefined;
   }
 
   [Symbol.iterator](): Iterator<NotificationRecipient> {

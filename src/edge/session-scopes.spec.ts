@@ -1,3 +1,4 @@
+import { SessionListings } from '../backends/session-listings.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Clock } from '../../test/kit/auth.js';
@@ -52,7 +53,12 @@ class Harness {
       });
     }
     const { live, projects, authenticator, sessions } = this;
-    const listChanges = new ListChanges(registry, sessions.recipients, new FanOut());
+    const listChanges = new ListChanges(
+      registry,
+      sessions.recipients,
+      new FanOut(),
+      new SessionListings(registry),
+    );
     new SessionScopes(live, projects, authenticator, sessions, registry, listChanges).onModuleInit();
   }
 

@@ -186,13 +186,13 @@ describe('Session notifications', () => {
   });
 });
 
-describe('Session server requests', () => {
-  const withRoots = (): Session => {
-    const session = new Session(LIMITS);
-    session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
-    return session;
-  };
+const withRoots = (): Session => {
+  const session = new Session(LIMITS);
+  session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+  return session;
+};
 
+describe('Session server requests', () => {
   it('are refused when the client opens no stream within five seconds', async () => {
     const { signal } = new AbortController();
     const outcome = outcomeOf(withRoots().sendRequest('roots/list', undefined, { signal }));

@@ -24,7 +24,7 @@ export function resourceMetaTools(
   search: ResourceSearch,
   pager: SummaryPager,
 ): MetaTool[] {
-  const view = (scope: Scope) => registry.catalog.resources.view(scope);
+  const view = (scope: Scope) => registry.catalogOf(scope).resources.view(scope);
 
   function catalogResources(args: ToolArguments, scope: Scope): object {
     const { summaries, more } = pager.page('catalog_resources', scope, args, {

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { SessionScope } from '../core/catalog/session-scope.js';
 import type { CatalogChange } from '../core/catalog/catalog.js';
 import { ResourceList, type Resource } from '../core/resources/resource-list.js';
 import type { Scope } from '../core/scope.js';
@@ -22,6 +23,8 @@ export class ResourceSearch implements OnModuleInit {
   /** By server id. */
   private readonly servers = new Map<string, ServerResourceIndex>();
 
+  private readonly sessionIndexes = new WeakMap<ResourceList, ServerResourceIndex>();
+
   constructor(private readonly registry: Registry) {}
 
   onModuleInit(): void {
@@ -42,9 +45,26 @@ export class ResourceSearch implements OnModuleInit {
   }
 
   private async indexes(scope: Scope): Promise<SearchIndex<IndexedResource>[]> {
-    const servers = [...this.servers].flatMap(([id, server]) => (scope.allows(id) ? [server] : []));
+    const servers =
+      scope instanceof SessionScope
+        ? this.indexesOf(scope)
+        : [...this.servers].flatMap(([id, server]) => (scope.allows(id) ? [server] : []));
     await Promise.all(servers.map((server) => server.update()));
     return servers.map(({ index }) => index);
+  }
+
+  /** The indexes for a session that has other lists than those of the shared links. */
+  private indexesOf(scope: SessionScope): readonly ServerResourceIndex[] {
+    const visible = scope.catalog.servers.filter(({ id }) => scope.allows(id));
+    return visible.flatMap(({ id, listing: { resources } }) =>
+      resources === this.listOf(id) ? (this.servers.get(id) ?? []) : this.sessionIndex(resources),
+    );
+  }
+
+  private sessionIndex(list: ResourceList): ServerResourceIndex {
+    const index = this.sessionIndexes.get(list) ?? new ServerResourceIndex(() => list);
+    this.sessionIndexes.set(list, index);
+    return index;
   }
 
   private updateIndexes({ resources }: CatalogChange): void {

@@ -20,7 +20,7 @@ import type { ToolSearch } from './tool-search.js';
 
 /** Meta tools to find a tool without reading the schemas of all tools. */
 export function toolMetaTools(registry: Registry, search: ToolSearch, pager: SummaryPager): MetaTool[] {
-  const view = (scope: Scope) => registry.catalog.tools.view(scope);
+  const view = (scope: Scope) => registry.catalogOf(scope).tools.view(scope);
 
   function catalogTools(args: ToolArguments, scope: Scope): object {
     const { serverId } = args;

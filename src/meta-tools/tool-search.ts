@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { SessionScope } from '../core/catalog/session-scope.js';
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import { NameTable } from '../core/naming/name-table.js';
 import type { Scope } from '../core/scope.js';
@@ -19,6 +20,7 @@ export class ToolSearch {
     () => this.synchronize(this.registry.catalog.tools),
   );
   private indexedTable = NameTable.EMPTY;
+  private readonly sessionIndexes = new WeakMap<readonly ListedEntry[], Promise<SearchIndex<ListedEntry>>>();
   /** By server. */
   private readonly indexed = new Map<string, ReadonlySet<ListedEntry>>();
 
@@ -27,9 +29,31 @@ export class ToolSearch {
   /** Best match first. */
   async search(query: string, scope: Scope, limit: number): Promise<ListedEntry[]> {
     await this.indexing.bringUpToDate();
-    const indexes = [...this.indexes].flatMap(([server, index]) => (scope.allows(server) ? [index] : []));
-    const view = this.indexedTable.view(scope);
+    const table = scope instanceof SessionScope ? scope.catalog.tools : this.indexedTable;
+    const indexes = await this.indexesFor(table, scope);
+    const view = table.view(scope);
     return search(indexes, query, { limit }).flatMap((usual) => view.listedEntry(usual) ?? []);
+  }
+
+  private async indexesFor(table: NameTable, scope: Scope): Promise<SearchIndex<ListedEntry>[]> {
+    if (table === this.indexedTable)
+      return [...this.indexes].flatMap(([server, index]) => (scope.allows(server) ? [index] : []));
+    const found: SearchIndex<ListedEntry>[] = [];
+    for (const server of table.listedServers) {
+      if (server === META_TOOL_SERVER || !scope.allows(server)) continue;
+      const listed = table.entriesOf(server);
+      const isShared = listed === this.indexedTable.entriesOf(server);
+      const index = isShared ? this.indexes.get(server) : await this.sessionIndex(listed);
+      if (index) found.push(index);
+    }
+    return found;
+  }
+
+  /** The index of a list that only some sessions have. */
+  private sessionIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<ListedEntry>> {
+    const index = this.sessionIndexes.get(listed) ?? buildIndex(listed);
+    this.sessionIndexes.set(listed, index);
+    return index;
   }
 
   /** Catalogs share unchanged entries, so that only changed ones are indexed again. */
@@ -64,8 +88,7 @@ export class ToolSearch {
   private add(entry: ListedEntry): void {
     const index = this.indexes.get(entry.server) ?? new SearchIndex(SEARCH_SCHEMA, byName);
     this.indexes.set(entry.server, index);
-    const { title = '', description = '' } = entry.definition;
-    index.add(entry, { name: entry.publicName, title, description });
+    addEntry(index, entry);
   }
 
   private remove(entry: ListedEntry): void {
@@ -73,6 +96,21 @@ export class ToolSearch {
     index?.remove(entry);
     if (index?.size === 0) this.indexes.delete(entry.server);
   }
+}
+
+async function buildIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<ListedEntry>> {
+  const yieldIfDue = sliceScheduler.start();
+  const index = new SearchIndex<ListedEntry>(SEARCH_SCHEMA, byName);
+  for (const [position, entry] of listed.entries()) {
+    if (position % 64 === 0) await yieldIfDue();
+    addEntry(index, entry);
+  }
+  return index;
+}
+
+function addEntry(index: SearchIndex<ListedEntry>, entry: ListedEntry): void {
+  const { title = '', description = '' } = entry.definition;
+  index.add(entry, { name: entry.publicName, title, description });
 }
 
 const byName = (a: ListedEntry, b: ListedEntry): number => (a.publicName < b.publicName ? -1 : 1);

@@ -1,7 +1,10 @@
+import { SessionListings } from '../backends/session-listings.js';
 import type { ExecutionContext } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 import { liveConfig } from '../../test/kit/config.js';
 import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
+import { Naming } from '../config/naming.js';
+import { Registry } from '../registry/registry.service.js';
 import { EVERYTHING, NOTHING } from '../core/scope.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
@@ -13,7 +16,7 @@ const content = {
   projects: { a: { servers: ['git'] }, b: { servers: ['db'] } },
 };
 const projects = new Projects(liveConfig(content), new MemoryDecisionStore());
-const guard = new ProjectGuard(projects);
+const guard = new ProjectGuard(projects, new SessionListings(new Registry(new Naming())));
 
 interface Request {
   readonly named?: readonly string[];

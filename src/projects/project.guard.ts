@@ -3,16 +3,23 @@ import { GatewayError } from '../core/errors.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from '../mcp/json-rpc.js';
 import type { McpContext } from '../mcp/mcp-context.js';
+import { SessionListings } from '../backends/session-listings.js';
 import { Projects } from './projects.service.js';
 
 const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
 
+/** Requests that wait until the servers with a link of the session have listed. */
+const LISTS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
+
 /** Sets project and scope of an MCP message: the grants of its principal, limited to the project that the message names. */
 @Injectable()
 export class ProjectGuard implements CanActivate {
-  constructor(private readonly projects: Projects) {}
+  constructor(
+    private readonly projects: Projects,
+    private readonly listings: SessionListings,
+  ) {}
 
-  canActivate(execution: ExecutionContext): boolean {
+  canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
     if (execution.getType() !== 'rpc') return true;
     const rpc = execution.switchToRpc();
     const context = rpc.getContext<McpContext>();
@@ -24,8 +31,14 @@ export class ProjectGuard implements CanActivate {
         'The path, header, session and _meta must name the same project',
       );
     context.project = project;
-    context.scope = this.projects.scope(context.principal, project);
-    return true;
+    const scope = this.projects.scope(context.principal, project);
+    const { session } = context;
+    const listed = LISTS.has(context.method) ? this.listings.whenListed(scope, session) : undefined;
+    const setScope = (): true => {
+      context.scope = this.listings.scopeOf(scope, session);
+      return true;
+    };
+    return listed ? listed.then(setScope) : setScope();
   }
 }
 

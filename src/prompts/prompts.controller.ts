@@ -23,14 +23,14 @@ export class PromptsController {
 
   @McpRequest('prompts/list')
   list(params: Params | undefined, context: McpContext): JsonText {
-    const list = this.registry.catalog.prompts.view(context.scope);
+    const list = this.registry.catalogOf(context.scope).prompts.view(context.scope);
     return this.pages.page('prompts', list, context.scope, params?.['cursor']);
   }
 
   @McpRequest('prompts/get')
-  get(params: Params | undefined, context: McpContext): Promise<JsonText> {
-    const prompt = this.find(requireString(params, 'name'), context);
-    return this.forward(prompt, context);
+  async get(params: Params | undefined, context: McpContext): Promise<JsonText> {
+    const name = requireString(params, 'name');
+    return this.forward(this.find(name, context) ?? (await this.findLater(name, context)), context);
   }
 
   private async forward({ server, ownName }: CatalogEntry, context: McpContext): Promise<JsonText> {
@@ -41,11 +41,18 @@ export class PromptsController {
     return runSliced(rewrite, sliceScheduler.start());
   }
 
-  private find(name: string, context: McpContext): CatalogEntry {
-    const view = this.registry.catalog.prompts.view(context.scope);
-    const prompt = view.find(name);
+  private find(name: string, { scope }: McpContext): CatalogEntry | undefined {
+    return this.registry.catalogOf(scope).prompts.view(scope).find(name);
+  }
+
+  /** Finds a prompt that is listed for this session only. */
+  private async findLater(name: string, context: McpContext): Promise<CatalogEntry> {
+    const { scope } = context;
+    const owners = this.registry.catalogOf(scope).prompts.view(scope).ownersOf(name);
+    await this.backends.sessionListings.whenMayBeListed(context, owners);
+    const prompt = this.find(name, context);
     if (prompt) return prompt;
-    this.backends.requireListed(view.ownersOf(name), 'prompts');
+    this.backends.requireListed(owners, 'prompts');
     throw unknownPrompt(name);
   }
 }

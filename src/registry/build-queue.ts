@@ -15,7 +15,7 @@ export class BuildQueue {
 
   constructor(
     private readonly build: (server: string) => Steps,
-    private readonly onBuilt: () => void,
+    private readonly onBuilt: (server: string) => void,
     private readonly onError: (server: string, error: unknown) => void,
   ) {}
 
@@ -50,7 +50,7 @@ export class BuildQueue {
       this.waiting.delete(server);
       try {
         yield* this.buildOne(server);
-        this.onBuilt();
+        this.onBuilt(server);
       } catch (error) {
         this.onError(server, error);
       }

@@ -8,11 +8,14 @@ import {
   type CatalogChange,
   type ListedServer,
 } from '../core/catalog/catalog.js';
+import { SessionScope } from '../core/catalog/session-scope.js';
+import type { Scope } from '../core/scope.js';
 import { META_TOOL_SERVER, type Definition } from '../core/naming/catalog-entry.js';
 import type { NameConflict } from '../core/naming/name-table.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
 import { BuildQueue } from './build-queue.js';
+import { CatalogVariants } from './catalog-variants.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ResourceLinks } from './resource-links.js';
 
@@ -38,25 +41,52 @@ export class Registry {
   private current = Catalog.EMPTY;
   /** Finds and translates the resources that results and tools link to. */
   readonly links: ResourceLinks;
+  /** Catalogs of sessions that see other listings than those of the shared links. */
+  readonly variants: CatalogVariants;
+  private variantBuilds: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly naming: Naming,
     metrics: Metrics = new Metrics(),
   ) {
     this.links = new ResourceLinks(
-      () => this.current,
+      (scope) => this.catalogOf(scope),
       () => metrics.countMemoryLimit('resource-links'),
     );
     this.builder = new CatalogBuilder(naming);
-    const onBuilt = (): void => this.swap();
+    this.variants = new CatalogVariants(
+      () => this.current,
+      (key) => Promise.all([this.nameBuilds.add(key), this.resourceBuilds.add(key)]),
+    );
+    const onBuilt = (id: string): void => {
+      if (!this.variants.find(id)) this.swap();
+    };
     const onError = (server: string, error: unknown): void =>
       this.logger.error({ message: 'catalog was not built', server, cause: String(error) });
     this.nameBuilds = new BuildQueue((id) => this.buildNames(id), onBuilt, onError);
     this.resourceBuilds = new BuildQueue((id) => this.buildResources(id), onBuilt, onError);
   }
 
+  /** What the shared links have listed. */
   get catalog(): Catalog {
     return this.current;
+  }
+
+  /** The catalog of a session. */
+  catalogOfSession(session: string): Catalog {
+    return this.variants.of(session)?.catalog ?? this.current;
+  }
+
+  /** The scope of a request of this session. */
+  scopeOf(scope: Scope, session: string | undefined): Scope {
+    if (this.variants.size === 0 || session === undefined) return scope;
+    const variant = this.variants.of(session);
+    return variant ? new SessionScope(scope, variant) : scope;
+  }
+
+  /** The catalog that applies to a request with this scope. */
+  catalogOf(scope: Scope): Catalog {
+    return scope instanceof SessionScope ? scope.catalog : this.current;
   }
 
   /** The ids of all configured servers. A name or URI with the id of one of them leads to no other server. */
@@ -119,18 +149,23 @@ export class Registry {
     this.isSwapDeferred = false;
     this.swap();
     await Promise.all(builds);
+    await this.variantBuilds;
   }
 
   private *buildNames(id: string): Steps {
     const server = this.latest.get(id);
-    if (server) yield* this.builder.putNames(server);
+    const variant = this.variants.find(id);
+    if (variant) yield* variant.buildNames(this.builder);
+    else if (server) yield* this.builder.putNames(server);
     else if (id === META_TOOL_SERVER) yield* this.builder.putMetaTools(this.metaTools);
     else yield* this.builder.removeNames(id);
   }
 
   private *buildResources(id: string): Steps {
     const server = this.latest.get(id);
-    if (server) yield* this.builder.putResources(server);
+    const variant = this.variants.find(id);
+    if (variant) yield* variant.buildResources(this.builder);
+    else if (server) yield* this.builder.putResources(server);
     else yield* this.builder.removeResources(id);
   }
 
@@ -141,9 +176,20 @@ export class Registry {
     for (const id of [...this.nameBuilds.removed, ...this.resourceBuilds.removed])
       catalog = catalog.without(id);
     this.current = catalog;
+    if (this.variants.size > 0) this.rebuildVariants(previous);
     this.warnAboutConflicts(previous);
     const change = catalog.changesSince(previous);
     if (LIST_KINDS.some((kind) => change[kind].size > 0)) this.listeners.emit(change, catalog);
+  }
+
+  private rebuildVariants(previous: Catalog): void {
+    const { tools, prompts, resources } = this.current;
+    const queues = [
+      ...(tools === previous.tools && prompts === previous.prompts ? [] : [this.nameBuilds]),
+      ...(resources === previous.resources ? [] : [this.resourceBuilds]),
+    ];
+    const builds = queues.flatMap((queue) => [...this.variants.keys()].map((key) => queue.add(key)));
+    this.variantBuilds = Promise.all([this.variantBuilds, ...builds]);
   }
 
   private warnAboutConflicts(previous: Catalog): void {

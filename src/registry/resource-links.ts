@@ -2,7 +2,7 @@ import type { Catalog } from '../core/catalog/catalog.js';
 import { UnlistedLinks } from './unlisted-links.js';
 import type { ToPublicUri } from '../core/resources/public-uris.js';
 import { parseResourceForm, resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
-import type { Scope } from '../core/scope.js';
+import { EVERYTHING, type Scope } from '../core/scope.js';
 import type { ResolvedResource } from '../core/resources/server-resources.js';
 
 /** Maximum lookups of unlisted resources per result: each may compare the URI with every template. */
@@ -17,7 +17,7 @@ export class ResourceLinks {
   private readonly unlistedLinks: UnlistedLinks;
 
   constructor(
-    private readonly catalog: () => Catalog,
+    private readonly catalogOf: (scope: Scope) => Catalog,
     onDropped?: () => void,
   ) {
     this.unlistedLinks = new UnlistedLinks(undefined, undefined, onDropped);
@@ -28,7 +28,7 @@ export class ResourceLinks {
    * unlisted resources among them as linked. The result of a read contains `requestedUri`, which does not count as a link.
    */
   publicUrisFor(server: string, scope: Scope, requestedUri?: string): ToPublicUri {
-    const { resources } = this.catalog();
+    const { resources } = this.catalogOf(scope);
     // Created on first use: most results contain no URI.
     let publicUris: Map<string, string> | undefined;
     let lookups = 0;
@@ -50,24 +50,24 @@ export class ResourceLinks {
 
   /** Resolves a URI to a listed resource, an instance of a template, or a linked resource. */
   find(scope: Scope, text: string): ResolvedResource | undefined {
-    return this.catalog().resources.view(scope).find(text) ?? this.findLinked(scope, text);
+    return this.catalogOf(scope).resources.view(scope).find(text) ?? this.findLinked(scope, text);
   }
 
   /** Resolves only linked resources, and only by the resource form of their URI. */
   findLinked(scope: Scope, text: string): ResourceAddress | undefined {
     const form = parseResourceForm(text);
-    return form && scope.allows(form.server) && this.isLinked(form) ? form : undefined;
+    return form && scope.allows(form.server) && this.isLinked(form, this.catalogOf(scope)) ? form : undefined;
   }
 
   /** Whether the server has linked the resource. `catalog` may be an earlier one than the current. */
-  isLinked({ server, uri }: ResourceAddress, catalog = this.catalog()): boolean {
+  isLinked({ server, uri }: ResourceAddress, catalog = this.catalogOf(EVERYTHING)): boolean {
     if (!catalog.server(server)) return false;
     return this.unlistedLinks.has({ server, uri }) || catalog.tools.usesUi(server, uri);
   }
 
   /** Also deletes the links of servers that were removed since. */
   private recordLink(address: ResourceAddress): void {
-    const catalog = this.catalog();
+    const catalog = this.catalogOf(EVERYTHING);
     for (const server of this.unlistedLinks.servers)
       if (!catalog.server(server)) this.unlistedLinks.deleteServer(server);
     this.unlistedLinks.add(address);

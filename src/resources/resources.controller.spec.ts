@@ -18,6 +18,7 @@ import { EVERYTHING } from '../core/scope.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import type { Params } from '../mcp/json-rpc.js';
+import { SessionListings } from '../backends/session-listings.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
@@ -69,7 +70,8 @@ class Harness {
         return new JsonText(answer);
       },
     });
-    return { get, requireListed: () => undefined } as unknown as Backends;
+    const sessionListings = new SessionListings(this.registry);
+    return { get, requireListed: () => undefined, sessionListings } as unknown as Backends;
   }
 }
 

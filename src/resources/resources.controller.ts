@@ -30,28 +30,20 @@ export class ResourcesController {
 
   @McpRequest('resources/list')
   list(params: Params | undefined, { scope }: McpContext): JsonText {
-    const { resources } = this.registry.catalog.resources.view(scope);
+    const { resources } = this.registry.catalogOf(scope).resources.view(scope);
     return this.pages.page('resources', resources, scope, params?.['cursor']);
   }
 
   @McpRequest('resources/templates/list')
   listTemplates(params: Params | undefined, { scope }: McpContext): JsonText {
-    const { templates } = this.registry.catalog.resources.view(scope);
+    const { templates } = this.registry.catalogOf(scope).resources.view(scope);
     return this.pages.page('resourceTemplates', templates, scope, params?.['cursor']);
   }
 
   @McpRequest('resources/read')
   async read(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const uri = requireUri(params);
-    const found = this.registry.links.find(context.scope, uri);
-    if (!found) {
-      // A server whose id the URI contains may not have listed its resources yet.
-      this.backends.requireListed(
-        this.registry.catalog.resources.view(context.scope).ownersOf(uri),
-        'resources',
-      );
-      throw resourceNotFound(uri);
-    }
+    const found = this.registry.links.find(context.scope, uri) ?? (await this.findLater(uri, context));
     try {
       const result = await this.forward(found, context);
       const mimeType = await runSliced(mimeTypeOf(result), sliceScheduler.start());
@@ -61,6 +53,18 @@ export class ResourcesController {
       this.reportFailure(found, context, error);
       throw error;
     }
+  }
+
+  /** Finds a resource that is listed for this session only. */
+  private async findLater(uri: string, context: McpContext): Promise<ResolvedResource> {
+    const { scope } = context;
+    const owners = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
+    await this.backends.sessionListings.whenMayBeListed(context, owners);
+    const found = this.registry.links.find(context.scope, uri);
+    if (found) return found;
+    // A server whose id the URI contains may not have listed its resources yet.
+    this.backends.requireListed(owners, 'resources');
+    throw resourceNotFound(uri);
   }
 
   private async forward({ server, uri }: ResolvedResource, context: McpContext): Promise<JsonText> {

@@ -66,7 +66,10 @@ export class Subscriptions implements OnModuleInit {
     const { session, scope, signal } = context;
     const address = this.resolve(context, uri);
     if (!address) {
-      this.backends.requireListed(this.registry.catalog.resources.view(scope).ownersOf(uri), 'resources');
+      this.backends.requireListed(
+        this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri),
+        'resources',
+      );
       throw this.notFound(uri);
     }
     const { subscription, isNew } = this.countLimitError(() => this.subscribers.add(session, address));
@@ -117,15 +120,14 @@ export class Subscriptions implements OnModuleInit {
 
   /** Also finds unlisted resources that are linked. */
   private findAddress(scope: Scope, text: string): SubscribableAddress | undefined {
-    const { catalog, links } = this.registry;
-    const found = catalog.resources.view(scope).findSubscribable(text);
+    const found = this.registry.catalogOf(scope).resources.view(scope).findSubscribable(text);
     if (found) return found;
-    const linked = links.findLinked(scope, text);
+    const linked = this.registry.links.findLinked(scope, text);
     return linked && exactAddress(linked);
   }
 
   private isVisible(scope: Scope, row: Subscription): boolean {
-    return this.registry.catalog.resources.view(scope).find(resourceForm(row)) !== undefined;
+    return this.registry.catalogOf(scope).resources.view(scope).find(resourceForm(row)) !== undefined;
   }
 
   private begin(subscription: Subscription): void {

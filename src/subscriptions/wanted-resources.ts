@@ -39,7 +39,7 @@ export class WantedResources {
     return {
       isWanted: (uri) =>
         owner === undefined ? this.isWanted(server, uri) : this.isWantedBy(owner, server, uri),
-      isOffered: (uri) => this.isOffered(server, uri),
+      isOffered: (uri) => this.catalogsFor(owner).some((catalog) => isOffered(catalog, { server, uri })),
     };
   }
 
@@ -101,8 +101,10 @@ export class WantedResources {
       .some((target) => target.pattern !== undefined && target.subscriptionOf(subscriber) !== undefined);
   }
 
-  private isOffered(server: string, uri: string): boolean {
-    return isOffered(this.registry.catalog, { server, uri });
+  /** A session can subscribe to what its own link lists. Its patterns match what the shared link lists. */
+  private catalogsFor(owner: string | undefined): readonly Catalog[] {
+    const { catalog } = this.registry;
+    return owner === undefined ? [catalog] : [catalog, this.registry.catalogOfSession(owner)];
   }
 
   private isListed(server: string, uri: string): boolean {

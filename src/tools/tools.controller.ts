@@ -29,22 +29,36 @@ export class ToolsController {
 
   @McpRequest('tools/list')
   list(params: Params | undefined, context: McpContext): JsonText {
-    const list = this.registry.catalog.tools.view(context.scope);
+    const list = this.registry.catalogOf(context.scope).tools.view(context.scope);
     return this.pages.page('tools', list, context.scope, params?.['cursor']);
   }
 
   @McpRequest('tools/call')
   call(params: Params | undefined, context: McpContext): JsonText | Promise<JsonText> {
     const name = requireString(params, 'name');
-    const view = this.registry.catalog.tools.view(context.scope);
+    const view = this.registry.catalogOf(context.scope).tools.view(context.scope);
     const tool = view.find(name);
     if (!tool) {
-      this.backends.requireListed(view.ownersOf(name), 'tools');
+      const owners = view.ownersOf(name);
+      const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
+      if (listed) return listed.then(() => this.call(params, context));
+      this.backends.requireListed(owners, 'tools');
       throw unknownTool(name);
     }
     return tool.server === META_TOOL_SERVER
-      ? this.metaTools.call(tool.ownName, params?.['arguments'], context)
+      ? this.callMetaTool(tool, params, context)
       : this.forward(tool, params, context);
+  }
+
+  private async callMetaTool(
+    { ownName }: CatalogEntry,
+    params: Params | undefined,
+    context: McpContext,
+  ): Promise<JsonText> {
+    const { sessionListings } = this.backends;
+    await sessionListings.whenListed(context.scope, context.session);
+    context.scope = sessionListings.scopeOf(context.scope, context.session);
+    return this.metaTools.call(ownName, params?.['arguments'], context);
   }
 
   private async forward(

@@ -45,6 +45,8 @@ function startBackend(marker: string): Backend {
     linkChanged: () => {},
     sessionLinkOpened: () => {},
     stateChanged: () => {},
+    sessionListed: async () => {},
+    sessionListTruncated: () => {},
   };
   const backend = new Backend('cycles', config, createLinkFactory('cycles', config, limits), ignoreEvents);
   onCleanup(() => backend.stop());

@@ -26,6 +26,8 @@ export class BackendHarness {
       linkChanged: () => {},
       sessionLinkOpened: () => {},
       stateChanged: () => {},
+      sessionListed: async () => {},
+      sessionListTruncated: () => {},
     };
     this.backend = new Backend('db', settings, (_signal, owner) => this.open(owner), events);
   }

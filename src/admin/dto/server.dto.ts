@@ -135,6 +135,12 @@ export class ServerDetailDto extends ServerDto {
   /** Values of `headers` and `env` are masked. A masked value that is sent back keeps the stored value. */
   readonly definition: JsonObject;
 
+  /**
+   * Client capabilities that the gateway does not offer to this server, because clients share its link: what the server
+   * offers only to clients with them is not available. Absent with `isolation: session`.
+   */
+  readonly missingCapabilities?: string[];
+
   /** The last lines that a stdio server wrote to stderr. */
   readonly stderr: string[];
 

@@ -6,7 +6,7 @@ import { flushPromises, refusalOf } from '../../../test/kit/promises.js';
 import { ScriptedServer } from '../../../test/kit/scripted-server/scripted-server.js';
 import { serve } from '../../../test/kit/serve.js';
 import { Limits } from '../../config/limits.js';
-import { createLinkFactory, type LinkFactory } from './link-factory.js';
+import { UNSHARED_CAPABILITIES, createLinkFactory, type LinkFactory } from './link-factory.js';
 import { ConnectError, type Link } from './link.js';
 
 type TimerFunction = 'setInterval' | 'setTimeout';
@@ -129,6 +129,13 @@ describe('createLinkFactory, the capabilities of a link', () => {
       elicitation: { form: {}, url: {} },
       extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
     });
+  });
+
+  it.each(UNSHARED_CAPABILITIES)('do not declare %s on a shared link', async (name) => {
+    const server = await ScriptedServer.start();
+    await connect(server.http);
+    const value = name.split('.').reduce<unknown>((at, key) => Object(at)[key], capabilitiesAt(server));
+    expect(value).toBeUndefined();
   });
 
   it('are those of the client on a link of its own, without tasks', async () => {

@@ -33,6 +33,9 @@ const SHARED_CAPABILITIES: ClientCapabilities = {
   extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
 };
 
+/** Client capabilities that a server gets on the link of one session, but not on a shared one. */
+export const UNSHARED_CAPABILITIES: readonly string[] = ['roots', 'sampling.context', 'sampling.tools'];
+
 const SSE_SERVER_STATUSES: ReadonlySet<unknown> = new Set([400, 404, 405]);
 
 /** Opens a link to a server: for the session `owner`, or, without an owner, for all sessions. */

@@ -132,7 +132,7 @@ describe('PendingRequests.origin', () => {
     );
   });
 
-  it('is ambiguous for one more timeout after a call was abandoned', () => {
+  it('is ambiguous for a second after a call was abandoned', () => {
     const harness = new Harness();
     const [cancelled, other] = [new FakeClient('a').call(), new FakeClient('b').call()];
     harness.add(cancelled);
@@ -164,7 +164,7 @@ describe('PendingRequests.origin', () => {
     expect(harness.pending.origin(undefined).ambiguous).toBe(false);
   });
 
-  it('is no longer ambiguous when the timeout of each abandoned call is over, in any order', () => {
+  it('is no longer ambiguous a second after the last call of another client was abandoned', () => {
     const harness = new Harness();
     const [slow, fast] = [new FakeClient('a'), new FakeClient('b')];
     const [first, second] = [slow.call(), fast.call()];

@@ -31,6 +31,10 @@ export class SessionLinks {
     return this.bySession.size;
   }
 
+  has(session: ClientSession): boolean {
+    return this.bySession.has(session.id);
+  }
+
   /** Opens the link if there is none. Rejects with `server-unavailable` when that fails. */
   async get(session: ClientSession): Promise<Link> {
     if (this.stopping.signal.aborted)

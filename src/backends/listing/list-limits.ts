@@ -43,6 +43,15 @@ export const TEMPLATE_LIST_LIMITS: ListLimits = {
   maxDefinitionLength: 64 * KB,
 };
 
+/** Limits for each list of one session (`isolation: session`). Beyond them, the session gets the list of the shared link. */
+export const SESSION_LIST_LIMITS: ListLimits = {
+  maxPages: 100,
+  maxItems: 10_000,
+  timeoutMs: 30_000,
+  maxDefinitionLength: 256 * KB,
+  maxTotalLength: 4 * MB,
+};
+
 /** A list with a longer cursor is truncated: all cursors of a list are kept while it is fetched, to detect a loop. */
 export const MAX_CURSOR_LENGTH = 8192;
 

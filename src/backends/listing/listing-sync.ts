@@ -10,8 +10,9 @@ import { sliceScheduler } from '../../lib/slices/slices.js';
 import type { Link, LinkRequest } from '../link/link.js';
 import { fetchList, type FetchedList, type ListMethod } from './fetch-list.js';
 import { FirstSync } from './first-sync.js';
+import type { ListLimits } from './list-limits.js';
 
-type Lists = Omit<Listing, 'instructions'>;
+export type Lists = Omit<Listing, 'instructions'>;
 type Kind = keyof Lists;
 
 const METHODS: Readonly<Record<Kind, ListMethod>> = {
@@ -29,6 +30,15 @@ const CHANGED_KINDS = new Map<string, readonly Kind[]>([
   ['notifications/resources/list_changed', ['resources', 'templates']],
 ]);
 
+export interface ListingSyncOptions {
+  /** Replaces the usual limits of each list. */
+  readonly limits?: ListLimits;
+  /** Called for a list over a limit, which is then not used at all. */
+  readonly onTruncated?: () => void;
+  /** Replaces fetched lists by equal ones that are in memory already. */
+  readonly share?: (lists: Partial<Lists>) => Partial<Lists>;
+}
+
 /** Fields of a warning. `count` is the number of affected items. */
 type Warning = { readonly count: number } & Readonly<Record<string, unknown>>;
 
@@ -45,6 +55,7 @@ const RESYNC_TIMES = { debounceMs: 100, minIntervalMs: 1000 };
  * and published separately, so that a list that hangs does not delay the others.
  */
 export class ListingSync {
+  private readonly share: NonNullable<ListingSyncOptions['share']>;
   private readonly logger = new Logger('Sync');
   private readonly tasks = new Map(
     KINDS.map((kind) => [kind, new DebouncedTask(() => this.run(kind), RESYNC_TIMES)]),
@@ -63,7 +74,10 @@ export class ListingSync {
     private readonly publish: (listing: Listing) => Promise<void>,
     /** Sends a request of this class over the link. */
     private readonly send = (link: Link, request: LinkRequest) => link.request(request),
-  ) {}
+    private readonly options: ListingSyncOptions = {},
+  ) {
+    this.share = options.share ?? ((lists) => lists);
+  }
 
   /** Fetches all lists over a new link at once. */
   attach(link: Link): void {
@@ -116,7 +130,7 @@ export class ListingSync {
     const { link } = this;
     if (!link) return;
     try {
-      const fetched = await this.fetchers[kind](link);
+      const fetched = this.share(await this.fetchers[kind](link));
       if (this.link !== link) return;
       this.known = { ...this.known, ...fetched };
       await this.publish({ ...this.known, instructions: link.facts.instructions });
@@ -182,7 +196,8 @@ export class ListingSync {
     const { server, known } = this;
     const isKnown = kind === 'resources' ? known.resources.size > 0 : known[kind].length > 0;
     const request = (page: LinkRequest): Promise<JsonText> => this.send(link, page);
-    const fetched = await fetchList({ request }, METHODS[kind]).catch(emptyIfUnknownMethod);
+    const { limits, onTruncated } = this.options;
+    const fetched = await fetchList({ request }, METHODS[kind], limits).catch(emptyIfUnknownMethod);
     const {
       definitions,
       leftOut = 0,
@@ -202,7 +217,8 @@ export class ListingSync {
     this.warnIfChanged(`${METHODS[kind]}: definitions that need tasks are not listed`, { count: needTasks });
     if (truncated === undefined) return definitions;
     this.logger.warn({ message: `${METHODS[kind]} was cut short`, server, reason: truncated });
-    return isKnown ? undefined : definitions;
+    onTruncated?.();
+    return isKnown || onTruncated ? undefined : definitions;
   }
 }
 

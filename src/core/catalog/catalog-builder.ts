@@ -3,13 +3,17 @@ import { META_TOOL_SERVER, type Definition } from '../naming/catalog-entry.js';
 import { NameTableBuilder } from '../naming/name-table-builder.js';
 import { ResourceDirectoryBuilder } from '../resources/resource-directory-builder.js';
 import type { ResourceStyle } from '../resources/resource-uri.js';
-import { Catalog, EMPTY_LISTING, type ListedServer } from './catalog.js';
+import type { ResourceDirectory } from '../resources/resource-directory.js';
+import { Catalog, EMPTY_LISTING, type ListedServer, type Listing } from './catalog.js';
 
 /** How public names are made from the servers' own names. */
 export interface NamingStyles {
   readonly separator: string;
   readonly resources: ResourceStyle;
 }
+
+/** By server id. */
+export type Listings = ReadonlyMap<string, Listing>;
 
 /** Meta tools come before the tools of all servers, so that no server takes their names. */
 const META_TOOL_RANK = -1;
@@ -20,14 +24,14 @@ const META_TOOL_RANK = -1;
  */
 export class CatalogBuilder {
   private readonly servers = new Map<string, ListedServer>();
-  private readonly tools: NameTableBuilder;
-  private readonly prompts: NameTableBuilder;
-  private readonly resources: ResourceDirectoryBuilder;
+  private tools: NameTableBuilder;
+  private prompts: NameTableBuilder;
+  private resources: ResourceDirectoryBuilder;
 
-  constructor({ separator, resources }: NamingStyles) {
-    this.tools = new NameTableBuilder(separator);
-    this.prompts = new NameTableBuilder(separator);
-    this.resources = new ResourceDirectoryBuilder(resources);
+  constructor(private readonly styles: NamingStyles) {
+    this.tools = new NameTableBuilder(styles.separator);
+    this.prompts = new NameTableBuilder(styles.separator);
+    this.resources = new ResourceDirectoryBuilder(styles.resources);
   }
 
   /** Replaces the ids of the configured servers, including those that are disabled or have not listed. */
@@ -53,6 +57,23 @@ export class CatalogBuilder {
     yield* this.resources.put({ server: id, rank, resources, templates });
   }
 
+  /** The tables in which servers have other tools and prompts. Runs as a job for names. */
+  *namesWith(listings: Listings): Steps<Pick<Catalog, 'tools' | 'prompts'>> {
+    const fork = new CatalogBuilder(this.styles);
+    fork.tools = yield* this.tools.fork();
+    fork.prompts = yield* this.prompts.fork();
+    for (const server of this.serversWith(listings)) yield* fork.putNames(server);
+    return { tools: fork.tools.table, prompts: fork.prompts.table };
+  }
+
+  /** The directory in which servers have other resources and templates. Runs as a job for resources. */
+  *resourcesWith(listings: Listings): Steps<ResourceDirectory> {
+    const fork = new CatalogBuilder(this.styles);
+    fork.resources = yield* this.resources.fork();
+    for (const server of this.serversWith(listings)) yield* fork.putResources(server);
+    return fork.resources.directory;
+  }
+
   *putMetaTools(definitions: readonly Definition[]): Steps {
     yield* this.tools.put({ server: META_TOOL_SERVER, rank: META_TOOL_RANK, style: 'never', definitions });
   }
@@ -75,6 +96,14 @@ export class CatalogBuilder {
       .toSorted((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1));
     const isKnown = (id: string): boolean => this.servers.has(id);
     return new Catalog(servers, this.tools.table, this.prompts.table, directory.only(isKnown));
+  }
+
+  /** The servers that have listed, with these listings in place of their own. */
+  private *serversWith(listings: Listings): Iterable<ListedServer> {
+    for (const [id, listing] of listings) {
+      const server = this.servers.get(id);
+      if (server) yield { ...server, listing };
+    }
   }
 
   /** The server with the resources of the directory. Those of its listing may be newer: their job may not have ended. */

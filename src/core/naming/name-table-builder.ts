@@ -64,6 +64,20 @@ export class NameTableBuilder {
     yield* this.rebuildParts(yield* this.updateBareOwners(server, NO_NAMES));
   }
 
+  /** A builder with the same tables, to which changes can be made independently. No job may be running. */
+  *fork(): Steps<NameTableBuilder> {
+    const fork = new NameTableBuilder(this.separator);
+    for (const [server, part] of this.parts) fork.parts.set(server, part);
+    for (const [server, offer] of this.offers) fork.offers.set(server, offer);
+    let step = 0;
+    for (const [name, owners] of this.bareOwners) {
+      if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+      fork.bareOwners.set(name, new Set(owners));
+    }
+    fork.current = this.current;
+    return fork;
+  }
+
   /** Returns the server, and the others for which one of its bare names became shared, or is shared no longer. */
   private *updateBareOwners(server: string, now: ReadonlySet<string>): Steps<Set<string>> {
     const changed = new Set([server]);

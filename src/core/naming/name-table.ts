@@ -41,7 +41,12 @@ export class NameTable {
   }
 
   without(server: string): NameTable {
-    return this.withParts(this.parts.filter((part) => part.server !== server));
+    return this.only((other) => other !== server);
+  }
+
+  /** The table of some of the servers. */
+  only(isIncluded: (server: string) => boolean): NameTable {
+    return this.withParts(this.parts.filter(({ server }) => isIncluded(server)));
   }
 
   /** The entries that a scope sees. Created once per scope key. */
@@ -54,6 +59,11 @@ export class NameTable {
       this.views.set(scope.key, view);
     }
     return view;
+  }
+
+  /** The servers that have listed. */
+  get listedServers(): readonly string[] {
+    return this.parts.map(({ server }) => server);
   }
 
   /** The entries of a server under their usual names. */

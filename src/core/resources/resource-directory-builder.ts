@@ -6,7 +6,7 @@ import { ServerResources } from './server-resources.js';
 
 /** Builds the directory of all resources and templates, one changed server at a time. */
 export class ResourceDirectoryBuilder {
-  private readonly conflicts: ResourceConflicts;
+  private conflicts: ResourceConflicts;
   private readonly offers = new Map<string, ResourceOffer>();
   private readonly parts = new Map<string, ServerResources>();
   private current: ResourceDirectory;
@@ -24,6 +24,16 @@ export class ResourceDirectoryBuilder {
   /** Replaces the ids of the configured servers. */
   setServers(ids: ReadonlySet<string>): void {
     this.current = this.current.withServers(ids);
+  }
+
+  /** A builder with the same directory, to which changes can be made independently. No job may be running. */
+  *fork(): Steps<ResourceDirectoryBuilder> {
+    const fork = new ResourceDirectoryBuilder(this.style);
+    fork.conflicts = yield* this.conflicts.fork();
+    for (const [server, offer] of this.offers) fork.offers.set(server, offer);
+    for (const [server, part] of this.parts) fork.parts.set(server, part);
+    fork.current = this.current;
+    return fork;
   }
 
   *put(offer: ResourceOffer): Steps {

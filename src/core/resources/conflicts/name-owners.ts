@@ -1,10 +1,23 @@
+import type { Steps } from '../../../lib/slices/run-sliced.js';
+
 const SHARDS = 256;
 
 type Owners = string | readonly string[];
 
 /** The servers that have each name. In shards, because a Map of a million names blocks the event loop when it grows. */
 export class NameOwners {
-  private readonly shards = Array.from({ length: SHARDS }, () => new Map<string, Owners>());
+  private shards = Array.from({ length: SHARDS }, () => new Map<string, Owners>());
+
+  /** A copy that changes independently. */
+  *fork(): Steps<NameOwners> {
+    const fork = new NameOwners();
+    fork.shards = [];
+    for (const shard of this.shards) {
+      fork.shards.push(new Map(shard));
+      yield;
+    }
+    return fork;
+  }
 
   has(name: string): boolean {
     return this.shardOf(name).has(name);

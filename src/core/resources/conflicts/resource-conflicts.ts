@@ -33,11 +33,21 @@ const STEPS_BETWEEN_YIELDS = 256;
 export class ResourceConflicts {
   private readonly offers = new Map<string, ResourceOffer>();
   private readonly conflicts = new Map<string, PossibleConflicts>();
-  private readonly uriOwners = new NameOwners();
+  private uriOwners = new NameOwners();
   /** By server, then by another server: the identifiers that both have. */
   private readonly sharedIds = new Map<string, Map<string, ReadonlySet<string>>>();
 
   constructor(private readonly style: ResourceStyle) {}
+
+  /** A copy to which changes can be made independently. */
+  *fork(): Steps<ResourceConflicts> {
+    const fork = new ResourceConflicts(this.style);
+    for (const [server, offer] of this.offers) fork.offers.set(server, offer);
+    for (const [server, conflicts] of this.conflicts) fork.conflicts.set(server, conflicts);
+    for (const [server, sets] of this.sharedIds) fork.sharedIds.set(server, new Map(sets));
+    if (this.style === 'original') fork.uriOwners = yield* this.uriOwners.fork();
+    return fork;
+  }
 
   of(server: string): PossibleConflicts {
     return this.conflicts.get(server)!;

@@ -1,0 +1,66 @@
+import type { Listing } from '../../core/catalog/catalog.js';
+import type { JsonText } from '../../lib/json-text/json-text.js';
+import type { ClientSession } from '../../mcp/mcp-context.js';
+import type { Link, LinkRequest } from '../link/link.js';
+import { SESSION_LIST_LIMITS } from './list-limits.js';
+import { ListingSync } from './listing-sync.js';
+import { SharedLists } from './shared-lists.js';
+
+interface SessionSyncEvents {
+  /** A list of the session was fetched. Resolves when the catalog of the session has it. */
+  listed(owner: ClientSession, listing: Listing): Promise<void>;
+  /** A list of a session is over a limit. */
+  truncated(): void;
+}
+
+/** Keeps the listings of all sessions that have a link of their own to one server. */
+export class SessionSyncs {
+  private readonly bySession = new Map<string, ListingSync>();
+  private readonly lists = new SharedLists();
+
+  constructor(
+    private readonly server: string,
+    private readonly events: SessionSyncEvents,
+    private readonly send: (link: Link, request: LinkRequest) => Promise<JsonText>,
+    /** The listing of the shared link. */
+    private readonly usual: () => Listing | undefined,
+  ) {}
+
+  attach(link: Link, owner: ClientSession): void {
+    if (owner.isClosed) return;
+    const sync = this.bySession.get(owner.id) ?? this.create(owner);
+    link.onGap(() => sync.fetchAfterGap());
+    void link.closed.then(() => sync.detach());
+    sync.attach(link);
+  }
+
+  /** Schedules a sync after a list change. Returns false when the notification is not a list change. */
+  handleListChange(owner: ClientSession, method: string): boolean {
+    return this.bySession.get(owner.id)?.handleListChange(method) ?? false;
+  }
+
+  /** Resolves when the server has listed over the link of the session, or after the timeout. */
+  async whenSynced(owner: ClientSession, timeoutMs: number): Promise<void> {
+    await this.bySession.get(owner.id)?.whenSynced(timeoutMs);
+  }
+
+  stop(): void {
+    for (const sync of this.bySession.values()) sync.stop();
+    this.bySession.clear();
+  }
+
+  private create(owner: ClientSession): ListingSync {
+    const sync = new ListingSync(this.server, (listing) => this.events.listed(owner, listing), this.send, {
+      limits: SESSION_LIST_LIMITS,
+      onTruncated: () => this.events.truncated(),
+      share: (lists) => this.lists.share(lists, this.usual()),
+    });
+    this.bySession.set(owner.id, sync);
+    const removeListener = owner.onClose(() => {
+      removeListener();
+      sync.stop();
+      if (this.bySession.get(owner.id) === sync) this.bySession.delete(owner.id);
+    });
+    return sync;
+  }
+}

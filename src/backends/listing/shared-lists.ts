@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { Definition } from '../../core/naming/catalog-entry.js';
+import { EMPTY_LISTING } from '../../core/catalog/catalog.js';
+import { ResourceList } from '../../core/resources/resource-list.js';
+import type { ResourceTemplate } from '../../core/resources/resource-template.js';
+import type { Lists } from './listing-sync.js';
+
+type List = readonly Definition[] | readonly ResourceTemplate[] | ResourceList;
+
+/** Lists of sessions by digest: equal lists of one server are in memory once. */
+export class SharedLists {
+  private readonly byDigest = new Map<string, WeakRef<List>>();
+  private readonly unused = new FinalizationRegistry((digest: string) => {
+    if (!this.byDigest.get(digest)?.deref()) this.byDigest.delete(digest);
+  });
+
+  /** `usual` is the listing of the shared link, whose lists are preferred. */
+  share(lists: Partial<Lists>, usual: Lists | undefined): Partial<Lists> {
+    const shared: Record<string, List> = {};
+    for (const [kind, list] of Object.entries(lists) as [keyof Lists, List][])
+      shared[kind] = this.shareOne(kind, list, usual?.[kind]);
+    return shared;
+  }
+
+  private shareOne(kind: keyof Lists, list: List, usual: List | undefined): List {
+    if (isUnknown(kind, list)) return list;
+    if (usual && isSameList(list, usual)) return usual;
+    const hash = createHash('sha256').update(kind);
+    for (const { text } of itemsOf(list)) hash.update('\0').update(text);
+    const digest = hash.digest('base64url');
+    const known = this.byDigest.get(digest)?.deref();
+    if (known) return known;
+    this.byDigest.set(digest, new WeakRef(list));
+    this.unused.register(list, digest);
+    return list;
+  }
+}
+
+/** Whether two lists have the same definitions in the same order. */
+export function isSameList(a: List, b: List): boolean {
+  if (a === b) return true;
+  const [one, other] = [itemsOf(a), itemsOf(b)];
+  return one.length === other.length && one.every(({ text }, index) => text === other[index]!.text);
+}
+
+const itemsOf = (list: List): readonly { readonly text: string }[] =>
+  list instanceof ResourceList ? list.byUri : list;
+
+/** Whether the server has not listed yet. */
+export const isUnknown = (kind: keyof Lists, list: List): boolean => list === EMPTY_LISTING[kind];

@@ -1,0 +1,197 @@
+import { EMPTY_LISTING, LIST_KINDS, type Listing, type ListKind } from '../core/catalog/catalog.js';
+import type { Scope } from '../core/scope.js';
+import { completesWithin } from '../lib/deadlines/timeout.js';
+import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
+import type { ClientSession, McpContext } from '../mcp/mcp-context.js';
+import type { Registry } from '../registry/registry.service.js';
+import type { Backend } from './backend.js';
+import type { Lists } from './listing/listing-sync.js';
+import { isSameList, isUnknown } from './listing/shared-lists.js';
+
+/** How long a request waits until the server has listed over the link of the session. Then the shared listing is used. */
+export const SESSION_LISTING_WAIT_MS = 5000;
+const KINDS: readonly (keyof Lists)[] = ['tools', 'prompts', 'resources', 'templates'];
+
+/** A wait for the first listing of one server. */
+interface FirstListing {
+  readonly listed: Promise<void>;
+  readonly startedAt: number;
+  isPending: boolean;
+}
+
+class SessionState {
+  /** By server. */
+  readonly listings = new Map<string, Listing>();
+  readonly first = new Map<string, FirstListing>();
+  /** Whether the client has seen lists: then it is notified when they change. */
+  hasListed = false;
+  /** The last update of the catalog of the session. Updates run one after the other. */
+  update: Promise<void> = Promise.resolve();
+
+  constructor(readonly owner: ClientSession) {}
+}
+
+type ScopedRequest = Pick<McpContext, 'session' | 'scope'>;
+
+/**
+ * The listings of sessions that have links of their own (`isolation: session`): servers may list other tools, prompts and
+ * resources for a client with other capabilities.
+ */
+export class SessionListings {
+  private readonly sessions = new Map<string, SessionState>();
+  private readonly isolated = new Map<string, Backend>();
+  private readonly changeListeners = new ListenerSet<[owner: ClientSession, kinds: readonly ListKind[]]>();
+
+  constructor(
+    private readonly registry: Registry,
+    /** Called when a session gets the shared listing, because there are too many different ones. */
+    private readonly onTooMany: () => void = () => {},
+  ) {}
+
+  /** Called when lists that the client has seen change for its session alone. */
+  onChange(listener: Listener<[owner: ClientSession, kinds: readonly ListKind[]]>): () => void {
+    return this.changeListeners.add(listener);
+  }
+
+  add(backend: Backend): void {
+    if (backend.hasSessionLinks) this.isolated.set(backend.id, backend);
+  }
+
+  remove(backend: Backend): void {
+    if (!this.isolated.delete(backend.id)) return;
+    for (const state of this.sessions.values()) {
+      state.first.delete(backend.id);
+      if (state.listings.delete(backend.id)) void this.update(state);
+    }
+  }
+
+  /** Whether the session has its own list of this kind of the server. */
+  has(session: string, server: string, kind: ListKind): boolean {
+    const listing = this.sessions.get(session)?.listings.get(server);
+    return listing !== undefined && !isUnknown(kind, listing[kind]);
+  }
+
+  scopeOf(scope: Scope, session: ClientSession | undefined): Scope {
+    return this.registry.scopeOf(scope, session?.id);
+  }
+
+  /**
+   * Opens the links of the session to servers of the scope that do not have its listing yet. Resolves when they have listed,
+   * or after a few seconds. Undefined when there is nothing to wait for.
+   */
+  whenListed(scope: Scope, session: ClientSession | undefined): Promise<void> | undefined {
+    if (this.isolated.size === 0 || !session) return undefined;
+    const state = this.stateOf(session);
+    const waits = this.firstListings(state, (server) => scope.allows(server));
+    if (waits.length === 0) state.hasListed = true;
+    else return Promise.all(waits).then(() => void (state.hasListed = true));
+    return undefined;
+  }
+
+  /**
+   * The same for a request by a name that is not listed; afterwards, the request has the scope with the listings. `servers`
+   * are those to which the name belongs; empty if it may belong to any.
+   */
+  whenMayBeListed(request: ScopedRequest, servers: readonly string[]): Promise<void> | undefined {
+    const { session, scope } = request;
+    if (this.isolated.size === 0 || !session) return undefined;
+    const isOwner = (server: string): boolean =>
+      servers.length === 0 ? scope.allows(server) : servers.includes(server);
+    const waits = this.firstListings(this.stateOf(session), isOwner);
+    if (waits.length === 0) return undefined;
+    return Promise.all(waits).then(() => void (request.scope = this.scopeOf(scope, session)));
+  }
+
+  /** A list was fetched over the link of a session. Resolves when the catalog of the session has it. */
+  async listed(backend: Backend, owner: ClientSession, listing: Listing): Promise<void> {
+    if (owner.isClosed || this.isolated.get(backend.id) !== backend) return;
+    const state = this.stateOf(owner);
+    const before = state.listings.get(backend.id);
+    state.listings.set(backend.id, listing);
+    await this.update(state);
+    const kinds = changedKinds(before, listing, backend.listing);
+    if (state.hasListed && !owner.isClosed && kinds.length > 0) this.changeListeners.emit(owner, kinds);
+  }
+
+  /** To be called when the listing of the shared link has changed. */
+  async sharedListingChanged({ id }: Backend): Promise<void> {
+    const affected = [...this.sessions.values()].filter(({ listings }) => listings.has(id));
+    await Promise.all(affected.map((state) => this.update(state)));
+  }
+
+  private stateOf(owner: ClientSession): SessionState {
+    const known = this.sessions.get(owner.id);
+    if (known) return known;
+    const state = new SessionState(owner);
+    if (owner.isClosed) return state;
+    this.sessions.set(owner.id, state);
+    const removeListener = owner.onClose(() => {
+      removeListener();
+      this.sessions.delete(owner.id);
+      state.listings.clear();
+      void this.update(state);
+    });
+    return state;
+  }
+
+  private firstListings(state: SessionState, isIncluded: (server: string) => boolean): Promise<void>[] {
+    return [...this.isolated.values()]
+      .filter(({ id }) => isIncluded(id))
+      .map((backend) => this.firstListing(state, backend))
+      .filter(({ isPending }) => isPending)
+      .map(({ listed }) => listed);
+  }
+
+  /** Tries again with a later request if the link could not be opened. */
+  private firstListing(state: SessionState, backend: Backend): FirstListing {
+    const known = state.first.get(backend.id);
+    const isRecent = known && performance.now() - known.startedAt < SESSION_LISTING_WAIT_MS;
+    if (known && (isRecent || backend.hasSessionLink(state.owner))) return known;
+    const listed = completesWithin(
+      backend.listSession(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
+      SESSION_LISTING_WAIT_MS,
+    ).then(() => void (first.isPending = false));
+    const first: FirstListing = { listed, startedAt: performance.now(), isPending: true };
+    state.first.set(backend.id, first);
+    return first;
+  }
+
+  private update(state: SessionState): Promise<void> {
+    state.update = state.update.then(() => this.assign(state));
+    return state.update;
+  }
+
+  private async assign(state: SessionState): Promise<void> {
+    const isAssigned = await this.registry.variants.assign(state.owner.id, this.differingListings(state));
+    if (!isAssigned) this.onTooMany();
+  }
+
+  /** The listings of the session that differ from those of the shared links. */
+  private differingListings({ listings }: SessionState): Map<string, Listing> {
+    const differing = new Map<string, Listing>();
+    for (const [id, own] of listings) {
+      const shared = this.isolated.get(id)?.listing;
+      if (!shared) continue;
+      const kinds = KINDS.filter(
+        (kind) => !isUnknown(kind, own[kind]) && !isSameList(own[kind], shared[kind]),
+      );
+      if (kinds.length === 0) continue;
+      const replaced = Object.fromEntries(kinds.map((kind) => [kind, own[kind]]));
+      differing.set(id, { ...shared, ...replaced });
+    }
+    return differing;
+  }
+}
+
+/** The lists of a session that changed. A list that the session did not have before was that of the shared link. */
+function changedKinds(
+  before: Listing | undefined,
+  now: Listing,
+  shared: Listing = EMPTY_LISTING,
+): readonly ListKind[] {
+  const isChanged = (kind: keyof Lists): boolean => {
+    const isKnown = before && !isUnknown(kind, before[kind]);
+    return !isUnknown(kind, now[kind]) && !isSameList(isKnown ? before[kind] : shared[kind], now[kind]);
+  };
+  return LIST_KINDS.filter((kind) => isChanged(kind) || (kind === 'resources' && isChanged('templates')));
+}
