@@ -38,7 +38,7 @@ export interface components {
                 readonly exclusive?: readonly string[];
             };
             /**
-             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request of the server belongs to that call (exclusive); or a link per session, which also carries the subscriptions of that session (session).
+             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request of the server belongs to that call (exclusive); or a link per session, with the capabilities and the lists of its client, which also carries the subscriptions of that session (session).
              * @default shared
              * @enum {unknown}
              */
@@ -118,7 +118,7 @@ export interface components {
                 readonly exclusive?: readonly string[];
             };
             /**
-             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request of the server belongs to that call (exclusive); or a link per session, which also carries the subscriptions of that session (session).
+             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request of the server belongs to that call (exclusive); or a link per session, with the capabilities and the lists of its client, which also carries the subscriptions of that session (session).
              * @default shared
              * @enum {unknown}
              */

@@ -72,8 +72,8 @@ export abstract class CommonServerConfig {
   @Choice(
     ISOLATIONS,
     'How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that ' +
-      'every request of the server belongs to that call (exclusive); or a link per session, which also carries the ' +
-      'subscriptions of that session (session).',
+      'every request of the server belongs to that call (exclusive); or a link per session, with the capabilities and the ' +
+      'lists of its client, which also carries the subscriptions of that session (session).',
   )
   readonly isolation: Isolation = 'shared';
 
