@@ -17,6 +17,7 @@ import { messages } from './suites/messages.mjs';
 import { resources } from './suites/resources.mjs';
 import { restarts } from './suites/restarts.mjs';
 import { search } from './suites/search.mjs';
+import { startup } from './suites/startup.mjs';
 import { templates } from './suites/templates.mjs';
 
 const SUITES = {
@@ -34,6 +35,7 @@ const SUITES = {
   memory,
   messages,
   restarts,
+  startup,
   admin,
 };
 const TIMEOUT_MS = 1_800_000;
