@@ -4,6 +4,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { refuseAdmin } from './admin/problem.filter.js';
 import { SecretRedactor } from './admin/secret-redactor.js';
 import { AppModule } from './app.module.js';
+import { Backends } from './backends/backends.service.js';
 import { fingerprintOf } from './config/config-reloader.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { LiveConfig } from './config/live-config.js';
@@ -53,6 +54,7 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   });
   app.get(Drain).server = server;
   await app.listen(config.http.port, config.http.host);
+  app.get(Backends).startServers();
   // Without a listener, a write to a pipe that the parent process has closed would end the gateway.
   process.stdout.on('error', () => {});
   process.stdout.write(`Gatehouse ${VERSION} listens on ${await app.getUrl()}/mcp\n`);

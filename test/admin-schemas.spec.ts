@@ -23,11 +23,11 @@ const MEMBERS: Readonly<Record<string, string>> = {
   ResourceTemplates: 'nextCursor?: string, resourceTemplates: ResourceTemplate[], total: integer',
   Resources: 'nextCursor?: string, resources: Resource[], total: integer',
   Server:
-    'calls: integer, counts: ServerCounts, enabled: boolean, id: string, inFlight: integer, notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
+    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, counts: ServerCounts, enabled: boolean, id: string, inFlight: integer, notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
   ServerCounts:
     'disabledTools: integer, prompts: integer, resources: integer, templates: integer, tools: integer',
   ServerDetail:
-    'calls: integer, counts: ServerCounts, definition: ServerDefinition, enabled: boolean, id: string, inFlight: integer, missingCapabilities?: string[], notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
+    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, counts: ServerCounts, definition: ServerDefinition, enabled: boolean, id: string, inFlight: integer, missingCapabilities?: string[], notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
   ServerInfo: 'name: string, version: string',
   ServerTool:
     'definition?: object, description?: string, enabled: boolean, name?: string, own: string, ownName: string, title?: string',

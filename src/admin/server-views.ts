@@ -103,18 +103,27 @@ export class ServerViews {
   }
 }
 
-const DISABLED_STATUS = { state: 'disabled', restarts: 0, calls: 0, inFlight: 0, waiting: 0 } as const;
+const DISABLED_STATUS = {
+  state: 'disabled',
+  attempts: 0,
+  restarts: 0,
+  calls: 0,
+  inFlight: 0,
+  waiting: 0,
+} as const;
 
 function statusOf(status: BackendStatus) {
-  const { state, reason, since, restarts, calls, inFlight, waiting, pid, facts } = status;
+  const { state, cause, reason, since, attempts, restarts, calls, inFlight, waiting, pid, facts } = status;
   const { notificationStream, updates } = status;
   return {
     state,
     since: new Date(since).toISOString(),
+    attempts,
     restarts,
     calls,
     inFlight,
     waiting,
+    ...(cause && { cause }),
     ...(reason === undefined ? {} : { reason }),
     ...(pid === undefined ? {} : { pid }),
     ...(facts && { serverInfo: facts.serverInfo, protocolVersion: facts.protocolVersion }),

@@ -209,7 +209,7 @@ describe('Backend with session isolation', () => {
     harness.connect = () => Promise.reject(new Error('spawn failed'));
     const error = await refusalOf(harness.call(new FakeClient('a').call()));
     expect(error).toMatchObject({ kind: 'server-unavailable', data: { server: 'db' } });
-    expect(error.message).toContain('spawn failed');
+    expect(error.cause).toMatchObject({ message: 'spawn failed' });
   });
 
   it('rejects a cancelled call while its link is being opened', async () => {

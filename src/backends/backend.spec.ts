@@ -26,14 +26,14 @@ describe('Backend.call', () => {
   });
 
   it.each<[string, (harness: BackendHarness) => Promise<void> | void, string]>([
-    ['was never started', () => {}, 'stopped'],
+    ['was never started', () => {}, 'it was disabled'],
     [
       'is being connected to',
       (harness) => {
         harness.connect = () => new Promise(() => {});
         harness.backend.start();
       },
-      'connecting',
+      'it is starting',
     ],
     [
       'cannot be reached',
@@ -41,16 +41,16 @@ describe('Backend.call', () => {
         harness.connect = () => Promise.reject(new Error('no route'));
         harness.backend.start();
       },
-      'no route',
+      'it cannot be reached',
     ],
     [
       'has crashed',
       async (harness) => {
         harness.backend.start();
         await flushPromises();
-        harness.link.disconnect(new Error('exited with code 1'));
+        harness.link.disconnect(new TransportError('broken', 'exited with code 1', { hasExited: true }));
       },
-      'exited with code 1',
+      'its process has ended',
     ],
   ])('rejects at once with the cause when the server %s', async (_what, prepare, why) => {
     const harness = new BackendHarness();

@@ -9,11 +9,14 @@ import { unlimitedQuotas, type BackendQuotas } from './backend-quotas.js';
 import type { BackendStatus } from './backend-status.js';
 import { CallGate, type CallLimits } from './call-gate.js';
 import { ServerConnection } from './lifecycle/server-connection.js';
-import { isSessionExpired, unavailableReason } from './link/link-errors.js';
+import { StartSlots } from './lifecycle/start-slots.js';
+import { causeOf } from './lifecycle/unavailability.js';
+import { downError, failureCauseOf } from './link/failure-cause.js';
+import { isSessionExpired } from './link/link-errors.js';
 import type { LinkFactory } from './link/link-factory.js';
 import { ConnectError, type Link, type LinkRequest, type ServerNotification } from './link/link.js';
 import { ServerLog } from './link/server-log.js';
-import { updateSourceOf } from './link/update-source.js';
+import { updateSourceOf, type UpdateSource } from './link/update-source.js';
 import { SessionLinks } from './link/session-links.js';
 import { ListingSync } from './listing/listing-sync.js';
 import { SessionSyncs } from './listing/session-syncs.js';
@@ -70,6 +73,7 @@ export class Backend {
     private readonly events: BackendEvents,
     private readonly tracing = Tracing.OFF,
     quotas: BackendQuotas = unlimitedQuotas(),
+    slots: StartSlots = StartSlots.unlimited(),
   ) {
     this.gate = new CallGate(id, callLimits(settings), quotas);
     this.log = new ServerLog(
@@ -79,7 +83,11 @@ export class Backend {
     );
     this.sync = new ListingSync(
       id,
-      (listing) => this.publish(listing),
+      {
+        publish: (listing) => this.publish(listing),
+        failuresChanged: () => events.stateChanged(),
+        refreshMs: () => this.settings.refreshMs,
+      },
       (link, request) => this.runBackground(link, request),
     );
     this.sessionSyncs = new SessionSyncs(
@@ -87,15 +95,22 @@ export class Backend {
       {
         listed: (owner, listing) => events.sessionListed(owner, listing),
         truncated: () => events.sessionListTruncated(),
+        refreshMs: () => this.settings.refreshMs,
       },
       (link, request) => this.runBackground(link, request),
       () => this.listing,
     );
-    this.connection = new ServerConnection(id, connect, {
-      opened: (link) => this.linkOpened(link),
-      lost: (link, cause) => this.linkLost(link, cause),
-      stateChanged: () => this.stateChanged(),
-    });
+    this.connection = new ServerConnection(
+      id,
+      connect,
+      {
+        opened: (link) => this.linkOpened(link),
+        lost: (link, cause) => this.linkLost(link, cause),
+        stateChanged: () => this.stateChanged(),
+        refused: (request, error) => this.sync.refresh.handleRefusal(request, error),
+      },
+      { kind: settings.type === 'stdio' ? 'process' : 'http', slots },
+    );
     if (settings.isolation === 'session')
       this.sessionLinks = new SessionLinks(
         id,
@@ -164,13 +179,19 @@ export class Backend {
     return this.gate.run(caller, () => this.send(call, deadline), { signal, deadline, exclusive });
   }
 
-  /** The error for a request by a name of this server while it is unknown which names the server has. */
+  /** The error for a request by an unknown name of this server; undefined when the names of the server are known. */
   notListedError(kind: ListKind): GatewayError | undefined {
-    if (this.listing && this.listing[kind] !== EMPTY_LISTING[kind]) return undefined;
-    return (
-      this.unavailableError() ??
-      serverUnavailable(this.id, `it has not listed its ${kind} yet`, { reason: 'starting' })
-    );
+    const error = this.unavailableError();
+    if (error || (this.listing && this.listing[kind] !== EMPTY_LISTING[kind])) return error;
+    const hasFailed = this.sync.failures.has(kind);
+    return downError(this.id, hasFailed ? 'unresponsive' : 'starting');
+  }
+
+  /** The error with which a call fails now. Tells the connection that a call was refused. */
+  unavailableError(): GatewayError | undefined {
+    if (this.isRetired) return serverUnavailable(this.id, 'it was disabled', DISABLED);
+    const error = this.connection.unavailableError();
+    return error && this.connection.recordRefusedCall() ? this.connection.unavailableError() : error;
   }
 
   /** Sends a request of the gateway itself over this link, through the call gate. */
@@ -220,13 +241,16 @@ export class Backend {
     const { id, calls } = this;
     const { inFlight, waiting } = this.gate;
     const { link, restarts, status } = this.connection;
-    const { state, cause, since } = status;
-    const reason = state === 'unresponsive' ? undefined : cause?.message;
+    const { state, cause, since, attempts } = status;
+    const reason = state === 'ready' ? this.sync.failures.reason : cause?.message;
     return {
       id,
       state,
-      reason,
+      cause: causeOf(status),
+      reason: state === 'unresponsive' ? undefined : reason,
+      failedLists: this.sync.failures.size,
       since,
+      attempts,
       restarts,
       calls,
       inFlight,
@@ -234,15 +258,9 @@ export class Backend {
       pid: link?.pid,
       facts: link?.facts,
       notificationStream: link?.notificationStream,
-      updates: link?.facts.capabilities.resources && updateSourceOf(link, this.settings.watch.pollMs),
+      updates: link?.facts.capabilities.resources && this.updateSourceOf(link),
       stderr: link?.stderrTail() ?? (cause instanceof ConnectError ? cause.stderr : this.lastStderr),
     };
-  }
-
-  private unavailableError(): GatewayError | undefined {
-    return this.isRetired
-      ? serverUnavailable(this.id, 'it was disabled', DISABLED)
-      : this.connection.unavailableError();
   }
 
   /** The timeout includes the time in the queue. */
@@ -272,6 +290,11 @@ export class Backend {
     return error ? Promise.reject(error) : this.sessionLinks.request(request);
   }
 
+  private updateSourceOf(link: Link): UpdateSource {
+    const { subscribe, watch } = this.settings;
+    return updateSourceOf(link, subscribe, watch.pollMs);
+  }
+
   private async publish(listing: Listing): Promise<void> {
     this.listing = listing;
     if (!this.isRetired) await this.events.listed(listing);
@@ -297,8 +320,7 @@ export class Backend {
     this.events.linkChanged(undefined);
     // After an expired session, queued calls wait for the next link, which is opened without delay.
     if (isSessionExpired(cause)) return;
-    const reason = unavailableReason(cause);
-    this.gate.rejectQueued(serverUnavailable(this.id, cause.message, { reason, cause }));
+    this.gate.rejectQueued(downError(this.id, failureCauseOf(cause), { cause }));
   }
 
   private sessionLinkOpened(link: Link, owner: ClientSession): void {

@@ -37,6 +37,7 @@ class Harness {
     );
     onCleanup(() => this.backends.onApplicationShutdown());
     this.backends.onApplicationBootstrap();
+    this.backends.startServers();
   }
 
   reload(mcpServers: object): void {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
+import { StartupSettings } from '../config/startup-settings.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import type { ListKind } from '../core/catalog/catalog.js';
 import { serverUnavailable } from '../core/errors.js';
@@ -21,6 +22,7 @@ import { AddressPolicy } from './address-policy.js';
 import { Backend, type BackendEvents } from './backend.js';
 import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
+import { StartSlots } from './lifecycle/start-slots.js';
 import { createLinkFactory, type LinkFactory } from './link/link-factory.js';
 import type { Link, ServerNotification } from './link/link.js';
 import { SessionListings } from './session-listings.js';
@@ -45,6 +47,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private logLevel: string | undefined;
   private readonly quotas: BackendQuotas;
   readonly sessionListings: SessionListings;
+  private readonly slots: StartSlots;
 
   constructor(
     private readonly desired: DesiredServers,
@@ -55,12 +58,14 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     private readonly metrics: Metrics,
     quotas: Quotas = new MemoryQuotas(),
     private readonly addresses?: AddressPolicy,
+    startup: StartupSettings = new StartupSettings(),
   ) {
     this.sessionListings = new SessionListings(registry, () => metrics.countMemoryLimit('session-listings'));
+    this.slots = new StartSlots(startup.parallel);
     this.quotas = backendQuotas(quotas, limits, (limit) => metrics.countRefusal(limit));
   }
 
-  /** Starts all backends without waiting for their links. */
+  /** Starts all backends without waiting for their links, which are opened after `startServers`. */
   onApplicationBootstrap(): void {
     this.reconcile(this.desired.current);
     this.desired.onChange((servers) => this.reconcile(servers));
@@ -85,14 +90,25 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Throws when one of these servers is enabled, but has not listed yet: it may have what a request with its id names.
-   * `kind` is the list in which that would be.
+   * Throws when one of these servers is enabled, but starting or down: it may have what a request with its id names.
+   * `kind` is the list in which that would be. A tool that is switched off stays unknown.
    */
-  requireListed(servers: Iterable<string>, kind: ListKind): void {
+  requireListed(servers: Iterable<string>, kind: ListKind, name: string): void {
     for (const id of servers) {
+      if (kind === 'tools' && this.isSwitchedOff(id, name)) continue;
       const error = this.backends.get(id)?.notListedError(kind);
       if (error) throw error;
     }
+  }
+
+  /** To be called when the gateway listens. No server starts before. */
+  startServers(): void {
+    this.slots.open();
+  }
+
+  /** Number of servers that wait until others have started. */
+  get waitingToStart(): number {
+    return this.slots.waiting;
   }
 
   /** Resolves when the catalog contains all listings that were fetched so far. */
@@ -171,7 +187,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       sessionListTruncated: () => this.metrics.countMemoryLimit('session-listings'),
     };
     const connect = this.linkFactory(id, config, () => backend.config.concurrency);
-    const backend: Backend = new Backend(id, config, connect, events, this.tracing, this.quotas);
+    const backend: Backend = new Backend(id, config, connect, events, this.tracing, this.quotas, this.slots);
     if (this.logLevel !== undefined) backend.setLogLevel(this.logLevel);
     this.backends.set(id, backend);
     this.sessionListings.add(backend);
@@ -215,6 +231,11 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     if (this.isCurrent(backend)) this.linkListeners.emit(backend, link);
   }
 
+  private isSwitchedOff(id: string, name: string): boolean {
+    const ownName = name.slice(id.length + this.naming.separator.length);
+    return this.desired.current.get(id)?.disabledTools.has(ownName) === true;
+  }
+
   private isCurrent(backend: Backend): boolean {
     return this.backends.get(backend.id) === backend;
   }
@@ -238,6 +259,7 @@ const RECONFIGURABLE: ReadonlySet<string> = new Set<keyof ServerConfig>([
   'concurrency',
   'queue',
   'timeoutMs',
+  'refreshMs',
   'tools',
   'naming',
   'watch',

@@ -5,7 +5,7 @@ import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
 import type { ClientSession, McpContext } from '../mcp/mcp-context.js';
 import type { Registry } from '../registry/registry.service.js';
 import type { Backend } from './backend.js';
-import type { Lists } from './listing/listing-sync.js';
+import type { Lists } from './listing/list-kinds.js';
 import { isSameList, isUnknown } from './listing/shared-lists.js';
 
 /** How long a request waits until the server has listed over the link of the session. Then the shared listing is used. */

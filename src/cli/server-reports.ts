@@ -1,6 +1,6 @@
 import type { ServerSummary } from '../client/admin-types.js';
 import type { ServerAction } from '../client/admin-api.js';
-import { formatAge, formatCount, stateTone } from '../client/format.js';
+import { formatAge, formatCount, formatState, formatUpdates, stateTone } from '../client/format.js';
 import { printable, printableLines } from '../client/printable.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
@@ -40,7 +40,7 @@ function rowOf(server: ServerSummary): TableCell[] {
     String(counts.prompts),
     String(counts.resources),
     String(counts.templates),
-    state === 'ready' ? '' : reason,
+    reason,
   ];
 }
 
@@ -55,18 +55,21 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
   }
   const { state, reason, transport, since, origin, restarts, pid, serverInfo, protocolVersion, counts } =
     server;
+  const isReady = state === 'ready';
   const disabled = server.tools.filter(({ enabled }) => !enabled).map(({ ownName }) => ownName);
   const fields: [string, string | undefined][] = [
-    ['state', state],
-    ['reason', reason],
+    ['state', formatState(server)],
+    ['cause', server.cause],
+    ['reason', isReady ? undefined : reason],
     ['transport', transport],
     ['since', since],
+    ['attempts', isReady ? undefined : String(server.attempts)],
     ['restarts', String(restarts)],
     ['process', pid === undefined ? undefined : String(pid)],
     ['software', serverInfo && `${serverInfo.name} ${serverInfo.version}`],
     ['protocol', protocolVersion],
     ['notifications', server.notificationStream === 'none' ? 'none: no notification stream' : undefined],
-    ['updates', server.updates === 'none' ? 'no updates can come' : server.updates],
+    ['updates', formatUpdates(server)],
     ['not offered', server.missingCapabilities?.join(', ')],
     ['calls', `${server.calls} (${server.inFlight} running, ${server.waiting} queued)`],
     ['tools', formatCount(counts.tools)],
@@ -101,7 +104,7 @@ export async function runServerAction(
     return;
   }
   const now = server.state === 'disabled' ? '' : `; it is ${server.state}`;
-  const reason = server.state === 'ready' || server.reason === undefined ? '' : `: ${server.reason}`;
+  const reason = server.reason === undefined ? '' : `: ${server.reason}`;
   out.line(printable(`${id} is ${PAST_TENSE[action]}${now}${reason}`));
 }
 

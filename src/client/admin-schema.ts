@@ -20,6 +20,23 @@ export interface components {
              */
             readonly queue?: number;
             /**
+             * @description Protocol era of the connection to the server: revisions of 2025. auto chooses it.
+             * @default auto
+             * @enum {unknown}
+             */
+            readonly era?: "auto" | "2025" | 2025;
+            /**
+             * @description When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers have a handler and do not announce it, for example those of the Python SDK 1.x.
+             * @default announced
+             * @enum {unknown}
+             */
+            readonly subscribe?: "announced" | "try" | "never";
+            /**
+             * @description Interval in milliseconds at which the lists of a server without a notification stream are fetched again.
+             * @default 60000
+             */
+            readonly refreshMs?: number;
+            /**
              * @description Timeout of a call in milliseconds, from its arrival to its answer, the time in the queue included. Progress restarts it.
              * @default 60000
              */
@@ -99,6 +116,23 @@ export interface components {
              * @default 2000
              */
             readonly queue?: number;
+            /**
+             * @description Protocol era of the connection to the server: revisions of 2025. auto chooses it.
+             * @default auto
+             * @enum {unknown}
+             */
+            readonly era?: "auto" | "2025" | 2025;
+            /**
+             * @description When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers have a handler and do not announce it, for example those of the Python SDK 1.x.
+             * @default announced
+             * @enum {unknown}
+             */
+            readonly subscribe?: "announced" | "try" | "never";
+            /**
+             * @description Interval in milliseconds at which the lists of a server without a notification stream are fetched again.
+             * @default 60000
+             */
+            readonly refreshMs?: number;
             /**
              * @description Timeout of a call in milliseconds, from its arrival to its answer, the time in the queue included. Progress restarts it.
              * @default 60000
@@ -305,7 +339,12 @@ export interface components {
             readonly enabled: boolean;
             /** @enum {string} */
             readonly state: "connecting" | "ready" | "unresponsive" | "retrying" | "crash-loop" | "stopped" | "disabled";
-            /** @description The last failure. Absent while there is none. */
+            /**
+             * @description Why the server is not connected; while it is connecting, why it was not before.
+             * @enum {string}
+             */
+            readonly cause?: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
+            /** @description The last failure in words; of a ready server, the lists that could not be fetched. Absent while there is none. */
             readonly reason?: string;
             /**
              * Format: date-time
@@ -319,7 +358,9 @@ export interface components {
              * @enum {string}
              */
             readonly origin: "config" | "admin";
-            /** @description How often the gateway has reconnected since the server was enabled. */
+            /** @description Attempts to connect since the server was last ready. */
+            readonly attempts: number;
+            /** @description How often the process of the server was started again; without a process, how often the gateway has reconnected. */
             readonly restarts: number;
             /** @description Calls since the server was enabled. */
             readonly calls: number;
@@ -378,7 +419,12 @@ export interface components {
             readonly enabled: boolean;
             /** @enum {string} */
             readonly state: "connecting" | "ready" | "unresponsive" | "retrying" | "crash-loop" | "stopped" | "disabled";
-            /** @description The last failure. Absent while there is none. */
+            /**
+             * @description Why the server is not connected; while it is connecting, why it was not before.
+             * @enum {string}
+             */
+            readonly cause?: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
+            /** @description The last failure in words; of a ready server, the lists that could not be fetched. Absent while there is none. */
             readonly reason?: string;
             /**
              * Format: date-time
@@ -392,7 +438,9 @@ export interface components {
              * @enum {string}
              */
             readonly origin: "config" | "admin";
-            /** @description How often the gateway has reconnected since the server was enabled. */
+            /** @description Attempts to connect since the server was last ready. */
+            readonly attempts: number;
+            /** @description How often the process of the server was started again; without a process, how often the gateway has reconnected. */
             readonly restarts: number;
             /** @description Calls since the server was enabled. */
             readonly calls: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatAge, formatBytes, pluralize } from './format.js';
+import { formatAge, formatBytes, formatState, formatUpdates, pluralize } from './format.js';
 
 describe('formatAge', () => {
   const now = Date.parse('2026-01-10T00:00:00Z');
@@ -42,5 +42,24 @@ describe('pluralize', () => {
       '1 tool',
       '1,234 tools',
     ]);
+  });
+});
+
+describe('formatState', () => {
+  it.each([
+    [{ state: 'ready' }, 'ready'],
+    [{ state: 'ready', reason: 'tools/list failed: fetch failed' }, 'ready, tools/list failed: fetch failed'],
+    [{ state: 'retrying', reason: 'cannot connect: ECONNREFUSED' }, 'retrying'],
+  ] as const)('of %j is %s', (server, expected) => {
+    expect(formatState(server)).toBe(expected);
+  });
+});
+
+describe('formatUpdates', () => {
+  it('says that no updates can come and what to set, and otherwise how they come', () => {
+    expect(formatUpdates({ updates: 'none' })).toMatch(/^no updates can come; set watch\.pollMs$/);
+    expect(formatUpdates({ updates: 'unsolicited' })).toMatch(/^no updates can come .* set subscribe: try/);
+    expect(formatUpdates({ updates: 'polling' })).toBe('polling');
+    expect(formatUpdates({})).toBeUndefined();
   });
 });

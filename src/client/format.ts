@@ -41,6 +41,18 @@ export const textOrEmpty = (value: unknown): string => (typeof value === 'string
 
 export const firstLine = (value: unknown): string => textOrEmpty(value).trim().split('\n', 1)[0]!;
 
+/** `ready, tools/list failed: fetch failed`: the state, and for a ready server what does not work. */
+export const formatState = ({ state, reason }: Pick<ServerSummary, 'state' | 'reason'>): string =>
+  state === 'ready' && reason !== undefined ? `ready, ${reason}` : state;
+
+/** How updates of resources come, and if none can come, which keys of the server to set. */
+export function formatUpdates({ updates }: Pick<ServerSummary, 'updates'>): string | undefined {
+  if (updates === 'none') return 'no updates can come; set watch.pollMs';
+  if (updates === 'unsolicited')
+    return 'no updates can come unless sent unasked; set subscribe: try or watch.pollMs';
+  return updates;
+}
+
 type StateTone = 'good' | 'busy' | 'bad' | 'off';
 
 const TONES: Readonly<Partial<Record<ServerSummary['state'], StateTone>>> = {

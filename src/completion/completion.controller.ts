@@ -50,7 +50,7 @@ export class CompletionController {
     const view = this.registry.catalogOf(scope).prompts.view(scope);
     const prompt = view.find(name);
     if (!prompt) {
-      this.backends.requireListed(view.ownersOf(name), 'prompts');
+      this.backends.requireListed(view.ownersOf(name), 'prompts', name);
       throw unknownPrompt(name);
     }
     return { server: prompt.server, key: 'name', ownValue: prompt.ownName };
@@ -61,7 +61,7 @@ export class CompletionController {
     const template = view.findTemplate(uri);
     if (template) return { server: template.server, key: 'uri', ownValue: template.uriTemplate };
     const found = view.find(uri);
-    if (!found) this.backends.requireListed(view.ownersOf(uri), 'resources');
+    if (!found) this.backends.requireListed(view.ownersOf(uri), 'resources', uri);
     // The specification has the error code of a missing resource for reads only.
     if (!found) throw new GatewayError('invalid-params', resourceNotFound(uri).message, { uri });
     return { server: found.server, key: 'uri', ownValue: found.uri };

@@ -5,6 +5,13 @@ import { Choice, Flag, Section, TextList, Integer } from './schema/keys.js';
 const ISOLATIONS = ['shared', 'exclusive', 'session'] as const;
 type Isolation = (typeof ISOLATIONS)[number];
 
+const SUBSCRIBE_MODES = ['announced', 'try', 'never'] as const;
+/** Whether the gateway subscribes at a server. */
+export type SubscribeMode = (typeof SUBSCRIBE_MODES)[number];
+
+/** Protocol eras that links can use. */
+const LINK_ERAS = ['auto', '2025'] as const;
+
 class ServerTools {
   @TextList('Own names of tools that are neither listed nor callable.', { isPublic: true })
   readonly disabled: readonly string[] = [];
@@ -58,6 +65,24 @@ export abstract class CommonServerConfig {
       'waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.',
   )
   readonly queue: number = 1_000;
+
+  @Choice(LINK_ERAS, 'Protocol era of the connection to the server: revisions of 2025. auto chooses it.')
+  readonly era: (typeof LINK_ERAS)[number] = 'auto';
+
+  @Choice(
+    SUBSCRIBE_MODES,
+    'When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has ' +
+      'resources, until it answers that it does not know the method (try); or not at all (never). Many servers have a ' +
+      'handler and do not announce it, for example those of the Python SDK 1.x.',
+  )
+  readonly subscribe: SubscribeMode = 'announced';
+
+  @Integer(
+    1_000,
+    86_400_000,
+    'Interval in milliseconds at which the lists of a server without a notification stream are fetched again.',
+  )
+  readonly refreshMs: number = 60_000;
 
   @Integer(
     1,

@@ -13,6 +13,7 @@ import { Naming } from './naming.js';
 import { ReadinessSettings } from './readiness-settings.js';
 import { ServersConfig } from './servers-config.js';
 import { ShutdownSettings } from './shutdown-settings.js';
+import { StartupSettings } from './startup-settings.js';
 import { StateDir } from './state-dir.js';
 
 /** Provides the sections of the configuration as injection tokens: a module that injects Limits has no access to the rest. */
@@ -31,6 +32,7 @@ export class ConfigModule {
       { token: ReadinessSettings, load: registerAs('readiness', () => config.readiness) },
       { token: ServersConfig, load: registerAs('mcpServers', () => config.mcpServers) },
       { token: ShutdownSettings, load: registerAs('shutdown', () => config.shutdown) },
+      { token: StartupSettings, load: registerAs('startup', () => config.startup) },
       { token: StateDir, load: registerAs('stateDir', () => new StateDir(config.stateDir).create()) },
     ];
     const providers: Provider[] = sections.map(({ token, load }) => ({

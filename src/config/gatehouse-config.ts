@@ -12,6 +12,7 @@ import { Rule } from './schema/rule.js';
 import { sectionOf } from './schema/shape.js';
 import { SERVER_SHAPE, SERVER_ID, ServersConfig, type ServerConfig } from './servers-config.js';
 import { ShutdownSettings } from './shutdown-settings.js';
+import { StartupSettings } from './startup-settings.js';
 
 /** The whole configuration with defaults. Created by loadConfig, deeply frozen. */
 export class GatehouseConfig {
@@ -69,6 +70,9 @@ export class GatehouseConfig {
 
   @Section(ReadinessSettings, 'Conditions of readiness.')
   readonly readiness: ReadinessSettings = new ReadinessSettings();
+
+  @Section(StartupSettings, 'Start of the servers.')
+  readonly startup: StartupSettings = new StartupSettings();
 
   @Section(ShutdownSettings, 'Graceful shutdown.')
   readonly shutdown: ShutdownSettings = new ShutdownSettings();

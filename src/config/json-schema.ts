@@ -46,13 +46,17 @@ function schemaOf(shape: Shape): JsonSchema {
     case 'flag':
       return orReference({ type: 'boolean' });
     case 'choice':
-      return orReference({ enum: [...shape.values, ...shape.aliases.keys()] });
+      return orReference({ enum: [...shape.values, ...numbersIn(shape.values), ...shape.aliases.keys()] });
     default:
       return shape.rule
         ? orReference({ type: 'string', pattern: shape.rule.pattern.source })
         : { type: 'string' };
   }
 }
+
+/** A choice such as 2025 may be written as a number. */
+const numbersIn = (values: readonly string[]): number[] =>
+  values.filter((value) => /^\d+$/.test(value)).map(Number);
 
 function objectOf(type: SectionType): JsonSchema {
   const keys = [...keysOf(type)];

@@ -83,6 +83,7 @@ describe('readConfig', () => {
       metrics: { public: false, aliases: true },
       readiness: { requireServers: [] },
       admin: { allowStdio: false, allowedNetworks: [] },
+      startup: {},
       shutdown: { drainMs: 25000, acceptMs: 5000 },
       log: { level: 'log' },
       secrets: [],

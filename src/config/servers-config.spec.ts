@@ -36,6 +36,9 @@ describe('mcpServers', () => {
       enabled: true,
       concurrency: 16,
       queue: 1000,
+      era: 'auto',
+      subscribe: 'announced',
+      refreshMs: 60000,
       timeoutMs: 60000,
       tools: { disabled: [], exclusive: [] },
       isolation: 'shared',
@@ -45,7 +48,8 @@ describe('mcpServers', () => {
   });
 
   it('accept every key', () => {
-    const common = 'enabled: false, concurrency: 1, queue: 0, timeoutMs: 1, isolation: session';
+    const common =
+      'enabled: false, concurrency: 1, queue: 0, timeoutMs: 1, isolation: session, era: 2025, subscribe: try, refreshMs: 1000';
     const sections =
       'tools: { disabled: [x], exclusive: [y] }, watch: { pollMs: 100, coalesceMs: 5 }, naming: { tools: never }';
     expect(
@@ -60,6 +64,9 @@ describe('mcpServers', () => {
       concurrency: 1,
       queue: 0,
       timeoutMs: 1,
+      era: '2025',
+      subscribe: 'try',
+      refreshMs: 1000,
       isolation: 'session',
       tools: { disabled: ['x'], exclusive: ['y'] },
       watch: { pollMs: 100, coalesceMs: 5 },
@@ -78,6 +85,8 @@ describe('mcpServers', () => {
     ['a mistyped url', '{ ulr: x }', 'a.ulr: unknown key, did you mean `url`?'],
     ['the type http with a command', '{ type: http, command: x }', 'a.type: must be stdio here'],
     ['the type stdio with a url', '{ type: stdio, url: "http://x" }', 'a.type: must be one of http, sse'],
+    ['another era', '{ command: x, era: 2024 }', 'a.era: must be text, but is a number'],
+    ['another subscribe mode', '{ command: x, subscribe: always }', 'a.subscribe: must be one of announced'],
     ['another protocol', '{ url: "ftp://x" }', 'a.url: must start with http:// or https://'],
     ['an incomplete URL', '{ url: "http://" }', 'a.url: must be a complete URL'],
     [

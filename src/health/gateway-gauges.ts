@@ -72,8 +72,19 @@ export class GatewayGauges implements OnModuleInit {
     this.exposePerServer(
       'counter',
       'gatehouse_backend_restarts_total',
-      'Connections after the first one.',
+      'Starts of the process after the first one; without a process, connections after the first one.',
       (backend) => backend.status().restarts,
+    );
+    this.exposePerServer(
+      'gauge',
+      'gatehouse_backend_failed_lists',
+      'Lists of the server that could not be fetched when they were last requested.',
+      (backend) => backend.status().failedLists,
+    );
+    this.exposeGauge(
+      'gatehouse_backends_waiting_to_start',
+      'Servers that wait until others have started (startup.parallel).',
+      () => this.backends.waitingToStart,
     );
     this.metrics.expose(
       {

@@ -33,7 +33,7 @@ export class HealthIndicators {
   private checkServer({ id, state, reason, since }: BackendStatus): HealthIndicatorResult {
     const check = this.indicator.check(`server:${id}`);
     const details = { state, since: new Date(since).toISOString() };
-    if (state === 'ready') return check.up(details);
+    if (state === 'ready' && reason === undefined) return check.up(details);
     return check.degraded({
       ...details,
       ...(reason === undefined ? {} : { reason: this.secrets.redact(reason) }),

@@ -52,7 +52,7 @@ export class PromptsController {
     await this.backends.sessionListings.whenMayBeListed(context, owners);
     const prompt = this.find(name, context);
     if (prompt) return prompt;
-    this.backends.requireListed(owners, 'prompts');
+    this.backends.requireListed(owners, 'prompts', name);
     throw unknownPrompt(name);
   }
 }

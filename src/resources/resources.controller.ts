@@ -63,7 +63,7 @@ export class ResourcesController {
     const found = this.registry.links.find(context.scope, uri);
     if (found) return found;
     // A server whose id the URI contains may not have listed its resources yet.
-    this.backends.requireListed(owners, 'resources');
+    this.backends.requireListed(owners, 'resources', uri);
     throw resourceNotFound(uri);
   }
 

@@ -78,7 +78,8 @@ export class SubscriptionConfirmation {
   /** Repeats the request when the reconciler of the link was replaced, because the poll interval has changed. */
   private async confirmOnLink(server: string, owner: string | undefined, uri: string): Promise<void> {
     const link = this.links.find(server, owner);
-    if (!link) throw serverUnavailable(server, 'it is not connected');
+    if (!link)
+      throw this.backends.get(server).unavailableError() ?? serverUnavailable(server, 'it is not connected');
     try {
       await link.reconciler.confirm(uri);
     } catch (error) {

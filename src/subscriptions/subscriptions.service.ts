@@ -66,10 +66,8 @@ export class Subscriptions implements OnModuleInit {
     const { session, scope, signal } = context;
     const address = this.resolve(context, uri);
     if (!address) {
-      this.backends.requireListed(
-        this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri),
-        'resources',
-      );
+      const { resources } = this.registry.catalogOf(scope);
+      this.backends.requireListed(resources.view(scope).ownersOf(uri), 'resources', uri);
       throw this.notFound(uri);
     }
     const { subscription, isNew } = this.countLimitError(() => this.subscribers.add(session, address));

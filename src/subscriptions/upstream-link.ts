@@ -1,7 +1,9 @@
+import { Logger } from '@nestjs/common';
 import type { Backend } from '../backends/backend.js';
 import { toCallError } from '../backends/link/link-errors.js';
 import type { Link } from '../backends/link/link.js';
-import { takesSubscriptions } from '../backends/link/update-source.js';
+import { takesSubscriptions, updateSourceOf, type UpdateSource } from '../backends/link/update-source.js';
+import type { SubscribeMode } from '../config/common-server-config.js';
 import { ERROR_CODES, RemoteError } from '../core/errors.js';
 import type { Upstream, UpstreamReconciler } from '../core/subscriptions/upstream-reconciler.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
@@ -13,6 +15,7 @@ export interface UpstreamLink {
   readonly link: Link;
   /** Id of the session that owns the link; undefined for the link that all clients share. */
   readonly owner: string | undefined;
+  readonly mode: SubscribeMode;
   readonly pollMs: number | undefined;
   readonly reconciler: UpstreamReconciler;
 }
@@ -25,24 +28,64 @@ export const heldOn = (link: UpstreamLink | undefined): WatchedUris => ({
   },
 });
 
+export const linkSourceOf = ({ link, mode, pollMs }: UpstreamLink): UpdateSource =>
+  updateSourceOf(link, mode, pollMs);
+
 /** `onChange` is called with the URI of a resource that a poll found changed. */
 export function createUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
-  const { pollMs } = backend.config.watch;
+  const { subscribe, watch } = backend.config;
+  const { pollMs } = watch;
   const read = (uri: string): Promise<JsonText> =>
     backend.gatewayRequest(link, 'resources/read', JSON.stringify({ uri }));
   const polling = pollMs === undefined ? undefined : new PollingUpstream(read, onChange, pollMs);
-  if (takesSubscriptions(link)) return new SubscribingUpstream(backend, link, polling);
-  return polling ?? UNSOLICITED;
+  if (takesSubscriptions(link, subscribe)) return new SubscribingUpstream(backend, link, polling);
+  return polling ?? new LocalUpstream(backend.id, link);
 }
 
-/** For a server that takes no subscriptions: it may send updates nevertheless. */
-const UNSOLICITED: Upstream = {
-  subscribe: () => Promise.resolve(),
-  unsubscribe: () => Promise.resolve(),
-};
+/** Subscriptions are only tracked: no request is sent, and updates come only if the server sends them unasked. */
+class LocalUpstream implements Upstream {
+  private readonly warning = new NoUpdatesWarning();
+
+  constructor(
+    private readonly server: string,
+    private readonly link: Link,
+  ) {}
+
+  subscribe(): Promise<void> {
+    void this.link.notificationsReady.then(() => this.warning.log(this.server, this.link));
+    return Promise.resolve();
+  }
+
+  unsubscribe(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Logged once per link, because a client cannot be told: the result of its request is empty. */
+class NoUpdatesWarning {
+  private readonly logger = new Logger('Subscriptions');
+  private isLogged = false;
+
+  log(server: string, { notificationStream }: Link): void {
+    if (this.isLogged) return;
+    this.isLogged = true;
+    const cannotNotify = notificationStream === 'none';
+    this.logger.warn({
+      message: cannotNotify
+        ? 'no updates of subscribed resources can come: the server has no notification stream'
+        : 'no updates of subscribed resources can come unless the server sends them unasked: it takes no subscriptions',
+      server,
+      set: cannotNotify
+        ? 'watch.pollMs'
+        : 'subscribe: try, if the server has a handler; otherwise watch.pollMs',
+    });
+  }
+}
 
 /** Subscribes at the server. Polls too, if the server turns out not to know subscriptions or cannot send notifications. */
 class SubscribingUpstream implements Upstream {
+  private readonly warning = new NoUpdatesWarning();
+
   constructor(
     private readonly backend: Backend,
     private readonly link: Link,
@@ -57,8 +100,9 @@ class SubscribingUpstream implements Upstream {
       if (!isUnknownMethod(error)) throw error;
       link.refusesSubscriptions = true;
     });
-    if (polling && (!takesSubscriptions(link) || link.notificationStream === 'none'))
-      await polling.subscribe(uri);
+    if (this.takesSubscriptions && link.notificationStream !== 'none') return;
+    if (polling) await polling.subscribe(uri);
+    else this.warning.log(this.backend.id, link);
   }
 
   async unsubscribe(uri: string): Promise<void> {
@@ -70,9 +114,13 @@ class SubscribingUpstream implements Upstream {
     this.polling?.stop();
   }
 
+  private get takesSubscriptions(): boolean {
+    return takesSubscriptions(this.link, this.backend.config.subscribe);
+  }
+
   private async request(method: string, uri: string): Promise<void> {
     const { backend, link } = this;
-    if (!takesSubscriptions(link)) return;
+    if (!this.takesSubscriptions) return;
     await backend.gatewayRequest(link, method, JSON.stringify({ uri })).catch((error: unknown) => {
       throw toCallError(backend.id, error);
     });
@@ -93,8 +141,8 @@ export class UpstreamLinks {
   get subscriptionCount(): number {
     let count = 0;
     for (const links of this.byServer.values())
-      for (const { link, pollMs, reconciler } of links.values())
-        if (takesSubscriptions(link) || pollMs !== undefined) count += reconciler.size;
+      for (const { link, mode, pollMs, reconciler } of links.values())
+        if (takesSubscriptions(link, mode) || pollMs !== undefined) count += reconciler.size;
     return count;
   }
 

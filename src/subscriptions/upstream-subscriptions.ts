@@ -22,7 +22,7 @@ import { SessionLinkOpener } from './session-link-opener.js';
 import { Subscribers } from './subscribers.js';
 import { MAX_CONCURRENT_REQUESTS, SubscriptionConfirmation } from './subscription-confirmation.js';
 import { ResourceUpdates } from './resource-updates.js';
-import { createUpstream, heldOn, UpstreamLinks, type UpstreamLink } from './upstream-link.js';
+import { createUpstream, heldOn, linkSourceOf, UpstreamLinks, type UpstreamLink } from './upstream-link.js';
 import { WantedResources, type WatchedUris } from './wanted-resources.js';
 
 const RECONCILER_OPTIONS: ReconcilerOptions = {
@@ -183,8 +183,9 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
 
   /** The poll interval may have changed. */
   private reconfigured(backend: Backend): void {
+    const { subscribe, watch } = backend.config;
     for (const { pollMs, link, owner } of this.links.of(backend.id))
-      if (updateSourceOf(link, pollMs) !== 'subscriptions' && pollMs !== backend.config.watch.pollMs)
+      if (updateSourceOf(link, subscribe, pollMs) !== 'subscriptions' && pollMs !== watch.pollMs)
         this.startReconciler(backend, link, owner);
   }
 
@@ -206,8 +207,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       },
       RECONCILER_OPTIONS,
     );
-    const { pollMs } = backend.config.watch;
-    const upstreamLink = { link, owner, pollMs, reconciler };
+    const { subscribe: mode, watch } = backend.config;
+    const upstreamLink = { link, owner, mode, pollMs: watch.pollMs, reconciler };
     this.links.set(server, upstreamLink);
     void this.markAllDirty(server, upstreamLink, {
       uris: this.previousMatches.take(server, owner),
@@ -218,7 +219,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   private notificationsMissed(server: string, link: Link, owner: string | undefined): void {
     const upstreamLink = this.links.find(server, owner);
     // Polling needs no notifications.
-    if (upstreamLink?.link !== link || updateSourceOf(link, upstreamLink.pollMs) === 'polling') return;
+    if (upstreamLink?.link !== link || linkSourceOf(upstreamLink) === 'polling') return;
     upstreamLink.reconciler.invalidate();
     void this.markAllDirty(server, upstreamLink, heldOn(upstreamLink));
   }

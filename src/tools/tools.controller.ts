@@ -42,7 +42,7 @@ export class ToolsController {
       const owners = view.ownersOf(name);
       const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
       if (listed) return listed.then(() => this.call(params, context));
-      this.backends.requireListed(owners, 'tools');
+      this.backends.requireListed(owners, 'tools', name);
       throw unknownTool(name);
     }
     return tool.server === META_TOOL_SERVER

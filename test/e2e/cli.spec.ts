@@ -56,7 +56,7 @@ describe('command line, showing a gateway', () => {
     ]);
     expect(table.stdout).toMatch(/^SERVER +STATE +TRANSPORT [\s\S]*\nfiles +ready +http /);
     expect(json.json['servers']).toHaveLength(3);
-    expect(one.stdout).toMatch(/state +[\w-]+\n +reason +.*ENOENT/);
+    expect(one.stdout).toMatch(/state +[\w-]+\n +cause +not-found\n +reason +.*ENOENT/);
     expect(other.stdout).toMatch(/tools +15\n +prompts +4\n +resources +7\n +templates +2\n/);
   });
 

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
+import { launch } from '../kit/command-line.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { ScriptedError, ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until, within } from '../kit/until.js';
 
 /** Far below every timeout of the hanging servers, far above what a busy machine needs. */
@@ -13,6 +15,7 @@ describe('servers that hang', () => {
   let session: RawSession;
   let mute: ScriptedServer;
   let stuck: ScriptedServer;
+  let failing: ScriptedServer;
   /** How much later the gateway listened than one without servers, started at the same time. */
   let delay: number;
 
@@ -22,18 +25,24 @@ describe('servers that hang', () => {
     const listless = await ScriptedServer.start();
     listless.on('tools/list', () => undefined).prompt('hello', () => ({ messages: [] }));
     stuck.tool('hang', () => undefined).tool('echo', () => text('echo'));
+    failing = await ScriptedServer.start();
+    failing.on('tools/list', () => {
+      throw new ScriptedError('{"code":-32603,"message":"fetch failed"}');
+    });
     const healthy = await ScriptedServer.start();
     healthy.tool('echo', () => text('healthy'));
 
     const began = performance.now();
     const withoutServers = startGateway({}).then(() => performance.now() - began);
     gateway = await startGateway({
+      admin: { token: ADMIN_TOKEN },
       mcpServers: {
         'mute-stdio': mute.stdio(),
         'mute-http': mute.http,
         // Connections are accepted and never answered.
         'mute-sse': { type: 'sse', url: mute.http.url },
         listless: listless.http,
+        failing: failing.http,
         missing: { command: '/nonexistent/program' },
         silent: { command: 'sleep', args: ['600'] },
         refusing: { url: 'http://127.0.0.1:9/mcp' },
@@ -58,6 +67,21 @@ describe('servers that hang', () => {
   it('have their other lists served while one of their lists hangs', async () => {
     const prompts = await within('the list', session.list('prompts'), SOON_MS);
     expect(prompts.map(({ name }) => name)).toEqual(['listless__hello']);
+  });
+
+  it('say which of their lists failed, in the admin API, on the command line and to callers of a name', async () => {
+    const admin = new AdminClient(gateway);
+    const reason = 'tools/list failed: fetch failed';
+    const { json } = await until('the failure is shown', async () => {
+      const answer = await admin.get('servers/failing');
+      return answer.json['reason'] === undefined ? undefined : answer;
+    });
+    expect(json).toMatchObject({ state: 'ready', attempts: 0, restarts: 0, reason });
+    const env = { GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
+    expect((await launch(['servers', 'show', 'failing'], env).done).stdout).toContain(`ready, ${reason}\n`);
+    const { error } = await session.callTool('failing__any');
+    expect(error).toMatchObject({ code: -31003, data: { server: 'failing', reason: 'unresponsive' } });
+    expect(gateway.logs.filter(({ message }) => message === 'tools/list failed')).toHaveLength(1);
   });
 
   it('make the gateway degraded, and unready only until the time for the first lists is over', async () => {

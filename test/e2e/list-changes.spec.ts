@@ -15,15 +15,26 @@ const startScripted = async (): Promise<ScriptedServer> =>
 describe('a list change of a server', () => {
   let stdio: ScriptedServer;
   let http: ScriptedServer;
+  /** It has no notification stream. */
+  let plain: ScriptedServer;
   let url: string;
   let sessions: RawSession[];
   let streams: Events[];
   let lastPrompt = 0;
 
   beforeAll(async () => {
-    [stdio, http] = await Promise.all([startScripted(), startScripted()]);
-    const gateway = await startGateway({ mcpServers: { stdio: stdio.stdio(), http: http.http } });
-    await gateway.listed({ tools: ['stdio', 'http'], prompts: ['stdio', 'http'] });
+    [stdio, http, plain] = await Promise.all([startScripted(), startScripted(), startScripted()]);
+    Object.assign(plain.httpEndpoint, { isStateless: true, hasNotificationStream: false });
+    const gateway = await startGateway({
+      mcpServers: {
+        stdio: stdio.stdio(),
+        http: http.http,
+        refreshed: { ...plain.http, refreshMs: 1000 },
+        // It is listed again only because of the error of a call.
+        stale: { ...plain.http, refreshMs: 86_400_000 },
+      },
+    });
+    await gateway.listed({ tools: ['stdio', 'http', 'refreshed', 'stale'], prompts: ['stdio', 'http'] });
     url = gateway.url;
     sessions = await Promise.all([1, 2, 3].map(() => RawSession.open(url)));
     streams = await Promise.all(sessions.map((session) => session.listen()));
@@ -43,6 +54,18 @@ describe('a list change of a server', () => {
     http.broadcast(PROMPTS_CHANGED);
     await untilMore(PROMPTS_CHANGED, before);
   }
+
+  it('without a notification stream reaches every client after a refresh, or after the error of a call', async () => {
+    const before = counts(TOOLS_CHANGED);
+    plain.withoutTool('first').tool('second', () => text('2'));
+    await untilMore(TOOLS_CHANGED, before);
+    const toolsOf = async (server: string): Promise<string[]> =>
+      (await sessions[0]!.list('tools')).map(({ name }) => name).filter((name) => name.startsWith(server));
+    expect(await toolsOf('refreshed')).toEqual(['refreshed__second']);
+    expect(await toolsOf('stale')).toEqual(['stale__first']);
+    expect((await sessions[0]!.callTool('stale__first')).error?.code).toBe(-32602);
+    await until('the list is fetched again', async () => (await toolsOf('stale')).join() === 'stale__second');
+  });
 
   it.each(['stdio', 'http'])(
     'reaches every client with an open stream exactly once, and only for the list that changed (%s)',
@@ -100,6 +123,6 @@ describe('a list change of a server', () => {
     const { error } = await sessions[0]!.callTool('stdio__second');
     expect(error).toMatchObject({ code: -32602, message: 'Unknown tool: stdio__second' });
     const names = (await sessions[0]!.list('tools')).map(({ name }) => name);
-    expect(names).toEqual(['http__first', 'http__fourth', 'http__second', 'http__third', 'stdio__first']);
+    expect(names.filter((name) => name.startsWith('stdio'))).toEqual(['stdio__first']);
   });
 });

@@ -4,6 +4,8 @@ import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession, textIn, type Answer } from '../kit/raw-session.js';
 import { contents } from '../kit/scripted-server/scripted-resources.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { serve } from '../kit/serve.js';
+import { until } from '../kit/until.js';
 
 const hashOf = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
 const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
@@ -38,6 +40,8 @@ const requestsFor = (server: string): [method: string, params: object][] => [
   ),
 ];
 
+const reasonIn = ({ error }: Answer): unknown => (error?.data as { reason?: unknown } | undefined)?.reason;
+
 async function answersFor(session: RawSession, server: string): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (const [method, params] of requestsFor(server)) answers.push(await session.request(method, params));
@@ -55,6 +59,7 @@ describe('a name or URI with the id of a configured server', () => {
   beforeAll(async () => {
     imitator = await startImitator();
     const off = (await ScriptedServer.start()).tool('pay', () => text('switched off'));
+    const locked = await serve((_request, response) => response.writeHead(401).end());
     const [outer, inner] = await Promise.all([ScriptedServer.start(), ScriptedServer.start()]);
     gateway = await startGateway({
       auth: {
@@ -69,6 +74,10 @@ describe('a name or URI with the id of a configured server', () => {
         gone: { ...off.http, enabled: false },
         off: { ...off.http, tools: { disabled: ['pay'] } },
         down: { url: 'http://127.0.0.1:9/mcp' },
+        // The id of `a` with the separator is a prefix of this id.
+        a__slow: { command: 'sleep', args: ['600'] },
+        crashed: { command: 'false', tools: { disabled: ['hidden'] } },
+        locked: { url: locked.url },
         a: outer.tool('b__c', () => text('a')).http,
         a__b: inner.tool('c', () => text('a__b')).tool('d', () => text('d')).http,
       },
@@ -102,7 +111,29 @@ describe('a name or URI with the id of a configured server', () => {
     expect(imitator.received.slice(before)).toEqual([]);
   });
 
-  it.each(['gone', 'off', 'down'])(
+  it.each([
+    ['down', 'unreachable'],
+    ['crashed', 'crashed'],
+    ['locked', 'unauthorized'],
+    ['a__slow', 'starting'],
+  ])('has the reason why %s is not available: %s, without its address or output', async (server, reason) => {
+    const { error } = await until(`${server} is ${reason}`, async () => {
+      const answer = await all.callTool(`${server}__pay`);
+      return reasonIn(answer) === reason ? answer : undefined;
+    });
+    expect(error).toMatchObject({
+      code: -31003,
+      data: { code: 'SERVER_UNAVAILABLE', server, reason, retryAfterMs: expect.any(Number) },
+    });
+    expect(error?.message).toMatch(/^SERVER_UNAVAILABLE: server \S+ is not available: (it|its) [a-z ]+$/);
+  });
+
+  it('is unknown without the id of its server, and when the tool is switched off, while the server is down', async () => {
+    for (const name of ['unlisted', 'crashed__hidden'])
+      expect((await all.callTool(name)).error).toEqual({ code: -32602, message: `Unknown tool: ${name}` });
+  });
+
+  it.each(['gone', 'off', 'down', 'a__slow', 'crashed', 'locked'])(
     'is unknown to a client that may not see the server, with the same bytes as any other name (%s)',
     async (server) => {
       const before = imitator.received.length;

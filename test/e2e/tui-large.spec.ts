@@ -36,7 +36,7 @@ describe('terminal UI with 100,000 resources', () => {
       });
     const gateway = await startGateway({
       admin: { token: ADMIN_TOKEN },
-      mcpServers: { archive: archive.stdio() },
+      mcpServers: { archive: { ...archive.stdio(), subscribe: 'try' } },
     });
     const admin = new AdminClient(gateway);
     await until(

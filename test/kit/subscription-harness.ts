@@ -102,6 +102,7 @@ export class SubscriptionHarness {
     const harness = new SubscriptionHarness(servers, options);
     options.before?.(harness);
     harness.backends.onApplicationBootstrap();
+    harness.backends.startServers();
     await harness.pass(0);
     return harness;
   }

@@ -23,6 +23,7 @@ export const server = (id: string, more: Partial<ServerSummary> = {}): ServerSum
   since: '2026-03-01T10:30:00Z',
   transport: 'stdio',
   origin: 'config',
+  attempts: 0,
   restarts: 0,
   calls: 0,
   inFlight: 0,

@@ -40,7 +40,10 @@ export class ServerDto {
 
   readonly state: BackendStatus['state'] | 'disabled';
 
-  /** The last failure. Absent while there is none. */
+  /** Why the server is not connected; while it is connecting, why it was not before. */
+  readonly cause?: 'unauthorized' | 'not-found' | 'unreachable' | 'crashed' | 'unresponsive';
+
+  /** The last failure in words; of a ready server, the lists that could not be fetched. Absent while there is none. */
   readonly reason?: string;
 
   /** When the server entered this state. Absent while it is disabled. */
@@ -52,7 +55,12 @@ export class ServerDto {
   /** Where the definition comes from: the configuration file or the admin API. */
   readonly origin: 'config' | 'admin';
 
-  /** How often the gateway has reconnected since the server was enabled. */
+  /** Attempts to connect since the server was last ready. */
+  @IsInt()
+  @Min(0)
+  readonly attempts: number;
+
+  /** How often the process of the server was started again; without a process, how often the gateway has reconnected. */
   @IsInt()
   @Min(0)
   readonly restarts: number;

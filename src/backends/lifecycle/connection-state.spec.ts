@@ -24,8 +24,11 @@ const asEvent = (step: Step): ConnectionEvent =>
 
 /** The status after these events. A number in between is a time in milliseconds that passes. */
 function statusAfter(...steps: readonly (Step | number)[]): ConnectionStatus {
-  return applySteps({ status: initialStatus(0), now: 0 }, ...steps).status;
+  return applySteps(process(), ...steps).status;
 }
+
+const process = () => ({ status: initialStatus(0, 'process'), now: 0 });
+const httpServer = () => ({ status: initialStatus(0, 'http'), now: 0 });
 
 function applySteps(
   from: { readonly status: ConnectionStatus; readonly now: number },
@@ -74,6 +77,7 @@ describe('transition', () => {
     ['unresponsive', 'reconnect', 'connecting'],
     ['unresponsive', 'stop', 'stopped'],
     ['retrying', 'connect', 'connecting'],
+    ['retrying', 'called', 'retrying'],
     ['retrying', 'reconnect', 'connecting'],
     ['retrying', 'stop', 'stopped'],
     ['crash-loop', 'connect', 'connecting'],
@@ -87,13 +91,23 @@ describe('transition', () => {
   it.each<[ConnectionState, readonly ConnectionEvent['type'][]]>([
     [
       'stopped',
-      ['opened', 'failed', 'lost', 'timed-out', 'probe-unanswered', 'answered', 'reconnect', 'stop'],
+      [
+        'opened',
+        'failed',
+        'lost',
+        'timed-out',
+        'probe-unanswered',
+        'answered',
+        'called',
+        'reconnect',
+        'stop',
+      ],
     ],
-    ['connecting', ['connect', 'lost', 'timed-out', 'probe-unanswered', 'answered']],
-    ['ready', ['connect', 'opened', 'failed']],
-    ['unresponsive', ['connect', 'opened', 'failed']],
-    ['retrying', ['opened', 'failed', 'lost', 'timed-out', 'probe-unanswered', 'answered']],
-    ['crash-loop', ['opened', 'failed', 'lost', 'timed-out', 'probe-unanswered', 'answered']],
+    ['connecting', ['connect', 'lost', 'timed-out', 'probe-unanswered', 'answered', 'called']],
+    ['ready', ['connect', 'opened', 'failed', 'called']],
+    ['unresponsive', ['connect', 'opened', 'failed', 'called']],
+    ['retrying', ['opened', 'failed', 'lost', 'timed-out', 'probe-unanswered', 'answered', 'called']],
+    ['crash-loop', ['opened', 'failed', 'lost', 'timed-out', 'probe-unanswered', 'answered', 'called']],
   ])('ignores in %s the events %j', (from, events) => {
     const status = statusAfter(...STEPS_TO[from]);
     for (const event of events)
@@ -108,27 +122,37 @@ describe('transition', () => {
   });
 
   it('doubles the retry delay with every failed attempt, up to the limit', () => {
-    let from = { status: initialStatus(0), now: 0 };
+    let from = process();
     const delays: number[] = [];
-    for (let attempt = 1; attempt <= 9; attempt++) {
+    for (let attempt = 1; attempt <= 12; attempt++) {
       // The failures are so far apart that they are not a crash loop.
       from = applySteps(from, 'connect', 20_000, FAILED);
       expect(from.status.attempts).toBe(attempt);
       delays.push(from.status.nextAttemptAt! - from.now);
     }
-    expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+    expect(delays.slice(0, 6)).toEqual([500, 1000, 2000, 4000, 8000, 16_000]);
+    expect(delays.slice(6)).toEqual([32_000, 64_000, 128_000, 256_000, 300_000, 300_000]);
   });
 
   it.each([
     [10_000, 2],
     [10_001, 1],
-  ])('after a link that was open for %i ms, counts %i failed attempts', (openMs, attempts) => {
-    expect(statusAfter('connect', FAILED, ...READY, openMs, LOST).attempts).toBe(attempts);
+  ])('after a link that was open for %i ms, counts %i retries', (openMs, retries) => {
+    expect(statusAfter('connect', FAILED, ...READY, openMs, LOST).retries).toBe(retries);
+  });
+
+  it('counts attempts since the last ready state', () => {
+    expect(statusAfter('connect').attempts).toBe(1);
+    expect(statusAfter('connect', FAILED, 'connect', FAILED, 'connect').attempts).toBe(3);
+    expect(statusAfter('connect', FAILED, ...READY).attempts).toBe(0);
+    expect(statusAfter('connect', FAILED, ...READY, LOST).attempts).toBe(0);
+    expect(statusAfter('connect', FAILED, ...READY, LOST, 'connect').attempts).toBe(1);
+    expect(statusAfter(...CRASH_LOOP, 'reconnect').attempts).toBe(1);
   });
 
   it('retries without delay after an expired session, which is no failed attempt', () => {
     const status = statusAfter(...READY, 3, SESSION_EXPIRED);
-    expect(status).toMatchObject({ state: 'retrying', attempts: 0, since: 3, nextAttemptAt: 3 });
+    expect(status).toMatchObject({ state: 'retrying', retries: 0, since: 3, nextAttemptAt: 3 });
     expect(isReinitializing(status)).toBe(true);
     expect(isReinitializing(statusAfter(...READY, SESSION_EXPIRED, 'connect'))).toBe(true);
     expect(isReinitializing(statusAfter(...READY, SESSION_EXPIRED, 'connect', 'opened'))).toBe(false);
@@ -138,9 +162,9 @@ describe('transition', () => {
 
   it('clears failures and ends a crash loop on a reconnect', () => {
     expect(statusAfter(...CRASH_LOOP, 'reconnect')).toMatchObject({
-      attempts: 0,
+      retries: 0,
       failures: [],
-      isCrashLoop: false,
+      isFailingOften: false,
       nextAttemptAt: undefined,
     });
   });
@@ -149,7 +173,7 @@ describe('transition', () => {
 describe('transition, any order of events', () => {
   const steps = fc.array(
     fc.oneof(
-      fc.constantFrom<Step>('connect', 'opened', ...SILENT, 'answered', 'reconnect', 'stop'),
+      fc.constantFrom<Step>('connect', 'opened', ...SILENT, 'answered', 'called', 'reconnect', 'stop'),
       fc.constantFrom<Step>(FAILED, LOST, SESSION_EXPIRED),
       fc.nat(70_000),
     ),
@@ -158,18 +182,20 @@ describe('transition, any order of events', () => {
 
   it('keeps cause, times and counts consistent with the state', () => {
     fc.assert(
-      fc.property(steps, (events) => {
-        let from = { status: initialStatus(0), now: 0 };
+      fc.property(steps, fc.constantFrom(process, httpServer), (events, server) => {
+        let from = server();
         for (const event of events) {
           from = applySteps(from, event);
           const { state, cause, since, nextAttemptAt, openedAt, failures } = from.status;
-          const { timeouts, unansweredProbes } = from.status;
+          const { timeouts, unansweredProbes, attempts } = from.status;
           const isOpen = state === 'ready' || state === 'unresponsive';
           const isRetrying = state === 'retrying' || state === 'crash-loop';
           expect([openedAt !== undefined, nextAttemptAt !== undefined]).toEqual([isOpen, isRetrying]);
           expect(timeouts >= 3 && unansweredProbes >= 1).toBe(state === 'unresponsive');
           expect(since).toBeLessThanOrEqual(from.now);
-          expect((nextAttemptAt ?? since) - since).toBeLessThanOrEqual(30_000);
+          expect((nextAttemptAt ?? since) - since).toBeLessThanOrEqual(300_000);
+          expect(attempts === 0 || !(isOpen || state === 'stopped')).toBe(true);
+          expect(attempts > 0 || state !== 'connecting').toBe(true);
           expect(failures.length).toBeLessThanOrEqual(5);
           const needsCause = isRetrying || state === 'unresponsive';
           const mayHaveCause = needsCause || state === 'connecting';
@@ -211,7 +237,7 @@ describe('transition of a server that does not answer', () => {
 /** Whether failures at these times, in seconds, are a crash loop at the time of the last one. */
 function isLoop(...seconds: readonly number[]): boolean {
   let now = 0;
-  let status = initialStatus(0);
+  let { status } = process();
   for (const second of seconds) {
     now = second * 1000;
     status = transition(status, { type: 'connect' }, { now, random: 1 });
@@ -246,9 +272,14 @@ describe('transition, crash loop', () => {
     );
   });
 
-  it('retries every 30 seconds', () => {
-    const { status, now } = applySteps({ status: initialStatus(0), now: 0 }, ...CRASH_LOOP);
-    expect(status.nextAttemptAt! - now).toBe(30_000);
+  it('retries after 30 seconds, then twice as long each time, up to 5 minutes', () => {
+    let from = applySteps(process(), ...CRASH_LOOP);
+    const delays: number[] = [];
+    for (let n = 0; n < 8; n++) {
+      delays.push(from.status.nextAttemptAt! - from.now);
+      from = applySteps(from, 'connect', FAILED);
+    }
+    expect(delays).toEqual([30_000, 30_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000]);
     expect(statusAfter(...CRASH_LOOP, ...READY, 10_000, LOST).state).toBe('crash-loop');
   });
 
@@ -269,5 +300,41 @@ describe('transition, crash loop', () => {
     const status = statusAfter(...expiries);
     expect(status.state).toBe('crash-loop');
     expect(isReinitializing(status)).toBe(false);
+  });
+});
+
+/** The delays after each failed attempt: without calls, and while calls arrive. */
+function delaysAfter(failures: number): { idle: number[]; called: number[] } {
+  let from = httpServer();
+  const delays: { idle: number[]; called: number[] } = { idle: [], called: [] };
+  for (let n = 0; n < failures; n++) {
+    from = applySteps(from, 'connect', FAILED);
+    const called = applySteps(from, 'called').status;
+    delays.idle.push(from.status.nextAttemptAt! - from.now);
+    delays.called.push(called.nextAttemptAt! - from.now);
+  }
+  return delays;
+}
+
+describe('transition of an HTTP server', () => {
+  it('retries with a cap of 5 s while calls arrive, and of a minute when idle', () => {
+    const { idle, called } = delaysAfter(9);
+    expect(idle).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    expect(called).toEqual([500, 1000, 2000, 4000, 5000, 5000, 5000, 5000, 5000]);
+  });
+
+  it('retries at once when a call arrives later than that', () => {
+    const failures = Array.from({ length: 8 }, () => ['connect', FAILED] as const).flat();
+    const { status, now } = applySteps(httpServer(), ...failures, 20_000, 'called');
+    expect(status.nextAttemptAt).toBe(now);
+    expect(transition(status, { type: 'called' }, { now: now + 1, random: 1 })).toBe(status);
+  });
+
+  it('is never a crash loop, but does not reinitialize at once after five expired sessions', () => {
+    const failures = Array.from({ length: 9 }, () => ['connect', FAILED] as const).flat();
+    expect(applySteps(httpServer(), ...failures).status.state).toBe('retrying');
+    const expiries = Array.from({ length: 5 }, () => [...READY, SESSION_EXPIRED] as const).flat();
+    const { status } = applySteps(httpServer(), ...expiries);
+    expect([status.state, isReinitializing(status)]).toEqual(['retrying', false]);
   });
 });

@@ -1,12 +1,12 @@
-import { backoffDelay } from '../../lib/backoff/backoff.js';
 import { isSessionExpired } from '../link/link-errors.js';
+import { retryDelays, type RetryDelays, type ServerKind } from './retry-delays.js';
 
 /**
  * - `connecting`: a link is being opened
  * - `ready`: the link is open and the server answers
  * - `unresponsive`: the link is open, but nothing arrives; calls fail at once until the server answers again
  * - `retrying`: the link was lost or could not be opened; the next attempt follows after the backoff delay
- * - `crash-loop`: five failures within a minute and no stable link since; attempts continue at a long interval
+ * - `crash-loop`: a process failed five times within a minute, with no stable link since; attempts continue at long intervals
  * - `stopped`: not started, disabled or shutting down
  */
 export type ConnectionState = 'connecting' | 'ready' | 'unresponsive' | 'retrying' | 'crash-loop' | 'stopped';
@@ -14,14 +14,19 @@ export type ConnectionState = 'connecting' | 'ready' | 'unresponsive' | 'retryin
 /** The connection of one server at one moment. Times are milliseconds since the epoch. */
 export interface ConnectionStatus {
   readonly state: ConnectionState;
+  readonly kind: ServerKind;
   /** Why the server cannot be used; while connecting, why the previous link or attempt failed. */
   readonly cause: Error | undefined;
   /** When the state was entered. */
   readonly since: number;
-  /** Failed attempts and lost links since the last stable link: the exponent of the backoff. */
+  /** Attempts since the last ready state, the current one included. */
   readonly attempts: number;
+  /** Failed attempts and lost links since the last stable link: the exponent of the backoff. */
+  readonly retries: number;
   /** When the next attempt begins; equal to `since` if without delay. Defined only in `retrying` and `crash-loop`. */
   readonly nextAttemptAt: number | undefined;
+  /** When it begins if a call arrives. Defined together with `nextAttemptAt`. */
+  readonly calledAttemptAt: number | undefined;
   /** When the current link was opened. */
   readonly openedAt: number | undefined;
   /** Requests over the current link that timed out while no message of the server arrived. */
@@ -30,8 +35,8 @@ export interface ConnectionStatus {
   readonly unansweredProbes: number;
   /** Times of the latest lost links and failed attempts, at most as many as make a crash loop. */
   readonly failures: readonly number[];
-  /** Stays true in `connecting` and `ready`: only a stable link or a requested reconnect ends a crash loop. */
-  readonly isCrashLoop: boolean;
+  /** Stays true in `connecting` and `ready`: only a stable link or a requested reconnect ends a series of failures. */
+  readonly isFailingOften: boolean;
 }
 
 /**
@@ -42,13 +47,21 @@ export interface ConnectionStatus {
  * - `timed-out`: a request over the current link timed out, and no message of the server arrived meanwhile
  * - `probe-unanswered`: a probe of the server was not answered
  * - `answered`: a message of the server arrived
+ * - `called`: a call was refused because there is no link
  * - `reconnect`: an administrator requested a new link; earlier failures do not count any more
  * - `stop`: the server was disabled, or the gateway shuts down
  */
 export type ConnectionEvent =
   | {
       readonly type:
-        'connect' | 'opened' | 'timed-out' | 'probe-unanswered' | 'answered' | 'reconnect' | 'stop';
+        | 'connect'
+        | 'opened'
+        | 'timed-out'
+        | 'probe-unanswered'
+        | 'answered'
+        | 'called'
+        | 'reconnect'
+        | 'stop';
     }
   | { readonly type: 'failed' | 'lost'; readonly cause: Error };
 
@@ -68,30 +81,35 @@ type Transition = (
 const UNRESPONSIVE_TIMEOUTS = 3;
 /** Without it, the slow tool of one client would make the server unavailable to all. */
 const UNRESPONSIVE_PROBES = 1;
-const CRASH_LOOP_FAILURES = 5;
-const CRASH_LOOP_WINDOW_MS = 60_000;
-const CRASH_LOOP_RETRY_MS = 30_000;
+const OFTEN_FAILURES = 5;
+const OFTEN_WINDOW_MS = 60_000;
 /** A link that was open for longer is stable: its loss starts a new series of attempts. */
 const MIN_STABLE_MS = 10_000;
+const NO_DELAY: RetryDelays = { idleMs: 0, calledMs: 0 };
 
-export const initialStatus = (now: number): ConnectionStatus => ({
+export const initialStatus = (now: number, kind: ServerKind): ConnectionStatus => ({
   state: 'stopped',
+  kind,
   cause: undefined,
   since: now,
   attempts: 0,
+  retries: 0,
   nextAttemptAt: undefined,
+  calledAttemptAt: undefined,
   openedAt: undefined,
   timeouts: 0,
   unansweredProbes: 0,
   failures: [],
-  isCrashLoop: false,
+  isFailingOften: false,
 });
 
 const connect: Transition = (status, { now }) => ({
   ...status,
   state: 'connecting',
   since: now,
+  attempts: status.attempts + 1,
   nextAttemptAt: undefined,
+  calledAttemptAt: undefined,
 });
 
 const open: Transition = (status, { now }) => ({
@@ -99,30 +117,39 @@ const open: Transition = (status, { now }) => ({
   state: 'ready',
   cause: undefined,
   since: now,
+  attempts: 0,
   openedAt: now,
   timeouts: 0,
   unansweredProbes: 0,
 });
 
 const retry: Transition = (status, { now, random }, cause) => {
-  const { attempts, failures, isCrashLoop } = resetIfStable(status, now);
-  const recent = [...failures, now].slice(-CRASH_LOOP_FAILURES);
-  const isLoop = isCrashLoop || startsCrashLoop(recent, now);
+  const { kind } = status;
+  const { retries, failures, isFailingOften } = resetIfStable(status, now);
+  const recent = [...failures, now].slice(-OFTEN_FAILURES);
+  const isOften = isFailingOften || failsOften(recent, now);
   // The server is reachable; only the session must be initialized again.
-  const isImmediate = isSessionExpired(cause) && !isLoop;
-  const delayMs = isImmediate ? 0 : isLoop ? CRASH_LOOP_RETRY_MS : backoffDelay(attempts, random);
+  const isImmediate = isSessionExpired(cause) && !isOften;
+  const isCrashLoop = isOften && kind === 'process';
+  const { idleMs, calledMs } = isImmediate ? NO_DELAY : retryDelays(kind, retries, random, isCrashLoop);
   return {
-    state: isLoop ? 'crash-loop' : 'retrying',
+    ...initialStatus(now, kind),
+    state: isCrashLoop ? 'crash-loop' : 'retrying',
     cause,
-    since: now,
-    attempts: isImmediate ? attempts : attempts + 1,
-    nextAttemptAt: now + delayMs,
-    openedAt: undefined,
-    timeouts: 0,
-    unansweredProbes: 0,
+    attempts: status.attempts,
+    retries: isImmediate ? retries : retries + 1,
+    nextAttemptAt: now + idleMs,
+    calledAttemptAt: now + calledMs,
     failures: recent,
-    isCrashLoop: isLoop,
+    isFailingOften: isOften,
   };
+};
+
+/** An HTTP server may be back long before the next attempt of an idle gateway. For a process both times are equal. */
+const attemptEarlier: Transition = (status, { now }) => {
+  const { nextAttemptAt = now, calledAttemptAt = now } = status;
+  const at = Math.max(now, calledAttemptAt);
+  return at >= nextAttemptAt ? status : { ...status, nextAttemptAt: at };
 };
 
 const countTimeout: Transition = (status, { now }) =>
@@ -146,12 +173,13 @@ const recover: Transition = (status, { now }) => ({
 });
 
 const reconnect: Transition = (status, { now }) => ({
-  ...initialStatus(status.state === 'connecting' ? status.since : now),
+  ...initialStatus(status.state === 'connecting' ? status.since : now, status.kind),
   state: 'connecting',
+  attempts: 1,
   cause: status.state === 'unresponsive' ? undefined : status.cause,
 });
 
-const stop: Transition = (_status, { now }) => initialStatus(now);
+const stop: Transition = ({ kind }, { now }) => initialStatus(now, kind);
 
 /** All transitions. Any other event leaves the status unchanged. */
 const TRANSITIONS: Readonly<
@@ -175,7 +203,7 @@ const TRANSITIONS: Readonly<
     reconnect,
     stop,
   },
-  retrying: { connect, reconnect, stop },
+  retrying: { connect, called: attemptEarlier, reconnect, stop },
   'crash-loop': { connect, reconnect, stop },
 };
 
@@ -199,9 +227,9 @@ function unresponsiveIfSilent(status: ConnectionStatus, now: number): Connection
   return { ...status, state: 'unresponsive', cause: new Error('it does not answer'), since: now };
 }
 
-function startsCrashLoop(failures: readonly number[], now: number): boolean {
+function failsOften(failures: readonly number[], now: number): boolean {
   const [first = now] = failures;
-  return failures.length === CRASH_LOOP_FAILURES && now - first < CRASH_LOOP_WINDOW_MS;
+  return failures.length === OFTEN_FAILURES && now - first < OFTEN_WINDOW_MS;
 }
 
 /**
@@ -211,8 +239,8 @@ function startsCrashLoop(failures: readonly number[], now: number): boolean {
 function resetIfStable(
   status: ConnectionStatus,
   now: number,
-): Pick<ConnectionStatus, 'attempts' | 'failures' | 'isCrashLoop'> {
-  const { openedAt = now, failures, isCrashLoop } = status;
+): Pick<ConnectionStatus, 'retries' | 'failures' | 'isFailingOften'> {
+  const { openedAt = now, failures, isFailingOften } = status;
   if (now - openedAt <= MIN_STABLE_MS) return status;
-  return { attempts: 0, failures: isCrashLoop ? [] : failures, isCrashLoop: false };
+  return { retries: 0, failures: isFailingOften ? [] : failures, isFailingOften: false };
 }

@@ -70,17 +70,17 @@ describe('ServerConnection.unavailableError', () => {
     expect(harness.error).toBeUndefined();
   });
 
-  it('names the cause of the last failure, or else the state', async () => {
+  it('names the reason of the last failure, or else the state', async () => {
     const harness = new Harness();
     harness.open = () => new Promise(() => {});
     harness.connection.start();
-    expect(harness.error).toBe('SERVER_UNAVAILABLE: server db is not available: connecting');
+    expect(harness.error).toBe('SERVER_UNAVAILABLE: server db is not available: it is starting');
     const cause = new Error('no route');
     const failing = new Harness();
     failing.open = () => Promise.reject(cause);
     failing.connection.start();
     await flushPromises();
-    expect(failing.error).toBe('SERVER_UNAVAILABLE: server db is not available: no route');
+    expect(failing.error).toBe('SERVER_UNAVAILABLE: server db is not available: it cannot be reached');
     expect(failing.connection.unavailableError()?.cause).toBe(cause);
   });
 
@@ -95,9 +95,9 @@ describe('ServerConnection.unavailableError', () => {
   it('names the cause as soon as the link is lost, while the link is still being closed', async () => {
     const harness = await Harness.ready();
     harness.link.close = () => new Promise(() => {});
-    harness.link.disconnect(new Error('exited with code 1'));
+    harness.link.disconnect(new TransportError('broken', 'exited with code 1', { hasExited: true }));
     await flushPromises();
-    expect(harness.error).toMatch(/exited with code 1$/);
+    expect(harness.error).toMatch(/its process has ended$/);
   });
 });
 

@@ -1,70 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { ConnectionHarness } from '../../../test/kit/connection-harness.js';
 import { FakeLink } from '../../../test/kit/fake-link.js';
 import { outcomeOf, refusalOf, flushPromises } from '../../../test/kit/promises.js';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { deferred } from '../../../test/kit/until.js';
-import type { Link } from '../link/link.js';
-import { ServerConnection } from './server-connection.js';
 import { TransportError } from '../link/transport.js';
-
-/** A connection, and a server that accepts or refuses it as the test decides. */
-class Server {
-  readonly links: FakeLink[] = [];
-  readonly lost: { link: Link; reason: Error }[] = [];
-  readonly opened: Link[] = [];
-  readonly states: string[] = [];
-  attempts = 0;
-  signal: AbortSignal | undefined;
-  /** The outcome of a connection attempt. */
-  connect: () => Promise<FakeLink> = () => Promise.resolve(new FakeLink());
-  readonly connection = new ServerConnection(
-    'db',
-    async (signal) => {
-      this.attempts++;
-      this.signal = signal;
-      const link = await this.connect();
-      this.links.push(link);
-      return link;
-    },
-    {
-      opened: (link) => this.opened.push(link),
-      lost: (link, reason) => this.lost.push({ link, reason }),
-      stateChanged: () => this.states.push(this.state),
-    },
-  );
-
-  static async ready(): Promise<Server> {
-    const server = new Server();
-    server.connection.start();
-    await flushPromises();
-    return server;
-  }
-
-  /** Five attempts have failed, and further attempts fail as well. */
-  static async inCrashLoop(): Promise<Server> {
-    const server = new Server();
-    server.refuse();
-    server.connection.start();
-    for (const delayMs of [0, 500, 1000, 2000, 4000]) await advanceTime(delayMs);
-    return server;
-  }
-
-  get link(): FakeLink {
-    return this.links.at(-1)!;
-  }
-
-  get state(): string {
-    return this.connection.status.state;
-  }
-
-  refuse(reason: Error = new Error('refused')): void {
-    this.connect = () => Promise.reject(reason);
-  }
-
-  accept(): void {
-    this.connect = () => Promise.resolve(new FakeLink());
-  }
-}
 
 const sessionExpired = (): TransportError => new TransportError('session-expired', 'the session has expired');
 
@@ -72,7 +12,7 @@ useFakeTime();
 
 describe('ServerConnection', () => {
   it('is stopped until it is started, and then connects', async () => {
-    const server = new Server();
+    const server = new ConnectionHarness();
     expect(server.state).toBe('stopped');
     server.connection.start();
     expect(server.state).toBe('connecting');
@@ -84,14 +24,14 @@ describe('ServerConnection', () => {
   });
 
   it('connects once when started twice', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     server.connection.start();
     await flushPromises();
     expect(server.attempts).toBe(1);
   });
 
   it('reports a lost link, closes it, and connects again after the backoff delay', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     const { link } = server;
     const reason = new Error('it crashed');
     link.disconnect(reason);
@@ -110,7 +50,7 @@ describe('ServerConnection', () => {
   });
 
   it('doubles the delay after every failed attempt', async () => {
-    const server = new Server();
+    const server = new ConnectionHarness();
     server.refuse();
     server.connection.start();
     await flushPromises();
@@ -125,7 +65,7 @@ describe('ServerConnection', () => {
   });
 
   it('keeps the cause of the last failure while it connects again', async () => {
-    const server = new Server();
+    const server = new ConnectionHarness();
     server.refuse(new Error('no route'));
     server.connection.start();
     await flushPromises();
@@ -136,7 +76,7 @@ describe('ServerConnection', () => {
   });
 
   it('starts with the shortest delay again after a stable link', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     server.link.disconnect();
     await advanceTime(500);
     server.link.disconnect();
@@ -149,15 +89,17 @@ describe('ServerConnection', () => {
   });
 
   it('is in a crash loop after five failures within a minute', async () => {
-    const server = await Server.inCrashLoop();
+    const server = await ConnectionHarness.inCrashLoop();
     expect(server.state).toBe('crash-loop');
     expect(server.attempts).toBe(5);
   });
 
-  it('connects every 30 seconds in a crash loop while the server fails', async () => {
-    const server = await Server.inCrashLoop();
-    for (let attempts = 5; attempts < 40; attempts++) {
-      await advanceTime(29_999);
+  it('connects at longer and longer intervals in a crash loop, calls or not, up to every 5 minutes', async () => {
+    const server = await ConnectionHarness.inCrashLoop();
+    for (const seconds of [30, 30, 32, 64, 128, 256, 300, 300]) {
+      const { attempts } = server;
+      await advanceTime(seconds * 1000 - 1);
+      expect(server.connection.recordRefusedCall()).toBe(false);
       expect(server.attempts).toBe(attempts);
       await advanceTime(1);
       expect([server.attempts, server.state]).toEqual([attempts + 1, 'crash-loop']);
@@ -165,10 +107,10 @@ describe('ServerConnection', () => {
   });
 
   it('stays in a crash loop when links are lost before they are stable', async () => {
-    const server = await Server.inCrashLoop();
+    const server = await ConnectionHarness.inCrashLoop();
     server.accept();
-    for (let n = 0; n < 5; n++) {
-      await advanceTime(30_000);
+    for (const seconds of [30, 30, 32, 64, 128]) {
+      await advanceTime(seconds * 1000);
       expect(server.state).toBe('ready');
       await advanceTime(10_000);
       server.link.disconnect();
@@ -178,7 +120,7 @@ describe('ServerConnection', () => {
   });
 
   it('leaves a crash loop after a stable link', async () => {
-    const server = await Server.inCrashLoop();
+    const server = await ConnectionHarness.inCrashLoop();
     server.accept();
     await advanceTime(30_000);
     expect(server.state).toBe('ready');
@@ -193,7 +135,7 @@ describe('ServerConnection', () => {
 
 describe('ServerConnection.reconnect', () => {
   it('replaces the open link without delay', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     const [first] = server.links;
     server.connection.reconnect();
     await flushPromises();
@@ -203,7 +145,7 @@ describe('ServerConnection.reconnect', () => {
   });
 
   it('does not count as a failure, even a hundred times in a row', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     for (let n = 0; n < 100; n++) {
       server.connection.reconnect();
       await flushPromises();
@@ -214,7 +156,7 @@ describe('ServerConnection.reconnect', () => {
   });
 
   it('ends the backoff delay', async () => {
-    const server = await Server.inCrashLoop();
+    const server = await ConnectionHarness.inCrashLoop();
     server.accept();
     server.connection.reconnect();
     await flushPromises();
@@ -222,7 +164,7 @@ describe('ServerConnection.reconnect', () => {
   });
 
   it('ends a crash loop and ignores earlier failures', async () => {
-    const server = await Server.inCrashLoop();
+    const server = await ConnectionHarness.inCrashLoop();
     server.connection.reconnect();
     await flushPromises();
     expect([server.attempts, server.state]).toEqual([6, 'retrying']);
@@ -231,7 +173,7 @@ describe('ServerConnection.reconnect', () => {
   });
 
   it('delays the next attempt when the requested one fails', async () => {
-    const server = new Server();
+    const server = new ConnectionHarness();
     server.refuse();
     server.connection.start();
     await flushPromises();
@@ -244,7 +186,7 @@ describe('ServerConnection.reconnect', () => {
 
 describe('ServerConnection.stop', () => {
   it('closes the open link', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     await server.connection.stop();
     expect(server.link.closes).toBeGreaterThan(0);
     expect(server.state).toBe('stopped');
@@ -254,7 +196,7 @@ describe('ServerConnection.stop', () => {
   });
 
   it('does not wait for the end of a backoff delay', async () => {
-    const server = new Server();
+    const server = new ConnectionHarness();
     server.refuse();
     server.connection.start();
     await flushPromises();
@@ -264,7 +206,7 @@ describe('ServerConnection.stop', () => {
   });
 
   it('aborts the connection attempt', async () => {
-    const server = new Server();
+    const server = new ConnectionHarness();
     server.connect = () =>
       new Promise((_resolve, reject) => {
         server.signal?.addEventListener('abort', () => reject(new Error('given up')));
@@ -276,7 +218,7 @@ describe('ServerConnection.stop', () => {
   });
 
   it('closes a link that an aborted attempt has opened nevertheless', async () => {
-    const server = new Server();
+    const server = new ConnectionHarness();
     const nextLink = deferred<FakeLink>();
     server.connect = () => nextLink.promise;
     server.connection.start();
@@ -290,7 +232,7 @@ describe('ServerConnection.stop', () => {
   });
 
   it('prevents a later start', async () => {
-    const server = new Server();
+    const server = new ConnectionHarness();
     await server.connection.stop();
     server.connection.start();
     await flushPromises();
@@ -301,7 +243,7 @@ describe('ServerConnection.stop', () => {
 
 describe('ServerConnection.nextLink', () => {
   it('resolves with the link that is opened without delay after an expired session', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     const lost = server.link;
     const waiting = [server.connection.nextLink(lost), server.connection.nextLink(lost)];
     lost.disconnect(sessionExpired());
@@ -313,7 +255,7 @@ describe('ServerConnection.nextLink', () => {
   });
 
   it('resolves also when called while the lost link is being closed', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     const lost = server.link;
     const closed = deferred();
     lost.close = () => closed.promise;
@@ -326,7 +268,7 @@ describe('ServerConnection.nextLink', () => {
   });
 
   it('resolves at once when the lost link was replaced already', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     const lost = server.link;
     lost.disconnect(sessionExpired());
     await flushPromises();
@@ -334,7 +276,7 @@ describe('ServerConnection.nextLink', () => {
   });
 
   it('rejects when the next attempt fails', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     const lost = server.link;
     server.refuse(new Error('not yet'));
     lost.disconnect(sessionExpired());
@@ -343,7 +285,7 @@ describe('ServerConnection.nextLink', () => {
   });
 
   it('rejects during a backoff delay', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     const lost = server.link;
     lost.disconnect(new Error('crashed'));
     await flushPromises();
@@ -351,7 +293,7 @@ describe('ServerConnection.nextLink', () => {
   });
 
   it('rejects when expired sessions become a crash loop', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     for (let n = 0; n < 4; n++) {
       server.link.disconnect(sessionExpired());
       await flushPromises();
@@ -365,7 +307,7 @@ describe('ServerConnection.nextLink', () => {
   });
 
   it('rejects when the connection stops or has stopped', async () => {
-    const server = await Server.ready();
+    const server = await ConnectionHarness.ready();
     const lost = server.link;
     server.connect = () =>
       new Promise((_resolve, reject) => {

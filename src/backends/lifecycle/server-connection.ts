@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import { RemoteError, type GatewayError } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { isSessionExpired, isTimeout, toCallError } from '../link/link-errors.js';
@@ -10,10 +9,15 @@ import {
   isReinitializing,
   transition,
   type ConnectionEvent,
-  type ConnectionState,
   type ConnectionStatus,
 } from './connection-state.js';
+import { LinkWaiters } from './link-waiters.js';
+import type { ServerKind } from './retry-delays.js';
+import { RetryWait } from './retry-wait.js';
 import { ServerProbe } from './server-probe.js';
+import { ServerStarter } from './server-starter.js';
+import { StartSlots } from './start-slots.js';
+import { StateLog } from './state-log.js';
 import { unavailableErrorOf } from './unavailability.js';
 
 interface ConnectionObserver {
@@ -21,11 +25,13 @@ interface ConnectionObserver {
   /** Called before the state changes. */
   lost(link: Link, cause: Error): void;
   stateChanged(): void;
+  /** The server answered a request of a client with an error. */
+  refused?(request: LinkRequest, error: RemoteError): void;
 }
 
-interface LinkWaiter {
-  resolve(link: Link): void;
-  reject(error: Error): void;
+interface ConnectionOptions {
+  readonly kind?: ServerKind;
+  readonly slots?: StartSlots;
 }
 
 /**
@@ -33,13 +39,14 @@ interface LinkWaiter {
  * opens links and sets timers as the status requires.
  */
 export class ServerConnection {
-  private readonly logger = new Logger('Backend');
+  private readonly log: StateLog;
   private readonly stopping = new AbortController();
   private current: Link | undefined;
-  private currentStatus = initialStatus(Date.now());
+  private currentStatus: ConnectionStatus;
+  private readonly starter: ServerStarter;
   private running: Promise<void> | undefined;
   private closing: Promise<void> | undefined;
-  private endDelay: (() => void) | undefined;
+  private readonly retryWait = new RetryWait();
   private readonly probe = new ServerProbe({
     answered: (link) => this.recordAnswer(link),
     unanswered: (link) => {
@@ -48,14 +55,18 @@ export class ServerConnection {
   });
   /** While true, the end of the current link or attempt does not count as a failure; the next attempt begins at once. */
   private isReconnectRequested = false;
-  private waiters: LinkWaiter[] = [];
-  private linksOpened = 0;
+  private readonly waiters = new LinkWaiters();
 
   constructor(
     private readonly server: string,
-    private readonly connect: (signal: AbortSignal) => Promise<Link>,
+    connect: (signal: AbortSignal) => Promise<Link>,
     private readonly observer: ConnectionObserver,
-  ) {}
+    { kind = 'process', slots = StartSlots.unlimited() }: ConnectionOptions = {},
+  ) {
+    this.currentStatus = initialStatus(Date.now(), kind);
+    this.starter = new ServerStarter(connect, kind, slots);
+    this.log = new StateLog(server);
+  }
 
   /** The open link; undefined while there is none. */
   get link(): Link | undefined {
@@ -66,9 +77,8 @@ export class ServerConnection {
     return this.currentStatus;
   }
 
-  /** How many links were opened after the first. */
   get restarts(): number {
-    return Math.max(0, this.linksOpened - 1);
+    return this.starter.restarts;
   }
 
   /** The error with which a call fails now; undefined when the server is ready or calls wait for a new session. */
@@ -78,13 +88,22 @@ export class ServerConnection {
     return unavailableErrorOf(this.server, currentStatus, Date.now());
   }
 
+  /** To be called when a call is refused. Returns true when the next attempt begins earlier because of it. */
+  recordRefusedCall(): boolean {
+    const { nextAttemptAt } = this.currentStatus;
+    this.dispatch({ type: 'called' });
+    const isEarlier = this.currentStatus.nextAttemptAt !== nextAttemptAt;
+    if (isEarlier) this.retryWait.recheck();
+    return isEarlier;
+  }
+
   start(): void {
     this.running ??= this.run();
   }
 
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.endDelay?.();
+    this.retryWait.recheck();
     await this.current?.close();
     await this.running;
     await this.closing;
@@ -94,7 +113,7 @@ export class ServerConnection {
   reconnect(): void {
     this.isReconnectRequested = true;
     this.dispatch({ type: 'reconnect' });
-    this.endDelay?.();
+    this.retryWait.recheck();
     void this.current?.close();
   }
 
@@ -105,7 +124,7 @@ export class ServerConnection {
     const isDelayed = state === 'retrying' || state === 'crash-loop';
     if (this.isStopping || (isDelayed && !isReinitializing(this.currentStatus)))
       return Promise.reject(cause ?? stoppedError());
-    return new Promise((resolve, reject) => this.waiters.push({ resolve, reject }));
+    return this.waiters.wait();
   }
 
   /** Sends a request of a client. If the session has expired, sends the request once more, over the next link. */
@@ -123,8 +142,10 @@ export class ServerConnection {
         return result;
       },
       (error: unknown) => {
-        if (error instanceof RemoteError) this.recordAnswer(link);
-        else if (isTimeout(error) && link.received === received) this.recordTimeout(link, request);
+        if (error instanceof RemoteError) {
+          this.recordAnswer(link);
+          this.observer.refused?.(request, error);
+        } else if (isTimeout(error) && link.received === received) this.recordTimeout(link, request);
         if (attempt === 'first' && isSessionExpired(error)) return this.resend(link, request);
         throw toCallError(this.server, error);
       },
@@ -160,7 +181,7 @@ export class ServerConnection {
       await this.useLink();
       await this.waitForRetry();
     }
-    this.rejectWaiters(stoppedError());
+    this.waiters.reject(stoppedError());
     this.dispatch({ type: 'stop' });
   }
 
@@ -168,7 +189,8 @@ export class ServerConnection {
   private async useLink(): Promise<void> {
     let link: Link;
     try {
-      link = await this.connect(this.stopping.signal);
+      // Calls wait for a new session, which costs the server little.
+      link = await this.starter.open(this.stopping.signal, isReinitializing(this.currentStatus));
     } catch (error) {
       this.recordFailure({ type: 'failed', cause: error as Error });
       return;
@@ -187,37 +209,23 @@ export class ServerConnection {
 
   private linkOpened(link: Link): void {
     this.current = link;
-    this.linksOpened++;
     this.isReconnectRequested = false;
     this.dispatch({ type: 'opened' });
     this.observer.opened(link);
-    const { waiters } = this;
-    this.waiters = [];
-    for (const waiter of waiters) waiter.resolve(link);
+    this.waiters.resolve(link);
   }
 
   private recordFailure(event: Extract<ConnectionEvent, { readonly cause: Error }>): void {
     if (this.isReconnectRequested || this.isStopping) return;
     this.dispatch(event);
-    if (!isReinitializing(this.currentStatus)) this.rejectWaiters(event.cause);
+    if (!isReinitializing(this.currentStatus)) this.waiters.reject(event.cause);
   }
 
-  private rejectWaiters(reason: Error): void {
-    const { waiters } = this;
-    this.waiters = [];
-    for (const waiter of waiters) waiter.reject(reason);
-  }
-
-  private async waitForRetry(): Promise<void> {
-    const { since, nextAttemptAt = since } = this.currentStatus;
-    if (this.isStopping || nextAttemptAt === since) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.endDelay = resolve;
-      timer = setTimeout(resolve, nextAttemptAt - since).unref();
+  private waitForRetry(): Promise<void> {
+    return this.retryWait.until(() => {
+      const { since, nextAttemptAt = since } = this.currentStatus;
+      return this.isStopping ? 0 : nextAttemptAt - since;
     });
-    clearTimeout(timer);
-    this.endDelay = undefined;
   }
 
   private dispatch(event: ConnectionEvent): void {
@@ -225,19 +233,8 @@ export class ServerConnection {
     this.currentStatus = transition(previous, event, { now: Date.now(), random: Math.random() });
     const { state } = this.currentStatus;
     if (state === previous.state) return;
-    this.logState(previous.state);
+    this.log.changed(this.currentStatus, previous.state);
     this.observer.stateChanged();
-  }
-
-  private logState(previous: ConnectionState): void {
-    const { server } = this;
-    const { state, cause } = this.currentStatus;
-    const entry = { message: `server is ${state}`, server, reason: cause?.message };
-    if (state === 'unresponsive') this.logger.warn({ message: 'server does not answer', server });
-    else if (previous === 'unresponsive' && state === 'ready')
-      this.logger.log({ message: 'server answers again', server });
-    else if (state === 'retrying' || state === 'crash-loop') this.logger.warn(entry);
-    else if (state !== 'connecting') this.logger.log(entry);
   }
 
   private get isStopping(): boolean {

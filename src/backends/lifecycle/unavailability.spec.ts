@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { GatewayError, type UnavailableReason } from '../../core/errors.js';
+import type { FailureCause } from '../link/failure-cause.js';
 import { brokenError } from '../link/link-errors.js';
 import { ConnectError } from '../link/link.js';
 import { TransportError } from '../link/transport.js';
 import { initialStatus, type ConnectionStatus } from './connection-state.js';
-import { unavailableErrorOf } from './unavailability.js';
+import { causeOf, unavailableErrorOf } from './unavailability.js';
 
 const NOW = 1_000_000;
 
 const status = (values: Partial<ConnectionStatus>): ConnectionStatus => ({
-  ...initialStatus(NOW),
+  ...initialStatus(NOW, 'http'),
   ...values,
 });
 
@@ -17,6 +18,7 @@ const dataOf = (values: Partial<ConnectionStatus>): unknown =>
   unavailableErrorOf('db', status(values), NOW)?.data;
 
 const exited = new TransportError('broken', 'exited with code 1', { hasExited: true });
+const notFound = new TransportError('unreachable', 'cannot start', { spawnCode: 'ENOENT' });
 const http = (httpStatus: number): Error =>
   new ConnectError(new TransportError('refused', 'HTTP', { httpStatus }), []);
 
@@ -40,17 +42,28 @@ describe('unavailableErrorOf', () => {
     ['unreachable', 'an unknown error', { state: 'retrying', cause: new Error('no') }],
     ['unauthorized', 'HTTP 401', { state: 'retrying', cause: http(401) }],
     ['unauthorized', 'HTTP 403', { state: 'retrying', cause: http(403) }],
-    ['refused', 'HTTP 500', { state: 'retrying', cause: http(500) }],
-    ['broken', 'a lost connection', { state: 'retrying', cause: brokenError('lost') }],
+    ['unreachable', 'HTTP 404', { state: 'retrying', cause: http(404) }],
+    ['unreachable', 'HTTP 500', { state: 'retrying', cause: http(500) }],
+    ['unreachable', 'a lost connection', { state: 'retrying', cause: brokenError('lost') }],
+    ['unreachable', 'a missing command', { state: 'retrying', cause: new ConnectError(notFound, []) }],
+    ['unresponsive', 'a full stdin', { state: 'retrying', cause: new TransportError('busy', 'x') }],
     [
       'crashed',
       'a request of a lost process',
       { state: 'retrying', cause: brokenError('x', { cause: exited }) },
     ],
-    ['too-large', 'a large message', { state: 'retrying', cause: new TransportError('too-large', 'x') }],
+    ['crashed', 'a large message', { state: 'retrying', cause: new TransportError('too-large', 'x') }],
     ['disabled', 'the connection was stopped', { state: 'stopped' }],
   ])('has the reason %s for: %s', (reason, _what, values) => {
     expect(dataOf(values)).toEqual({ code: 'SERVER_UNAVAILABLE', server: 'db', reason, retryAfterMs: 1000 });
+  });
+
+  it('contains neither the address, nor the command, nor the output of the server', () => {
+    for (const message of ['getaddrinfo ENOTFOUND db.internal', 'cannot start "/opt/db"', 'Error: secret']) {
+      const error = unavailableErrorOf('db', status({ state: 'retrying', cause: new Error(message) }), NOW);
+      expect(error?.message).toBe('SERVER_UNAVAILABLE: server db is not available: it cannot be reached');
+      expect(JSON.stringify(error?.data)).not.toContain(message);
+    }
   });
 
   it.each([
@@ -66,5 +79,22 @@ describe('unavailableErrorOf', () => {
     const cause = new TransportError('session-expired', 'unknown session');
     expect(dataOf({ state: 'ready' })).toBeUndefined();
     expect(dataOf({ state: 'connecting', cause })).toBeUndefined();
+  });
+});
+
+describe('causeOf', () => {
+  it.each<[FailureCause | undefined, Partial<ConnectionStatus>]>([
+    [undefined, { state: 'connecting' }],
+    ['not-found', { state: 'retrying', cause: http(404) }],
+    ['not-found', { state: 'crash-loop', cause: new ConnectError(notFound, []) }],
+    [
+      'unreachable',
+      { state: 'retrying', cause: new TransportError('session-expired', 'x', { httpStatus: 404 }) },
+    ],
+    ['unauthorized', { state: 'retrying', cause: http(401) }],
+    ['crashed', { state: 'crash-loop', cause: new ConnectError(exited, []) }],
+    ['unresponsive', { state: 'unresponsive', cause: new Error('it does not answer') }],
+  ])('is %s for %j', (cause, values) => {
+    expect(causeOf(status(values))).toBe(cause);
   });
 });

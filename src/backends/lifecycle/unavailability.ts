@@ -1,5 +1,5 @@
-import { serverUnavailable, type GatewayError } from '../../core/errors.js';
-import { unavailableReason } from '../link/link-errors.js';
+import type { GatewayError } from '../../core/errors.js';
+import { downError, failureCauseOf, type FailureCause } from '../link/failure-cause.js';
 import { isReinitializing, type ConnectionStatus } from './connection-state.js';
 
 /** Shorter delays would make clients call again before a link can be open. */
@@ -14,15 +14,12 @@ export function unavailableErrorOf(
   const { state, cause, nextAttemptAt } = status;
   if (state === 'ready' || isReinitializing(status)) return undefined;
   const retryAfterMs = nextAttemptAt && Math.max(nextAttemptAt - now, MIN_RETRY_AFTER_MS);
-  return serverUnavailable(server, cause?.message ?? state, {
-    reason: reasonOf(status),
-    retryAfterMs,
-    cause,
-  });
+  const reason = causeOf(status) ?? (state === 'connecting' ? 'starting' : 'disabled');
+  return downError(server, reason, { retryAfterMs, cause });
 }
 
-function reasonOf({ state, cause }: ConnectionStatus): ReturnType<typeof unavailableReason> {
+/** Why the server cannot be used; while connecting, why the previous link or attempt failed. */
+export function causeOf({ state, cause }: ConnectionStatus): FailureCause | undefined {
   if (state === 'unresponsive') return 'unresponsive';
-  if (cause) return unavailableReason(cause);
-  return state === 'connecting' ? 'starting' : 'disabled';
+  return cause && failureCauseOf(cause);
 }

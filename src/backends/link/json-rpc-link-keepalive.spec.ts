@@ -7,12 +7,41 @@ const INTERVAL_MS = 30_000;
 
 const open = () => linkTo({}, { keepaliveIntervalMs: INTERVAL_MS });
 
-describe('JsonRpcLink with a keepalive interval', () => {
-  beforeEach(() => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-  });
-  afterEach(() => void jest.useRealTimers());
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+});
+afterEach(() => void jest.useRealTimers());
 
+const openIdle = () => linkTo({}, { idlePingIntervalMs: INTERVAL_MS });
+
+describe('JsonRpcLink with an idle interval', () => {
+  it('pings after every interval without a request, whatever the server sends', async () => {
+    const { transport, link } = await openIdle();
+    void link.request({ method: 'tools/list', timeoutMs: 1000 }).catch(() => {});
+    await advanceTime(INTERVAL_MS);
+    expect(transport.all('ping')).toHaveLength(0);
+    for (const pings of [1, 2]) {
+      transport.notify('notifications/message', { level: 'info' });
+      await advanceTime(INTERVAL_MS);
+      expect(transport.all('ping')).toHaveLength(pings);
+    }
+  });
+
+  it('stays open when the ping is not answered, and stops pinging when it is closed', async () => {
+    const { transport, link } = await openIdle();
+    const outcome = outcomeOf(link.closed);
+    await advanceTime(3 * INTERVAL_MS);
+    await advanceTime(10_000);
+    expect(outcome).toEqual({});
+    const pings = transport.all('ping').length;
+    await link.close();
+    await advanceTime(3 * INTERVAL_MS);
+    expect(transport.all('ping')).toHaveLength(pings);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('JsonRpcLink with a keepalive interval', () => {
   it('pings only after an interval without a message', async () => {
     const { transport } = await open();
     await advanceTime(INTERVAL_MS);
@@ -49,7 +78,7 @@ describe('JsonRpcLink with a keepalive interval', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('does not ping without a keepalive interval', async () => {
+  it('does not ping without an interval', async () => {
     const { transport } = await linkTo();
     await advanceTime(10 * INTERVAL_MS);
     expect(transport.all('ping')).toHaveLength(0);

@@ -5,7 +5,7 @@ import { withProgressToken } from '../../mcp/params.js';
 import { InboundMessages, type InboundOptions } from './inbound-messages.js';
 import { initializeServer, type InitializeOptions } from './initialize.js';
 import { brokenError, cancelledError, isSessionExpired, toTransportError } from './link-errors.js';
-import { LinkMonitor } from './link-monitor.js';
+import { LinkMonitor, type MonitorIntervals } from './link-monitor.js';
 import { LinkWarnings } from './link-warnings.js';
 import {
   ConnectError,
@@ -24,12 +24,10 @@ import { TransportError, type LinkTransport } from './transport.js';
 const DRAIN_TIMEOUT_MS = 5000;
 const NO_LINES: readonly string[] = [];
 
-export interface LinkOptions extends InitializeOptions, InboundOptions {
+export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorIntervals {
   readonly server: string;
   /** Rewrites own URIs in the params of a server request to public ones. */
   readonly toPublicParams?: ((params: JsonText) => JsonText | Promise<JsonText>) | undefined;
-  /** After this long without a message, the link pings the server, and closes if the server does not respond. */
-  readonly keepaliveIntervalMs?: number | undefined;
 }
 
 /**
@@ -73,10 +71,14 @@ export class JsonRpcLink implements Link {
       options.onMemoryLimit,
       () => options.onUnattributed?.('request'),
     );
-    this.monitor = new LinkMonitor((request) => this.request(request), {
-      linkFailed: (reason) => this.end(reason),
-      streamFailed: () => transport.reopenNotificationStream?.(),
-    });
+    this.monitor = new LinkMonitor(
+      (request) => this.request(request),
+      {
+        linkFailed: (reason) => this.end(reason),
+        streamFailed: () => transport.reopenNotificationStream?.(),
+      },
+      () => this.pending.latestId,
+    );
     this.warnings = new LinkWarnings(options.server);
     this.inbound = new InboundMessages(
       this.pending,
@@ -214,7 +216,7 @@ export class JsonRpcLink implements Link {
     this.serverFacts = await initializeServer((request) => this.request(request), this.options);
     transport.setProtocolVersion?.(this.serverFacts.protocolVersion);
     await transport.sendText(notificationMessage('notifications/initialized', undefined));
-    this.monitor.start(this.options.keepaliveIntervalMs);
+    this.monitor.start(this.options);
     // A transport without a separate stream delivers all notifications from the beginning.
     if (!transport.openNotificationStream) return this.streamState.markShared();
     this.streamState.startTimeout();

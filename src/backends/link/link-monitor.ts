@@ -7,6 +7,13 @@ import { TransportError, type StreamState } from './transport.js';
 const PING_TIMEOUT_MS = 5000;
 const LISTED = ['tools', 'resources', 'prompts'] as const;
 
+export interface MonitorIntervals {
+  /** After this long without a message, the link pings the server, and closes if the server does not respond. */
+  readonly keepaliveIntervalMs?: number | undefined;
+  /** After this long without a request, the link pings the server: some servers end idle sessions. */
+  readonly idlePingIntervalMs?: number | undefined;
+}
+
 interface LinkMonitorEvents {
   /** The link cannot be used any more. */
   linkFailed(reason: Error): void;
@@ -23,6 +30,8 @@ export class LinkMonitor {
   received = 0;
   /** The value of `received` at the end of the last keepalive interval. */
   private receivedBefore = -1;
+  /** The latest request at the last end of an idle interval. */
+  private requestBefore = -1;
   private probes = 0;
   private isStarted = false;
   private keepaliveTimer: NodeJS.Timeout | undefined;
@@ -32,16 +41,24 @@ export class LinkMonitor {
   constructor(
     private readonly request: (request: LinkRequest) => Promise<unknown>,
     private readonly events: LinkMonitorEvents,
+    /** A number that changes with every request over the link. */
+    private readonly latestRequest: () => number = () => 0,
   ) {}
 
   /**
    * To be called when the server is initialized: before that there is no session to check. With a keepalive interval,
-   * the monitor pings the server after every interval without a message. The server has one interval to respond.
+   * the monitor pings the server after every interval without a message. The server has one interval to respond. With an
+   * idle interval, it pings the server after every interval without a request, and only an error of the transport counts.
    */
-  start(keepaliveIntervalMs?: number): void {
+  start({ keepaliveIntervalMs, idlePingIntervalMs }: MonitorIntervals = {}): void {
     this.isStarted = true;
-    if (keepaliveIntervalMs === undefined) return;
-    this.keepaliveTimer = setInterval(() => this.keepAlive(keepaliveIntervalMs), keepaliveIntervalMs).unref();
+    if (keepaliveIntervalMs !== undefined)
+      this.keepaliveTimer = setInterval(
+        () => this.keepAlive(keepaliveIntervalMs),
+        keepaliveIntervalMs,
+      ).unref();
+    else if (idlePingIntervalMs !== undefined)
+      this.keepaliveTimer = setInterval(() => this.pingIfIdle(), idlePingIntervalMs).unref();
   }
 
   stop(): void {
@@ -89,6 +106,12 @@ export class LinkMonitor {
         if (isBadRequest(error)) this.events.linkFailed(new TransportError('session-expired', error.message));
       })
       .finally(() => (this.isSessionCheckPending = false));
+  }
+
+  /** Messages of the server do not count: servers end sessions without requests. */
+  private pingIfIdle(): void {
+    if (this.latestRequest() === this.requestBefore) this.ping().catch(() => {});
+    this.requestBefore = this.latestRequest();
   }
 
   private keepAlive(timeoutMs: number): void {

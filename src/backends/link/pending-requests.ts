@@ -81,6 +81,11 @@ export class PendingRequests {
     );
   }
 
+  /** Changes with every request. */
+  get latestId(): number {
+    return this.byId.latestId;
+  }
+
   add(
     request: LinkRequest,
     resolve: PendingRequest['resolve'],

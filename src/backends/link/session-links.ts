@@ -2,7 +2,8 @@ import { GatewayError, serverUnavailable } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import type { PrincipalQuota } from '../../state/principal-quota.js';
-import { toCallError, unavailableReason } from './link-errors.js';
+import { downError, failureCauseOf } from './failure-cause.js';
+import { toCallError } from './link-errors.js';
 import type { Link, LinkRequest } from './link.js';
 import { waitForLink } from './wait-for-link.js';
 
@@ -43,8 +44,7 @@ export class SessionLinks {
       return await (this.bySession.get(session.id)?.link ?? this.open(session));
     } catch (error) {
       if (error instanceof GatewayError && error.kind === 'limit-exceeded') throw error;
-      const reason = unavailableReason(error);
-      throw serverUnavailable(this.server, (error as Error).message, { reason, cause: error });
+      throw downError(this.server, failureCauseOf(error), { cause: error });
     }
   }
 

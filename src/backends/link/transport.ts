@@ -87,6 +87,8 @@ interface FaultDetails {
   readonly retryAfterMs?: number;
   /** The child process has ended, or closed a pipe, after which it is ended. */
   readonly hasExited?: boolean;
+  /** The error code of the operating system with which the child process could not be started. */
+  readonly spawnCode?: string | undefined;
 }
 
 export class TransportError extends Error {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeLink } from '../../../test/kit/fake-link.js';
 import type { NotificationStreamStatus } from './link.js';
-import { updateSourceOf } from './update-source.js';
+import type { SubscribeMode } from '../../config/common-server-config.js';
+import { takesSubscriptions, updateSourceOf } from './update-source.js';
 
 describe('updateSourceOf', () => {
   it.each<
@@ -22,6 +23,22 @@ describe('updateSourceOf', () => {
     const [subscribe, refusesSubscriptions, notificationStream, pollMs, expected] = row;
     const link = new FakeLink({}, { capabilities: { resources: { subscribe } } });
     Object.assign(link, { refusesSubscriptions, notificationStream });
-    expect(updateSourceOf(link, pollMs)).toBe(expected);
+    expect(updateSourceOf(link, 'announced', pollMs)).toBe(expected);
+  });
+});
+
+describe('takesSubscriptions', () => {
+  it.each<[SubscribeMode, resources: object | undefined, refuses: boolean, expected: boolean]>([
+    ['announced', { subscribe: true }, false, true],
+    ['announced', { subscribe: false }, false, false],
+    ['announced', undefined, false, false],
+    ['try', { subscribe: false }, false, true],
+    ['try', {}, true, false],
+    ['try', undefined, false, false],
+    ['never', { subscribe: true }, false, false],
+  ])('with subscribe: %s, resources: %j, refused: %j is %j', (mode, resources, refuses, expected) => {
+    const link = new FakeLink({}, { capabilities: { ...(resources && { resources }) } });
+    link.refusesSubscriptions = refuses;
+    expect(takesSubscriptions(link, mode)).toBe(expected);
   });
 });

@@ -1,3 +1,4 @@
+import type { SubscribeMode } from '../../config/common-server-config.js';
 import type { Link } from './link.js';
 
 /**
@@ -11,12 +12,22 @@ export type UpdateSource = 'subscriptions' | 'polling' | 'unsolicited' | 'none';
 
 type UpdateFacts = Pick<Link, 'facts' | 'notificationStream' | 'refusesSubscriptions'>;
 
-export const takesSubscriptions = ({ facts, refusesSubscriptions }: UpdateFacts): boolean =>
-  facts.capabilities.resources?.subscribe === true && !refusesSubscriptions;
+export function takesSubscriptions(
+  { facts, refusesSubscriptions }: UpdateFacts,
+  mode: SubscribeMode,
+): boolean {
+  const { resources } = facts.capabilities;
+  if (mode === 'never' || refusesSubscriptions || !resources) return false;
+  return mode === 'try' || resources.subscribe === true;
+}
 
-export function updateSourceOf(link: UpdateFacts, pollMs: number | undefined): UpdateSource {
+export function updateSourceOf(
+  link: UpdateFacts,
+  mode: SubscribeMode,
+  pollMs: number | undefined,
+): UpdateSource {
   const canNotify = link.notificationStream !== 'none';
-  if (canNotify && takesSubscriptions(link)) return 'subscriptions';
+  if (canNotify && takesSubscriptions(link, mode)) return 'subscriptions';
   if (pollMs !== undefined) return 'polling';
   return canNotify ? 'unsolicited' : 'none';
 }

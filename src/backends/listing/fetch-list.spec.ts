@@ -62,6 +62,7 @@ describe('fetchList', () => {
     const fetched = await fetchList(link, 'tools/list');
     expect(fetched).toEqual({
       definitions: [{ name: 'a', title: 'A', text: expect.any(String), wrapsOutput: true }],
+      digests: [expect.any(String)],
     });
     expect(JSON.parse(fetched.definitions[0]!.text)).toMatchObject({
       outputSchema: { type: 'object', properties: { result: { type: 'array' } }, required: ['result'] },

@@ -7,6 +7,7 @@ import { sliceScheduler } from '../../lib/slices/slices.js';
 import { objectOutputSchema } from '../../mcp/object-output.js';
 import { repairDefinition, type ListMember } from './repair-definition.js';
 import type { Link } from '../link/link.js';
+import { PageComparison, type PageDigests } from './page-digests.js';
 import {
   DEFAULT_LIST_LIMITS,
   MAX_CURSOR_LENGTH,
@@ -42,6 +43,10 @@ const MAX_SHORT_ITEM = 4096;
 export type ListMethod = keyof typeof LISTS;
 
 export interface FetchedList {
+  /** All pages are as before. The definitions were not read. */
+  readonly isUnchanged?: true;
+  /** The pages of a complete list, to compare the next fetch with. */
+  readonly digests?: PageDigests;
   readonly definitions: readonly Definition[];
   /** Items without a usable name, without a required member, or too long; absent when there are none. */
   readonly leftOut?: number;
@@ -58,25 +63,32 @@ export interface FetchedList {
 /**
  * Fetches all pages of one list. Duplicates are kept. Cursors are opaque, so that an empty cursor is followed too. A
  * cursor that the server repeats ends the list, because it leads to pages that were fetched before.
+ * `before` are the pages of the previous fetch: if all pages are the same, they are not read.
  */
 export async function fetchList(
   link: Pick<Link, 'request'>,
   method: ListMethod,
   limits: ListLimits = LISTS[method].limits,
+  before?: PageDigests,
 ): Promise<FetchedList> {
   const yieldIfDue = sliceScheduler.start();
   const builder = new ListBuilder(LISTS[method], limits);
+  const pages = new PageComparison(before);
   const cursors = new Set<string>();
   let cursor: string | undefined;
-  for (let pages = 0; pages < limits.maxPages; pages++) {
+  for (let count = 0; count < limits.maxPages; count++) {
     const params = cursor === undefined ? undefined : JSON.stringify({ cursor });
     const result = await link.request({ method, params, timeoutMs: limits.timeoutMs });
     // Pages of many servers may arrive in one iteration of the event loop.
     await yieldIfDue();
     const page = await runSliced(indexed(result), yieldIfDue);
-    await runSliced(builder.addPage(page), yieldIfDue);
+    for (const changed of pages.add(page)) await runSliced(builder.addPage(changed), yieldIfDue);
     cursor = nextCursorIn(page);
-    if (builder.isFull || cursor === undefined) return builder.build();
+    if (cursor === undefined && pages.isUnchanged) return { definitions: [], isUnchanged: true };
+    const isLast = cursor === undefined || cursors.has(cursor) || cursor.length > MAX_CURSOR_LENGTH;
+    if (isLast) for (const held of pages.rest()) await runSliced(builder.addPage(held), yieldIfDue);
+    if (builder.isFull) return builder.build();
+    if (cursor === undefined) return { ...builder.build(), digests: pages.result };
     if (cursors.has(cursor)) return { ...builder.build(), hasRepeatedCursor: true };
     if (cursor.length > MAX_CURSOR_LENGTH) return builder.build('the server has too long a cursor');
     cursors.add(cursor);

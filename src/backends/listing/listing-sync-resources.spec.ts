@@ -11,7 +11,11 @@ const RESOURCES_CHANGED = 'notifications/resources/list_changed';
 
 class Harness {
   readonly listings: Listing[] = [];
-  readonly sync = new ListingSync('db', async (listing) => void this.listings.push(listing));
+  readonly sync = new ListingSync('db', {
+    publish: async (listing) => void this.listings.push(listing),
+    failuresChanged: () => {},
+    refreshMs: () => 60_000,
+  });
 
   /** What was published last: `<URIs>/<templates>`. */
   get listed(): string {
@@ -228,5 +232,24 @@ describe('ListingSync of resources', () => {
     stale.disconnect();
     await advance(2000);
     expect(harness.listed).toBe('new:1/');
+  });
+});
+
+describe('ListingSync after an error of a read', () => {
+  it.each([
+    ['x://a', 2],
+    ['x://unlisted', 1],
+  ])('of %s has fetched the list of resources %i times', async (uri, count) => {
+    const harness = new Harness();
+    const link = await harness.attach(
+      answersWith(
+        () => ['x://a'],
+        () => [],
+      ),
+    );
+    const read = { method: 'resources/read', params: JSON.stringify({ uri }), timeoutMs: 1000 };
+    harness.sync.refresh.handleRefusal(read, new RemoteError(-32002, 'gone', '{}'));
+    await advance(2000);
+    expect(link.count('resources/list')).toBe(count);
   });
 });

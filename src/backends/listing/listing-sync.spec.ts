@@ -12,7 +12,11 @@ const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
 class Harness {
   readonly listings: Listing[] = [];
-  readonly sync = new ListingSync('db', async (listing) => void this.listings.push(listing));
+  readonly sync = new ListingSync('db', {
+    publish: async (listing) => void this.listings.push(listing),
+    failuresChanged: () => {},
+    refreshMs: () => 60_000,
+  });
 
   /** The names that were published last: `<tools>/<prompts>`. */
   get names(): string {

@@ -8,27 +8,13 @@ import type { JsonText } from '../../lib/json-text/json-text.js';
 import { DebouncedTask } from '../../lib/queues/debounced-task.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
 import type { Link, LinkRequest } from '../link/link.js';
-import { fetchList, type FetchedList, type ListMethod } from './fetch-list.js';
+import { fetchList, type FetchedList } from './fetch-list.js';
 import { FirstSync } from './first-sync.js';
+import { ListFailures } from './list-failures.js';
+import { CHANGED_KINDS, KINDS, METHODS, type Kind, type Lists } from './list-kinds.js';
 import type { ListLimits } from './list-limits.js';
-
-export type Lists = Omit<Listing, 'instructions'>;
-type Kind = keyof Lists;
-
-const METHODS: Readonly<Record<Kind, ListMethod>> = {
-  tools: 'tools/list',
-  prompts: 'prompts/list',
-  resources: 'resources/list',
-  templates: 'resources/templates/list',
-};
-const KINDS = Object.keys(METHODS) as readonly Kind[];
-
-const CHANGED_KINDS = new Map<string, readonly Kind[]>([
-  ['notifications/tools/list_changed', ['tools']],
-  ['notifications/prompts/list_changed', ['prompts']],
-  // MCP has no list change for templates alone.
-  ['notifications/resources/list_changed', ['resources', 'templates']],
-]);
+import { ListRefresh } from './list-refresh.js';
+import type { PageDigests } from './page-digests.js';
 
 export interface ListingSyncOptions {
   /** Replaces the usual limits of each list. */
@@ -45,10 +31,16 @@ type Warning = { readonly count: number } & Readonly<Record<string, unknown>>;
 /** The templates of a server that has none. `EMPTY_LISTING.templates` means that they are not known yet. */
 const NO_TEMPLATES: readonly ResourceTemplate[] = [];
 
-/** When a list is fetched again after a failure. The server need not send a list change for that. */
-const RETRY_MS = 5000;
 /** A burst of list changes causes one sync. A list is fetched at most once a second. */
 const RESYNC_TIMES = { debounceMs: 100, minIntervalMs: 1000 };
+export interface SyncEvents {
+  /** Resolves when the catalog has the listing. */
+  publish(listing: Listing): Promise<void>;
+  /** `failures` has changed. */
+  failuresChanged(): void;
+  /** The interval at which a server without a notification stream is listed again. */
+  refreshMs(): number;
+}
 
 /**
  * Keeps the listing of one server current. When a list cannot be fetched, the last known one is kept. Each list is fetched
@@ -66,17 +58,25 @@ export class ListingSync {
   private readonly done = new Set<Kind>();
   /** The fields of the last warning, as JSON, by message. */
   private readonly warnings = new Map<string, string>();
+  private readonly digests = new Map<Kind, PageDigests>();
+  readonly failures: ListFailures;
+  readonly refresh: ListRefresh;
   private link: Link | undefined;
 
   constructor(
     private readonly server: string,
-    /** Resolves when the catalog has the listing. */
-    private readonly publish: (listing: Listing) => Promise<void>,
+    private readonly events: SyncEvents,
     /** Sends a request of this class over the link. */
     private readonly send = (link: Link, request: LinkRequest) => link.request(request),
     private readonly options: ListingSyncOptions = {},
   ) {
     this.share = options.share ?? ((lists) => lists);
+    this.failures = new ListFailures(server, () => events.failuresChanged());
+    this.refresh = new ListRefresh({
+      refreshMs: () => events.refreshMs(),
+      listsResource: (uri) => typeof uri === 'string' && this.known.resources.find(uri) !== undefined,
+      fetch: (kinds) => this.fetch(kinds),
+    });
   }
 
   /** Fetches all lists over a new link at once. */
@@ -84,11 +84,13 @@ export class ListingSync {
     this.link = link;
     this.done.clear();
     for (const task of this.tasks.values()) task.runNow();
+    this.refresh.attach(link);
   }
 
   /** To be called when the link is lost. The known lists are kept. */
   detach(): void {
     this.link = undefined;
+    this.refresh.attach(undefined);
   }
 
   /** To be called when the link is replaced: from now on `whenSynced` waits for the first sync over the next link. */
@@ -110,7 +112,7 @@ export class ListingSync {
   /** Schedules a sync after a list change. Returns false when the notification is not a list change. */
   handleListChange(method: string): boolean {
     const kinds = CHANGED_KINDS.get(method);
-    for (const kind of kinds ?? []) this.tasks.get(kind)!.schedule();
+    this.fetch(kinds ?? []);
     return kinds !== undefined;
   }
 
@@ -126,20 +128,26 @@ export class ListingSync {
     for (const task of this.tasks.values()) task.stop();
   }
 
+  private fetch(kinds: readonly Kind[]): void {
+    for (const kind of kinds) this.tasks.get(kind)!.schedule();
+  }
+
   private async run(kind: Kind): Promise<void> {
     const { link } = this;
     if (!link) return;
+    // A list that was fetched over an earlier link may not have been published.
+    if (!this.done.has(kind)) this.digests.delete(kind);
     try {
       const fetched = this.share(await this.fetchers[kind](link));
       if (this.link !== link) return;
       this.known = { ...this.known, ...fetched };
-      await this.publish({ ...this.known, instructions: link.facts.instructions });
+      await this.events.publish({ ...this.known, instructions: link.facts.instructions });
       if (this.link !== link) return;
+      this.failures.remove(kind);
     } catch (error) {
+      this.digests.delete(kind);
       if (this.link !== link) return;
-      const { server } = this;
-      this.logger.warn({ message: `${METHODS[kind]} failed`, server, cause: String(error) });
-      this.tasks.get(kind)!.schedule(RETRY_MS);
+      this.tasks.get(kind)!.schedule(this.failures.add(kind, error as Error));
     }
     this.done.add(kind);
     if (this.done.size === KINDS.length) this.firstSync.complete();
@@ -153,13 +161,13 @@ export class ListingSync {
   };
 
   private async fetchNamed(link: Link, kind: 'tools' | 'prompts'): Promise<readonly Definition[]> {
-    if (!link.facts.capabilities[kind]) return [];
+    if (!link.facts.capabilities[kind]) return this.withoutDigest(kind, []);
     const definitions = await this.fetchDefinitions(link, kind);
     return definitions ? withoutDuplicates(definitions) : this.known[kind];
   }
 
   private async fetchResources(link: Link): Promise<ResourceList> {
-    if (!link.facts.capabilities.resources) return ResourceList.EMPTY;
+    if (!link.facts.capabilities.resources) return this.withoutDigest('resources', ResourceList.EMPTY);
     const { resources } = this.known;
     const definitions = await this.fetchDefinitions(link, 'resources');
     if (!definitions) return resources;
@@ -171,7 +179,7 @@ export class ListingSync {
 
   private async fetchTemplates(link: Link): Promise<readonly ResourceTemplate[]> {
     const known = this.known.templates;
-    if (!link.facts.capabilities.resources) return NO_TEMPLATES;
+    if (!link.facts.capabilities.resources) return this.withoutDigest('templates', NO_TEMPLATES);
     const definitions = await this.fetchDefinitions(link, 'templates');
     if (!definitions) return known;
     const { templates, refused } = await parseTemplates(this.server, definitions, sliceScheduler.start());
@@ -191,13 +199,22 @@ export class ListingSync {
     if (warning.count > 0) this.logger.warn({ message, server: this.server, ...warning });
   }
 
-  /** Returns undefined when the list is truncated but an earlier list is known, which is then kept. */
+  /** Returns the list of a server that has none. */
+  private withoutDigest<T>(kind: Kind, list: T): T {
+    this.digests.delete(kind);
+    return list;
+  }
+
+  /** Returns undefined when the known list is kept: it has not changed, or the server's list is truncated. */
   private async fetchDefinitions(link: Link, kind: Kind): Promise<FetchedList['definitions'] | undefined> {
     const { server, known } = this;
     const isKnown = kind === 'resources' ? known.resources.size > 0 : known[kind].length > 0;
     const request = (page: LinkRequest): Promise<JsonText> => this.send(link, page);
     const { limits, onTruncated } = this.options;
-    const fetched = await fetchList({ request }, METHODS[kind], limits).catch(emptyIfUnknownMethod);
+    const digests = this.digests.get(kind);
+    const fetched = await fetchList({ request }, METHODS[kind], limits, digests).catch(emptyIfUnknownMethod);
+    if (fetched.isUnchanged) return undefined;
+    this.digests.set(kind, fetched.digests);
     const {
       definitions,
       leftOut = 0,

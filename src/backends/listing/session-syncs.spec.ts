@@ -24,6 +24,7 @@ class Harness {
     {
       listed: async ({ id }, listing) => void this.listings.set(id, listing),
       truncated: () => this.truncated++,
+      refreshMs: () => 60_000,
     },
     (link, request) => link.request(request),
     () => this.shared,

@@ -3,7 +3,7 @@ import type { JsonText } from '../../lib/json-text/json-text.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link, LinkRequest } from '../link/link.js';
 import { SESSION_LIST_LIMITS } from './list-limits.js';
-import { ListingSync } from './listing-sync.js';
+import { ListingSync, type SyncEvents } from './listing-sync.js';
 import { SharedLists } from './shared-lists.js';
 
 interface SessionSyncEvents {
@@ -11,6 +11,7 @@ interface SessionSyncEvents {
   listed(owner: ClientSession, listing: Listing): Promise<void>;
   /** A list of a session is over a limit. */
   truncated(): void;
+  refreshMs(): number;
 }
 
 /** Keeps the listings of all sessions that have a link of their own to one server. */
@@ -50,7 +51,12 @@ export class SessionSyncs {
   }
 
   private create(owner: ClientSession): ListingSync {
-    const sync = new ListingSync(this.server, (listing) => this.events.listed(owner, listing), this.send, {
+    const events: SyncEvents = {
+      publish: (listing) => this.events.listed(owner, listing),
+      failuresChanged: () => undefined,
+      refreshMs: () => this.events.refreshMs(),
+    };
+    const sync = new ListingSync(this.server, events, this.send, {
       limits: SESSION_LIST_LIMITS,
       onTruncated: () => this.events.truncated(),
       share: (lists) => this.lists.share(lists, this.usual()),

@@ -3,7 +3,7 @@ import type { Definition } from '../../core/naming/catalog-entry.js';
 import { EMPTY_LISTING } from '../../core/catalog/catalog.js';
 import { ResourceList } from '../../core/resources/resource-list.js';
 import type { ResourceTemplate } from '../../core/resources/resource-template.js';
-import type { Lists } from './listing-sync.js';
+import type { Lists } from './list-kinds.js';
 
 type List = readonly Definition[] | readonly ResourceTemplate[] | ResourceList;
 

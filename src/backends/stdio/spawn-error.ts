@@ -6,7 +6,8 @@ import type { StdioServer } from './stdio-server.js';
 export function spawnError(server: StdioServer, cause: unknown): TransportError {
   const { code, message } = cause as NodeJS.ErrnoException;
   const why = directoryProblem(server.cwd) ?? commandProblem(server.command, code) ?? message;
-  return new TransportError('unreachable', `cannot start "${server.command}": ${why}`, {}, { cause });
+  const details = { spawnCode: code ?? 'unknown' };
+  return new TransportError('unreachable', `cannot start "${server.command}": ${why}`, details, { cause });
 }
 
 function directoryProblem(cwd: string | undefined): string | undefined {

@@ -62,7 +62,7 @@ class Builder {
       case 'flag':
         return typeof value === 'boolean' ? value : this.report(path, mustBe('true or false', value));
       case 'choice':
-        return shape.aliases.get(value as string) ?? this.buildText(value, path);
+        return shape.aliases.get(value as string) ?? this.buildText(choiceText(value, shape.values), path);
       default:
         return this.buildText(value, path);
     }
@@ -110,6 +110,10 @@ class Builder {
     this.problems.add(path, what);
   }
 }
+
+/** YAML reads a choice such as 2025 as a number. */
+const choiceText = (value: unknown, choices: readonly string[]): unknown =>
+  typeof value === 'number' && choices.includes(String(value)) ? String(value) : value;
 
 /** Does not quote the value, which may be a secret under the wrong key. */
 function mustBe(expected: string, value: unknown): string {

@@ -1,17 +1,22 @@
 export interface BackoffLimits {
   readonly firstMs: number;
   readonly maxMs: number;
+  /** The part of the delay that is random, from 0 to 1. */
+  readonly jitter?: number;
 }
 
 const DEFAULT_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 30_000 };
+const DEFAULT_JITTER = 0.5;
 
 /**
  * Exponential backoff with jitter: the delay in milliseconds before the next retry, after `retries` earlier ones.
- * `random`, from 0 to 1, chooses a delay between half of the longest and the longest, so that it is never close to zero.
+ * `random`, from 0 to 1, chooses a delay between half of the longest and the longest, or as `jitter` says, so that it is
+ * never close to zero.
  */
 export function backoffDelay(retries: number, random: number, limits = DEFAULT_LIMITS): number {
   const longest = Math.min(limits.maxMs, limits.firstMs * 2 ** retries);
-  return longest * (0.5 + random / 2);
+  const { jitter = DEFAULT_JITTER } = limits;
+  return longest * (1 - jitter + random * jitter);
 }
 
 /** Counts the retries of one operation. */

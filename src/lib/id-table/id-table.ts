@@ -20,6 +20,11 @@ export class IdTable<T extends Identified> implements Iterable<T> {
     return this.count;
   }
 
+  /** The last id that `nextId` returned. */
+  get latestId(): number {
+    return this.lastId;
+  }
+
   /** The id for the item that is added next. Skips ids whose slot is taken. */
   nextId(): number {
     if (this.count * 2 >= this.slots.length) this.grow();

@@ -61,7 +61,7 @@ const SERVERS: readonly TuiColumn[] = [
     title: 'REASON',
     width: { share: 3 },
     minListWidth: 70,
-    text: (row) => (row.kind === 'server' && row.item.state !== 'ready' ? firstLine(row.item.reason) : ''),
+    text: (row) => (row.kind === 'server' ? firstLine(row.item.reason) : ''),
     style: () => 'dim',
   },
 ];

@@ -1,5 +1,12 @@
 import { printable } from '../../client/printable.js';
-import { formatAge, formatCount, pluralize, formatBytes } from '../../client/format.js';
+import {
+  formatAge,
+  formatBytes,
+  formatCount,
+  formatState,
+  formatUpdates,
+  pluralize,
+} from '../../client/format.js';
 import { DetailPage } from './detail-page.js';
 import type { ListRow, DisabledTool } from './list-row.js';
 import { highlighterFor } from './highlight.js';
@@ -64,11 +71,12 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   const loaded = model.serverDetail?.detail;
   const detail = loaded?.id === id ? loaded : undefined;
   page.field('server', id, 'bold');
-  page.field('state', state, stateStyle(state));
-  page.field('reason', reason, state === 'ready' ? 'plain' : 'bad');
+  page.field('state', formatState(server), stateStyle(state));
+  if (state !== 'ready') page.field('reason', reason, 'bad');
   page.field('transport', transport);
   if (since !== undefined)
     page.field(state === 'ready' ? 'uptime' : 'state for', formatAge(since, model.now));
+  if (server.attempts > 0) page.field('attempts', formatCount(server.attempts));
   page.field('restarts', formatCount(restarts));
   page.field('process', pid);
   page.field('calls', `${formatCount(calls)} (${inFlight} running, ${waiting} queued)`);
@@ -78,7 +86,8 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.field('templates', formatCount(counts.templates));
   if (server.serverInfo) page.field('software', `${server.serverInfo.name} ${server.serverInfo.version}`);
   page.field('protocol', server.protocolVersion);
-  if (server.updates === 'none') page.field('updates', 'no updates can come');
+  const updates = formatUpdates(server);
+  if (updates !== server.updates) page.field('updates', updates, 'busy');
   page.field('defined by', server.origin === 'config' ? 'configuration' : 'administrator');
   if (!detail) return;
   page.heading('Latest stderr output');

@@ -54,6 +54,8 @@ export class HttpEndpoint {
   private lastSession = 0;
   /** Whether the server issues no session ids. */
   isStateless = false;
+  /** Whether a GET opens a notification stream; otherwise it is refused with 405. */
+  hasNotificationStream = true;
   /** The status of a POST to the URL of the SSE stream. */
   ssePostStatus = 405;
   /** The next POSTs are refused with these statuses. */
@@ -91,7 +93,8 @@ export class HttpEndpoint {
     const id = this.isStateless ? STATELESS : request.headers['mcp-session-id'];
     const link = typeof id === 'string' ? this.sessions.get(id) : undefined;
     if (request.method === 'POST') return this.post(await bodyOf(request), id !== undefined, link, response);
-    if (!link) response.writeHead(404).end();
+    if (request.method === 'GET' && !this.hasNotificationStream) response.writeHead(405).end();
+    else if (!link) response.writeHead(404).end();
     else if (request.method === 'GET') link.listen(response);
     else this.end(String(id), link, response);
   }

@@ -1,0 +1,29 @@
+/** Waits for the next attempt. The delay may be shortened or ended meanwhile. */
+export class RetryWait {
+  private wake: (() => void) | undefined;
+
+  /** Resolves when the delay, read again after every `recheck`, is over. It counts from the call of this method. */
+  async until(delayMs: () => number): Promise<void> {
+    const startedAt = performance.now();
+    for (;;) {
+      const remainingMs = delayMs() - (performance.now() - startedAt);
+      if (remainingMs <= 0) return;
+      await this.sleep(remainingMs);
+    }
+  }
+
+  /** To be called when the delay has changed. */
+  recheck(): void {
+    this.wake?.();
+  }
+
+  private async sleep(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+      timer = setTimeout(resolve, ms).unref();
+    });
+    clearTimeout(timer);
+    this.wake = undefined;
+  }
+}

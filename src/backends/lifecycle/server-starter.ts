@@ -1,0 +1,42 @@
+import type { Link } from '../link/link.js';
+import { TransportError } from '../link/transport.js';
+import type { ServerKind } from './retry-delays.js';
+import type { StartSlots } from './start-slots.js';
+
+/** Opens links to one server, within the limit of servers that start at once, and counts the starts. */
+export class ServerStarter {
+  private starts = 0;
+
+  constructor(
+    private readonly connect: (signal: AbortSignal) => Promise<Link>,
+    private readonly kind: ServerKind,
+    private readonly slots: StartSlots,
+  ) {}
+
+  /** How many processes were started after the first; without a process, how many links were opened after the first. */
+  get restarts(): number {
+    return Math.max(0, this.starts - 1);
+  }
+
+  /** An urgent link is opened without waiting for a slot. */
+  open(signal: AbortSignal, isUrgent: boolean): Promise<Link> {
+    return isUrgent ? this.start(signal) : this.slots.run(() => this.start(signal), signal);
+  }
+
+  private async start(signal: AbortSignal): Promise<Link> {
+    try {
+      const link = await this.connect(signal);
+      this.starts++;
+      return link;
+    } catch (error) {
+      if (this.kind === 'process' && !isSpawnError(error)) this.starts++;
+      throw error;
+    }
+  }
+}
+
+/** No process was started. */
+function isSpawnError(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof TransportError && cause.details.spawnCode !== undefined;
+}

@@ -1,0 +1,74 @@
+import { availableParallelism } from 'node:os';
+import { TransportError } from '../link/transport.js';
+
+/** A server that has not started by then gives up its slot, so that servers that hang do not keep others from starting. */
+const MAX_HOLD_MS = 3000;
+const SERVERS_PER_CORE = 2;
+
+/** Limits how many servers start at once. Servers beyond that wait in the order of their requests. */
+export class StartSlots {
+  private readonly queue = new Set<() => void>();
+  private free: number;
+  private isOpen = false;
+
+  constructor(limit = availableParallelism() * SERVERS_PER_CORE) {
+    this.free = limit;
+  }
+
+  /** Slots that are not limited, for links outside of the gateway's start. */
+  static unlimited(): StartSlots {
+    const slots = new StartSlots(Infinity);
+    slots.open();
+    return slots;
+  }
+
+  /** To be called when the gateway listens. No server starts before. */
+  open(): void {
+    this.isOpen = true;
+    this.startNext();
+  }
+
+  /** Number of servers that wait for a slot. */
+  get waiting(): number {
+    return this.queue.size;
+  }
+
+  /** Calls `start` when a slot is free, and frees the slot when its promise settles. Rejects when aborted before that. */
+  async run<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (this.isOpen && this.free > 0) this.free--;
+    else await this.waitForSlot(signal);
+    const timer = setTimeout(() => release(), MAX_HOLD_MS).unref();
+    let isHeld = true;
+    const release = (): void => {
+      clearTimeout(timer);
+      if (isHeld) this.free++;
+      isHeld = false;
+      this.startNext();
+    };
+    return start().finally(release);
+  }
+
+  private waitForSlot(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const abort = (): void => {
+        this.queue.delete(start);
+        reject(new TransportError('unreachable', 'it is being stopped'));
+      };
+      const start = (): void => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      };
+      this.queue.add(start);
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  private startNext(): void {
+    for (const start of this.queue) {
+      if (!this.isOpen || this.free <= 0) return;
+      this.free--;
+      this.queue.delete(start);
+      start();
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { serverUnavailable, type GatewayError } from '../../core/errors.js';
+import { isTimeout } from './link-errors.js';
+import { TransportError } from './transport.js';
+
+/**
+ * Why a link was lost or could not be opened, for operators.
+ * - `unauthorized`: the server refuses the credentials of the gateway
+ * - `not-found`: the URL, or the command, does not exist
+ * - `unreachable`: no connection, or no valid response
+ * - `crashed`: the process has ended
+ * - `unresponsive`: the server does not answer
+ */
+export type FailureCause = 'unauthorized' | 'not-found' | 'unreachable' | 'crashed' | 'unresponsive';
+
+/** What clients are told about a server that cannot be used: no address, no command and no output of the server. */
+const DESCRIPTIONS = {
+  starting: 'it is starting',
+  unreachable: 'it cannot be reached',
+  unauthorized: 'it refuses the credentials of the gateway',
+  crashed: 'its process has ended',
+  unresponsive: 'it does not answer',
+  disabled: 'it was disabled',
+} as const;
+
+export function failureCauseOf(error: unknown): FailureCause {
+  if (isTimeout(error)) return 'unresponsive';
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(error instanceof TransportError)) return cause ? failureCauseOf(cause) : 'unreachable';
+  const { fault, details } = error;
+  // The gateway ends a process that sends too long a line.
+  if (details.hasExited || fault === 'too-large') return 'crashed';
+  if (fault === 'busy') return 'unresponsive';
+  if (details.httpStatus === 401 || details.httpStatus === 403) return 'unauthorized';
+  if (isNotFound(error)) return 'not-found';
+  // A request in flight fails because of what happened to its link.
+  return cause instanceof TransportError ? failureCauseOf(cause) : 'unreachable';
+}
+
+const isNotFound = ({ fault, details }: TransportError): boolean =>
+  details.spawnCode === 'ENOENT' || (fault === 'refused' && details.httpStatus === 404);
+
+/** The error for a call to a server that is starting or down. */
+export function downError(
+  server: string,
+  cause: FailureCause | 'starting' | 'disabled',
+  options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
+): GatewayError {
+  const reason = cause === 'not-found' ? 'unreachable' : cause;
+  return serverUnavailable(server, DESCRIPTIONS[reason], { ...options, reason });
+}

@@ -1,0 +1,31 @@
+import type { Listing } from '../../core/catalog/catalog.js';
+import type { ListMethod } from './fetch-list.js';
+
+export type Lists = Omit<Listing, 'instructions'>;
+export type Kind = keyof Lists;
+
+export const METHODS: Readonly<Record<Kind, ListMethod>> = {
+  tools: 'tools/list',
+  prompts: 'prompts/list',
+  resources: 'resources/list',
+  templates: 'resources/templates/list',
+};
+export const KINDS = Object.keys(METHODS) as readonly Kind[];
+
+export const CHANGED_KINDS: ReadonlyMap<string, readonly Kind[]> = new Map([
+  ['notifications/tools/list_changed', ['tools']],
+  ['notifications/prompts/list_changed', ['prompts']],
+  // MCP has no list change for templates alone.
+  ['notifications/resources/list_changed', ['resources', 'templates']],
+]);
+
+/** By the method of a request: the lists in which what it names is. */
+export const NAMED_KINDS: ReadonlyMap<string, readonly Kind[]> = new Map([
+  ['tools/call', ['tools']],
+  ['prompts/get', ['prompts']],
+  ['resources/read', ['resources', 'templates']],
+]);
+
+/** The capability that a server with this list announces. */
+export const capabilityOf = (kind: Kind): 'tools' | 'prompts' | 'resources' =>
+  kind === 'templates' ? 'resources' : kind;

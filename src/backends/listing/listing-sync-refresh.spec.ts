@@ -1,0 +1,211 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { FakeLink, type Answers } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/promises.js';
+import type { Listing } from '../../core/catalog/catalog.js';
+import { RemoteError } from '../../core/errors.js';
+import { ListingSync } from './listing-sync.js';
+
+const TOOLS_AND_PROMPTS = { capabilities: { tools: {}, prompts: {} } };
+
+const REFRESH_MS = 60_000;
+
+class Harness {
+  readonly listings: Listing[] = [];
+  readonly sync = new ListingSync('db', {
+    publish: async (listing) => void this.listings.push(listing),
+    failuresChanged: () => void this.failureChanges++,
+    refreshMs: () => REFRESH_MS,
+  });
+  failureChanges = 0;
+
+  /** The names that were published last: `<tools>/<prompts>`. */
+  get names(): string {
+    const listing = this.listings.at(-1);
+    const of = (kind: 'tools' | 'prompts'): string => listing?.[kind].map(({ name }) => name).join() ?? '';
+    return `${of('tools')}/${of('prompts')}`;
+  }
+
+  async attach(answers: Answers, facts: object = TOOLS_AND_PROMPTS): Promise<FakeLink> {
+    const link = new FakeLink(answers, facts);
+    this.sync.attach(link);
+    await flushPromises();
+    return link;
+  }
+}
+
+const list = (kind: 'tools' | 'prompts', ...names: string[]): object => ({
+  [kind]: names.map((name) => ({ name, ...(kind === 'tools' && { inputSchema: { type: 'object' } }) })),
+});
+
+const answersWith = (tools: string, prompts: string): Answers => ({
+  'tools/list': () => list('tools', tools),
+  'prompts/list': () => list('prompts', prompts),
+});
+
+async function advance(ms: number): Promise<void> {
+  await jest.advanceTimersByTimeAsync(ms);
+  await flushPromises();
+}
+
+let warnings: jest.SpiedFunction<Logger['warn']>;
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  warnings = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+async function attachWithStream(answers: Answers, stream: FakeLink['notificationStream'] = 'none') {
+  const harness = new Harness();
+  const link = await harness.attach(answers);
+  link.notificationStream = stream;
+  return { harness, link };
+}
+
+const errorOf = (code: number): RemoteError => new RemoteError(code, 'no', '{}');
+
+describe('ListingSync, a list that fails for an hour', () => {
+  it('is fetched with backoff, logged at the first failure and at the end, and named meanwhile', async () => {
+    const harness = new Harness();
+    const recovered = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => {});
+    let fails = true;
+    const link = await harness.attach({
+      'tools/list': () => (fails ? new RemoteError(-32603, 'fetch failed', '{}') : list('tools', 't')),
+      'prompts/list': () => list('prompts', 'p'),
+    });
+    await advance(3_600_000);
+    expect(harness.sync.failures.reason).toBe('tools/list failed: fetch failed');
+    expect([warnings.mock.calls.length, harness.failureChanges]).toEqual([1, 1]);
+    expect(link.count('tools/list')).toBeGreaterThan(60);
+    expect(link.count('tools/list')).toBeLessThan(125);
+    fails = false;
+    await advance(60_000);
+    expect([harness.names, harness.sync.failures.reason]).toEqual(['t/p', undefined]);
+    expect([recovered.mock.calls.length, harness.failureChanges]).toEqual([1, 2]);
+  });
+
+  it('has a message of 200 characters at most', async () => {
+    const harness = new Harness();
+    await harness.attach({ 'tools/list': () => new RemoteError(-32603, 'x'.repeat(9999), '{}') });
+    expect(harness.sync.failures.reason).toHaveLength('tools/list failed: '.length + 200);
+  });
+});
+
+describe('ListingSync of a server without a notification stream', () => {
+  it.each([
+    ['none', 4],
+    ['opening', 4],
+    ['open', 1],
+  ] as const)('with the stream %s fetches the lists %i times in 3.5 intervals', async (stream, count) => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    const { link } = await attachWithStream(answersWith('t', 'p'), stream);
+    await advance(3.5 * REFRESH_MS);
+    expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([count, count]);
+    expect(link.count('resources/list')).toBe(0);
+  });
+
+  it.each([
+    [0, 54_000],
+    [1, 66_000],
+  ])('waits with jitter %d for %i ms', async (random, ms) => {
+    jest.spyOn(Math, 'random').mockReturnValue(random);
+    const { link } = await attachWithStream(answersWith('t', 'p'));
+    await advance(ms - 1);
+    expect(link.count('tools/list')).toBe(1);
+    await advance(102);
+    expect(link.count('tools/list')).toBe(2);
+  });
+
+  it('publishes what a deploy added or removed', async () => {
+    const tools = ['a', 'b'];
+    const { harness } = await attachWithStream({ 'tools/list': () => list('tools', ...tools) });
+    for (const change of [() => tools.push('c'), () => tools.shift()]) {
+      change();
+      await advance(70_000);
+      expect(harness.names).toBe(`${tools.join()}/`);
+    }
+  });
+
+  it('publishes the same list again while the server sends the same pages, and does not read them', async () => {
+    const { harness, link } = await attachWithStream(answersWith('t', 'p'));
+    const [{ tools }] = [harness.listings.at(-1)!];
+    const parse = jest.spyOn(JSON, 'parse');
+    await advance(3 * REFRESH_MS);
+    expect(link.count('tools/list')).toBeGreaterThanOrEqual(3);
+    expect(harness.listings.every((listing) => listing.tools === tools || listing.tools.length === 0)).toBe(
+      true,
+    );
+    expect(parse.mock.calls.filter(([text]) => text.includes('inputSchema'))).toEqual([]);
+  });
+
+  it('follows a list that alternates between two states, at most once per interval', async () => {
+    let fetches = 0;
+    const { harness, link } = await attachWithStream({
+      'tools/list': () => list('tools', `state${fetches++ % 2}`),
+    });
+    await advance(10 * REFRESH_MS);
+    expect(link.count('tools/list')).toBeLessThanOrEqual(13);
+    expect(harness.names).toBe(`state${(fetches - 1) % 2}/`);
+  });
+
+  it('does not take a list for unchanged that was fetched over an earlier link and not published', async () => {
+    const harness = new Harness();
+    const first = await harness.attach({});
+    harness.sync.detach();
+    first.asked('tools/list').answer(list('tools', 'new'));
+    await flushPromises();
+    first.disconnect();
+    await harness.attach(answersWith('new', 'p'));
+    expect(harness.names).toBe('new/p');
+  });
+
+  it('lists a kind again after its capability was missing for a while', async () => {
+    const harness = new Harness();
+    await harness.attach(answersWith('t', 'p'));
+    await harness.attach(answersWith('t', 'p'), { capabilities: { prompts: {} } });
+    expect(harness.names).toBe('/p');
+    await harness.attach(answersWith('t', 'p'));
+    expect(harness.names).toBe('t/p');
+  });
+});
+
+describe('ListingSync after an error of the server', () => {
+  const call = { method: 'tools/call', params: '{"name":"t"}', timeoutMs: 1000 };
+
+  it.each([
+    [-32601, 2],
+    [-32602, 2],
+    [-32002, 2],
+    [-32603, 1],
+    [-32000, 1],
+  ])('with code %i has fetched the list %i times', async (code, count) => {
+    const harness = new Harness();
+    const link = await harness.attach(answersWith('t', 'p'));
+    harness.sync.refresh.handleRefusal(call, errorOf(code));
+    await advance(2000);
+    expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([count, 1]);
+  });
+
+  it('fetches the list at most once in 10 s', async () => {
+    const harness = new Harness();
+    const link = await harness.attach(answersWith('t', 'p'));
+    for (let n = 0; n < 300; n++) {
+      harness.sync.refresh.handleRefusal(call, errorOf(-32602));
+      await advance(100);
+    }
+    expect(link.count('tools/list')).toBe(1 + 3);
+  });
+
+  it('fetches no list of a server that announces its changes, nor for other methods', async () => {
+    const harness = new Harness();
+    const facts = { capabilities: { tools: { listChanged: true }, prompts: {} } };
+    const link = await harness.attach(answersWith('t', 'p'), facts);
+    harness.sync.refresh.handleRefusal(call, errorOf(-32602));
+    harness.sync.refresh.handleRefusal({ ...call, method: 'completion/complete' }, errorOf(-32602));
+    await advance(2000);
+    expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([1, 1]);
+  });
+});
