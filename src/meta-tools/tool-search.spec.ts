@@ -26,6 +26,13 @@ describe('ToolSearch', () => {
     expect(await search(harness, 'read', EVERYTHING, 3)).toHaveLength(3);
   });
 
+  it('returns `limit` results when the scope does not list some of the best matches', async () => {
+    const harness = new MetaToolHarness();
+    for (const id of ['a', 'b'])
+      await harness.put(id, { tools: [{ name: 'read' }, { name: `read_${id}` }] }, 'never');
+    expect(await search(harness, 'read', EVERYTHING, 2)).toEqual(['read', 'read_a']);
+  });
+
   it('does not find meta tools', async () => {
     const harness = new MetaToolHarness();
     expect(await search(harness, 'search tools catalog describe')).toEqual([]);

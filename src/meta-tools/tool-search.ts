@@ -32,7 +32,9 @@ export class ToolSearch {
     const table = scope instanceof SessionScope ? scope.catalog.tools : this.indexedTable;
     const indexes = await this.indexesFor(table, scope);
     const view = table.view(scope);
-    return search(indexes, query, { limit }).flatMap((usual) => view.listedEntry(usual) ?? []);
+    // Entries that the scope does not list are indexed too, and must not displace listed ones from the results.
+    const found = search(indexes, query, { limit: limit + view.names.unlistedCount });
+    return found.flatMap((usual) => view.listedEntry(usual) ?? []).slice(0, limit);
   }
 
   private async indexesFor(table: NameTable, scope: Scope): Promise<SearchIndex<ListedEntry>[]> {

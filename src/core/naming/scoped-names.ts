@@ -20,7 +20,8 @@ interface ScopeContents {
  * - Style `never`: the first server keeps the name; the entries of the others are not listed.
  * - A name that belongs to another server (`ServerIds`) counts as taken in both styles.
  * - A prefixed name that is also the prefixed name of a tool of another server of the scope gets a digest on both servers.
- *   So does one of which that is not known: the other server has not listed yet, or has the tool switched off.
+ *   So does a prefixed name that may be the name of such a tool, because the other server has not listed yet or has the
+ *   tool switched off.
  *
  * The name of an entry depends on the servers of the scope alone, not on the order in which they listed.
  */
@@ -34,6 +35,8 @@ export class ScopedNames {
   readonly byName = new Map<string, CatalogEntry>();
   /** Prefixed names that several servers of the scope have, with the entries that have a digest for that reason. */
   readonly equalPrefixedNames: { readonly name: string; readonly entry: CatalogEntry }[] = [];
+  /** Number of entries that the scope contains but does not list. */
+  unlistedCount = 0;
   private readonly byServer: ReadonlyMap<string, ServerEntries>;
   private readonly claims = new Map<string, ListedEntry[]>();
 
@@ -61,7 +64,8 @@ export class ScopedNames {
       if (name === entry.publicName) continue;
       const renamed = entry.withName(name);
       this.renamed.set(entry, renamed);
-      if (name !== undefined) this.byName.set(name, renamed);
+      if (name === undefined) this.unlistedCount++;
+      else this.byName.set(name, renamed);
     }
   }
 
