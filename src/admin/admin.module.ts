@@ -80,7 +80,7 @@ export class AdminModule implements BeforeApplicationShutdown {
     { httpAdapter }: HttpAdapterHost<FastifyAdapter>,
   ) {
     const fastify = httpAdapter.getInstance();
-    // Fastify would parse a body before any guard runs. `BodyInterceptor` reads those of the admin API.
+    // Without this, Fastify would parse bodies before any guard runs. `BodyInterceptor` reads the bodies of the admin API.
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (_request, _body, done) => done(null));
   }

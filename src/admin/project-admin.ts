@@ -23,7 +23,7 @@ export interface TaggedProject {
 export class ProjectAdmin {
   constructor(
     private readonly projects: Projects,
-    private readonly servers: ServerViews,
+    private readonly serverViews: ServerViews,
     private readonly actions: AdminActions,
     private readonly live: LiveConfig,
     private readonly tags: EntityTags,
@@ -70,7 +70,7 @@ export class ProjectAdmin {
   ): PlannedChange | undefined {
     const { servers, description } = body;
     const unknownServers = servers.flatMap((server, index) =>
-      this.servers.find(server)
+      this.serverViews.find(server)
         ? []
         : [{ field: `servers[${index}]`, message: `there is no server \`${server}\`` }],
     );

@@ -162,8 +162,8 @@ export class ServerAdmin {
   }
 
   /**
-   * Whether the address policy allows the URL of a definition. It resolves the host name, so it is called before the
-   * action: actions run one at a time. The address of every connection is checked again.
+   * Whether the address policy allows the URL of a definition. The check resolves the host name, which may take long. So
+   * it is made before the action, because actions run one at a time. The address of every connection is checked again.
    */
   private async allowsAddress(id: string, { url }: JsonObject): Promise<boolean> {
     if (typeof url !== 'string' || !URL.canParse(url)) return true;
@@ -188,7 +188,7 @@ export class ServerAdmin {
     if (!listed)
       throw new AdminProblem(
         'conflict',
-        `the tools of server \`${id}\` are not known: it has not connected yet`,
+        `the tools of server \`${id}\` are not known: it is disabled or has not connected yet`,
       );
     throw notFound('tool', tool);
   }
@@ -212,7 +212,7 @@ export class ServerAdmin {
   }
 }
 
-/** Takes the planned change, because a request that changes nothing is not refused. */
+/** A request that changes nothing is not refused: its `change` is undefined. */
 function refuseUnless(isAllowed: boolean, change: PlannedChange | undefined): PlannedChange | undefined {
   if (change && !isAllowed) throw new AdminProblem('address-not-allowed', REFUSED_BY_POLICY);
   return change;

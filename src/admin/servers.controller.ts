@@ -32,7 +32,7 @@ export class ServersController {
   }
 
   /**
-   * Adds a server, or replaces its whole definition and every decision about it
+   * Adds a server, or replaces the whole definition of an existing one; earlier decisions about it are dropped
    *
    * @remarks A definition with a command needs `admin.allowStdio: true`.
    * @param id - Id of the server.
@@ -44,9 +44,9 @@ export class ServersController {
     @Body(JsonObjectPipe) definition: JsonObject,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ServerDetailDto> {
-    const { created, ...server } = await this.admin.put(caller, id, definition);
+    const { created, ...tagged } = await this.admin.put(caller, id, definition);
     if (created) reply.code(201);
-    return withEtag(reply, server);
+    return withEtag(reply, tagged);
   }
 
   /**
@@ -137,7 +137,7 @@ export class ServersController {
    *
    * @param id - Id of the server.
    * @param tool - The server's own name of the tool, URL-encoded.
-   * @throws {409} The tools of the server are not known.
+   * @throws {409} The tools are not known, because the server is disabled or has not connected yet.
    */
   @Post(':id/tools/:tool/enable')
   @HttpCode(200)
@@ -155,7 +155,7 @@ export class ServersController {
    *
    * @param id - Id of the server.
    * @param tool - The server's own name of the tool, URL-encoded.
-   * @throws {409} The tools of the server are not known.
+   * @throws {409} The tools are not known, because the server is disabled or has not connected yet.
    */
   @Post(':id/tools/:tool/disable')
   @HttpCode(200)

@@ -9,8 +9,8 @@ import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
 
 /**
- * After the listener was closed, idle connections stay open for this long: a balancer that reuses one is answered, and
- * one that needs a new connection is refused and selects another gateway.
+ * For this long after the listener was closed, idle connections stay open: a request on one of them is answered. A new
+ * connection is refused, so that the balancer selects another gateway.
  */
 const LINGER_MS = 500;
 
@@ -21,7 +21,10 @@ const LINGER_MS = 500;
 @Injectable()
 export class Drain implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Drain');
-  /** From the signal on the gateway is not ready, so that load balancers select it no longer. */
+  /**
+   * True from the shutdown signal on. The readiness probe then fails, so that load balancers no longer select this
+   * gateway.
+   */
   isDraining = false;
   /** Absent when the application does not listen. */
   server: Pick<GatewayServer, 'closeAfterResponse' | 'stopListening' | 'whenClosed'> | undefined;
@@ -34,14 +37,18 @@ export class Drain implements BeforeApplicationShutdown {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Only SIGTERM, the signal of orchestrators, has the accept phase: a user who presses Ctrl-C does not wait for it. */
+  /**
+   * Only SIGTERM, the signal of orchestrators, has the accept phase and the linger: a user who presses Ctrl-C waits for
+   * neither.
+   */
   async beforeApplicationShutdown(signal?: string): Promise<void> {
     this.isDraining = true;
     const acceptMs = signal === 'SIGTERM' ? Math.min(this.settings.acceptMs, this.settings.drainMs) : 0;
     const deadline = performance.now() + this.settings.drainMs;
     if (acceptMs > 0) await sleep(acceptMs, undefined, { ref: false });
     this.server?.closeAfterResponse();
-    // Until then the listener stays open: these requests may need a response of their client, on a new connection.
+    // The listener stays open until the current requests are finished: a server may ask the client something during a
+    // call, and the client answers on a new connection.
     await completesWithin(this.receiver.whenCurrentFinished(), timeUntil(deadline));
     this.server?.stopListening();
     await this.server?.whenClosed(Math.min(LINGER_MS, acceptMs, timeUntil(deadline)));

@@ -78,22 +78,28 @@ export class SessionStreams {
       return;
     }
     const sequence = this.isOwnSequence(resume.sequence) ? resume.sequence : undefined;
-    // After an event of the previous process, the client has received no event of this process.
+    // If the last event is one of the previous process, the client has no event of this one: all are replayed.
     if (resume.stream === '') this.standalone.connect(response, sequence ?? 0, primer);
     else this.resumeResponse(response, resume.stream, sequence);
   }
 
-  /** Called periodically: writes a comment to a quiet standalone stream and removes response streams that are done. */
-  keepAlive(quietMs: number): void {
+  /**
+   * To be called often. Writes a comment to the standalone stream every `intervalMs`, and removes response streams that
+   * are done.
+   */
+  keepAlive(intervalMs: number): void {
     const now = performance.now();
-    if (now - this.lastKeepAliveAt >= quietMs) {
+    if (now - this.lastKeepAliveAt >= intervalMs) {
       this.lastKeepAliveAt = now;
       this.standalone.keepAlive();
     }
     for (const stream of this.responses.values()) this.removeIfDone(stream);
   }
 
-  /** `sequence` is undefined for a stream of the previous process. A stream of this process may have the same name. */
+  /**
+   * `sequence` is undefined for a stream of the previous process. It is not looked up by name, because a stream of this
+   * process may have the same name.
+   */
   private resumeResponse(response: ServerResponse, name: string, sequence: number | undefined): void {
     const stream = sequence === undefined ? undefined : this.responses.get(name);
     if (stream) {
@@ -101,7 +107,8 @@ export class SessionStreams {
       this.removeIfDone(stream);
       return;
     }
-    // The stream has ended: the rest of its events is in the replay buffer.
+    // The stream has ended: the rest of its events is replayed from the buffer. Of a stream of the previous process
+    // nothing is left, and the response ends at once.
     const ended = this.createStream(name);
     ended.end();
     ended.connect(response, sequence);

@@ -31,7 +31,7 @@ export class SessionsByPrincipal {
   /**
    * The session to end so that this principal can open one when `limits.sessions` is reached. It belongs to the principal
    * that has the most: of its oldest sessions, the one that is idle for longest. Undefined unless that principal has at
-   * least two more than this one, so that it still has at least as many afterwards.
+   * least two sessions more than this one: afterwards, it must not have fewer than this one.
    */
   sessionToEndFor(quotaKey: string): Session | undefined {
     const { largest, largestSize } = this.ranking;

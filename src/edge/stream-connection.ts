@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 
 /** Large events are written in chunks, so that a client that reads slowly is not taken for one that reads nothing. */
 const MAX_WRITE_BYTES = 65_536;
-/** After so many bytes of one event, other work of the event loop comes first, even if the client reads that fast. */
+/**
+ * After this many bytes of one event, the connection lets other work of the event loop run, even if the client could
+ * read more.
+ */
 const MAX_TURN_BYTES = 1_048_576;
 const NOTHING = Buffer.alloc(0);
 const NO_PARTS: readonly Buffer[] = [];
@@ -14,11 +17,10 @@ interface ConnectionListener {
 
 /** One connection of a stream. Destroyed when the client reads nothing for too long, also after the stream ended. */
 export class StreamConnection {
-  /** The part of the last event that is not written yet. */
-  private unwritten: Buffer = NOTHING;
-  /** The parts of the last event that follow it. */
-  private rest: readonly Buffer[] = NO_PARTS;
-  /** Bytes of the last event that were written since other work came first. */
+  /** What is left of the part that is being written. An event consists of one or more parts. */
+  private currentPart: Buffer = NOTHING;
+  private laterParts: readonly Buffer[] = NO_PARTS;
+  /** Bytes of the current event that were written since other work could last run. */
   private turnBytes = 0;
   private isEnding = false;
   /** Runs while the socket is full, and after the end of the response until the connection is closed. */
@@ -41,7 +43,7 @@ export class StreamConnection {
   }
 
   get unwrittenBytes(): number {
-    return this.rest.reduce((sum, { length }) => sum + length, this.unwritten.length);
+    return this.laterParts.reduce((sum, { length }) => sum + length, this.currentPart.length);
   }
 
   get isEnded(): boolean {
@@ -49,9 +51,9 @@ export class StreamConnection {
   }
 
   /** Must not be called while the connection is blocked. */
-  write(bytes: Buffer, rest: readonly Buffer[] = NO_PARTS): void {
-    this.unwritten = bytes;
-    this.rest = rest;
+  write(firstPart: Buffer, laterParts: readonly Buffer[] = NO_PARTS): void {
+    this.currentPart = firstPart;
+    this.laterParts = laterParts;
     this.turnBytes = 0;
     this.writeChunks();
   }
@@ -63,10 +65,10 @@ export class StreamConnection {
   }
 
   private writeChunks(): void {
-    while (this.unwritten.length > 0 && !this.isBlocked) {
-      const isLast = this.unwritten.length <= MAX_WRITE_BYTES;
-      const chunk = isLast ? this.unwritten : this.unwritten.subarray(0, MAX_WRITE_BYTES);
-      if (!isLast) this.unwritten = this.unwritten.subarray(MAX_WRITE_BYTES);
+    while (this.currentPart.length > 0 && !this.isBlocked) {
+      const isLast = this.currentPart.length <= MAX_WRITE_BYTES;
+      const chunk = isLast ? this.currentPart : this.currentPart.subarray(0, MAX_WRITE_BYTES);
+      if (!isLast) this.currentPart = this.currentPart.subarray(MAX_WRITE_BYTES);
       if (isLast) this.takeNextPart();
       this.turnBytes += chunk.length;
       if (!this.response.write(chunk)) this.startStuckTimer();
@@ -74,8 +76,8 @@ export class StreamConnection {
   }
 
   private takeNextPart(): void {
-    this.unwritten = this.rest[0] ?? NOTHING;
-    if (this.rest.length > 0) this.rest = this.rest.slice(1);
+    this.currentPart = this.laterParts[0] ?? NOTHING;
+    if (this.laterParts.length > 0) this.laterParts = this.laterParts.slice(1);
   }
 
   private finish(): void {
@@ -101,7 +103,7 @@ export class StreamConnection {
 
   private drained(): void {
     if (this.response.destroyed) return;
-    if (this.unwritten.length > 0 && this.turnBytes >= MAX_TURN_BYTES) {
+    if (this.currentPart.length > 0 && this.turnBytes >= MAX_TURN_BYTES) {
       this.turnBytes = 0;
       setImmediate(() => this.drained());
       return;

@@ -44,8 +44,9 @@ export class HealthController {
   }
 
   /**
-   * The gateway accepts requests, and its lists are as complete as possible. A server that is down does not make it unready: all replicas use the same server, and
-   * taking all of them out of service would turn a partial failure into an outage.
+   * The gateway accepts requests, and its lists are as complete as possible. A server that is down does not make the
+   * gateway unready: all replicas use the same server, and taking all of them out of service would turn a partial failure
+   * into an outage.
    */
   @Get('ready')
   @HealthCheck(CHECK_OPTIONS)

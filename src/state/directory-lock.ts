@@ -25,9 +25,10 @@ export class DirectoryLock {
   ) {}
 
   /**
-   * Resolves with the number of the term, from 1. A new number means that the lock was lost meanwhile, so that the caller
-   * has to read the directory again. Rejects with a StateError when another gateway holds the lock, and with a storage failure when no claim can be
-   * written. Released by `release`.
+   * Resolves with the number of the current term; a term is a time without interruption in which this process holds the
+   * lock. A higher number than at the last call means that the lock was lost in between, so the caller has to read the
+   * directory again. Rejects with a StateError when another gateway holds the lock, and with a storage failure when no
+   * claim can be written.
    */
   acquire(): Promise<number> {
     return this.queue.run(() => this.ensureHeld());
@@ -69,7 +70,8 @@ export class DirectoryLock {
     const start = performance.now();
     let firstHeartbeats: ReadonlySet<string> | undefined;
     for (;;) {
-      // Measured before the claims are read, which may take longer than the contention period on a busy machine.
+      // Measured before the claims are read: a slow read must not use up the contention period, or the first attempt
+      // would already be the last.
       const waitedMs = performance.now() - start;
       const claim = await LockClaim.place(this.directory, this.timing);
       const claims = await competingWith(claim);
@@ -82,7 +84,11 @@ export class DirectoryLock {
     }
   }
 
-  /** A claim whose process is known to run. A process in another PID namespace counts once its claim has a new heartbeat. */
+  /**
+   * The claim to give up for. Before `contentionMs` there is none, because two gateways that start at once both withdraw.
+   * Then it is one whose process was found running, or, after `leaseMs`, one of another container or machine that has
+   * had a heartbeat since the first attempt.
+   */
   private confirmedHolder(
     claims: readonly CompetingClaim[],
     waitedMs: number,

@@ -98,7 +98,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     } finally {
       this.pending.delete(row.id);
     }
-    // A link that was opened meanwhile has left out the row, because it was pending.
+    // A link that was opened meanwhile has left out this row, because the row was pending. So confirmed URIs are marked
+    // dirty too: that link may not have them.
     const link = this.linkOf(row);
     if (!link) this.sessionLinks.open(row);
     for (const uri of uris)
@@ -119,7 +120,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     const hasOwnRow = this.subscribers.table.resource(server, uri) !== undefined;
     for (const { owner, reconciler } of this.links.of(server)) {
       if (reconciler.holds(uri)) {
-        // In a first listing, a resource that is subscribed already has not changed.
+        // That a server lists its resources for the first time is no change of a resource that is already subscribed.
         if (!isFirstListing) this.updates.reportPossibleChange(server, uri, owner);
       } else if (hasOwnRow) reconciler.resourceListed(uri);
     }
@@ -189,7 +190,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
         this.startReconciler(backend, link, owner);
   }
 
-  /** Starts without upstream subscriptions, and replaces an earlier reconciler of the link. */
+  /** The new reconciler replaces an earlier one of the link, and has no upstream subscriptions yet. */
   private startReconciler(backend: Backend, link: Link, owner: string | undefined): void {
     const server = backend.id;
     const reportChange = (uri: string): void => this.updates.reportPossibleChange(server, uri, owner);
@@ -198,7 +199,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       createUpstream(backend, link, reportChange),
       this.wanted.desiredOn(server, owner),
       {
-        // After a deletion, subscribers would take an update for the return of the resource.
+        // No update for a deleted resource: its subscribers would conclude that it exists again.
         resubscribed: (uri) => {
           if (!this.wanted.isGone({ server, uri })) reportChange(uri);
         },

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 
-/** The first warnings with one message are all logged, after that at most one per interval. */
+/** Of warnings with the same message, the first ones are all logged, and later ones at most once per interval. */
 const INITIAL_WARNINGS = 3;
 const WARNING_INTERVAL_MS = 10_000;
 
@@ -24,7 +24,6 @@ export class LinkWarnings {
   /** `message` is one of a fixed set of texts; `cause` says more about this occurrence. */
   add(message: string, cause?: string): void {
     const counts = this.counts.get(message) ?? { logged: 0, suppressed: 0, lastLoggedAt: 0 };
-    this.counts.set(message, counts);
     if (counts.logged >= INITIAL_WARNINGS && this.now() - counts.lastLoggedAt < WARNING_INTERVAL_MS) {
       counts.suppressed++;
       return;

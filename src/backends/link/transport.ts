@@ -7,7 +7,10 @@ import type { JSONRPCMessage, MessageExtraInfo, RequestId } from '@modelcontextp
 export interface MessageExtra extends MessageExtraInfo {
   /** The message as the server wrote it, so that payloads pass unchanged. */
   readonly document?: JsonDocument;
-  /** The request on whose response stream the message came; absent when it came on a stream that requests share. */
+  /**
+   * The request on whose response stream the message came; absent when it came on a stream that belongs to no single
+   * request, such as stdout or the notification stream.
+   */
   readonly requestId?: RequestId;
 }
 
@@ -26,7 +29,7 @@ export interface InboundGate {
   readonly isOverRate: boolean;
   /** To be called before a message is parsed, while `isOverRate`. False for a message that must not be parsed. */
   admits(text: string): boolean;
-  /** Counts a message against the rate although it has no effect: it had to be read. */
+  /** Counts an ignored message against the rate too, because reading it took time. */
   charge(): void;
   /** For how many milliseconds the transport must not read after it has read for `ms`. */
   pauseAfter(ms: number): number;
@@ -45,7 +48,7 @@ export interface LinkTransport extends Transport {
    */
   sendText(text: string, requestId?: RequestId): Promise<void>;
 
-  /** Called with a message that is over a limit of JSON and was not read. */
+  /** Called when a message was not read because it exceeds a JSON limit. The problem says which one. */
   onrefused?: ((problem: JsonProblem) => void) | undefined;
 
   /** Set before `start`. */
@@ -81,11 +84,14 @@ export interface LinkTransport extends Transport {
 export type TransportFault = 'unreachable' | 'session-expired' | 'refused' | 'broken' | 'too-large' | 'busy';
 
 interface FaultDetails {
-  /** A message was not read, because it is over the size limit. */
+  /**
+   * Only with `too-large`: the transport stopped reading at its size limit. Not set when the message was read and then
+   * refused.
+   */
   readonly isUnread?: boolean;
   readonly httpStatus?: number;
   readonly retryAfterMs?: number;
-  /** The child process has ended, or closed a pipe, after which it is ended. */
+  /** The child process has exited, or has closed a pipe and is therefore stopped by the gateway. */
   readonly hasExited?: boolean;
   /** The error code of the operating system with which the child process could not be started. */
   readonly spawnCode?: string | undefined;

@@ -3,7 +3,7 @@ interface Expiring {
   readonly deadline: number;
 }
 
-/** The largest delay of `setTimeout`, which replaces a longer one by 1 ms. */
+/** The longest delay that `setTimeout` accepts. A longer one is treated as 1 ms. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
@@ -14,7 +14,9 @@ export class Deadlines<T extends Expiring> {
   private timer: NodeJS.Timeout | undefined;
   private dueAt = Infinity;
 
-  /** `minDelayMs` is the minimum delay of the timer. Items may expire that much late, so that many share one sweep. */
+  /**
+   * The timer waits at least `minDelayMs`, so that one sweep covers many items. An item may expire late by that time.
+   */
   constructor(
     private readonly items: () => Iterable<T>,
     private readonly expire: (item: T) => void,

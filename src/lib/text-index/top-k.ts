@@ -10,7 +10,8 @@ export class TopK<Item> {
 
   constructor(
     private readonly limit: number,
-    private readonly compare: (a: Item, b: Item) => number,
+    /** Order of items with the same score: of two, the one that comes first is better. */
+    private readonly compareTied: (a: Item, b: Item) => number,
   ) {}
 
   /** An item with a lower score is rejected. */
@@ -41,7 +42,7 @@ export class TopK<Item> {
   }
 
   private isWorse(score: number, item: Item, otherScore: number, other: Item): boolean {
-    return score === otherScore ? this.compare(item, other) > 0 : score < otherScore;
+    return score === otherScore ? this.compareTied(item, other) > 0 : score < otherScore;
   }
 
   private siftUp(from: number, item: Item, score: number): void {

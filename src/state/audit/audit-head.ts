@@ -23,8 +23,8 @@ export async function readHead(path: string): Promise<AuditHead> {
 }
 
 /**
- * Not synced, because after a power failure an older head is still valid. Only the first head is synced, because later
- * ones overwrite it in place.
+ * Only the first head is synced, so that the file exists with its full length. Later heads overwrite it in place without
+ * a sync: after a power failure, an older head is still valid.
  */
 export async function writeHead(path: string, { seq, hash }: ChainEnd): Promise<void> {
   const record = `${`{"seq":${seq},"hash":"${hash}"}`.padEnd(RECORD_BYTES - 1)}\n`;

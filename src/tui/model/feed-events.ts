@@ -21,7 +21,8 @@ export function listsAffectedBy(kind: string, data: Data): readonly ListId[] {
   if (kind === 'project') return EVERY_LIST;
   if (kind === 'subscription') return ['subscriptions', 'resources'];
   if (kind !== 'catalog') return [];
-  switch (data['kind']) {
+  const changedList = data['kind'];
+  switch (changedList) {
     case 'tools':
       return ['tools', 'disabled-tools', 'servers'];
     case 'prompts':
@@ -39,30 +40,31 @@ export function withFeedEvent(model: Model, kind: string, data: Data): Model {
     case 'session':
       return withSession(model, data);
     case 'config':
-      return withConfig(model, data);
+      return withConfigProblem(model, data);
     default:
       return model;
   }
 }
 
-function withConfig(model: Model, { ok, problem }: Data): Model {
+function withConfigProblem(model: Model, { ok, problem }: Data): Model {
   if (ok !== false) return model;
   return withNotice(model, `configuration refused: ${typeof problem === 'string' ? problem : ''}`, 'bad');
 }
 
 function withServer(model: Model, data: Data): Model {
-  const id = String(data['id']);
-  const isFresh = model.lists.servers.paged.pages.every((page) => page.isFresh);
+  const { paged } = model.lists.servers;
   // The list of servers that is loaded later includes this change.
-  if (!isLoaded(model.lists.servers.paged)) return model;
+  if (!isLoaded(paged)) return model;
+  const isFresh = paged.pages.every((page) => page.isFresh);
+  const id = String(data['id']);
   const others = model.servers.filter((server) => server.id !== id);
   if (data['removed'] === true) return withServers(model, others, isFresh);
   const server = data as unknown as ServerSummary;
   const at = model.servers.findIndex((known) => known.id === id);
   const servers = at === -1 ? [...others, server] : model.servers.with(at, server);
   const next = withServers(model, servers, isFresh);
-  // The loaded details of the server are out of date: no list has version -1, so they are requested again.
   if (model.serverDetail?.detail.id !== id) return next;
+  // Details are loaded again when their version is not that of the list of servers, and -1 never is.
   return { ...next, serverDetail: { ...model.serverDetail, version: -1 } };
 }
 

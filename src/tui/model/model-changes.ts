@@ -24,7 +24,7 @@ export function withAllRows(list: ListState, entries: readonly ListRow[], isFres
   return withRows(list, { ...paged, pages });
 }
 
-/** Sets all servers, and the rows of the panel to those that match its search. */
+/** Stores all servers, and shows in the servers panel those that match its search. */
 export function withServers(model: Model, servers: readonly ServerSummary[], isFresh: boolean): Model {
   const { query } = model.panels.servers;
   const found = servers.filter(({ id, state, transport, reason = '' }) =>
