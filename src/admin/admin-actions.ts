@@ -63,8 +63,8 @@ export class AdminActions {
   }
 
   /**
-   * Also for a request that was refused before its change was planned. Each problem is recorded once, within a limit on
-   * their number. The refusal stands if it cannot be recorded.
+   * Also for a request that was refused before its change was planned. Each problem is recorded once, if `RefusalBudget`
+   * allows it. A refusal that cannot be recorded remains a refusal.
    */
   async recordRefusal(
     { actor, requestId }: Omit<AdminCaller, 'precondition'>,

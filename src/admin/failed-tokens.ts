@@ -3,18 +3,19 @@ import { Injectable, Logger } from '@nestjs/common';
 import { ClientAddresses, type PeerRequest } from '../edge/client-addresses.js';
 import { Metrics } from '../metrics/metrics.js';
 
-/** Failures of one address without a delay; one of them is forgotten per second. */
+/** Number of failures of one address that are answered without a delay. One failure is forgotten per second. */
 const FREE_FAILURES = 20;
 const FORGET_INTERVAL_MS = 1000;
 /** Each further failure is answered later than the one before, up to the maximum. */
 const DELAY_STEP_MS = 100;
 const MAX_DELAY_MS = 5000;
-/** Of an attempt that is refused unchecked: the others are answered then. */
+/** For an attempt that is refused unchecked. By then, the delayed answers of the address have been sent. */
 export const RETRY_AFTER_SECONDS = String(MAX_DELAY_MS / 1000);
-/** Attempts of one address, and of all, whose answer is delayed at the same time. Further ones are refused unchecked. */
+/** Answers to one address that are delayed at the same time. Further attempts of the address are refused unchecked. */
 const MAX_PENDING = 16;
+/** Answers to all addresses that are delayed at the same time. Further failures are answered at once. */
 const MAX_PENDING_IN_TOTAL = 1000;
-/** The address with the oldest failure is forgotten first. */
+/** Beyond this number, the address whose last failure is longest ago is forgotten. */
 const MAX_ADDRESSES = 10_000;
 const LOG_INTERVAL_MS = 10_000;
 
@@ -25,8 +26,8 @@ interface Failures {
 }
 
 /**
- * Slows down guessing of admin tokens: counts failures by the address of the client and delays their answers. A valid token is not
- * delayed; it is refused only while the same address has many failed attempts in progress.
+ * Slows down guessing of admin tokens: counts failures by the address of the client and delays their answers. A valid
+ * token is not delayed; it is refused only while many answers to the same address are delayed.
  */
 @Injectable()
 export class FailedTokens {

@@ -1,14 +1,15 @@
 import { Metrics } from '../metrics/metrics.js';
 import type { AdminRole } from './admin-tokens.js';
 
-/** Refusals of one role that are recorded at once, and then the time until another one may be recorded. */
+/** Number of refusals of one role that may be recorded in a burst. */
 const MAX_BURST = 100;
+/** After a burst, one more refusal may be recorded per interval. */
 const REFILL_INTERVAL_MS = 10_000;
 
 interface Budget {
   left: number;
   refilledAt: number;
-  /** Since the last refusal that was recorded. */
+  /** Number of refusals since the last one that was recorded. */
   suppressed: number;
 }
 
@@ -23,7 +24,10 @@ export class RefusalBudget {
     metrics.expose({ type: 'counter', name, help }, () => [[{}, this.suppressed]]);
   }
 
-  /** Undefined when this refusal must not be recorded. Otherwise the number of those that were not, since the last one. */
+  /**
+   * Undefined when this refusal must not be recorded. Otherwise the number of refusals that were not recorded since the
+   * last one that was.
+   */
   take(role: AdminRole, now = performance.now()): number | undefined {
     const budget = this.byRole.get(role) ?? { left: MAX_BURST, refilledAt: now, suppressed: 0 };
     this.byRole.set(role, budget);

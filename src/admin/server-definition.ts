@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from '../lib/json-text/json-value.js';
 import { invalidInput, type FieldError } from './admin-problem.js';
 import { REDACTED } from './secret-redactor.js';
 
-/** Replaces a secret value in responses. In a request it keeps the stored value. */
+/** Stands for a secret value in responses. In a request, it stands for the stored value, which is kept. */
 export const MASK = '********';
 
 const SECRET_SECTIONS = ['headers', 'env'] as const;
@@ -87,7 +87,7 @@ export const changedKeys = (before: JsonObject, after: JsonObject): string[] =>
     (key) => !isDeepStrictEqual(before[key], after[key]),
   );
 
-/** Whether both start the same process. */
+/** Whether both servers start the same child process. */
 export const hasSameCommand = (a: ServerConfig, b: ServerConfig): boolean =>
   a.type === 'stdio' &&
   b.type === 'stdio' &&

@@ -40,7 +40,7 @@ async function namesOf(
   return [];
 }
 
-/** `call` takes public names; `enable` and `disable` take own names of tools that are not in that state yet. */
+/** `call` takes public names, `enable` own names of disabled tools, and `disable` own names of enabled tools. */
 async function toolNamesFor(
   action: string,
   [server = '']: readonly string[],

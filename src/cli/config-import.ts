@@ -15,10 +15,10 @@ interface ImportResult {
 
 type ServerDefinition = Record<string, unknown>;
 
-/** A string, or a comment to the end of its line or to its own end. */
+/** A string, or a comment: from two slashes to the end of the line, or between comment marks. */
 const STRING_OR_COMMENT = /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
-/** Keys with the same meaning in the configuration of the gateway. Other keys are settings of the program that wrote the file. */
+/** Keys with the same meaning in the configuration of the gateway. Other keys belong to the program that wrote the file. */
 const KEPT_KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
 /** Names of other programs for `url`. */
 const URL_ALIASES = ['serverUrl', 'httpUrl'];

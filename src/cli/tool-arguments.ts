@@ -5,7 +5,8 @@ import { isJsonObject, type JsonObject } from '../lib/json-text/json-value.js';
 const PAIR = /^([^=:]+)(:?=)(.*)$/s;
 
 /**
- * Parses the arguments of a tool from JSON (literal, `@file`, or `-` for stdin) and from pairs, which override it.
+ * Parses the arguments of a tool from JSON (literal, `@file`, or `-` for stdin) and from pairs. A pair overrides the
+ * member of the same name in the JSON.
  * Throws a RangeError with the reason.
  */
 export function parseToolArguments(

@@ -14,7 +14,7 @@ import { GatewayProblem, unreachable, type GatewayProblemKind } from './gateway-
 import type { GatewayTarget } from './gateway-target.js';
 
 const REQUEST_TIMEOUT_MS = 15_000;
-/** Enable and reconnect respond after the server is ready or has failed. */
+/** Longer, because enable and reconnect respond only after the server is ready or has failed. */
 const SERVER_ACTION_TIMEOUT_MS = 90_000;
 const MAX_PAGE_SIZE = 1000;
 

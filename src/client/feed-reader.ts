@@ -1,7 +1,7 @@
 import { SseParser } from '../lib/sse/sse-parser.js';
 import { GatewayProblem } from './gateway-problem.js';
 
-/** The gateway sends a heartbeat every 15 seconds. */
+/** The gateway sends a heartbeat every 15 seconds, so a connection that is silent for longer than this is dead. */
 const MAX_SILENCE_MS = 40_000;
 const MAX_EVENT_BYTES = 4_194_304;
 const MIN_BACKOFF_MS = 250;

@@ -27,7 +27,7 @@ export interface LocalGateway {
 
 /**
  * Options take precedence over the environment, and the environment over the configuration on this machine. A token that
- * was found on this machine is not sent to another one.
+ * was found in that configuration is not sent to another machine.
  */
 export async function resolveGatewayTarget(
   options: TargetOptions,

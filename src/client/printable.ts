@@ -11,14 +11,15 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\
 
 /**
  * Makes untrusted text safe for a terminal: unprintable characters become escapes such as `\x1b`. The result is one
- * line. Every text from a server or client must pass it before it is written to a terminal.
+ * line. Every text from a server or client must be passed through this function before it is written to a
+ * terminal.
  */
 export function printable(text: string): string {
   if (ASCII.test(text)) return text;
   return text.replace(UNPRINTABLE, escape).replace(EXCESS_MARKS, '$1');
 }
 
-/** The same for text of several lines. Tabs become four spaces. */
+/** Like `printable`, for text of several lines. Tabs become four spaces. */
 export const printableLines = (text: string): string[] =>
   text.split(/\r?\n/).map((line) => printable(line.replaceAll('\t', '    ')));
 

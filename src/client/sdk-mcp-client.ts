@@ -105,5 +105,5 @@ function problemOf(error: unknown, url: string): GatewayProblem {
   return unreachable(url, error);
 }
 
-/** The SDK prefixes the message of the server. */
+/** The message of the server, without the prefix that the SDK adds. */
 const messageOf = ({ message }: McpError): string => message.replace(/^MCP error -?\d+: /, '');

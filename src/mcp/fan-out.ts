@@ -3,7 +3,7 @@ import type { EventFrame } from './event-frame.js';
 import type { DeliverOptions, Subscriber } from './mcp-context.js';
 
 const SLICE_MS = 8;
-/** Also bounds the writes to sockets that Node makes after the slice. */
+/** Maximum number of deliveries in a slice. Also bounds the writes to sockets that Node makes after the slice. */
 const MAX_SLICE_DELIVERIES = 512;
 /** While this many notifications wait, the fan-out does not yield to the event loop. */
 const MAX_WAITING = 10_000;

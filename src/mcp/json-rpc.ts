@@ -73,7 +73,7 @@ const withMembers = (
 ): Inbound =>
   json && json.text.length > MAX_EAGER_LENGTH ? { ...message, paramsMembers: json.members } : message;
 
-/** The positions of so many members are not known, and finding them in a longer text would take too long. */
+/** Whether the positions of the members are not known, and the text is so long that finding them would take too long. */
 const isTooWide = (json: JsonText): boolean =>
   !json.isIndexed && json.text.length > MAX_UNINDEXED_LENGTH && json.isObject;
 

@@ -17,7 +17,7 @@ export function requireUri(params: Params | undefined): string {
   return uri;
 }
 
-/** Of the params themselves: the arguments of a call are one member. Each key is compared, which takes time. */
+/** Maximum number of members of params. All arguments of a call are one member. Limited, because each key is compared. */
 const MAX_PARAMS_MEMBERS = 1000;
 const MAX_KEY_LENGTH = 1000;
 

@@ -1,6 +1,6 @@
 /**
- * Port for the secret that signs list cursors. It does not change while the process runs. Replicas will share one, so that
- * a cursor of one replica is valid at the others.
+ * Port for the secret that signs list cursors. The secret does not change while the process runs. Replicas will share
+ * one secret, so that a cursor of one replica is valid at the others.
  */
 export abstract class CursorKey {
   /**

@@ -25,7 +25,7 @@ export async function syncDirectory(path: string): Promise<void> {
   try {
     await directory.sync();
   } catch (error) {
-    // Some network file systems do not support it.
+    // Some network file systems cannot sync a directory.
     if (errnoOf(error) !== 'EINVAL') throw error;
   } finally {
     await directory.close();

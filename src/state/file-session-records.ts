@@ -30,7 +30,7 @@ export class FileSessionRecords extends SessionRecords {
   private readonly records = new SessionRecordSet();
   /** Lines that are not written yet. */
   private lines: string[] = [];
-  /** The write that includes them. */
+  /** The write that will include these lines. */
   private nextWrite: Promise<void> = Promise.resolve();
   private failureCount = 0;
   private failedAt = -Infinity;

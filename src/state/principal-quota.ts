@@ -1,11 +1,11 @@
 import { GatewayError, limitExceeded } from '../core/errors.js';
 import type { QuotaCounter, Quotas } from './quotas.js';
 
-/** What one principal may have at a time: the name of the counter, the limit, and its words in an error. */
+/** A limit on what one principal may have at a time. `name` is the name of its counter. */
 interface PrincipalLimit {
   readonly name: string;
   readonly limit: number;
-  /** For example `open sessions`. */
+  /** What is limited, in the words of an error: for example `open sessions`. */
   readonly what: string;
 }
 
@@ -14,7 +14,7 @@ interface PrincipalLimit {
  * address of an anonymous one.
  */
 export class PrincipalQuota {
-  /** The counters of principals that hold something, by quota key: building their keys anew for each call is slow. */
+  /** By quota key: the counters of principals that hold something. Kept, because building the key of a counter is slow. */
   private readonly counters = new Map<string, readonly [QuotaCounter]>();
 
   constructor(

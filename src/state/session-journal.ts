@@ -43,7 +43,7 @@ export class SessionJournal {
 
   /** Reads without changing the file. Rejects when the file exists and cannot be opened. */
   async read(): Promise<JournalReading> {
-    // Damaged unless it is read completely: `replace` then keeps a copy.
+    // If reading fails, the file counts as damaged, so that `replace` keeps a copy of it.
     this.isDamaged = true;
     const reading = await readChanges(linesOf(this.path));
     this.isDamaged = reading.damage !== undefined;

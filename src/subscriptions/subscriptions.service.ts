@@ -214,7 +214,7 @@ export class Subscriptions implements OnModuleInit {
     const rows = [...table.ofSubscriber(session.id)].filter(
       (row) => this.isUriOf(row, text) && (!address || !this.isVisible(scope, row)),
     );
-    // The own URI of several servers means the one that the client is subscribed to, and none if it is to several.
+    // Several servers may have the same own URI. It is ambiguous if the client is subscribed to it on more than one.
     return rows.length === 1 ? rows : [];
   }
 

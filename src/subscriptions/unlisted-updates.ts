@@ -1,11 +1,11 @@
 import type { ResourceUpdate } from './resource-update.js';
 
-/** After that, the updates are sent under the URIs that the resources will probably have. */
+/** After this time, held updates are sent under the URIs that the resources will probably have. */
 const MAX_HOLD_MS = 10_000;
 
 /** Holds updates of servers that have not listed their resources, because the public URIs depend on the lists. */
 export class UnlistedUpdates {
-  /** By server: the latest update of each resource. As many as there are subscribed resources at most. */
+  /** By server: the latest update of each resource. There are at most as many as subscribed resources. */
   private readonly held = new Map<string, Map<string, ResourceUpdate>>();
 
   constructor(

@@ -76,7 +76,7 @@ export class TuiSession {
     this.listeners.emit();
   }
 
-  /** Applies the event, and reloads the lists that it changed after a short delay, together with others. */
+  /** Applies the event. The lists that it changed are reloaded after a short delay, with those of other events. */
   private onFeedEvent(kind: string, data: Readonly<Record<string, unknown>>): void {
     if (kind === 'server' && this.isOutsideProject(data['id'])) return;
     this.dispatch({ type: 'feed', kind, data });
@@ -91,8 +91,8 @@ export class TuiSession {
   }
 
   /**
-   * The feed has events of all servers. One that is not in the list is outside the project: a `project` event announces
-   * servers that enter or leave it.
+   * The feed has events of all servers. A server that is not in the list is outside the project: when a server enters or
+   * leaves the project, the feed sends a `project` event.
    */
   private isOutsideProject(server: unknown): boolean {
     return this.options.project !== undefined && !this.model.servers.some(({ id }) => id === server);

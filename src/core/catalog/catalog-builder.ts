@@ -106,7 +106,7 @@ export class CatalogBuilder {
     }
   }
 
-  /** The server with the resources of the directory. Those of its listing may be newer: their job may not have ended. */
+  /** The server with the resources of the directory. Those in its listing are newer while their job has not ended. */
   private withBuiltResources(server: ListedServer): ListedServer {
     const { resources, templates } = this.resources.directory.offerOf(server.id) ?? EMPTY_LISTING;
     const { listing } = server;

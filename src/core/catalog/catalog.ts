@@ -15,7 +15,10 @@ export interface Listing {
   readonly instructions?: string | undefined;
 }
 
-/** The server has not listed anything yet. Callers compare its members by identity: a server can list nothing, too. */
+/**
+ * The listing of a server that has not listed yet. Callers compare its members by identity, because a list of a server
+ * may be empty too.
+ */
 export const EMPTY_LISTING: Listing = {
   tools: [],
   prompts: [],

@@ -8,7 +8,7 @@ export interface ServerEntries {
   readonly style: NamingStyle;
   /** Sorted by usual name. The same array as before when no entry changed. */
   readonly listed: readonly ListedEntry[];
-  /** Those of the listed entries whose name in a scope depends on its other servers. */
+  /** The listed entries whose name in a scope depends on the other servers of the scope. */
   readonly unsettled: readonly ListedEntry[];
   /** The usual names without a prefix. */
   readonly bareNames: ReadonlySet<string>;

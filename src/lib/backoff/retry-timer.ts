@@ -30,7 +30,7 @@ export class RetryTimer {
     }, this.backoff.next());
   }
 
-  /** Resets the delay. Has no effect while an attempt is planned: another failure has followed then. */
+  /** Resets the delay. Has no effect while an attempt is planned, because then something has failed since the success. */
   succeeded(): void {
     if (!this.cancel) this.backoff.reset();
   }

@@ -3,11 +3,11 @@ import { OPEN_BRACE } from './json-skip.js';
 import { elementsOf, JsonText, MAX_EAGER_LENGTH, memberText, memberValue } from './json-text.js';
 import { ScannedObject } from './scanned-object.js';
 
-/** The longest array whose elements can be taken as documents. */
+/** Maximum number of elements of an array whose elements can be taken as documents. */
 export const MAX_ELEMENTS = 1000;
-/** The longest array, which takes at most some 40 ms because long elements are scanned a second time. */
+/** Maximum size of such an array. Long elements are scanned a second time: at this size, that takes some 40 ms. */
 export const MAX_ARRAY_BYTES = 4 * 1024 * 1024;
-/** The limits of the whole text hold for its elements, and were checked. */
+/** For the second scan of an element: the limits were checked in the scan of the whole text. */
 const CHECKED = { maxDepth: 1024, maxMembers: Infinity };
 
 /**
@@ -23,10 +23,10 @@ export abstract class JsonDocument {
   /** The text of one member of an object; of the last one if the key is repeated, as in JSON.parse. */
   abstract memberText(key: string): string | undefined;
 
-  /** The same, with the positions of its own members where they are known. */
+  /** Like `memberText`, but with the positions of the members inside the value, where they are known. */
   abstract member(key: string): JsonText | undefined;
 
-  /** An upper bound of the length of the member's text, without decoding it. */
+  /** An upper bound of the length of the member's text, found without decoding that text. */
   abstract memberLength(key: string): number;
 
   /** The elements of an array; undefined when there are more than `MAX_ELEMENTS`, or more than `MAX_ARRAY_BYTES`. */

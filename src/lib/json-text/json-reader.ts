@@ -12,7 +12,7 @@ export class JsonProblem extends Error {
   constructor(
     readonly reason: 'syntax' | 'encoding' | JsonLimit,
     message: string,
-    /** Where a limit is exceeded: the text, so that a short member such as an id can be read. */
+    /** The text, if it exceeds a limit: a short member, such as an id, can still be read. */
     readonly document?: JsonDocument | undefined,
   ) {
     super(message);

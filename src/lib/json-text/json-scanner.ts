@@ -41,11 +41,14 @@ export type JsonLimit = 'depth' | 'members' | 'size';
  */
 export interface JsonOutline {
   readonly kind: 'object' | 'array' | 'scalar';
-  /** Those of the outermost object or array. */
+  /** The positions in the outermost object or array. */
   readonly outer: readonly number[];
-  /** Those of the objects and arrays directly inside it. The list ends at its maximum, maybe within one of them. */
+  /**
+   * The positions in the objects and arrays directly inside the outermost one. The list has a maximum length, so it may
+   * end within one of them.
+   */
   readonly inner: readonly number[];
-  /** False when `outer` ends at its maximum. */
+  /** False when `outer` reached its maximum length, so that later positions are missing. */
   readonly isComplete: boolean;
 }
 

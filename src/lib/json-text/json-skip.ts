@@ -24,7 +24,7 @@ export function skipSpace(text: string, from: number): number {
   }
 }
 
-/** Whether the JSON string at these positions, quotes included, is the key. Escapes make it longer than the key. */
+/** Whether the JSON string at these positions, quotes included, is the key. A string with escapes is longer than the key. */
 export function isKey(text: string, from: number, end: number, key: string): boolean {
   const length = end - from - 2;
   if (length === key.length) return text.startsWith(key, from + 1);

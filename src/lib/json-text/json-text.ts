@@ -90,7 +90,7 @@ export class JsonText {
   }
 }
 
-/** A text whose bytes are written: one for many recipients, such as a page of a list, or one that is long. */
+/** A text that is kept as bytes too: it has many recipients, such as a page of a list, or it is long. */
 export class SharedJson extends JsonText {
   private encoded: Buffer | undefined;
 
@@ -215,7 +215,7 @@ function appendMember(text: string, key: string, value: string): string {
   return `${body}${separator}${JSON.stringify(key)}:${value}${text.slice(close)}`;
 }
 
-/** The value of a member of a long object. A long array is not parsed and reads as null: its text can be split. */
+/** The value of a member of a long object. A long array is not parsed and reads as null; callers split its text. */
 export const memberValue = (text: string): unknown =>
   text.length > MAX_EAGER_LENGTH && text.startsWith('[') ? null : new JsonText(text).value;
 

@@ -1,7 +1,7 @@
 import type { Steps } from '../slices/run-sliced.js';
 import { MAX_EAGER_LENGTH, SharedJson, type JsonText, type Member } from './json-text.js';
 
-/** So many bytes are decoded, or characters encoded, in one step, which takes a few milliseconds. */
+/** Number of bytes that are decoded, or of characters that are encoded, in one step. A step takes a few milliseconds. */
 const STEP_LENGTH = 1_048_576;
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
@@ -98,7 +98,7 @@ export class ScannedObject extends SharedJson {
     return this.decoded!;
   }
 
-  /** The start of the character at `at`, unless that is the end. */
+  /** The start of the character that contains the byte at `at`; `end` if `at` is `end`. */
   private characterBefore(at: number, end: number): number {
     if (at === end) return end;
     let start = at;

@@ -15,7 +15,7 @@ import {
 import { JsonText, membersOf, type Member } from './json-text.js';
 import { ScannedObject } from './scanned-object.js';
 
-/** So many characters are read in one step, which takes less than a millisecond. */
+/** Number of characters that are read in one step. A step takes less than a millisecond. */
 const STEP_LENGTH = 128 * 1024;
 
 /** `membersOf` in steps, for a text of many megabytes. */

@@ -10,7 +10,7 @@ export class IterationBudget {
   private isResetScheduled = false;
   private readonly waiting: (() => void)[] = [];
 
-  /** Adds time that was spent without asking. True when the budget of this iteration is used up. */
+  /** Adds time that was spent outside `tryRun` and `runLater`. True when the budget of this iteration is used up. */
   charge(ms: number): boolean {
     this.spentMs += ms;
     this.scheduleReset();
@@ -60,7 +60,7 @@ export class IterationBudget {
   private readonly reset = (): void => {
     this.isResetScheduled = false;
     this.spentMs = 0;
-    // Before the first piece of work, so that an error in it does not stop the others.
+    // Scheduled before any work runs: an error in one piece of work must not stop the others.
     if (this.waiting.length > 0) this.scheduleReset();
     while (this.waiting.length > 0 && this.spentMs < BUDGET_MS) this.run(this.waiting.shift()!);
   };

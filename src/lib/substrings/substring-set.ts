@@ -88,7 +88,7 @@ export class SubstringSet {
   }
 }
 
-/** Matches come by ascending end. A new one may overlap with several earlier ones. */
+/** Matches are added by ascending end. A new match may overlap with several earlier ones: they become one match. */
 function addMatch(matches: Match[], start: number, end: number): void {
   let from = start;
   for (let last = matches.at(-1); last && last.end > from; last = matches.at(-1)) {

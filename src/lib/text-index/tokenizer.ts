@@ -30,7 +30,7 @@ const ACCENTS = /[\u0300-\u036f]/g;
 
 export function tokenize(text: string): Token[] {
   const folded = NON_ASCII.test(text) ? fold(text) : text;
-  // Has the length of `folded`: the only letter whose lower case is longer, İ, has become I.
+  // `lower` is as long as `folded`: İ, the only letter whose lower case is longer, was replaced by I in `fold`.
   const lower = folded.toLowerCase();
   const tokens: Token[] = [];
   let start = 0;

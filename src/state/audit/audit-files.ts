@@ -20,7 +20,7 @@ export class AuditFiles {
     return `${this.current}.torn-${time.toISOString().replaceAll(':', '-')}`;
   }
 
-  /** The number of the latest full file; 0 without one. */
+  /** The number of the latest full file; 0 if there is none. */
   async lastFull(): Promise<number> {
     const prefix = `${basename(this.current)}.`;
     const names = (await namesIn(this.directory)).filter((name) => name.startsWith(prefix));

@@ -44,7 +44,7 @@ export interface AuditTail {
   readonly lastLine: Buffer | undefined;
   /** Bytes of the complete lines. */
   readonly size: number;
-  /** The incomplete line after them. */
+  /** The incomplete line after the complete ones; empty if there is none. */
   readonly torn: Buffer;
 }
 

@@ -9,7 +9,7 @@ export interface AuditPosition {
   readonly end: ChainEnd;
   /** Bytes of the entries in the current file. */
   readonly size: number;
-  /** The incomplete line that a crash left after them. */
+  /** The incomplete line that a crash left after these entries; empty if there is none. */
   readonly torn: Buffer;
   /** The number of the latest full file. */
   readonly lastFull: number;
@@ -31,7 +31,10 @@ export async function findPosition(files: AuditFiles): Promise<AuditPosition> {
   return { size, torn, lastFull, ...continuation(last, head) };
 }
 
-/** Continues from the last line or the head, whichever is later. A later head means that entries are missing: the gap remains. */
+/**
+ * Continues from the last line or the head, whichever is later. A later head means that entries are missing: the gap in
+ * their numbers remains.
+ */
 function continuation(last: ChainEnd | undefined, head: AuditHead): Pick<AuditPosition, 'end' | 'notes'> {
   if (typeof head === 'string') {
     const end = last ?? EMPTY_CHAIN;

@@ -20,7 +20,7 @@ export interface FileAuditLogOptions {
 
 /**
  * Audit log as JSON lines in `audit.jsonl` of the state directory, for a single gateway process. The chain does not protect
- * against a program that can write all its files: it can replace the whole chain.
+ * against a program that can write all files of the log: such a program can replace the whole chain.
  */
 export class FileAuditLog extends AuditLog {
   private readonly queue = new SerialQueue();

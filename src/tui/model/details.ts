@@ -222,10 +222,10 @@ function describeSubscription(item: Item<'subscription'>, model: Model, page: De
   page.field('connected', `${formatAge(session.opened, model.now)} ago`);
 }
 
-/** Fields that callers may leave in `rest`, although they have shown them. */
+/** Fields that are shown elsewhere in the pane. Callers need not remove them from `rest`. */
 const SHOWN_FIELDS = ['uri', 'uriTemplate', 'name', 'title'];
 
-/** The fields of the definition that are not shown above. */
+/** Shows the fields of the definition that are not shown elsewhere. */
 function describeRest(rest: Readonly<Record<string, unknown>>, page: DetailPage): void {
   const entries = Object.entries(rest).filter(
     ([name, value]) => value !== undefined && !SHOWN_FIELDS.includes(name),

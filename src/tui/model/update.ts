@@ -96,7 +96,7 @@ function withConnectionOpened(model: Model): Model {
 function withLoadedPage(model: Model, { request, page }: Extract<TuiEvent, { type: 'page' }>): Model {
   const { list: id, position, generation, version } = request;
   const next = withList(model, id, (list) => {
-    // The page before it may have become the last one meanwhile.
+    // A page is dropped when the pages before it have changed since the request, and the list now ends earlier.
     if (list.generation !== generation || position.index > list.paged.pages.length) return list;
     return withRows(list, withPage(list.paged, position, page, list.version === version));
   });
@@ -133,7 +133,7 @@ function withFailure(model: Model, { request, problem }: FailedEvent): Model {
         list.generation === request.generation ? { ...list, problem } : list,
       );
     case 'total':
-      // Not requested again until the list changes.
+      // Stores the version with the old total, so that the total is not requested again until the list changes.
       return withTotal(
         model,
         request.list,
@@ -143,7 +143,7 @@ function withFailure(model: Model, { request, problem }: FailedEvent): Model {
     case 'sessions':
       return { ...model, sessionsVersion: { ...model.sessionsVersion, loaded: request.version } };
     default:
-      // The server may have been removed; the feed reports that too.
+      // The details could not be loaded, perhaps because the server was removed.
       return withNotice({ ...model, details: CLOSED_DETAILS }, problem, 'bad');
   }
 }
