@@ -15,8 +15,8 @@ import { Sessions } from './sessions.service.js';
 const LINGER_MS = 500;
 
 /**
- * Shutdown in order: serve as before until load balancers have noticed, wait for the requests of that time, close the
- * listener, and end the streams last. What arrives on open connections is served until they are closed.
+ * Shutdown in order: serve as before until load balancers have noticed, finish the requests that have arrived by then,
+ * close the listener, and end the streams last. What arrives on open connections is served until they are closed.
  */
 @Injectable()
 export class Drain implements BeforeApplicationShutdown {

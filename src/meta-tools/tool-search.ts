@@ -10,6 +10,9 @@ import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
 import { SEARCH_SCHEMA } from './search-fields.js';
 
+/** Number of entries after which the job may yield to the event loop. Checking after every entry would be slow. */
+const ENTRIES_PER_CHECK = 64;
+
 /** Full-text search over tools. A change of the catalog is indexed at the next search, because tools are few. */
 @Injectable()
 export class ToolSearch {
@@ -21,8 +24,8 @@ export class ToolSearch {
   );
   private indexedTable = NameTable.EMPTY;
   private readonly sessionIndexes = new WeakMap<readonly ListedEntry[], Promise<SearchIndex<ListedEntry>>>();
-  /** By server. */
-  private readonly indexed = new Map<string, ReadonlySet<ListedEntry>>();
+  /** By server: the entries that its index contains. */
+  private readonly indexedEntries = new Map<string, ReadonlySet<ListedEntry>>();
 
   constructor(private readonly registry: Registry) {}
 
@@ -71,10 +74,10 @@ export class ToolSearch {
     listed: Iterable<ListedEntry>,
     yieldIfDue: Yield,
   ): Promise<void> {
-    const before = this.indexed.get(server) ?? new Set();
+    const before = this.indexedEntries.get(server) ?? new Set();
     const now = new Set<ListedEntry>();
     for (const entry of listed) {
-      if (now.size % 64 === 0) await yieldIfDue();
+      if (now.size % ENTRIES_PER_CHECK === 0) await yieldIfDue();
       now.add(entry);
       if (!before.has(entry)) this.add(entry);
     }
@@ -83,8 +86,8 @@ export class ToolSearch {
       await yieldIfDue();
       this.remove(entry);
     }
-    if (now.size > 0) this.indexed.set(server, now);
-    else this.indexed.delete(server);
+    if (now.size > 0) this.indexedEntries.set(server, now);
+    else this.indexedEntries.delete(server);
   }
 
   private add(entry: ListedEntry): void {
@@ -104,7 +107,7 @@ async function buildIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<L
   const yieldIfDue = sliceScheduler.start();
   const index = new SearchIndex<ListedEntry>(SEARCH_SCHEMA, byName);
   for (const [position, entry] of listed.entries()) {
-    if (position % 64 === 0) await yieldIfDue();
+    if (position % ENTRIES_PER_CHECK === 0) await yieldIfDue();
     addEntry(index, entry);
   }
   return index;
