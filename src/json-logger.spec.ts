@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LogLevel } from './config/log-settings.js';
 import { JsonLogger } from './json-logger.js';
 
@@ -36,14 +36,6 @@ describe('JsonLogger', () => {
     logger.setLevel('error');
     logger.warn('last');
     expect(entries()).toMatchObject([{ message: 'after' }]);
-  });
-
-  it('writes to stderr, because stdout is reserved for the URL', () => {
-    const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true);
-    const stdout = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-    new JsonLogger('log').log('x');
-    expect([stderr.mock.calls.length, stdout.mock.calls.length]).toEqual([1, 0]);
-    jest.restoreAllMocks();
   });
 
   it.each([

@@ -26,8 +26,8 @@ export class JsonLogger implements LoggerService {
 
   constructor(
     level: LogLevel,
-    secrets: readonly string[] = [],
-    private readonly write: (line: string) => void = (line) => process.stderr.write(line),
+    secrets: readonly string[],
+    private readonly write: (line: string) => void,
   ) {
     this.setLevel(level);
     this.addSecrets(secrets);

@@ -15,7 +15,9 @@ import { GatewayServer } from './edge/gateway-server.js';
 import { McpEndpoint } from './edge/mcp-endpoint.js';
 import { OriginGuard } from './edge/origin.guard.js';
 import { JsonLogger } from './json-logger.js';
+import { LogOutput } from './log-output.js';
 import { connectMcp } from './mcp/mcp.module.js';
+import { Metrics } from './metrics/metrics.js';
 import { exitOnSignals } from './process-signals.js';
 import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
@@ -23,12 +25,20 @@ import { VERSION } from './version.js';
 /** Fastify's default is 100 characters. Paths of the admin API contain own names of tools, which may be longer. */
 const MAX_PARAMETER_LENGTH = 1024;
 
+const LOST_LINES = {
+  type: 'counter',
+  name: 'gatehouse_log_write_failures_total',
+  help: 'Log lines that were not written to stderr.',
+  labelNames: ['reason'],
+} as const;
+
 /** Resolves when the gateway is listening; it runs until a signal. Rejects when it cannot start. */
 export async function serve({ config: path }: { readonly config: string }): Promise<void> {
   const load = (): GatehouseConfig => loadConfig({ path, env: process.env });
   const fingerprint = fingerprintOf(path);
   const config = load();
-  const logger = new JsonLogger(config.log.level, config.secrets);
+  const output = new LogOutput();
+  const logger = new JsonLogger(config.log.level, config.secrets, output.write);
   const { tracing, stopTracing } = await startTracing(process.env);
   const server = new GatewayServer();
   const app = await NestFactory.create<NestFastifyApplication>(
@@ -40,6 +50,7 @@ export async function serve({ config: path }: { readonly config: string }): Prom
     // Nest's own parsers would read a body before any guard runs.
     { logger, abortOnError: false, bodyParser: false },
   );
+  app.get(Metrics).expose(LOST_LINES, () => output.lost());
   const secrets = app.get(SecretRedactor);
   logger.addSecrets(secrets.current);
   secrets.onChange((all) => logger.addSecrets(all));
@@ -57,5 +68,5 @@ export async function serve({ config: path }: { readonly config: string }): Prom
   app.get(Backends).startServers();
   // Without a listener, a write to a pipe that the parent process has closed would end the gateway.
   process.stdout.on('error', () => {});
-  process.stdout.write(`Gatehouse ${VERSION} listens on ${await app.getUrl()}/mcp\n`);
+  process.stdout.write(`Gatehouse ${VERSION} listens on ${await app.getUrl()}/mcp\n`, output.countFailure);
 }

@@ -8,6 +8,7 @@ import { exchange, freePort } from '../kit/http.js';
 import { descendantsOf, isAlive, untilExited } from '../kit/processes.js';
 import { RawSession } from '../kit/raw-session.js';
 import { everythingOverStdio, filesystem, memory } from '../kit/real-servers.js';
+import { Scrape } from '../kit/scrape.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { tempDir } from '../kit/temp-dir.js';
 import { deferred, until, within } from '../kit/until.js';
@@ -62,6 +63,39 @@ describe('start', () => {
     const gateway = launchGateway([], { GATEHOUSE__STATEDIR: join(tempDir(), 'state') });
     await gateway.listening();
     await gateway.listed({ tools: ['everything', 'filesystem', 'memory'], prompts: ['everything'] });
+  });
+
+  it('survives a reader of stderr that stops reading and then closes the pipe, and counts the lost log lines', async () => {
+    const gateway = await startGateway({ log: { level: 'debug' } });
+    const session = await RawSession.open(gateway.url);
+    const lost = async (reason: string): Promise<number | undefined> =>
+      new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value(
+        'gatehouse_log_write_failures_total',
+        { reason },
+      );
+    const logLines = (): Promise<unknown> =>
+      Promise.all(Array.from({ length: 50 }, () => session.callTool('x'.repeat(50_000))));
+    expect([await lost('full'), await lost('closed')]).toEqual([0, 0]);
+
+    gateway.stderrPipe.pause();
+    await until('lines are lost', async () => {
+      await logLines();
+      return (await lost('full'))! > 0;
+    });
+    const from = gateway.logs.length;
+    gateway.stderrPipe.resume();
+    await until('the log is written again', async () => {
+      await session.callTool('y');
+      return gateway.logs.slice(from).some(({ reason }) => reason === 'Unknown tool: y');
+    });
+
+    gateway.stderrPipe.destroy();
+    await until('lines are lost', async () => {
+      await logLines();
+      return (await lost('closed'))! > 0;
+    });
+    expect((await session.request('ping')).result).toEqual({});
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
   });
 
   it('fails with exit code 1 and the reason when the port is in use', async () => {

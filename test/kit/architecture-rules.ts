@@ -31,6 +31,7 @@ const ENTRY_POINT = [
   'process-signals.ts',
   'start-tracing.ts',
   'json-logger.ts',
+  'log-output.ts',
 ];
 const APP_MODULE = 'app.module.ts';
 /** Files outside any module that every module above core may import; they import nothing themselves. */

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { jest } from '@jest/globals';
 import { exitOf, killAfterTest, type Exit } from './processes.js';
 import { MAIN, NODE } from './program.js';
@@ -55,6 +56,11 @@ export class Gateway {
 
   urlOf(path: string): string {
     return new URL(path, this.url).href;
+  }
+
+  /** The reading end of stderr. */
+  get stderrPipe(): Readable {
+    return this.child.stderr!;
   }
 
   get isRunning(): boolean {
