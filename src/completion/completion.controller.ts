@@ -1,5 +1,6 @@
 import { Backends } from '../backends/backends.service.js';
-import { GatewayError, resourceNotFound, unknownPrompt } from '../core/errors.js';
+import { GatewayError, resourceNotFound } from '../core/errors.js';
+import { unknownName } from '../core/naming/unknown-name.js';
 import { mapMember, type JsonText } from '../lib/json-text/json-text.js';
 import type { Scope } from '../core/scope.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
@@ -37,7 +38,8 @@ export class CompletionController {
     );
     return this.backends
       .get(server)
-      .call({ method: 'completion/complete', params: ownParams, caller: context });
+      .call({ method: 'completion/complete', params: ownParams, caller: context })
+      .catch((error: unknown) => this.registry.links.throwPublicError(error, server, context.scope));
   }
 
   private find(ref: Params, scope: Scope): Reference {
@@ -51,7 +53,7 @@ export class CompletionController {
     const prompt = view.find(name);
     if (!prompt) {
       this.backends.requireListed(view.ownersOf(name), 'prompts', name);
-      throw unknownPrompt(name);
+      throw unknownName('prompt', name, view);
     }
     return { server: prompt.server, key: 'name', ownValue: prompt.ownName };
   }

@@ -17,6 +17,7 @@ const LIVE_KEYS = new Set<keyof GatehouseConfig>([
   'projects',
   'auth',
   'log',
+  'instructions',
   'secrets',
   '$schema',
 ]);

@@ -16,6 +16,7 @@ describe('configuration cross-checks', () => {
       { readiness: { requireServers: ['git'] } },
       'readiness.requireServers[0]',
     ],
+    ['instructions of an unknown server', { instructions: { include: ['git'] } }, 'instructions.include[0]'],
   ])('refuse %s and name it', (_what, more, path) => {
     const escaped = path.replaceAll(/[[\].]/g, String.raw`\$&`);
     expect(() => configOf({ ...servers, ...more })).toThrow(new RegExp(`${escaped}: .*\`git\``));

@@ -13,10 +13,12 @@ export const needsAuth = (http: HttpSettings): boolean =>
 
 /** Checks that involve several sections. */
 export function crossCheck(config: GatehouseConfig, problems: ConfigProblems): void {
-  const { http, auth, mcpServers, projects, readiness } = config;
+  const { http, auth, mcpServers, projects, readiness, instructions } = config;
   if (!auth.isConfigured && needsAuth(http)) problems.add(['http', 'host'], REMOTE_WITHOUT_AUTH);
   for (const [id, { servers }] of projects)
     reportUnknownServers(servers, ['projects', id, 'servers'], mcpServers, problems);
+  if (Array.isArray(instructions.include))
+    reportUnknownServers(instructions.include, ['instructions', 'include'], mcpServers, problems);
   reportUnknownServers(readiness.requireServers, ['readiness', 'requireServers'], mcpServers, problems);
 }
 

@@ -1,6 +1,7 @@
 import { AdminSettings } from './admin-settings.js';
 import { AuthSettings, NO_AUTH } from './auth-settings.js';
 import { HttpSettings } from './http-settings.js';
+import { InstructionSettings } from './instruction-settings.js';
 import { Limits } from './limits.js';
 import { LogSettings } from './log-settings.js';
 import { MetricsSettings } from './metrics-settings.js';
@@ -61,6 +62,9 @@ export class GatehouseConfig {
 
   @Flag('Whether the meta tools, which search and describe tools and resources, are listed.')
   readonly metaTools: boolean = true;
+
+  @Section(InstructionSettings, 'Instructions of servers for models, in the response to `initialize`.')
+  readonly instructions: InstructionSettings = new InstructionSettings();
 
   @Section(Limits, 'Resource limits. There is no value for "unlimited".')
   readonly limits: Limits = new Limits();

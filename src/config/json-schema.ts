@@ -39,8 +39,10 @@ function schemaOf(shape: Shape): JsonSchema {
     case 'sectionRecord':
     case 'textRecord':
       return mappingOf(shape.names, schemaOf(shape.values));
-    case 'list':
-      return { type: 'array', items: schemaOf(shape.items) };
+    case 'list': {
+      const list = { type: 'array', items: schemaOf(shape.items) };
+      return shape.words?.length ? { anyOf: [{ enum: shape.words }, list] } : list;
+    }
     case 'integer':
       return orReference({ type: 'integer', minimum: shape.min, maximum: shape.max });
     case 'flag':

@@ -3,7 +3,7 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 type Listener = (now: GatehouseConfig, before: GatehouseConfig) => void;
 
-/** The current configuration. Servers, projects, API keys and the log level follow a reload; other keys apply from the next start on. */
+/** The current configuration. Servers, projects, API keys, the log level and instructions follow a reload; other keys apply from the next start on. */
 export class LiveConfig {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();
 

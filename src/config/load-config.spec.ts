@@ -41,6 +41,24 @@ describe('loadConfig', () => {
 });
 
 describe('readConfig', () => {
+  it.each([
+    ['instructions: { include: none }', {}, 'none'],
+    ['{ mcpServers: { a: { command: node } }, instructions: { include: [a] } }', {}, ['a']],
+    ['{}', { GATEHOUSE__INSTRUCTIONS__INCLUDE: 'none' }, 'none'],
+  ])(
+    'accepts a word or a list for instructions.include: %s %j',
+    (text, env: Record<string, string>, include) => {
+      expect(read(text, env).instructions.include).toEqual(include);
+    },
+  );
+
+  it.each(['some', '5', '{ a: b }'])('refuses instructions.include: %s', (include) => {
+    const { problems } = errorOf(() => read(`instructions: { include: ${include} }`));
+    expect(problems).toEqual([
+      { path: 'instructions.include', what: expect.stringContaining('must be all or none or a list') },
+    ]);
+  });
+
   it('fills in every default', () => {
     const { mcpServers, projects, ...settings } = read('{}');
     expect([mcpServers.size, projects.size]).toEqual([0, 0]);
@@ -57,6 +75,7 @@ describe('readConfig', () => {
       stateDir: '.gatehouse',
       naming: { tools: 'always', separator: '__', resources: 'resource' },
       metaTools: true,
+      instructions: { maxBytes: 8192, include: 'all' },
       limits: {
         sessions: 10000,
         sessionsPerPrincipal: 2000,

@@ -121,9 +121,6 @@ export const shorten = (text: string): string =>
 export const unknownTool = (name: string): GatewayError =>
   new GatewayError('tool-not-found', `Unknown tool: ${shorten(name)}`);
 
-export const unknownPrompt = (name: string): GatewayError =>
-  new GatewayError('prompt-not-found', `Unknown prompt: ${shorten(name)}`);
-
 export const unknownMethod = (method: string): GatewayError =>
   new GatewayError('method-not-found', `Method not found: ${shorten(method)}`);
 

@@ -15,6 +15,7 @@ import { MessageReceiver } from './message-receiver.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import { OriginGuard } from './origin.guard.js';
 import { RequestLog } from './request-log.js';
+import { ServerInstructions } from './server-instructions.js';
 import { SessionController } from './session.controller.js';
 import { SessionPersistence } from './session-persistence.js';
 import { SessionRestorer } from './session-restorer.js';
@@ -26,6 +27,7 @@ import { StreamQuota } from './stream-quota.js';
   imports: [AuthModule, ProjectsModule, RegistryModule, BackendsModule, SubscriptionsModule],
   controllers: [SessionController],
   providers: [
+    ServerInstructions,
     SessionScopes,
     SessionPersistence,
     SessionRestorer,

@@ -3,6 +3,9 @@ import { flushPromises, outcomeOf } from '../../test/kit/promises.js';
 import { deferred } from '../../test/kit/until.js';
 import { ANONYMOUS } from '../mcp/principal.js';
 import type { Backends } from '../backends/backends.service.js';
+import { GatehouseConfig } from '../config/gatehouse-config.js';
+import { LiveConfig } from '../config/live-config.js';
+import { Metrics } from '../metrics/metrics.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
@@ -13,11 +16,14 @@ import { FanOut } from '../mcp/fan-out.js';
 import { LogMessages } from './log-messages.js';
 import { RequestContext } from './request-context.js';
 import { SessionController } from './session.controller.js';
+import { ServerInstructions } from './server-instructions.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 class Harness {
   readonly registry = new Registry(new Naming());
+  readonly config = new LiveConfig(new GatehouseConfig());
+  readonly metrics = new Metrics();
   readonly levels: string[] = [];
   readonly notified: [client: ClientSession, method: string][] = [];
   readonly sessions = new Sessions(new Limits());
@@ -33,7 +39,7 @@ class Harness {
     this.session = sessions.create(ANONYMOUS);
     sessions.add(this.session);
     this.controller = new SessionController(
-      this.registry,
+      new ServerInstructions(this.registry, this.config, this.metrics),
       backends,
       new LogMessages(sessions.recipients, new FanOut(), backends),
       sessions,
@@ -111,6 +117,25 @@ describe('SessionController.initialize', () => {
     harness.list('secret', 3, 'Be quiet.');
     harness.list('silent', 4);
     expect(harness.initialize().instructions).toBe('# first\n\nBe quick.\n\n# second\n\nBe slow.');
+  });
+
+  it('answers with the instructions that are included, within instructions.maxBytes, and counts what it cuts', async () => {
+    const harness = new Harness();
+    harness.list('first', 1, 'Be quick.');
+    harness.list('second', 2, 'x'.repeat(500));
+    const configure = (instructions: object): void =>
+      harness.config.replace(Object.assign(new GatehouseConfig(), { instructions }));
+    configure({ include: ['first'], maxBytes: 8192 });
+    expect(harness.initialize().instructions).toBe('# first\n\nBe quick.');
+    configure({ include: 'none', maxBytes: 8192 });
+    expect(harness.initialize()).not.toHaveProperty('instructions');
+    configure({ include: 'all', maxBytes: 0 });
+    expect(harness.initialize()).not.toHaveProperty('instructions');
+    configure({ include: 'all', maxBytes: 300 });
+    const { instructions } = harness.initialize();
+    expect(instructions).toMatch(/^# first\n\nBe quick\.\n\n# second\n\nx{200,}…$/);
+    expect(Buffer.byteLength(instructions!)).toBeLessThanOrEqual(300);
+    expect(await harness.metrics.text()).toContain('gatehouse_cut_instructions_total 2');
   });
 
   it('answers without instructions if no server has any', () => {

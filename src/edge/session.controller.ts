@@ -1,24 +1,23 @@
 import type { InitializeResult, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Backends } from '../backends/backends.service.js';
 import { GatewayError, shorten } from '../core/errors.js';
-import type { Scope } from '../core/scope.js';
 import { readClientProfile } from '../mcp/client-profile.js';
 import type { Params } from '../mcp/json-rpc.js';
 import { McpController, McpNotification, McpRequest } from '../mcp/mcp.decorators.js';
 import { requireString } from '../mcp/params.js';
 import { LATEST_REVISION, revisionOf } from '../mcp/revisions/revision.js';
-import { Registry } from '../registry/registry.service.js';
 import { VERSION } from '../version.js';
 import { isLoggingLevel } from './logging-level.js';
 import { LogMessages } from './log-messages.js';
 import type { RequestContext } from './request-context.js';
+import { ServerInstructions } from './server-instructions.js';
 import { Sessions } from './sessions.service.js';
 
 /** The MCP methods that concern the session itself. */
 @McpController()
 export class SessionController {
   constructor(
-    private readonly registry: Registry,
+    private readonly instructions: ServerInstructions,
     private readonly backends: Backends,
     private readonly logMessages: LogMessages,
     private readonly sessions: Sessions,
@@ -31,6 +30,7 @@ export class SessionController {
     const profile = readClientProfile(params, paramsText);
     session.bindProject(project, scope);
     session.initialize({ revision, ...profile });
+    const instructions = this.instructions.forScope(scope);
     return {
       protocolVersion: revision.version,
       capabilities: {
@@ -41,7 +41,7 @@ export class SessionController {
         logging: {},
       },
       serverInfo: { name: 'gatehouse', title: 'Gatehouse', version: VERSION },
-      ...this.instructions(scope),
+      ...(instructions === undefined ? {} : { instructions }),
     };
   }
 
@@ -78,13 +78,5 @@ export class SessionController {
   @McpNotification('notifications/roots/list_changed')
   rootsChanged(_params: Params | undefined, { session }: RequestContext): void {
     this.backends.notifySessionLinks(session, 'notifications/roots/list_changed');
-  }
-
-  /** The instructions of the servers in scope, each under the name of its server. */
-  private instructions(scope: Scope): { instructions?: string } {
-    const parts = this.registry.catalog.servers.flatMap(({ id, listing: { instructions } }) =>
-      instructions && scope.allows(id) ? [`# ${id}\n\n${instructions}`] : [],
-    );
-    return parts.length > 0 ? { instructions: parts.join('\n\n') } : {};
   }
 }

@@ -1,5 +1,5 @@
-import { unknownTool } from '../core/errors.js';
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
+import { unknownName } from '../core/naming/unknown-name.js';
 import type { Scope } from '../core/scope.js';
 import type { MetaTool } from '../registry/meta-tools.js';
 import type { Registry } from '../registry/registry.service.js';
@@ -34,8 +34,9 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pager: Sum
 
   function describeTool(args: ToolArguments, scope: Scope): object {
     const name = args.required('name');
-    const tool = view(scope).find(name);
-    if (!tool) throw new ArgumentError(unknownTool(name).message);
+    const tools = view(scope);
+    const tool = tools.find(name);
+    if (!tool) throw new ArgumentError(unknownName('tool', name, tools).message);
     // A tool that lost its public name to another server is not listed, but can be called by the requested name.
     return { tool: { ...toolDefinition(tool), name: tool.publicName ?? name } };
   }

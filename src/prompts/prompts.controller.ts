@@ -1,8 +1,8 @@
 import { Backends } from '../backends/backends.service.js';
-import { unknownPrompt } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { withPublicMessages } from '../core/resources/public-uris.js';
 import type { CatalogEntry } from '../core/naming/catalog-entry.js';
+import { unknownName } from '../core/naming/unknown-name.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
@@ -36,8 +36,12 @@ export class PromptsController {
   private async forward({ server, ownName }: CatalogEntry, context: McpContext): Promise<JsonText> {
     const params = withOwnValue(context.paramsText, 'name', ownName, context.paramsMembers);
     const call = { method: 'prompts/get', params, caller: context, target: ownName };
-    const result = await this.backends.get(server).call(call);
-    const rewrite = withPublicMessages(result, this.registry.links.publicUrisFor(server, context.scope));
+    const { links } = this.registry;
+    const result = await this.backends
+      .get(server)
+      .call(call)
+      .catch((error: unknown) => links.throwPublicError(error, server, context.scope));
+    const rewrite = withPublicMessages(result, links.publicUrisFor(server, context.scope));
     return runSliced(rewrite, sliceScheduler.start());
   }
 
@@ -53,6 +57,6 @@ export class PromptsController {
     const prompt = this.find(name, context);
     if (prompt) return prompt;
     this.backends.requireListed(owners, 'prompts', name);
-    throw unknownPrompt(name);
+    throw unknownName('prompt', name, this.registry.catalogOf(scope).prompts.view(scope));
   }
 }

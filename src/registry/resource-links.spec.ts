@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { only } from '../../test/kit/offers.js';
+import { refusalOf } from '../../test/kit/promises.js';
 import { addressOf, offerOf } from '../../test/kit/resource-offers.js';
 import { Naming } from '../config/naming.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { RemoteError } from '../core/errors.js';
 import type { ResourceStyle } from '../core/resources/resource-uri.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { Registry } from './registry.service.js';
@@ -91,5 +93,18 @@ describe('ResourceLinks with the user interface of a tool', () => {
     const registry = await registryWith('resource', ['new']);
     expect(find(registry, 'ui://a/view')).toBeUndefined();
     expect(find(registry, 'ui://a/older/view')).toBe('a ui://older/view');
+  });
+});
+
+describe('ResourceLinks.throwPublicError', () => {
+  it('replaces data.uri of a server error by the public URI, without recording a link', async () => {
+    const registry = await registryWith();
+    const error = new RemoteError(-32002, 'gone', '{"code":-32002,"message":"gone","data":{"uri":"x:9"}}');
+    const thrown = await refusalOf(registry.links.throwPublicError(error, 'a', EVERYTHING));
+    expect(thrown).toMatchObject({
+      code: -32002,
+      text: '{"code":-32002,"message":"gone","data":{"uri":"resource://a/x:9"}}',
+    });
+    expect(find(registry, 'resource://a/x:9')).toBeUndefined();
   });
 });

@@ -1,9 +1,12 @@
 import type { Catalog } from '../core/catalog/catalog.js';
+import { RemoteError } from '../core/errors.js';
 import { UnlistedLinks } from './unlisted-links.js';
-import type { ToPublicUri } from '../core/resources/public-uris.js';
+import { withPublicErrorUri, type ToPublicUri } from '../core/resources/public-uris.js';
 import { parseResourceForm, resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import type { ResolvedResource } from '../core/resources/server-resources.js';
+import { runSliced } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 
 /** Maximum lookups of unlisted resources per result: each may compare the URI with every template. */
 const MAX_UNLISTED_LOOKUPS = 50;
@@ -46,6 +49,15 @@ export class ResourceLinks {
       if (uri !== requestedUri && !isListed) this.recordLink(address);
       return publicUri;
     };
+  }
+
+  /** Throws the error of a call to the server, with a public URI in `data.uri`. */
+  async throwPublicError(error: unknown, server: string, scope: Scope): Promise<never> {
+    if (!(error instanceof RemoteError)) throw error;
+    const { resources } = this.catalogOf(scope);
+    const rewrite = withPublicErrorUri(error.text, (uri) => resources.publicUri({ server, uri }, scope));
+    const text = await runSliced(rewrite, sliceScheduler.start());
+    throw new RemoteError(error.code, error.message, text);
   }
 
   /** Resolves a URI to a listed resource, an instance of a template, or a linked resource. */

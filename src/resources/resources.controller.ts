@@ -51,7 +51,7 @@ export class ResourcesController {
       return result;
     } catch (error) {
       this.reportFailure(found, context, error);
-      throw error;
+      return this.registry.links.throwPublicError(error, found.server, context.scope);
     }
   }
 

@@ -1,9 +1,9 @@
 import { Backends } from '../backends/backends.service.js';
-import { unknownTool } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { META_TOOL_SERVER, type CatalogEntry } from '../core/naming/catalog-entry.js';
+import { unknownName } from '../core/naming/unknown-name.js';
 import { mentionsResources, withPublicLinks } from '../core/resources/public-uris.js';
 import { withObjectOutput } from '../mcp/object-output.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
@@ -43,7 +43,7 @@ export class ToolsController {
       const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
       if (listed) return listed.then(() => this.call(params, context));
       this.backends.requireListed(owners, 'tools', name);
-      throw unknownTool(name);
+      throw unknownName('tool', name, view);
     }
     return tool.server === META_TOOL_SERVER
       ? this.callMetaTool(tool, params, context)
@@ -88,7 +88,7 @@ export class ToolsController {
       return publicResult;
     } catch (error) {
       this.metrics.countToolCall(server, outcomeOfFailure(error));
-      throw error;
+      return this.registry.links.throwPublicError(error, server, context.scope);
     }
   }
 }

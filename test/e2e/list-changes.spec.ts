@@ -6,6 +6,7 @@ import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js'
 import { until } from '../kit/until.js';
 
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
+const RESOURCES_CHANGED = 'notifications/resources/list_changed';
 const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
 const startScripted = async (): Promise<ScriptedServer> =>
@@ -24,6 +25,7 @@ describe('a list change of a server', () => {
 
   beforeAll(async () => {
     [stdio, http, plain] = await Promise.all([startScripted(), startScripted(), startScripted()]);
+    http.resource('x://first');
     Object.assign(plain.httpEndpoint, { isStateless: true, hasNotificationStream: false });
     const gateway = await startGateway({
       mcpServers: {
@@ -82,6 +84,21 @@ describe('a list change of a server', () => {
       expect(counts(TOOLS_CHANGED)).toEqual(tools.map((count) => count + 1));
     },
   );
+
+  it('of resources reaches every client once when resources and templates changed', async () => {
+    const before = counts(RESOURCES_CHANGED);
+    http.resource('x://second').template('x://{id}');
+    http.broadcast(RESOURCES_CHANGED);
+    await untilMore(RESOURCES_CHANGED, before);
+    await until('both lists have changed', async () => {
+      const [resources, templates] = await Promise.all(
+        (['resources', 'resourceTemplates'] as const).map((list) => sessions[0]!.list(list)),
+      );
+      return resources!.length === 2 && templates!.length === 1;
+    });
+    await drainNotifications();
+    expect(counts(RESOURCES_CHANGED)).toEqual(before.map((count) => count + 1));
+  });
 
   it('is not forwarded when the fetched list is the same', async () => {
     const [before, listed] = [counts(TOOLS_CHANGED), http.countOf('tools/list')];

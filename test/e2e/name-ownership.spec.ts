@@ -156,7 +156,7 @@ describe('a name or URI with the id of a configured server', () => {
     expect(new Set(results.map(textIn))).toEqual(new Set(['a', 'a__b', 'd']));
     expect((await all.callTool('a__b__c')).error).toEqual({
       code: -32602,
-      message: 'Unknown tool: a__b__c',
+      message: expect.stringContaining(`use one of: ${names[0]}, ${names[1]}`),
     });
     await gateway.logged({ level: 'warn', name: 'a__b__c' });
   });

@@ -70,9 +70,10 @@ describe('naming', () => {
       expect(textOrError(await session.callTool('beta__shared'))).toBe('shared of beta');
     });
 
-    it('accepts an own name that only one server has, and no ambiguous one', async () => {
+    it('accepts an own name that only one server has, and lists the public names for an ambiguous one', async () => {
       expect(textOrError(await session.callTool('only_beta'))).toBe('only_beta of beta');
-      expect(textOrError(await session.callTool('shared'))).toEqual(unknown('shared'));
+      const several = 'shared; several servers have it, use one of: beta__shared, alpha__shared';
+      expect(textOrError(await session.callTool('shared'))).toEqual(unknown(several));
     });
 
     it('routes prompts and completions by name as well', async () => {

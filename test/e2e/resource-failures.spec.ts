@@ -36,7 +36,10 @@ const OUTCOMES: readonly (readonly [string, object])[] = [
   ],
   ['', { code: -32002, message: 'RESOURCE_NOT_FOUND: resource  is not available', data: { uri: '' } }],
   ['resource://well/x://broken', JSON.parse(OWN_ERROR) as object],
-  ['resource://well/x://gone', { code: -32002, message: 'Resource not found', data: { uri: 'x://gone' } }],
+  [
+    'resource://well/x://gone',
+    { code: -32002, message: 'Resource not found', data: { uri: 'resource://well/x://gone' } },
+  ],
   [
     'resource://well/x://slow',
     { code: -31008, message: expect.any(String), data: { code: 'TIMEOUT', server: 'well' } },

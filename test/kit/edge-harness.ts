@@ -6,6 +6,8 @@ import { Test } from '@nestjs/testing';
 import { Backends } from '../../src/backends/backends.service.js';
 import { NO_AUTH } from '../../src/config/auth-settings.js';
 import { HttpSettings } from '../../src/config/http-settings.js';
+import { GatehouseConfig } from '../../src/config/gatehouse-config.js';
+import { LiveConfig } from '../../src/config/live-config.js';
 import { Limits } from '../../src/config/limits.js';
 import { Naming } from '../../src/config/naming.js';
 import { GatewayError } from '../../src/core/errors.js';
@@ -28,6 +30,7 @@ import { MessageReceiver } from '../../src/edge/message-receiver.js';
 import { OriginGuard } from '../../src/edge/origin.guard.js';
 import type { RequestContext } from '../../src/edge/request-context.js';
 import { RequestLog } from '../../src/edge/request-log.js';
+import { ServerInstructions } from '../../src/edge/server-instructions.js';
 import { SessionController } from '../../src/edge/session.controller.js';
 import { Sessions } from '../../src/edge/sessions.service.js';
 import { StreamQuota } from '../../src/edge/stream-quota.js';
@@ -58,8 +61,9 @@ export class EdgeHarness {
     this.limits = Object.assign(new Limits(), limits);
     this.sessions = new Sessions(this.limits, this.metrics, undefined, this.quotas);
     const backends = { all: () => [], notifySessionLinks: () => {} } as unknown as Backends;
+    const config = new LiveConfig(new GatehouseConfig());
     const controller = new SessionController(
-      this.registry,
+      new ServerInstructions(this.registry, config, this.metrics),
       backends,
       new LogMessages(this.sessions.recipients, new FanOut(), backends),
       this.sessions,

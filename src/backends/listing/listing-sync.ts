@@ -5,6 +5,7 @@ import type { Definition } from '../../core/naming/catalog-entry.js';
 import { ResourceList } from '../../core/resources/resource-list.js';
 import { parseTemplates, type ResourceTemplate } from '../../core/resources/resource-template.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
+import { completesWithin } from '../../lib/deadlines/timeout.js';
 import { DebouncedTask } from '../../lib/queues/debounced-task.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
 import type { Link, LinkRequest } from '../link/link.js';
@@ -25,6 +26,10 @@ export interface ListingSyncOptions {
   readonly share?: (lists: Partial<Lists>) => Partial<Lists>;
 }
 
+const PARTNERS: Partial<Record<Kind, Kind>> = { resources: 'templates', templates: 'resources' };
+/** After this time, a list is published without the one that it would be published with. */
+const PARTNER_WAIT_MS = 500;
+
 /** Fields of a warning. `count` is the number of affected items. */
 type Warning = { readonly count: number } & Readonly<Record<string, unknown>>;
 
@@ -44,7 +49,8 @@ export interface SyncEvents {
 
 /**
  * Keeps the listing of one server current. When a list cannot be fetched, the last known one is kept. Each list is fetched
- * and published separately, so that a list that hangs does not delay the others.
+ * and published separately, so that a list that hangs does not delay the others; only resources and templates wait for each
+ * other for a moment.
  */
 export class ListingSync {
   private readonly share: NonNullable<ListingSyncOptions['share']>;
@@ -52,6 +58,8 @@ export class ListingSync {
   private readonly tasks = new Map(
     KINDS.map((kind) => [kind, new DebouncedTask(() => this.run(kind), RESYNC_TIMES)]),
   );
+  /** By kind: its last fetch. */
+  private readonly fetches = new Map<Kind, Promise<unknown>>();
   private known: Lists = EMPTY_LISTING;
   private readonly firstSync = new FirstSync();
   /** Kinds whose first fetch over the current link has succeeded or failed. */
@@ -138,9 +146,13 @@ export class ListingSync {
     // A list that was fetched over an earlier link may not have been published.
     if (!this.done.has(kind)) this.digests.delete(kind);
     try {
-      const fetched = this.share(await this.fetchers[kind](link));
+      const fetch = this.fetchers[kind](link).then((lists) => this.share(lists));
+      this.fetches.set(kind, fetch);
+      const fetched = await fetch;
       if (this.link !== link) return;
       this.known = { ...this.known, ...fetched };
+      await this.waitForPartner(kind);
+      if (this.link !== link) return;
       await this.events.publish({ ...this.known, instructions: link.facts.instructions });
       if (this.link !== link) return;
       this.failures.remove(kind);
@@ -151,6 +163,13 @@ export class ListingSync {
     }
     this.done.add(kind);
     if (this.done.size === KINDS.length) this.firstSync.complete();
+  }
+
+  /** Clients get one list change for resources and templates together, so they are published together. */
+  private async waitForPartner(kind: Kind): Promise<void> {
+    const partner = PARTNERS[kind];
+    const fetch = partner && this.fetches.get(partner);
+    if (fetch) await completesWithin(Promise.allSettled([fetch]), PARTNER_WAIT_MS);
   }
 
   private readonly fetchers: { [K in Kind]: (link: Link) => Promise<Partial<Lists>> } = {

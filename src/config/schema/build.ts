@@ -7,6 +7,7 @@ import {
   type SectionShape,
   type SectionType,
   type Shape,
+  type ListShape,
   type TextRule,
 } from './shape.js';
 
@@ -56,7 +57,7 @@ class Builder {
         return texts && Object.fromEntries(texts);
       }
       case 'list':
-        return this.buildList(shape.items, value, path);
+        return this.buildList(shape, value, path);
       case 'integer':
         return Number.isSafeInteger(value) ? value : this.report(path, mustBe('a whole number', value));
       case 'flag':
@@ -87,8 +88,9 @@ class Builder {
   }
 
   /** An invalid item becomes a placeholder, so that later items keep their index. */
-  private buildList(items: Shape, value: unknown, path: KeyPath): unknown[] | undefined {
-    if (!Array.isArray(value)) return this.report(path, mustBe('a list', value));
+  private buildList({ items, words = [] }: ListShape, value: unknown, path: KeyPath): unknown {
+    if (words.some((word) => word === value)) return value;
+    if (!Array.isArray(value)) return this.report(path, mustBe([...words, 'a list'].join(' or '), value));
     const placeholder = items.kind === 'section' ? {} : '';
     return value.map((item, index) => this.buildValue(items, item, [...path, index]) ?? placeholder);
   }

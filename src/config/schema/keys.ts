@@ -50,12 +50,17 @@ export function Choice(
   return key(description, shape, {}, IsIn([...values], { message }));
 }
 
-export function TextList(description: string, options: TextOptions = {}): PropertyDecorator {
-  const { rule } = options;
+interface TextListOptions extends TextOptions {
+  /** Words that are accepted in place of a list. */
+  readonly words?: readonly string[];
+}
+
+export function TextList(description: string, options: TextListOptions = {}): PropertyDecorator {
+  const { rule, words = [] } = options;
   const rules = rule
     ? [Matches(rule.pattern, { each: true, message: `every item ${rule.requirement}` })]
     : [];
-  return key(description, { kind: 'list', items: textShape(options) }, options, ...rules);
+  return key(description, { kind: 'list', items: textShape(options), words }, options, ...rules);
 }
 
 export function TextRecord(

@@ -32,6 +32,13 @@ export interface SectionShape {
   readonly choose: (given: ReadonlyMap<string, unknown>) => SectionType;
 }
 
+export interface ListShape {
+  readonly kind: 'list';
+  readonly items: TextShape | SectionShape;
+  /** Words that are accepted in place of a list. */
+  readonly words?: readonly string[];
+}
+
 /** Type of a key's value, used for building, overrides and the JSON Schema. */
 export type Shape =
   | TextShape
@@ -39,7 +46,7 @@ export type Shape =
   | SectionShape
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
   | { readonly kind: 'flag' }
-  | { readonly kind: 'list'; readonly items: TextShape | SectionShape }
+  | ListShape
   | { readonly kind: 'textRecord'; readonly names: TextRule; readonly values: TextShape }
   | {
       readonly kind: 'sectionRecord';

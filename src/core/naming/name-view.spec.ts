@@ -16,6 +16,7 @@ import {
 import type { CatalogEntry } from './catalog-entry.js';
 import { NameTable } from './name-table.js';
 import { prefixedName } from './naming.js';
+import { unknownName } from './unknown-name.js';
 import { EVERYTHING } from '../scope.js';
 
 const addressOf = (entry: CatalogEntry | undefined) => entry && `${entry.server}/${entry.ownName}`;
@@ -28,6 +29,43 @@ const pageOf = (table: NameTable, after: string, size: number, scope = EVERYTHIN
   JSON.parse(table.view(scope).page('tools', after, size, plain).text) as Page;
 const namesIn = (page: Page): string[] => page.tools.map(({ name }) => name);
 const listed = (table: NameTable, scope = EVERYTHING): string[] => namesIn(pageOf(table, '', 100_000, scope));
+
+const messageFor = (table: NameTable, name: string, scope = EVERYTHING): string =>
+  unknownName('tool', name, table.view(scope)).message;
+
+describe('unknownName', () => {
+  it('lists the names that an ambiguous own name may mean, of the servers in scope', () => {
+    const table = tableOf(offer('a', 'always', 'x'), offer('b', 'always', 'x'), offer('c', 'always', 'x'));
+    expect(messageFor(table, 'x', only('a', 'c'))).toBe(
+      'Unknown tool: x; several servers have it, use one of: a__x, c__x',
+    );
+    for (const servers of [['b'], ['d']])
+      expect(messageFor(table, 'x', only(...servers))).toBe('Unknown tool: x');
+  });
+
+  it('lists the names with digest for a prefixed name of two servers', () => {
+    const table = tableOf(offer('a', 'always', 'b__c'), offer('a__b', 'always', 'c'));
+    expect(messageFor(table, 'a__b__c')).toMatch(
+      /^Unknown tool: a__b__c; .*: a__b__c_[0-9a-f]{8}, a__b__c_[0-9a-f]{8}$/,
+    );
+    expect(messageFor(table, 'a__b__c', only('a'))).toBe('Unknown tool: a__b__c');
+  });
+
+  it('lists ten names at most', () => {
+    const table = tableOf(...Array.from({ length: 12 }, (_, i) => offer(`s${i}`, 'always', 'x')));
+    expect(messageFor(table, 'x')).toMatch(/use one of: (s\d__x, ){9}s\d__x and 2 more$/);
+  });
+
+  it('lists only names that lead to a tool', () => {
+    fc.assert(
+      fc.property(offers, scopes, ownNames, (given, scope, name) => {
+        const view = buildTable(given).view(scope);
+        for (const candidate of view.candidates(name))
+          expect(view.find(candidate)?.publicName).toBe(candidate);
+      }),
+    );
+  });
+});
 
 describe('NameView.find', () => {
   it('resolves the listed name, the prefixed name and the own name', () => {

@@ -43,6 +43,17 @@ export class NameView implements Paged {
     return owners.filter((server) => this.scope.allows(server));
   }
 
+  /** The public names of the entries that an ambiguous name may mean; empty when it can mean at most one. */
+  candidates(name: string): string[] {
+    const owners = [...this.servers.ownersOf(name)];
+    const usual =
+      owners.length === 0
+        ? this.parts.map(({ byOwnName }) => byOwnName.get(name))
+        : owners.map(([server, ownName]) => this.byServer.get(server)?.byOwnName.get(ownName));
+    const names = usual.flatMap((entry) => this.inScope(entry)?.publicName ?? []);
+    return names.length > 1 ? names : [];
+  }
+
   /** The entry as this view lists it; undefined when it does not. `usual` is an entry of this table. */
   listedEntry(usual: CatalogEntry): ListedEntry | undefined {
     const entry = this.names.renamed.get(usual) ?? usual;

@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { JsonText, membersOf } from '../../lib/json-text/json-text.js';
 import { runAtOnce } from '../../lib/slices/run-sliced.js';
-import { withPublicContents, withPublicLinks, withPublicMessages, withPublicUi } from './public-uris.js';
+import {
+  withPublicContents,
+  withPublicErrorUri,
+  withPublicLinks,
+  withPublicMessages,
+  withPublicUi,
+} from './public-uris.js';
 
 const toPublic = (uri: string): string => `P<${uri}>`;
 const unchanged = (uri: string): string => uri;
@@ -30,6 +36,20 @@ describe('withPublicContents', () => {
     expect(contents('{"contents":[{"uri":"a","uri":"b"}],"contents":[{"uri":"c"}]}')).toBe(
       '{"contents":[{"uri":"P<a>","uri":"P<b>"}],"contents":[{"uri":"P<c>"}]}',
     );
+  });
+});
+
+describe('withPublicErrorUri', () => {
+  it.each([
+    [
+      `{"code":-32002,"message":"x:1","data":{"uri":"x:1",${OTHER_MEMBERS}},"uri":"x:1"}`,
+      `{"code":-32002,"message":"x:1","data":{"uri":"P<x:1>",${OTHER_MEMBERS}},"uri":"x:1"}`,
+    ],
+    ['{"code":1,"data":"x:1"}', '{"code":1,"data":"x:1"}'],
+    ['{"code":1,"data":{"uri":5}}', '{"code":1,"data":{"uri":5}}'],
+    ['{"code":1}', '{"code":1}'],
+  ])('replaces data.uri and keeps every other byte of %s', (error, expected) => {
+    expect(runAtOnce(withPublicErrorUri(error, toPublic))).toBe(expected);
   });
 });
 

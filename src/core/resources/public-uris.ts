@@ -29,6 +29,10 @@ export function* withPublicMessages(result: JsonText, toPublic: ToPublicUri): St
   return yield* rewritten(result, { messages: inArray(inObject({ content })) });
 }
 
+/** A JSON-RPC error of a server with the public URI in `data.uri`. */
+export const withPublicErrorUri = (error: string, toPublic: ToPublicUri): Steps<string> =>
+  inObject({ data: inObject({ uri: uriChange(toPublic) }) })(error);
+
 /** Replaces `_meta.ui.resourceUri`, and the older `_meta["ui/resourceUri"]`, in the definition of a tool. */
 export function withPublicUi(text: string, toPublic: ToPublicUri): string {
   return text.includes('esourceUri') ? runAtOnce(inObject({ _meta: uiChange(toPublic) })(text)) : text;
