@@ -9,7 +9,8 @@ import type { AdminSettings } from '../config/admin-settings.js';
 import { readBearerToken } from '../edge/auth/bearer-token.js';
 
 /** `admin` has all rights, `viewer` may only read. */
-export type AdminRole = 'admin' | 'viewer';
+export type AdminRole = (typeof ADMIN_ROLES)[number];
+export const ADMIN_ROLES = ['admin', 'viewer'] as const;
 
 const FILE_NAME = 'admin-token';
 const TOKEN_BYTES = 32;

@@ -16,8 +16,30 @@ describe('SecretRedactor', () => {
     ).toEqual({ a: ['uses [redacted]'], '[redacted]': { b: '[redacted]', n: 7, no: null } });
   });
 
+  it('replaces secrets in arguments and URLs of servers, and no harmless value', () => {
+    const { secrets } = new AdminHarness({
+      mcpServers: {
+        db: {
+          command: 'node',
+          args: ['--api-key=k3y-of-api', 'postgres://u:pa55-word@db/app', '--region', 'us-east-1'],
+          env: {
+            HOST: '127.0.0.1',
+            REGION: 'eu-central-1',
+            URL: 'redis://:h1dden-pw@cache',
+            MODE: 'production',
+          },
+        },
+        api: { url: 'http://api.example/mcp?token=t0ken-in-url' },
+      },
+    });
+    const harmless = 'us-east-1 eu-central-1 127.0.0.1 production db/app api.example';
+    expect(secrets.redact(harmless)).toBe(harmless);
+    for (const secret of ['k3y-of-api', 'pa55-word', 'h1dden-pw', 't0ken-in-url'])
+      expect(secrets.redact(`is ${secret}`)).toBe('is [redacted]');
+  });
+
   it('leaves nothing of secrets that overlap', () => {
-    const secrets = secretsOf({ a: 'abcdefgh-1', b: 'fgh-1-ijkl' });
+    const secrets = secretsOf({ 'a-key': 'abcdefgh-1', 'b-key': 'fgh-1-ijkl' });
     expect(secrets.redact('abcdefgh-1-ijkl')).toBe('[redacted]');
   });
 

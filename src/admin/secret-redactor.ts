@@ -3,18 +3,20 @@ import { DesiredServers } from '../backends/desired-servers.js';
 import { LiveConfig } from '../config/live-config.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
-import { AdminTokens } from './admin-tokens.js';
+import { AdminTokens, type AdminRole } from './admin-tokens.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import type { Yield } from '../lib/slices/slices.js';
+import { secretsIn, secretsInArgs } from '../lib/secrets/secret-parts.js';
+import { isSecretValue } from '../lib/secrets/secret-value.js';
 import { SubstringSet } from '../lib/substrings/substring-set.js';
 
 export const REDACTED = '[redacted]';
 
-/** Shorter values and plain words such as `production` occur in ordinary text and are not redacted. */
-const MIN_SECRET_LENGTH = 8;
-const WORD = /^[a-z]+$/i;
 /** A value such as `Bearer abc`. A server may log its second part alone. */
 const CREDENTIALS = /^\S+ +(\S+)$/;
+
+/** The name of a value that is known to be a secret. */
+const SECRET_NAME = 'secret';
 
 /** New secrets are collected before a server starts with them, because the server may log them at once. */
 const BEFORE_OTHER_LISTENERS = -1;
@@ -23,14 +25,19 @@ type Listener = (secrets: readonly string[]) => void;
 
 /**
  * Removes secrets from responses and log lines: values that the configuration took from the environment, the admin tokens,
- * and the values of headers and environments of servers. A value stays secret after it was removed from the configuration.
+ * and secrets in headers, environments, arguments and URLs of servers. A value stays secret after it was removed from the
+ * configuration.
  */
 @Injectable()
 export class SecretRedactor {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();
   private values: ReadonlySet<string> = new Set();
-  /** Built from `values` when it is needed. */
+  /** Values that nobody can read through the API: those from the environment, and the admin tokens. */
+  private hidden: ReadonlySet<string> = new Set();
+  /** Built from `values` and `hidden` when they are needed. */
   private patterns: SubstringSet | undefined;
+  private hiddenPatterns: SubstringSet | undefined;
+  private readonly maskedObjects = new WeakSet<object>();
 
   constructor(
     private readonly live: LiveConfig,
@@ -55,7 +62,7 @@ export class SecretRedactor {
   redact(value: unknown): unknown {
     if (typeof value === 'string') return this.redactText(value);
     if (Array.isArray(value)) return value.map((item) => this.redact(item));
-    if (typeof value !== 'object' || value === null) return value;
+    if (typeof value !== 'object' || value === null || this.maskedObjects.has(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([name, item]) => [this.redactText(name), this.redact(item)]),
     );
@@ -83,28 +90,48 @@ export class SecretRedactor {
     return redacted;
   }
 
+  /** The text with this mask in place of every secret; for an admin only of those that no role can read. */
+  maskText(text: string, mask: string, role: AdminRole): string {
+    if (role !== 'admin') return this.allPatterns.replaceIn(text, mask);
+    this.hiddenPatterns ??= new SubstringSet(this.hidden);
+    return this.hiddenPatterns.replaceIn(text, mask);
+  }
+
+  /** Leaves this object of a response as it is: its secrets are masked. */
+  keepMasked<T extends object>(value: T): T {
+    this.maskedObjects.add(value);
+    return value;
+  }
+
   private redactText(text: string): string {
-    this.patterns ??= new SubstringSet(this.values);
-    return this.patterns.replaceIn(text, REDACTED);
+    return this.allPatterns.replaceIn(text, REDACTED);
+  }
+
+  private get allPatterns(): SubstringSet {
+    return (this.patterns ??= new SubstringSet(this.values));
   }
 
   private collect(): void {
-    const current = [
-      ...this.live.current.secrets,
-      ...this.tokens.secrets,
-      ...[...this.desired.current.values()].flatMap(({ config }) => secretsOf(config)),
-    ];
-    const all = new Set([...this.values, ...current]);
-    if (all.size === this.values.size) return;
+    const hidden = new Set([...this.hidden, ...this.live.current.secrets, ...this.tokens.secrets]);
+    const ofServers = [...this.desired.current.values()].flatMap(({ config }) => secretsOf(config));
+    const all = new Set([...this.values, ...hidden, ...ofServers]);
+    if (all.size === this.values.size && hidden.size === this.hidden.size) return;
     this.values = all;
+    this.hidden = hidden;
     this.patterns = undefined;
+    this.hiddenPatterns = undefined;
     this.listeners.emit(this.current);
   }
 }
 
 function secretsOf(config: ServerConfig): string[] {
-  const values = Object.values(config.type === 'stdio' ? config.env : config.headers);
-  return values
-    .flatMap((value) => [value, CREDENTIALS.exec(value)?.[1] ?? ''])
-    .filter((value) => value.length >= MIN_SECRET_LENGTH && !WORD.test(value));
+  const named = Object.entries(config.type === 'stdio' ? config.env : config.headers);
+  const values = named.flatMap(([name, value]) =>
+    [value, CREDENTIALS.exec(value)?.[1] ?? ''].filter((text) => isSecretValue(text, [name])),
+  );
+  const inTexts = [
+    ...named.flatMap(([, value]) => secretsIn(value)),
+    ...(config.type === 'stdio' ? secretsInArgs(config.args) : secretsIn(config.url)),
+  ];
+  return [...values, ...inTexts.filter((text) => isSecretValue(text, [SECRET_NAME]))];
 }

@@ -37,7 +37,7 @@ describe('ServerAdmin', () => {
     await harness.servers.put(harness.caller(), 'http', { url });
     await harness.servers.patch(harness.caller(), 'http', {});
     expect([harness.state.current.revision, harness.actions]).toEqual([0, []]);
-    expect(harness.servers.show('http').server.origin).toBe('config');
+    expect(harness.servers.show('http', 'admin').server.origin).toBe('config');
   });
 
   it('replaces earlier decisions by a new definition', async () => {
@@ -117,7 +117,7 @@ describe('ServerAdmin', () => {
     const harness = new AdminHarness(config);
     await harness.servers.put(harness.caller(), 'added', { url });
     await harness.servers.remove(harness.caller(), 'added');
-    const { etag } = harness.servers.show('http');
+    const { etag } = harness.servers.show('http', 'admin');
     await harness.servers.remove(harness.caller(), 'http');
     const set = (id: string, on: boolean, ifMatch?: string): Promise<string> =>
       kindOf(harness.servers.setEnabled(harness.caller(ifMatch), id, on));
@@ -129,7 +129,7 @@ describe('ServerAdmin', () => {
 
   it('refuses a change when If-Match names another version', async () => {
     const harness = new AdminHarness(config);
-    const { etag } = harness.servers.show('http');
+    const { etag } = harness.servers.show('http', 'admin');
     const next = await harness.servers.setEnabled(harness.caller(etag), 'http', false);
     expect(next.etag).not.toBe(etag);
     expect(await kindOf(harness.servers.setEnabled(harness.caller(etag), 'http', true))).toBe(
@@ -144,7 +144,7 @@ describe('ServerAdmin', () => {
 
   it('applies only one of several concurrent changes with the same If-Match', async () => {
     const harness = new AdminHarness(config);
-    const { etag } = harness.servers.show('http');
+    const { etag } = harness.servers.show('http', 'admin');
     const kinds = await Promise.all(
       [1, 2, 3].map((queue) => kindOf(harness.servers.patch(harness.caller(etag), 'http', { queue }))),
     );
@@ -261,7 +261,7 @@ describe('SecretRedactor', () => {
     expect(harness.secrets.redact({ [text]: [text, 1, null] })).toEqual({ [redacted]: [redacted, 1, null] });
     const published: number[] = [];
     harness.secrets.onChange((all) => published.push(all.length));
-    await harness.servers.put(harness.caller(), 'c', { url, headers: { k: 'another-secret-1' } });
+    await harness.servers.put(harness.caller(), 'c', { url, headers: { 'x-key': 'another-secret-1' } });
     await harness.servers.remove(harness.caller(), 'c');
     expect(published).toHaveLength(1);
     expect(harness.secrets.redact('another-secret-1')).toBe('[redacted]');
@@ -272,7 +272,7 @@ describe('SecretRedactor', () => {
     const redacted: unknown[] = [];
     desired.onChange(() => redacted.push(redactor.redact('another-secret-1')));
     const redactor = new SecretRedactor(live, new AdminTokens('a-token-of-the-admin'), desired);
-    const definition = { url, headers: { k: 'another-secret-1' } };
+    const definition = { url, headers: { 'x-key': 'another-secret-1' } };
     await state.update((decisions) => ({ ...decisions, servers: new Map([['c', { definition }]]) }));
     expect(redacted).toEqual(['[redacted]']);
   });

@@ -10,6 +10,7 @@ import { LiveConfig } from '../config/live-config.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { AdminProblem, notFound } from './admin-problem.js';
 import type { AdminCaller } from './admin-caller.js';
+import { ADMIN_ROLES, type AdminRole } from './admin-tokens.js';
 import { AdminActions, type AdminAction, type PlannedChange } from './admin-actions.js';
 import { mergePatch } from './merge-patch.js';
 import {
@@ -44,9 +45,9 @@ export class ServerAdmin {
     private readonly addresses: AddressPolicy,
   ) {}
 
-  show(id: string): TaggedServer {
+  show(id: string, role: AdminRole): TaggedServer {
     const server = this.views.get(id);
-    return { server: this.views.detail(server), etag: this.views.etag(server)! };
+    return { server: this.views.detail(server, role), etag: this.views.etag(server)! };
   }
 
   /** `created` is true when the server is new. */
@@ -150,7 +151,8 @@ export class ServerAdmin {
     sent: JsonObject,
   ): PlannedChange | undefined {
     const current = before && definitionOf(before);
-    const definition = restoreMasked(desired, sent, current);
+    const shown = before ? ADMIN_ROLES.map((role) => this.views.shownDefinition(before, role)) : [];
+    const definition = restoreMasked(desired, sent, current, shown);
     const config = readDefinition(id, definition);
     const after = definitionOfConfig(config);
     if (current && isSameDefinition(current, after)) return undefined;
@@ -208,7 +210,8 @@ export class ServerAdmin {
   /** The catalog is built asynchronously, and the response must show the new one. */
   private async showAfterCatalogBuild(id: string): Promise<TaggedServer> {
     await this.backends.whenListed();
-    return this.show(id);
+    // Only an admin may change a server.
+    return this.show(id, 'admin');
   }
 }
 

@@ -4,13 +4,13 @@ import { ConfigError } from '../config/config-error.js';
 import { readServer } from '../config/read-server.js';
 import { SERVER_ID, type ServerConfig } from '../config/servers-config.js';
 import { isJsonObject, type JsonObject } from '../lib/json-text/json-value.js';
+import { maskArgs, maskParts } from '../lib/secrets/secret-parts.js';
 import { invalidInput, type FieldError } from './admin-problem.js';
+import { MASK, NOT_STORED, restoreArgs } from './restore-args.js';
 import { REDACTED } from './secret-redactor.js';
 
-/** Stands for a secret value in responses. In a request, it stands for the stored value, which is kept. */
-export const MASK = '********';
-
 const SECRET_SECTIONS = ['headers', 'env'] as const;
+const URL_KEYS: ReadonlySet<string> = new Set(['url', 'proxy']);
 const COMMAND_KEYS = ['command', 'args', 'env', 'cwd'] as const;
 
 type Settings = Pick<DesiredServer, 'config' | 'enabled' | 'disabledTools'>;
@@ -39,24 +39,39 @@ export function readDefinition(id: string, definition: JsonObject): ServerConfig
   }
 }
 
-/** A copy with the values of headers and environment masked. */
-export function maskSecrets(definition: JsonObject): JsonObject {
+/** Replaces the secrets in a text that the reader of the definition must not see. */
+export interface Masking {
+  readonly maskText: (text: string) => string;
+  /** Whether secrets that the definition itself contains are masked as well: passwords in arguments, keys in URLs. */
+  readonly isByMeaning: boolean;
+}
+
+/** A copy with the values of headers and environment masked, and secrets in all other texts. */
+export function maskSecrets(definition: JsonObject, { maskText, isByMeaning }: Masking): JsonObject {
+  const maskMember = (name: string, value: unknown): unknown => {
+    if (typeof value === 'string')
+      return maskText(isByMeaning && URL_KEYS.has(name) ? maskParts(value, MASK) : value);
+    if (!Array.isArray(value)) return value;
+    return (isByMeaning ? maskArgs(value as string[], MASK) : (value as string[])).map(maskText);
+  };
+  const texts = Object.entries(definition).map(([name, value]) => [name, maskMember(name, value)]);
   const masked = SECRET_SECTIONS.filter((section) => isJsonObject(definition[section])).map((section) => {
     const names = Object.keys(definition[section] as JsonObject);
     return [section, Object.fromEntries(names.map((name) => [name, MASK]))];
   });
-  return { ...definition, ...(Object.fromEntries(masked) as JsonObject) };
+  return Object.fromEntries([...texts, ...masked]) as JsonObject;
 }
 
 /**
  * Replaces masks in `desired` by the stored values. `sent` has only the members that the caller sent: all of them for a
  * PUT, some for a PATCH. A change of the URL requires new header values: a caller that may not read a secret could
- * otherwise have it sent to a server of its choice.
+ * otherwise have it sent to a server of its choice. `shown` are the forms in which the current definition is shown.
  */
 export function restoreMasked(
   desired: JsonObject,
   sent: JsonObject,
   current: JsonObject | undefined,
+  shown: readonly JsonObject[],
 ): JsonObject {
   const errors: FieldError[] = [];
   const isUrlChanged = current !== undefined && desired['url'] !== current['url'];
@@ -66,14 +81,22 @@ export function restoreMasked(
     const entries = Object.entries(desired[section] as JsonObject).map(([name, value]) => {
       const isKept = value === MASK || sentSection[name] === undefined;
       if (isKept && stored[name] === undefined)
-        errors.push({ field: `${section}.${name}`, message: 'is masked, and no value is stored' });
+        errors.push({ field: `${section}.${name}`, message: NOT_STORED });
       else if (isKept && section === 'headers' && isUrlChanged)
         errors.push({ field: `${section}.${name}`, message: 'must be given again when the url changes' });
       return [name, isKept ? stored[name] : value];
     });
     return [section, Object.fromEntries(entries)];
   });
-  const definition = { ...desired, ...(Object.fromEntries(restored) as JsonObject) };
+  const texts = Object.entries(sent).flatMap(([name, value]) => {
+    if (name === 'args' && Array.isArray(value))
+      return [[name, restoreArgs(value, storedArgs(current), shown.map(storedArgs), errors)]];
+    if (typeof value !== 'string' || !value.includes(MASK)) return [];
+    const isShown = shown.some((form) => form[name] === value);
+    if (!isShown) errors.push({ field: name, message: NOT_STORED });
+    return isShown ? [[name, current?.[name]]] : [];
+  });
+  const definition = Object.fromEntries([...Object.entries(desired), ...texts, ...restored]) as JsonObject;
   errors.push(...redactedFields(sent, ''));
   if (errors.length > 0) throw invalidInput(errors);
   return definition;
@@ -95,6 +118,9 @@ export const hasSameCommand = (a: ServerConfig, b: ServerConfig): boolean =>
 
 const toPlain = (value: unknown): unknown =>
   value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
+
+const storedArgs = (definition: JsonObject | undefined): readonly string[] =>
+  (definition?.['args'] ?? []) as readonly string[];
 
 const sectionOf = (definition: JsonObject | undefined, section: string): JsonObject => {
   const value = definition?.[section];

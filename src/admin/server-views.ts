@@ -8,8 +8,11 @@ import { EVERYTHING } from '../core/scope.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
 import { Registry } from '../registry/registry.service.js';
 import { notFound } from './admin-problem.js';
+import type { AdminRole } from './admin-tokens.js';
 import type { ServerDetailDto, ServerDto, ServerToolDto } from './dto/server.dto.js';
 import { EntityTags } from './entity-tags.js';
+import { MASK } from './restore-args.js';
+import { SecretRedactor } from './secret-redactor.js';
 import { definitionOf, maskSecrets } from './server-definition.js';
 
 /** Servers as the admin API shows them: their desired and their actual state. */
@@ -20,6 +23,7 @@ export class ServerViews {
     private readonly backends: Backends,
     private readonly registry: Registry,
     private readonly tags: EntityTags,
+    private readonly secrets: SecretRedactor,
   ) {}
 
   all(): ServerDto[] {
@@ -68,12 +72,20 @@ export class ServerViews {
     };
   }
 
-  detail(server: DesiredServer): ServerDetailDto {
+  detail(server: DesiredServer, role: AdminRole): ServerDetailDto {
     return Object.assign(this.summary(server), {
-      definition: maskSecrets(definitionOf(server)),
+      definition: this.secrets.keepMasked(this.shownDefinition(server, role)),
       ...(server.config.isolation === 'session' ? {} : { missingCapabilities: [...UNSHARED_CAPABILITIES] }),
       stderr: [...(this.backends.find(server.id)?.status().stderr ?? [])],
       tools: this.tools(server),
+    });
+  }
+
+  /** The definition as callers of this role see it. Only an admin sees secrets in arguments and URLs. */
+  shownDefinition(server: DesiredServer, role: AdminRole): JsonObject {
+    return maskSecrets(definitionOf(server), {
+      maskText: (text) => this.secrets.maskText(text, MASK, role),
+      isByMeaning: role !== 'admin',
     });
   }
 

@@ -27,8 +27,12 @@ export class ServersController {
    * @param id - Id of the server.
    */
   @Get(':id')
-  getServer(@Param('id') id: string, @Res({ passthrough: true }) reply: FastifyReply): ServerDetailDto {
-    return withEtag(reply, this.admin.show(id));
+  getServer(
+    @CurrentCaller() caller: AdminCaller,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): ServerDetailDto {
+    return withEtag(reply, this.admin.show(id, caller.actor));
   }
 
   /**

@@ -1,9 +1,14 @@
 import { stringify } from 'yaml';
+import { maskArgs, maskParts } from '../lib/secrets/secret-parts.js';
 import type { GatehouseConfig } from '../config/gatehouse-config.js';
 
 const MASK = '********';
 /** Paths whose values are always secret. */
 const SECRET_PATHS = /^(mcpServers\.[^.]+\.(headers|env)\.[^.]+|admin\.(token|viewerToken))$/;
+
+const ARGS_PATH = /^mcpServers\.[^.]+\.args$/;
+/** Texts that may contain a password or key. */
+const URL_PATH = /^mcpServers\.[^.]+\.(url|proxy)$/;
 
 /** The configuration that a gateway would start with: plain data with all defaults, secrets masked. */
 export function effectiveConfig(config: GatehouseConfig): Record<string, unknown> {
@@ -19,8 +24,14 @@ export const asYaml = (value: unknown): string =>
   stringify(value, { lineWidth: 110, aliasDuplicateObjects: false });
 
 function maskedCopy(value: unknown, path: string, secrets: readonly string[]): unknown {
-  if (typeof value === 'string') return SECRET_PATHS.test(path) ? MASK : maskAndEscape(value, secrets);
-  if (Array.isArray(value)) return value.map((item) => maskedCopy(item, path, secrets));
+  if (typeof value === 'string')
+    return SECRET_PATHS.test(path)
+      ? MASK
+      : maskAndEscape(URL_PATH.test(path) ? maskParts(value, MASK) : value, secrets);
+  if (Array.isArray(value)) {
+    const items: unknown[] = ARGS_PATH.test(path) ? maskArgs(value as string[], MASK) : value;
+    return items.map((item) => maskedCopy(item, path, secrets));
+  }
   if (typeof value !== 'object' || value === null) return value;
   const entries = value instanceof Map ? [...(value as Map<string, unknown>)] : Object.entries(value);
   return Object.fromEntries(

@@ -408,7 +408,7 @@ export interface components {
             };
         };
         readonly ServerDetail: {
-            /** @description Values of `headers` and `env` are masked. A masked value that is sent back keeps the stored value. */
+            /** @description Values of `headers` and `env` are masked, and so are values from environment variables of the gateway and, except for an admin, secrets in arguments and URLs. A masked value that is sent back keeps the stored value. */
             readonly definition: components["schemas"]["ServerDefinition"];
             /** @description Client capabilities that the gateway does not offer to this server, because clients share its link: what the server offers only to clients with them is not available. Absent with `isolation: session`. */
             readonly missingCapabilities?: readonly string[];

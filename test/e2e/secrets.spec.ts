@@ -21,6 +21,7 @@ const ENV = {
   HOST: 'host-canary-qqqqqqqqqqqq.invalid',
 };
 const KEY = 'key-canary-qqqqqqqqqqqqqqqqqqqqqqqqqqqq';
+const VIEWER_TOKEN = 'a-token-of-a-viewer-qqqqqqqqqqqqqqqqqqqqqq';
 const CANARY = /(arg|child|header|url|admin|later|host|key)-canary/;
 
 const inShell = (script: string): object => ({
@@ -69,7 +70,7 @@ describe('a secret from the environment', () => {
     const entry = child.stdio();
     file = writeConfig({
       log: { level: 'debug' },
-      admin: { token: '${ADMIN}' },
+      admin: { token: '${ADMIN}', viewerToken: VIEWER_TOKEN },
       auth: { apiKeys: [{ id: 'k', hash: hashOf(KEY), projects: ['*'] }] },
       mcpServers: {
         child: { ...entry, args: [...entry.args, '${ARG}'], env: { TOKEN: '${CHILD}' } },
@@ -77,7 +78,10 @@ describe('a secret from the environment', () => {
         sse: { type: 'sse', url: `${sse}/sse?key=\${URL}`, headers },
         crashing: inShell('echo "$TOKEN $0" >&2; exit 3'),
         talkative: inShell('echo "$TOKEN $0"; echo "{\\"$TOKEN\\""; echo "$0" >&2; sleep 600'),
-        missing: { command: '/nonexistent/program', args: ['${ARG}'] },
+        missing: {
+          command: '/nonexistent/program',
+          args: ['${ARG}', '--api-key', 'in-the-file', '--region', 'us-east-1'],
+        },
         unreachable: { url: 'http://127.0.0.1:1/mcp?key=${URL}', headers },
         nowhere: { url: 'http://nowhere.invalid/${URL}', headers },
         unknown: { type: 'sse', url: 'http://${HOST}/sse' },
@@ -148,6 +152,25 @@ describe('a secret from the environment', () => {
     await ask(gateway.url, { authorization: `Bearer ${KEY}x` });
     await ask(`${gateway.url}?access_token=${KEY}`);
     await ask(gateway.urlOf('/nowhere'), { authorization: `Bearer ${KEY}` });
+    expect(leaks()).toEqual([]);
+  });
+
+  it('is masked in a definition, which can be sent back; a viewer does not see secrets of the file either', async () => {
+    const url = gateway.urlOf('/admin/v1/servers/missing');
+    const request = async (token: string, method = 'GET', body?: object) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const answer = await exchange(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+      answers.push(answer.text);
+      expect(answer.status).toBe(200);
+      return (JSON.parse(answer.text) as { definition: { args: string[] } }).definition;
+    };
+    const mask = '********';
+    const definition = await request(ENV.ADMIN);
+    expect(definition.args).toEqual([mask, '--api-key', 'in-the-file', '--region', 'us-east-1']);
+    const seen = await request(VIEWER_TOKEN);
+    expect(seen.args).toEqual([mask, '--api-key', mask, '--region', 'us-east-1']);
+    const changed = await request(ENV.ADMIN, 'PUT', { ...seen, timeoutMs: 5000 });
+    expect(changed).toEqual({ ...definition, timeoutMs: 5000 });
     expect(leaks()).toEqual([]);
   });
 

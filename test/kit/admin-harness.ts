@@ -51,7 +51,7 @@ export class AdminHarness {
     this.adminActions = new AdminActions(this.audit(), this.state, this.secrets, this.metrics);
     const tags = new EntityTags(tokens);
     const backends = this.backends();
-    this.views = new ServerViews(this.desired, backends, this.registry, tags);
+    this.views = new ServerViews(this.desired, backends, this.registry, tags, this.secrets);
     const admin = Object.assign(new AdminSettings(), settings);
     this.servers = new ServerAdmin(
       this.views,

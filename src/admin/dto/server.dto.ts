@@ -140,7 +140,10 @@ export class ServerToolsDto {
 }
 
 export class ServerDetailDto extends ServerDto {
-  /** Values of `headers` and `env` are masked. A masked value that is sent back keeps the stored value. */
+  /**
+   * Values of `headers` and `env` are masked, and so are values from environment variables of the gateway and, except for an
+   * admin, secrets in arguments and URLs. A masked value that is sent back keeps the stored value.
+   */
   readonly definition: JsonObject;
 
   /**

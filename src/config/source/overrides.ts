@@ -29,7 +29,7 @@ export function applyOverrides(
       continue;
     }
     const value = parseForShape(located.shape, env[variable] ?? '');
-    secrets.collect(located.shape, value);
+    secrets.collect(located.shape, value, [located.path.at(-1) ?? '']);
     problems.recordOverride(located.path, variable);
     setValue(document, located.path, value);
   }

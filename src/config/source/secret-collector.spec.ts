@@ -15,6 +15,8 @@ describe('SecretCollector', () => {
   });
 
   it.each([
+    ['an address', 'mcpServers: { a: { command: node, env: { HOST: "${V}" } } }', '127.0.0.1'],
+    ['a region', 'mcpServers: { a: { command: node, args: ["${V}"] } }', 'us-east-1'],
     ['a short text', 'mcpServers: { a: { command: node, args: ["${V}"] } }', 'hunt2'],
     ['the address to listen on', 'http: { host: "${V}" }', 'localhost'],
     ['the state directory', 'stateDir: "${V}"', '/var/lib/gatehouse'],
@@ -34,11 +36,7 @@ describe('SecretCollector', () => {
       GATEHOUSE__MCPSERVERS__B: '{ command: some-program, args: [--token, hunter22] }',
       GATEHOUSE__HTTP__ALLOWEDHOSTS: '[gatehouse.example.com]',
     };
-    expect(secretsOf('mcpServers: { a: { url: "http://a" } }', env)).toEqual([
-      '--token',
-      'hunter22',
-      'Bearer one',
-    ]);
+    expect(secretsOf('mcpServers: { a: { url: "http://a" } }', env)).toEqual(['hunter22', 'Bearer one']);
   });
 
   it('collects values of a mapping or list from the environment', () => {

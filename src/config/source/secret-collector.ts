@@ -1,20 +1,22 @@
+import { isSecretValue } from '../../lib/secrets/secret-value.js';
 import { childShape, type Shape } from '../schema/shape.js';
-
-/** Redacting shorter values would make log lines unreadable. */
-const MIN_SECRET_LENGTH = 6;
 
 /** Collects values from the environment that must not appear in logs. */
 export class SecretCollector {
   private readonly values = new Set<string>();
 
-  /** Collects the strings in `value` unless its key is public. Numbers, flags and choices are not collected. */
-  collect(shape: Shape | undefined, value: unknown): void {
+  /**
+   * Collects the secrets in `value` unless its key is public. Numbers, flags and choices are not collected. `names` are those of
+   * its variable and its key.
+   */
+  collect(shape: Shape | undefined, value: unknown, names: readonly string[]): void {
     if (!shape) return;
     if (value instanceof Map) {
-      for (const [name, item] of value as Map<string, unknown>) this.collect(childShape(shape, name), item);
+      for (const [name, item] of value as Map<string, unknown>)
+        this.collect(childShape(shape, name), item, [...names, name]);
     } else if (Array.isArray(value)) {
-      for (const item of value) this.collect(shape.kind === 'list' ? shape.items : undefined, item);
-    } else if (typeof value === 'string' && isConfidential(shape) && value.length >= MIN_SECRET_LENGTH) {
+      for (const item of value) this.collect(shape.kind === 'list' ? shape.items : undefined, item, names);
+    } else if (typeof value === 'string' && isConfidential(shape) && isSecretValue(value, names)) {
       this.values.add(value);
     }
   }

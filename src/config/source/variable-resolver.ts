@@ -36,11 +36,14 @@ export class VariableResolver {
     if (text === written) return written;
     for (const variable of used) {
       this.problems.recordSource(path, `\${${variable}}`);
-      this.secrets.collect(shape, this.env[variable]);
+      this.secrets.collect(shape, this.env[variable], [variable, lastName(path)]);
     }
     const value = parseForShape(shape, text);
     // A variable may contain a whole YAML list or mapping: the strings in it are secrets too.
-    if (used.length > 0 && typeof value === 'object') this.secrets.collect(shape, value);
+    if (used.length > 0 && typeof value === 'object')
+      this.secrets.collect(shape, value, [...used, lastName(path)]);
     return value;
   }
 }
+
+const lastName = (path: KeyPath): string => path.findLast((key) => typeof key === 'string') ?? '';

@@ -1,0 +1,94 @@
+import { isSecretName, looksLikeKey } from './secret-value.js';
+
+/** The part of a text from `start` to `end`. */
+interface Part {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** An option whose value is the next argument. */
+const OPTION = /^--?([A-Za-z][\w.-]*)$/;
+/** A whole argument with name and value. */
+const ASSIGNMENT = /^-{0,2}([A-Za-z_][\w.-]*)=/;
+/** A name and the beginning of its value within a text: `name=value`, `name: value`, `"name":"value"`. */
+const NAMED = /(?<![\w.-])([A-Za-z_][\w.-]*)["']?(?:=|:\s?)["']?((?:Bearer|Basic|Token)\s+)?/gi;
+const END_OF_VALUE = /[\s"'&,;}]|$/;
+const URL_PASSWORD = /\/\/[^\s:/?#@]*:([^\s/]+)@/g;
+const JWT = /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g;
+const BASE64 = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{24,}={1,2}(?![A-Za-z0-9=])/g;
+const TOKEN = /[A-Za-z0-9_-]{16,}/g;
+
+/** By argument of a command: its parts that are secrets, in order and without overlaps. */
+function secretPartsOfArgs(args: readonly string[]): Part[][] {
+  return args.map((arg, index) => {
+    const option = OPTION.exec(args[index - 1] ?? '')?.[1];
+    const isValue = option !== undefined && isSecretName(option) && !arg.startsWith('-') && arg !== '';
+    return isValue ? [{ start: 0, end: arg.length }] : secretPartsOf(arg);
+  });
+}
+
+/** The parts of one argument or URL that are secrets: passwords, values with a secret name, and what looks like a key. */
+export function secretPartsOf(text: string): Part[] {
+  const assignment = ASSIGNMENT.exec(text);
+  if (assignment && isSecretName(assignment[1]!)) {
+    const start = assignment[0].length;
+    return start < text.length ? [{ start, end: text.length }] : [];
+  }
+  const parts: Part[] = [];
+  for (const match of text.matchAll(URL_PASSWORD)) {
+    const end = match.index + match[0].length - 1;
+    parts.push({ start: end - match[1]!.length, end });
+  }
+  for (const match of text.matchAll(NAMED)) if (isSecretName(match[1]!)) parts.push(valueAfter(text, match));
+  for (const pattern of [JWT, BASE64]) for (const match of text.matchAll(pattern)) parts.push(partOf(match));
+  for (const match of text.matchAll(TOKEN)) if (looksLikeKey(match[0])) parts.push(partOf(match));
+  return merged(parts);
+}
+
+/** The text with each part replaced. */
+function replaceParts(text: string, parts: readonly Part[], replacement: string): string {
+  let result = '';
+  let copied = 0;
+  for (const { start, end } of parts) {
+    result += text.slice(copied, start) + replacement;
+    copied = end;
+  }
+  return result + text.slice(copied);
+}
+
+export const secretsIn = (text: string): string[] => cut(text, secretPartsOf(text));
+
+export const secretsInArgs = (args: readonly string[]): string[] =>
+  secretPartsOfArgs(args).flatMap((parts, index) => cut(args[index]!, parts));
+
+/** The text with its own secret parts replaced. */
+export const maskParts = (text: string, mask: string): string =>
+  replaceParts(text, secretPartsOf(text), mask);
+
+/** The arguments with their secret parts replaced. */
+export const maskArgs = (args: readonly string[], mask: string): string[] =>
+  secretPartsOfArgs(args).map((parts, index) => replaceParts(args[index]!, parts, mask));
+
+const cut = (text: string, parts: readonly Part[]): string[] =>
+  parts.map(({ start, end }) => text.slice(start, end));
+
+const partOf = ({ index, 0: text }: RegExpExecArray): Part => ({ start: index, end: index + text.length });
+
+function valueAfter(text: string, { index, 0: head }: RegExpExecArray): Part {
+  const start = index + head.length;
+  const ending = new RegExp(END_OF_VALUE, 'g');
+  ending.lastIndex = start;
+  return { start, end: ending.exec(text)!.index };
+}
+
+function merged(parts: readonly Part[]): Part[] {
+  const result: Part[] = [];
+  for (const part of parts.toSorted((a, b) => a.start - b.start)) {
+    const last = result.at(-1);
+    if (part.end <= part.start) continue;
+    if (last && part.start <= last.end)
+      result[result.length - 1] = { start: last.start, end: Math.max(last.end, part.end) };
+    else result.push(part);
+  }
+  return result;
+}
