@@ -1,4 +1,6 @@
+import { EgressProxies } from './config/egress-proxies.js';
 import { Tracing } from './mcp/tracing.js';
+import { agentFor } from './otlp-agent.js';
 import { VERSION } from './version.js';
 
 interface StartedTracing {
@@ -17,12 +19,15 @@ export async function startTracing(env: NodeJS.ProcessEnv): Promise<StartedTraci
       import('@opentelemetry/exporter-trace-otlp-http'),
       import('@opentelemetry/resources'),
     ]);
+  const proxies = new EgressProxies(env);
+  const isProxied = URL.canParse(endpoint) && proxies.for(new URL(endpoint)) !== undefined;
+  const agent = isProxied ? { httpAgentOptions: () => agentFor(new URL(endpoint), proxies) } : {};
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({
       'service.name': env['OTEL_SERVICE_NAME'] ?? 'gatehouse',
       'service.version': VERSION,
     }),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter(agent))],
   });
   provider.register();
   return {

@@ -131,7 +131,9 @@ function secretsOf(config: ServerConfig): string[] {
   );
   const inTexts = [
     ...named.flatMap(([, value]) => secretsIn(value)),
-    ...(config.type === 'stdio' ? secretsInArgs(config.args) : secretsIn(config.url)),
+    ...(config.type === 'stdio'
+      ? secretsInArgs(config.args)
+      : [config.url, config.proxy ?? ''].flatMap(secretsIn)),
   ];
   return [...values, ...inTexts.filter((text) => isSecretValue(text, [SECRET_NAME]))];
 }

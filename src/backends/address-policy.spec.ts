@@ -41,7 +41,10 @@ async function served(): Promise<{ port: number; requests: () => number }> {
 }
 
 function transportTo(url: string, addresses: AddressPolicy): StreamableHttpTransport {
-  const transport = new StreamableHttpTransport({ url }, { createConnector: addresses.createConnector });
+  const transport = new StreamableHttpTransport(
+    { url },
+    { egress: { createConnector: addresses.createConnector } },
+  );
   onCleanup(() => transport.close());
   return transport;
 }

@@ -100,6 +100,17 @@ export class AddressPolicy {
     }
   }
 
+  /** An address of the host. Rejects unless all of its addresses are allowed. */
+  async resolve(hostname: string): Promise<string> {
+    const found = await withTimeout(
+      dns.lookup(withoutBrackets(hostname), { all: true }),
+      RESOLVE_TIMEOUT_MS,
+      () => new Error('the name was not resolved in time'),
+    );
+    if (!found.every(({ address }) => this.allows(address))) throw this.refuseConnection();
+    return found[0]!.address;
+  }
+
   private readonly lookup: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       const [first] = addresses ?? [];

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { EgressProxies } from '../config/egress-proxies.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import { StartupSettings } from '../config/startup-settings.js';
@@ -59,6 +60,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     quotas: Quotas = new MemoryQuotas(),
     private readonly addresses?: AddressPolicy,
     startup: StartupSettings = new StartupSettings(),
+    private readonly proxies?: EgressProxies,
   ) {
     this.sessionListings = new SessionListings(registry, () => metrics.countMemoryLimit('session-listings'));
     this.slots = new StartSlots(startup.parallel);
@@ -207,6 +209,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       onExcess: (outcome) => this.metrics.countExcessMessage(id, outcome),
       onUnattributed: (message) => this.metrics.countUnattributedMessage(id, message),
       concurrency,
+      proxies: this.proxies,
       addresses: () => (this.desired.current.get(id)?.isUrlFromApi ? this.addresses : undefined),
     });
   }

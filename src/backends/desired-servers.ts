@@ -16,7 +16,7 @@ export interface DesiredServer {
   readonly disabledTools: ReadonlySet<string>;
   /** Where its definition comes from. */
   readonly origin: 'config' | 'admin';
-  /** Its URL was set through the admin API, and not by the configuration: `AddressPolicy` applies. */
+  /** Its URL or proxy was set through the admin API, and not by the configuration: `AddressPolicy` applies. */
   readonly isUrlFromApi: boolean;
 }
 
@@ -99,7 +99,7 @@ export class DesiredServers {
       else disabledTools.add(tool);
     }
     const origin = definition ? 'admin' : 'config';
-    const isUrlFromApi = definition !== undefined && urlOf(config) !== urlOf(declared);
+    const isUrlFromApi = definition !== undefined && !hasSameRoute(config, declared);
     return { id, rank, config, disabledTools, origin, isUrlFromApi, enabled: enabled ?? config.enabled };
   }
 
@@ -120,3 +120,9 @@ export class DesiredServers {
 /** Undefined for a server without a URL. */
 export const urlOf = (config: ServerConfig | undefined): string | undefined =>
   config && config.type !== 'stdio' ? config.url : undefined;
+
+const proxyOf = (config: ServerConfig | undefined): string | undefined =>
+  config && config.type !== 'stdio' ? config.proxy : undefined;
+
+const hasSameRoute = (a: ServerConfig, b: ServerConfig | undefined): boolean =>
+  urlOf(a) === urlOf(b) && proxyOf(a) === proxyOf(b);

@@ -4,6 +4,7 @@ import { AdminSettings } from './admin-settings.js';
 import { AuthSettings } from './auth-settings.js';
 import { ConfigReloader, type ConfigSource } from './config-reloader.js';
 import type { GatehouseConfig } from './gatehouse-config.js';
+import { EgressProxies } from './egress-proxies.js';
 import { HttpSettings } from './http-settings.js';
 import { Limits } from './limits.js';
 import { LogSettings } from './log-settings.js';
@@ -54,9 +55,10 @@ export class ConfigModule {
       providers: [
         ...providers,
         { provide: LiveConfig, useValue: live },
+        { provide: EgressProxies, useFactory: () => new EgressProxies(process.env) },
         { provide: ConfigReloader, useFactory: () => new ConfigReloader(live, source) },
       ],
-      exports: [LiveConfig, ConfigReloader, ...sections.map(({ token }) => token)],
+      exports: [LiveConfig, EgressProxies, ConfigReloader, ...sections.map(({ token }) => token)],
     };
   }
 }

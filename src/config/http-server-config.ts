@@ -1,5 +1,6 @@
 import { CommonServerConfig } from './common-server-config.js';
-import { Choice, Text, TextRecord } from './schema/keys.js';
+import { isProxyUrl } from './egress-proxies.js';
+import { Choice, Section, Text, TextRecord } from './schema/keys.js';
 import { Rule } from './schema/rule.js';
 
 const HEADER_NAME = {
@@ -11,6 +12,23 @@ const HEADER_VALUE = {
   pattern: /^[\t\x20-\x7e\x80-\xff]*$/,
   requirement: 'must be one line of Latin-1 characters without control characters',
 };
+
+const FILE = { isPublic: true } as const;
+
+/** Files in PEM format. A relative path is resolved against the working directory of the gateway. */
+export class ServerTls {
+  @Text(
+    'File with the certificates of the authorities that the server is trusted by, instead of the public ones.',
+    FILE,
+  )
+  readonly ca?: string;
+
+  @Text('File with the client certificate.', FILE)
+  readonly cert?: string;
+
+  @Text('File with the private key of the client certificate.', FILE)
+  readonly key?: string;
+}
 
 /** A server over Streamable HTTP or HTTP+SSE. */
 export class HttpServerConfig extends CommonServerConfig {
@@ -40,6 +58,21 @@ export class HttpServerConfig extends CommonServerConfig {
     rule: HEADER_VALUE,
   })
   readonly headers: Readonly<Record<string, string>> = {};
+
+  @Rule<string>('proxy', isProxyUrl, 'must be the http:// or https:// URL of a proxy')
+  @Text(
+    'Proxy for this server, instead of that in HTTP_PROXY or HTTPS_PROXY, and regardless of NO_PROXY. Loopback is never ' +
+      'reached through a proxy.',
+  )
+  readonly proxy?: string;
+
+  @Rule<ServerTls>(
+    'tls',
+    ({ cert, key }) => (cert === undefined) === (key === undefined),
+    'must contain both cert and key, or neither',
+  )
+  @Section(ServerTls, 'Certificates for https. The files are read again when they change.')
+  readonly tls: ServerTls = new ServerTls();
 }
 
 function isUrlWithoutCredentials(text: string): boolean {

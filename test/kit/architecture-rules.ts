@@ -32,6 +32,7 @@ const ENTRY_POINT = [
   'start-tracing.ts',
   'json-logger.ts',
   'log-output.ts',
+  'otlp-agent.ts',
 ];
 const APP_MODULE = 'app.module.ts';
 /** Files outside any module that every module above core may import; they import nothing themselves. */

@@ -9,6 +9,7 @@ import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
 import { brokenError, isOverLimit, unreadableMessage } from '../link/link-errors.js';
 import type { InboundGate, LinkTransport, MessageExtra, StreamState } from '../link/transport.js';
 import { LargeResponses } from './large-responses.js';
+import type { Egress, ForwardProxy } from './egress.js';
 import { PendingPost, type PostOwner } from './pending-post.js';
 import { PostClient } from './post-client/post-client.js';
 import type { ResponseHead } from './post-client/response-head.js';
@@ -34,12 +35,15 @@ export interface HttpTransportOptions {
    * messages need connections too.
    */
   readonly connections?: (() => number) | undefined;
-  /** Creates the connector of all sockets. */
-  readonly createConnector?: typeof buildConnector | undefined;
+  /** How connections to the server are opened. */
+  readonly egress?: Egress | undefined;
 }
 
 const DEFAULT_CONNECTIONS = 128;
 const TOO_LONG_BATCH = `the server sent a batch of more than ${MAX_ELEMENTS} messages or ${MAX_ARRAY_BYTES} bytes`;
+
+/** Some proxies close a connection after a response without announcing that. */
+const NO_KEEP_ALIVE = { pipelining: 0 };
 
 /**
  * What both HTTP transports have in common: POSTs of messages with their limits and timeouts, GETs of event streams, and the
@@ -62,6 +66,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   /** For GET and DELETE, which are long-lived or rare. */
   protected readonly pool: Pool;
   protected readonly path: string;
+  protected readonly forwardProxy: ForwardProxy | undefined;
   private readonly postClient: PostClient;
   readonly largeResponses = new LargeResponses();
   private readonly posts = new IdTable<PendingPost>();
@@ -75,23 +80,26 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     const {
       connectTimeoutMs = 5000,
       connections = () => DEFAULT_CONNECTIONS,
-      createConnector = buildConnector,
+      egress: { createConnector, forwardProxy } = { createConnector: buildConnector },
     } = options;
     this.maxMessageBytes = options.maxMessageBytes ?? 16 * 1024 * 1024;
     this.jsonReader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: this.maxMessageBytes });
     this.bodyIdleMs = options.bodyIdleMs ?? 15_000;
     this.acceptTimeoutMs = options.acceptTimeoutMs ?? 30_000;
     this.url = new URL(server.url);
-    this.path = this.url.pathname + this.url.search;
-    this.headers = new RequestHeaders(server.headers ?? {}, this.url);
+    this.forwardProxy = forwardProxy;
+    this.headers = new RequestHeaders(server.headers ?? {}, this.url, forwardProxy);
+    this.path = this.headers.target;
     this.postClient = new PostClient(this.url, this.headers.host, {
       maxConnections: connections,
       connectTimeoutMs,
       createConnector,
+      needsKeepAliveHeader: forwardProxy !== undefined,
     });
     this.pool = new Pool(this.url.origin, {
       connect: createConnector({ timeout: connectTimeoutMs }),
       // No timeouts: an event stream may be silent for any length of time.
+      ...(forwardProxy && NO_KEEP_ALIVE),
       headersTimeout: 0,
       bodyTimeout: 0,
     });

@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
+import type { ForwardProxy } from './egress.js';
 
 /** Headers that the transport sets itself. Configured values are ignored, except that of `host`. */
 const RESERVED = new Set([
@@ -13,6 +14,7 @@ const RESERVED = new Set([
   'last-event-id',
   'mcp-protocol-version',
   'mcp-session-id',
+  'proxy-authorization',
   'transfer-encoding',
   'upgrade',
 ]);
@@ -32,6 +34,7 @@ export class RequestHeaders {
   constructor(
     configured: Readonly<Record<string, string>>,
     private readonly url: URL,
+    private readonly proxy?: ForwardProxy,
   ) {
     const given = Object.entries(configured);
     this.host = given.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? url.host;
@@ -56,6 +59,12 @@ export class RequestHeaders {
     this.rebuild();
   }
 
+  /** The request target: a path, or for a proxy the whole URL. */
+  get target(): string {
+    const { origin, pathname, search } = this.url;
+    return `${this.proxy ? origin : ''}${pathname}${search}`;
+  }
+
   get forDelete(): string[] {
     return [...this.common];
   }
@@ -73,8 +82,9 @@ export class RequestHeaders {
     const common = ['host', this.host, ...this.configured, 'accept-encoding', 'identity'];
     if (this.sessionId !== undefined) common.push('mcp-session-id', this.sessionId);
     if (this.version !== undefined) common.push('mcp-protocol-version', this.version);
+    if (this.proxy?.authorization !== undefined) common.push('proxy-authorization', this.proxy.authorization);
     this.common = common;
-    this.postHead = postHeadOf(this.url, [
+    this.postHead = postHeadOf(this.target, [
       ...common,
       'content-type',
       'application/json',
@@ -84,8 +94,8 @@ export class RequestHeaders {
   }
 }
 
-function postHeadOf({ pathname, search }: URL, fields: readonly string[]): string {
-  let text = `POST ${pathname}${search} HTTP/1.1\r\n`;
+function postHeadOf(target: string, fields: readonly string[]): string {
+  let text = `POST ${target} HTTP/1.1\r\n`;
   for (let at = 0; at < fields.length; at += 2) text += `${fields[at]}: ${fields[at + 1]}\r\n`;
   return text;
 }

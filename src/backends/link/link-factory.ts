@@ -1,4 +1,5 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { EgressProxies } from '../../config/egress-proxies.js';
 import { Limits } from '../../config/limits.js';
 import type { ServerConfig } from '../../config/servers-config.js';
 import { VERSION } from '../../version.js';
@@ -6,6 +7,8 @@ import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { AddressPolicy } from '../address-policy.js';
 import { ConnectError, type Link } from './link.js';
 import { StreamableHttpTransport, type StreamableHttpOptions } from '../http/streamable-http-transport.js';
+import { egressOf } from '../http/egress.js';
+import { TlsFiles } from '../http/tls-files.js';
 import { JsonRpcLink, type LinkOptions } from './json-rpc-link.js';
 import { SseTransport } from '../sse/sse-transport.js';
 import { StdioTransport } from '../stdio/stdio-transport.js';
@@ -38,6 +41,7 @@ const SHARED_CAPABILITIES: ClientCapabilities = {
 
 /** Client capabilities that a server gets on the link of one session, but not on a shared one. */
 export const UNSHARED_CAPABILITIES: readonly string[] = ['roots', 'sampling.context', 'sampling.tools'];
+const NO_PROXIES = new EgressProxies({});
 
 const SSE_SERVER_STATUSES: ReadonlySet<unknown> = new Set([400, 404, 405]);
 
@@ -52,13 +56,19 @@ export interface LinkFactoryOptions extends Pick<
   readonly concurrency?: () => number;
   /** The policy for the addresses of the server at the time of a connection; undefined without one. */
   readonly addresses?: () => AddressPolicy | undefined;
+  readonly proxies?: EgressProxies | undefined;
 }
 
 export function createLinkFactory(
   server: string,
   config: ServerConfig,
   limits: Limits,
-  { concurrency = () => config.concurrency, addresses, ...hooks }: LinkFactoryOptions = {},
+  {
+    concurrency = () => config.concurrency,
+    addresses,
+    proxies = NO_PROXIES,
+    ...hooks
+  }: LinkFactoryOptions = {},
 ): LinkFactory {
   const open = (transport: LinkTransport, signal: AbortSignal, owner?: ClientSession): Promise<Link> =>
     JsonRpcLink.connect(
@@ -78,11 +88,14 @@ export function createLinkFactory(
   if (config.type === 'stdio')
     return (signal, owner) =>
       open(new StdioTransport(config, { maxLineBytes: limits.responseBytes }), signal, owner);
+  const tls = Object.values(config.tls).some((path) => path !== undefined)
+    ? new TlsFiles(config.tls)
+    : undefined;
   const options = (): StreamableHttpOptions => ({
     maxMessageBytes: limits.responseBytes,
     connections: () => concurrency() + SPARE_CONNECTIONS,
     streamIdleMs: STREAM_IDLE_MS,
-    createConnector: addresses?.()?.createConnector,
+    egress: egressOf(config, { proxies, policy: addresses?.(), tls }),
   });
   const overSse: LinkFactory = (signal, owner) => open(new SseTransport(config, options()), signal, owner);
   if (config.type === 'sse') return overSse;

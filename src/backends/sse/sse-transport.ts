@@ -113,7 +113,7 @@ export class SseTransport extends HttpTransport {
     }
     clearTimeout(this.endpointTimer);
     this.endpoint = url.pathname + url.search;
-    this.headers = new RequestHeaders(this.server.headers ?? {}, url);
+    this.headers = new RequestHeaders(this.server.headers ?? {}, url, this.forwardProxy);
     this.opened?.();
   }
 

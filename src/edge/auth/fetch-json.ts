@@ -1,13 +1,23 @@
-import { request } from 'undici';
 import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
+import { Client, request } from 'undici';
+import { egressOf } from '../../backends/http/egress.js';
+import { EgressProxies } from '../../config/egress-proxies.js';
 
 /** Far above those of a key set, which has a few thousand bytes. */
 const LIMITS = { maxBytes: 262_144, maxDepth: 16, maxMembers: 20_000 };
 
+const CONNECT_TIMEOUT_MS = 5000;
+
 /** Fetches a JSON document within limits, without following redirects. */
 export async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   // Requests are minutes apart, so the connection is not kept.
+  const proxies = new EgressProxies(process.env);
+  const { createConnector } = egressOf({ url }, { proxies, policy: undefined, tls: undefined });
+  const dispatcher = new Client(new URL(url).origin, {
+    connect: createConnector({ timeout: CONNECT_TIMEOUT_MS }),
+  });
   const { statusCode, body } = await request(url, {
+    dispatcher,
     signal,
     reset: true,
     headers: { accept: 'application/json' },

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { headerOf } from './response-head.js';
 import { ResponseParser, type ResponseReceiver } from './response-parser.js';
 
 /** A connection is not used any more this long before the idle timeout of the server. */
@@ -6,6 +7,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 /** The idle timeout of a server that announces none. */
 const DEFAULT_KEEP_ALIVE_MS = 5000;
 const MAX_KEEP_ALIVE_MS = 600_000;
+const KEEP_ALIVE = /\bkeep-alive\b/i;
 
 /** Shared by all sockets: the bytes of one read are processed before the next read. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
@@ -22,6 +24,8 @@ export interface PostRequest extends ResponseReceiver {
 }
 
 export interface HttpConnectionOwner {
+  /** Whether a connection is reused only if the response says so: some proxies close it without announcing that. */
+  readonly needsKeepAliveHeader: boolean;
   /** The response is complete and the connection can carry another request. */
   released(connection: HttpConnection): void;
   closed(connection: HttpConnection): void;
@@ -155,6 +159,8 @@ export class HttpConnection {
     const { head } = this.parser;
     // A server may respond before it has read the whole request. The unwritten rest would precede the next request.
     if (!head?.isPersistent || this.socket.writableLength !== 0) return false;
+    if (this.owner.needsKeepAliveHeader && !KEEP_ALIVE.test(headerOf(head.headers, 'connection') ?? ''))
+      return false;
     const now = performance.now();
     const keepAliveMs = Math.min(head.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS, MAX_KEEP_ALIVE_MS);
     this.usableUntil = now + keepAliveMs - KEEP_ALIVE_MARGIN_MS;

@@ -9,6 +9,8 @@ interface PostClientOptions {
   readonly maxConnections: () => number;
   readonly connectTimeoutMs: number;
   readonly createConnector?: typeof buildConnector | undefined;
+  /** See `HttpConnectionOwner`. */
+  readonly needsKeepAliveHeader?: boolean;
 }
 
 /**
@@ -36,6 +38,10 @@ export class PostClient implements HttpConnectionOwner {
   ) {
     // An IPv6 address is in brackets in a URL, but not in a socket address.
     this.hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  }
+
+  get needsKeepAliveHeader(): boolean {
+    return this.options.needsKeepAliveHeader === true;
   }
 
   send(request: PostRequest): void {

@@ -1,0 +1,73 @@
+import type { OnReadOpts, Socket } from 'node:net';
+
+/** Larger than any response to CONNECT that has a purpose. */
+const MAX_HEAD_BYTES = 16_384;
+
+interface TunnelRequest {
+  /** Host and port of the server. */
+  readonly authority: string;
+  readonly authorization: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/**
+ * A request to a proxy for a connection to a server (CONNECT). The proxy may be asked on a socket whose reads go to a callback
+ * instead of events: then `onread` receives the response first.
+ */
+export class Tunnel {
+  private head = '';
+  private isOpen = false;
+  private settle: ((error: Error | null) => void) | undefined;
+
+  /** Reads go to the tunnel until it is open, and then to `onread`. */
+  wrap(onread: OnReadOpts): OnReadOpts {
+    return {
+      buffer: onread.buffer,
+      callback: (count, bytes) => {
+        if (this.isOpen) return onread.callback(count, bytes);
+        this.read(Buffer.from(bytes.buffer, bytes.byteOffset, count));
+        return true;
+      },
+    };
+  }
+
+  /** Calls `done` once: with the error, or when bytes on the socket reach the server. */
+  open(socket: Socket, request: TunnelRequest, done: (error: Error | null) => void): void {
+    const { authority, authorization, timeoutMs } = request;
+    const fail = (cause: Error): void => this.settle?.(cause);
+    const onClose = (): void => fail(new Error('the proxy closed the connection'));
+    const onReadable = (): void => {
+      for (let chunk: unknown; !this.isOpen && (chunk = socket.read()) !== null;) this.read(chunk as Buffer);
+    };
+    const timer = setTimeout(() => fail(new Error('the proxy did not answer in time')), timeoutMs);
+    this.settle = (error) => {
+      this.settle = undefined;
+      clearTimeout(timer);
+      socket.off('error', fail).off('close', onClose).off('readable', onReadable);
+      if (error) socket.on('error', () => {}).destroy();
+      done(error);
+    };
+    socket.on('error', fail).on('close', onClose).on('readable', onReadable);
+    const credentials = authorization === undefined ? '' : `proxy-authorization: ${authorization}\r\n`;
+    socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${credentials}\r\n`, 'latin1');
+  }
+
+  private read(chunk: Buffer): void {
+    this.head += chunk.toString('latin1');
+    const end = this.head.indexOf('\r\n\r\n');
+    if (end === -1) {
+      if (this.head.length > MAX_HEAD_BYTES)
+        this.settle?.(new Error('the response of the proxy is too large'));
+      return;
+    }
+    const status = /^HTTP\/1\.[01] (\d{3})/.exec(this.head)?.[1];
+    if (!status?.startsWith('2'))
+      this.settle?.(new Error(`the proxy answered HTTP ${status ?? 'nothing valid'}`));
+    // A server sends nothing before the client does.
+    else if (this.head.length > end + 4) this.settle?.(new Error('the proxy sent more than a response'));
+    else {
+      this.isOpen = true;
+      this.settle?.(null);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { isIP } from 'node:net';
+import { isLoopback } from './loopback.js';
+import { isNetwork, networksOf } from './network.js';
+
+type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** An entry of NO_PROXY: a network, or a domain with its subdomains. */
+type Exception = (host: string, port: string) => boolean;
+
+/**
+ * The proxy for each request that the gateway makes: that of the server, otherwise that of `HTTP_PROXY` or `HTTPS_PROXY`,
+ * unless `NO_PROXY` names the host. Loopback is never reached through a proxy.
+ */
+export class EgressProxies {
+  private readonly byProtocol: ReadonlyMap<string, URL | undefined>;
+  private readonly exceptions: readonly Exception[];
+
+  /** Throws when a variable is not the URL of a proxy. */
+  constructor(env: ProxyEnvironment) {
+    this.byProtocol = new Map(
+      (['http', 'https'] as const).map((scheme) => [`${scheme}:`, proxyIn(env, `${scheme}_proxy`)]),
+    );
+    const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
+    this.exceptions = noProxy
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(exceptionOf);
+  }
+
+  /** `own` is the proxy of the server, to which NO_PROXY does not apply. */
+  for(url: URL, own?: string): URL | undefined {
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+    if (isLoopback(host)) return undefined;
+    if (own !== undefined) return new URL(own);
+    const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+    if (this.exceptions.some((isException) => isException(host, port))) return undefined;
+    return this.byProtocol.get(url.protocol);
+  }
+}
+
+function proxyIn(env: ProxyEnvironment, name: string): URL | undefined {
+  const value = env[name] || env[name.toUpperCase()];
+  if (!value) return undefined;
+  const text = value.includes('://') ? value : `http://${value}`;
+  if (!isProxyUrl(text))
+    throw new Error(`${name.toUpperCase()} must be the http:// or https:// URL of a proxy`);
+  return new URL(text);
+}
+
+export const isProxyUrl = (text: string): boolean =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).hostname !== '';
+
+function exceptionOf(entry: string): Exception {
+  if (entry === '*') return () => true;
+  if (isNetwork(entry)) {
+    const networks = networksOf([entry]);
+    return (host) => isIP(host) !== 0 && networks.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
+  }
+  const [, domain = '', port] = /^(?:\*?\.)?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+  return (host, ofUrl) =>
+    (port === undefined || port === ofUrl) && (host === domain || host.endsWith(`.${domain}`));
+}

@@ -1,0 +1,41 @@
+import { Agent as HttpAgent, type ClientRequest } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Socket } from 'node:net';
+import { egressOf, type ForwardProxy } from './backends/http/egress.js';
+import type { EgressProxies } from './config/egress-proxies.js';
+
+type Created = (error: Error | null, socket: Socket | null) => void;
+
+/** The agent of requests to this URL, through the proxy that is configured for it. */
+export function agentFor(url: URL, proxies: EgressProxies): HttpAgent {
+  const { createConnector, forwardProxy } = egressOf(
+    { url: url.href },
+    { proxies, policy: undefined, tls: undefined },
+  );
+  const { hostname, host, protocol, port } = url;
+  const connector = createConnector();
+  const connect = (created: Created): void =>
+    connector({ hostname: hostname.replace(/^\[(.*)\]$/, '$1'), host, protocol, port }, created);
+  if (protocol === 'https:') return Object.assign(new HttpsAgent(), { createConnection: creator(connect) });
+  const agent = Object.assign(new HttpAgent(), { createConnection: creator(connect) });
+  return forwardProxy ? withAbsoluteForm(agent, url.origin, forwardProxy) : agent;
+}
+
+const creator =
+  (connect: (created: Created) => void) =>
+  (_options: unknown, created: Created): void =>
+    connect(created);
+
+/** Node calls `addRequest` before it writes the request line. */
+function withAbsoluteForm(agent: HttpAgent, origin: string, { authorization }: ForwardProxy): HttpAgent {
+  const { addRequest } = agent as unknown as {
+    addRequest: (this: HttpAgent, request: ClientRequest, options: object) => void;
+  };
+  return Object.assign(agent, {
+    addRequest(request: ClientRequest, options: object): void {
+      request.path = `${origin}${request.path}`;
+      if (authorization !== undefined) request.setHeader('proxy-authorization', authorization);
+      addRequest.call(agent, request, options);
+    },
+  });
+}

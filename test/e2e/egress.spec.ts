@@ -1,0 +1,149 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { connect, createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { selfSigned } from '../kit/certificate.js';
+import { onCleanup } from '../kit/cleanup.js';
+import { EgressProxy } from '../kit/egress-proxy.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
+import { exchange, freePort } from '../kit/http.js';
+import { exitOf, killAfterTest } from '../kit/processes.js';
+import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { tempDir } from '../kit/temp-dir.js';
+import { until } from '../kit/until.js';
+
+const HAS_TINYPROXY = spawnSync('tinyproxy', ['-v']).error === undefined;
+/** An address of this machine that is not loopback, and so is reached through a proxy. */
+const ADDRESS = Object.values(networkInterfaces())
+  .flat()
+  .find((found) => found && !found.internal && found.family === 'IPv4')?.address;
+const CERTIFICATE = selfSigned();
+const TOKEN = 'eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.e30.AAAA';
+
+/** Forwards connections on every address of the machine to this port of loopback, over TLS if wanted. */
+async function startForwarder(target: number, isTls = false): Promise<number> {
+  const forward = (socket: Parameters<NonNullable<Parameters<typeof createTcpServer>[1]>>[0]): void => {
+    const server = connect(target, '127.0.0.1');
+    socket.pipe(server).pipe(socket);
+    socket.on('error', () => server.destroy());
+    server.on('error', () => socket.destroy());
+  };
+  const server: Server = isTls ? createTlsServer(CERTIFICATE, forward) : createTcpServer(forward);
+  server.listen(0, '0.0.0.0');
+  await once(server, 'listening');
+  onCleanup(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** Debian's tinyproxy. */
+async function startTinyproxy(): Promise<string> {
+  const port = await freePort();
+  const file = join(tempDir(), 'tinyproxy.conf');
+  writeFileSync(file, `Port ${port}\nListen 127.0.0.1\nTimeout 600\nMaxClients 50\nAllow 127.0.0.1\n`);
+  const child = spawn('tinyproxy', ['-d', '-c', file], { stdio: 'ignore' });
+  killAfterTest(child, exitOf(child));
+  const accepts = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+      socket.unref().setTimeout(1000, () => socket.destroy());
+    });
+  await until('tinyproxy listens', accepts);
+  return `http://127.0.0.1:${port}`;
+}
+
+describe('requests of the gateway', () => {
+  let proxy: EgressProxy;
+  let scripted: ScriptedServer;
+  let gateway: Gateway;
+  let port: number;
+  let securePort: number;
+  let file: string;
+
+  beforeAll(async () => {
+    proxy = await EgressProxy.start();
+    scripted = (await ScriptedServer.start()).tool('echo', () => text('done'));
+    port = Number(new URL(scripted.http.url).port);
+    securePort = await startForwarder(port, true);
+    file = join(tempDir(), 'ca.pem');
+    writeFileSync(file, CERTIFICATE.cert);
+    gateway = await startGateway(
+      {
+        auth: {
+          apiKeys: [],
+          jwt: {
+            issuer: 'https://issuer.internal',
+            audience: 'https://gateway.internal/mcp',
+            jwksUri: 'https://issuer.internal/jwks',
+          },
+        },
+        mcpServers: {
+          plain: { url: `http://mcp.internal:${port}/mcp` },
+          secure: { url: `https://mcp.internal:${securePort}/mcp`, tls: { ca: file } },
+          local: scripted.http,
+        },
+      },
+      {
+        HTTP_PROXY: proxy.url,
+        HTTPS_PROXY: proxy.url,
+        NO_PROXY: 'other.internal',
+      },
+    );
+  }, 30_000);
+
+  const targets = (method: string): string[] =>
+    proxy.requests.filter((request) => request.method === method).map(({ target }) => target);
+
+  it('reach servers and the issuer of tokens through the proxies of the environment, and loopback directly', async () => {
+    await exchange(gateway.url, {
+      method: 'POST',
+      headers: { accept: BOTH_TYPES, authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    });
+    await until('the proxy was asked for all of them', () =>
+      [`mcp.internal:${securePort}`, 'issuer.internal:443'].every((target) =>
+        targets('CONNECT').includes(target),
+      ),
+    );
+    await until('the proxy forwards POST and GET', () =>
+      ['POST', 'GET'].every((method) => targets(method).includes(`http://mcp.internal:${port}/mcp`)),
+    );
+    expect(proxy.requests.some(({ target }) => target.includes('127.0.0.1'))).toBe(false);
+  });
+
+  (HAS_TINYPROXY && ADDRESS !== undefined ? it : it.skip)(
+    'reach http and https servers through tinyproxy, with pooled calls and the notification stream (needs tinyproxy)',
+    async () => {
+      const tinyproxy = await startTinyproxy();
+      const [plain, secure] = [await startForwarder(port), await startForwarder(port, true)];
+      const through = await startGateway({
+        mcpServers: {
+          plain: { url: `http://${ADDRESS}:${plain}/mcp`, proxy: tinyproxy },
+          secure: {
+            url: `https://${ADDRESS}:${secure}/mcp`,
+            headers: { Host: 'mcp.internal' },
+            proxy: tinyproxy,
+            tls: { ca: file },
+          },
+        },
+      });
+      await through.listed({ tools: ['plain', 'secure'] });
+      const session = await RawSession.open(through.url);
+      const results = [];
+      for (const id of ['plain', 'secure'])
+        for (let call = 0; call < 5; call++) results.push((await session.callTool(`${id}__echo`)).result);
+      // oxlint-disable-next-line jest/no-standalone-expect -- the test is chosen by what is installed
+      expect(results).toEqual(Array.from({ length: 10 }, () => text('done')));
+      scripted.tool('later', () => text('later'));
+      scripted.broadcast('notifications/tools/list_changed');
+      await until('the list change arrived over both streams', async () => {
+        const names = (await session.list('tools')).map(({ name }) => name);
+        return names.includes('plain__later') && names.includes('secure__later');
+      });
+    },
+  );
+});
