@@ -1,4 +1,5 @@
-// Adds up the reports of the test steps: tests of jest, and scenarios of the conformance suite. A step without a report fails.
+// Adds up the reports of the test steps: tests of jest, scenarios of the conformance suite and cells of the interoperability
+// suite. A step without a report fails.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -25,6 +26,7 @@ const steps = {
   'npm run test:long': jest('long'),
   'npm run test:node24': jest('node24'),
   'npm run conformance': read('conformance') ?? { failed: 1 },
+  'npm run interop': read('interop') ?? { failed: 1 },
 };
 const line = ({ passed = 0, failed = 0, skipped = 0 }) =>
   `${passed} passed, ${failed} failed` + (skipped > 0 ? `, ${skipped} skipped` : '');

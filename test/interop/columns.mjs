@@ -1,0 +1,178 @@
+// One column of the table: the rows of one SDK's client, or of one SDK's server in one mode.
+import { CLIENT_ROWS } from './client-rows.mjs';
+import { CuttingProxy } from './cutting-proxy.mjs';
+import { freePort, Gateway } from './gateway.mjs';
+import { ClientProgram, ServerProgram } from './programs.mjs';
+import { NODE } from './sdks.mjs';
+import { SERVER_ROWS } from './server-rows.mjs';
+
+const REFRESH_MS = 1_000;
+
+async function connected(sdk, url, answer) {
+  const client = new ClientProgram(sdk.client);
+  await client.do('connect', { url, answer }).catch(async (error) => {
+    await client.stop('SIGKILL');
+    throw error;
+  });
+  return client;
+}
+
+const startServer = ({ server }, mode, port, env) =>
+  ServerProgram.start({ ...server, args: [...(server.args ?? []), mode, String(port)], env });
+
+/** Stops what was started, the last first. */
+class Cleanup {
+  #steps = [];
+
+  add(stoppable) {
+    this.#steps.push(stoppable);
+    return stoppable;
+  }
+
+  async run() {
+    for (const one of this.#steps.splice(0).toReversed()) await one.stop();
+  }
+}
+
+/** What the rows of a client see: the endpoint through the gateway, or the server itself. */
+class ClientContext {
+  #all = new Cleanup();
+  #row = new Cleanup();
+
+  constructor(sdk) {
+    this.sdk = sdk;
+  }
+
+  async start(isDirect) {
+    const server = this.#all.add(await startServer(NODE, 'http', 0));
+    this.serverUrl = server.url;
+    if (!isDirect) this.gateway = this.#all.add(await Gateway.start({ url: server.url }));
+    this.url = this.gateway?.url ?? server.url;
+  }
+
+  /** Clients that several rows use; after a row that failed, new ones. */
+  async prepare() {
+    this.first ??= await connected(this.sdk, this.url, 'first');
+    this.second ??= await connected(this.sdk, this.url, 'second');
+    this.reference ??= await connected(NODE, this.url, 'reference');
+  }
+
+  newClient = async (url = this.url) => this.#row.add(await connected(this.sdk, url, 'own'));
+
+  newProxy = async () => this.#row.add(await CuttingProxy.start(this.url));
+
+  newGateway = async (settings) => this.#row.add(await Gateway.start({ url: this.serverUrl }, settings));
+
+  renewReference = async () => {
+    await this.reference.stop('SIGKILL');
+    this.reference = await connected(NODE, this.url, 'reference');
+  };
+
+  async afterRow(failed) {
+    await this.#row.run();
+    if (failed) await this.#dropClients();
+  }
+
+  async #dropClients() {
+    for (const name of ['first', 'second', 'reference']) {
+      await this[name]?.stop('SIGKILL');
+      this[name] = undefined;
+    }
+  }
+
+  async stop() {
+    await this.#dropClients();
+    await this.#all.run();
+  }
+}
+
+/** What the rows of a server see: two clients, and a way to deploy the server again. */
+class ServerContext {
+  constructor(sdk, mode) {
+    this.sdk = sdk;
+    this.mode = mode;
+  }
+
+  async start(isDirect) {
+    const { command, args = [] } = this.sdk.server;
+    this.port = await freePort();
+    if (this.mode !== 'stdio') await this.deploy({});
+    const target = this.mode === 'stdio' ? { command, args: [...args, 'stdio'] } : { url: this.program.url };
+    if (!isDirect)
+      this.gateway = await Gateway.start({ ...target, refreshMs: REFRESH_MS, ...this.sdk.settings });
+    this.url = this.gateway?.url ?? this.program.url;
+  }
+
+  deploy = async (env) => {
+    await this.program?.stop();
+    this.program = await startServer(this.sdk, this.mode, this.port, env);
+  };
+
+  async prepare() {
+    this.first ??= await connected(NODE, this.url, 'first');
+    this.second ??= await connected(NODE, this.url, 'second');
+    for (const client of [this.first, this.second]) client.events.length = 0;
+  }
+
+  async afterRow(failed) {
+    if (!failed) return;
+    for (const name of ['first', 'second']) {
+      await this[name]?.stop('SIGKILL');
+      this[name] = undefined;
+    }
+  }
+
+  async stop() {
+    await this.afterRow(true);
+    await this.gateway?.stop();
+    await this.program?.stop();
+  }
+}
+
+export const clientColumn = (sdk) => ({
+  id: sdk.id,
+  title: sdk.title,
+  role: 'client',
+  rows: CLIENT_ROWS,
+  applies: () => true,
+  newContext: () => new ClientContext(sdk),
+});
+
+export const serverColumn = (sdk, mode) => ({
+  id: `${sdk.id}/${mode}`,
+  title: `${sdk.title}, ${mode}`,
+  role: 'server',
+  rows: SERVER_ROWS,
+  applies: ({ modes }) => modes === undefined || modes.includes(mode),
+  newContext: () => new ServerContext(sdk, mode),
+});
+
+async function runRow(context, row) {
+  const started = Date.now();
+  let error;
+  try {
+    await context.prepare();
+    await row.run(context);
+  } catch (thrown) {
+    error = thrown;
+  }
+  await context.afterRow(error !== undefined);
+  return { row, ms: Date.now() - started, error };
+}
+
+/** Runs the rows of a column one after the other; `report` is called after each. */
+export async function runColumn(column, rows, { isDirect, report }) {
+  const context = column.newContext();
+  const results = [];
+  try {
+    await context.start(isDirect);
+    for (const row of rows) {
+      const result = await runRow(context, row);
+      results.push(result);
+      await report(result);
+    }
+  } finally {
+    await context.stop();
+  }
+  return results;
+}
