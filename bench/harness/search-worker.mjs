@@ -21,7 +21,10 @@ const ENGINES = {
   ours: () => {
     const indexes = Array.from({ length: SERVERS }, () => new SearchIndex(SEARCH_SCHEMA, byUri));
     return {
-      add: (document) => indexes[document.server].add(document, document, document.mimeType),
+      add: (document) => {
+        const { server, ...fields } = document;
+        indexes[server].add(document, fields, fields.mimeType);
+      },
       remove: (document) => indexes[document.server].remove(document),
       search: ({ query, mimeType }) =>
         search(indexes, query, { limit: LIMIT, kind: mimeType && ((kind) => kind === mimeType) }),

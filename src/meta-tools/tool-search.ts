@@ -114,8 +114,8 @@ async function buildIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<L
 }
 
 function addEntry(index: SearchIndex<ListedEntry>, entry: ListedEntry): void {
-  const { title = '', description = '' } = entry.definition;
-  index.add(entry, { name: entry.publicName, title, description });
+  const { server, ownName: name, definition } = entry;
+  index.add(entry, { name, server, title: definition.title, description: definition.description });
 }
 
 const byName = (a: ListedEntry, b: ListedEntry): number => (a.publicName < b.publicName ? -1 : 1);

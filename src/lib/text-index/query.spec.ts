@@ -1,13 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { bitCount, parseQuery } from './query.js';
-
-const lastOnly = (_term: string, isLast: boolean): boolean => isLast;
+import { bitCount, parseQuery, parseRankedQuery, type Query } from './query.js';
 
 /** The terms, prefixes with a star, each with the bits that it covers. */
-const shown = (text: string): string =>
-  parseQuery(text, lastOnly)
-    .terms.map(({ text: word, isPrefix, coverage }) => `${word}${isPrefix ? '*' : ''}:${coverage}`)
-    .join(' ');
+const shown = (text: string, { terms }: Query = parseQuery(text)): string =>
+  terms.map(({ text: word, isPrefix, coverage }) => `${word}${isPrefix ? '*' : ''}:${coverage}`).join(' ');
 
 describe('parseQuery', () => {
   it.each([
@@ -21,16 +17,17 @@ describe('parseQuery', () => {
   });
 
   it('returns the bits of all parts as full coverage', () => {
-    expect(parseQuery('old getUser', lastOnly).fullCoverage).toBe(0b111);
-    expect(parseQuery('', lastOnly).fullCoverage).toBe(0);
+    expect(parseQuery('old getUser').fullCoverage).toBe(0b111);
+    expect(parseQuery('').fullCoverage).toBe(0);
   });
 
   it('uses at most twelve parts', () => {
     const letters = 'a b c d e f g h i j k l m n o p';
-    expect(bitCount(parseQuery(letters, lastOnly).fullCoverage)).toBe(12);
-    expect(parseQuery(letters, lastOnly).terms.at(-1)).toEqual({
+    expect(bitCount(parseQuery(letters).fullCoverage)).toBe(12);
+    expect(parseQuery(letters).terms.at(-1)).toEqual({
       text: 'l',
       isPrefix: true,
+      forms: [],
       coverage: 1 << 11,
     });
   });
@@ -40,6 +37,21 @@ describe('parseQuery', () => {
   });
 
   it('reads no more than 256 characters', () => {
-    expect(parseQuery(`log${' '.repeat(253)}late`, lastOnly).terms).toHaveLength(1);
+    expect(parseQuery(`log${' '.repeat(253)}late`).terms).toHaveLength(1);
+  });
+});
+
+describe('parseRankedQuery', () => {
+  it.each([
+    ['drops stop words', 'read a file from the disk', 'read*:1 file*:2 disk*:4'],
+    ['keeps stop words where there are no others', 'the who', 'the*:1 who*:2'],
+    ['searches short tokens as a whole', 'S3 v2', 's3:1 v2*:2'],
+    ['makes terms of three letters prefixes', 'db log x', 'db:1 log*:2 x*:4'],
+  ])('%s', (_rule, text, words) => {
+    expect(shown(text, parseRankedQuery(text))).toBe(words);
+  });
+
+  it('adds the forms of each word', () => {
+    expect(parseRankedQuery('buckets').terms[0]!.forms).toContain('bucket');
   });
 });

@@ -1,9 +1,13 @@
+import { isStopWord } from './stop-words.js';
 import { tokenize, type Token } from './tokenizer.js';
+import { wordFormsOf } from './word-forms.js';
 
 export interface QueryTerm {
   readonly text: string;
   /** Whether longer terms that start with this one match too. */
   readonly isPrefix: boolean;
+  /** Other terms that match too: inflected forms of the same word. */
+  readonly forms: readonly string[];
   /** The parts of the query that the term covers, as bits: several for a whole token like `getUserProfile`. */
   readonly coverage: number;
 }
@@ -16,10 +20,40 @@ export interface Query {
 
 const MAX_QUERY_LENGTH = 256;
 const MAX_QUERY_PARTS = 12;
+/** In a ranked search, a shorter term is a prefix only if it is the last one of the query, which may be incomplete. */
+const MIN_PREFIX_LENGTH = 3;
+/** In a ranked search, a shorter token is one term: the parts of `s3` or `v2` say nothing, and would count twice. */
+const MIN_DIVIDED_LENGTH = 4;
 
-/** `isPrefix` decides for a term whether longer terms match too; `isLast` is true for the last one. */
-export function parseQuery(text: string, isPrefix: (term: string, isLast: boolean) => boolean): Query {
-  const tokens = withinLimit(distinct(tokenize(text.slice(0, MAX_QUERY_LENGTH))));
+interface TermRules {
+  readonly isPrefix: (term: string, isLast: boolean) => boolean;
+  readonly formsOf: (term: string) => readonly string[];
+}
+
+/** For a filter: every term as it is written, the last one as a prefix. */
+export function parseQuery(text: string): Query {
+  return termsFrom(tokensOf(text), { isPrefix: (_term, isLast) => isLast, formsOf: () => [] });
+}
+
+/** For a ranked search: without stop words, unless there are no others, and with the forms of each word. */
+export function parseRankedQuery(text: string): Query {
+  const tokens = tokensOf(text);
+  const words = tokens.filter(({ whole }) => !isStopWord(whole));
+  return termsFrom((words.length > 0 ? words : tokens).map(undividedIfShort), {
+    isPrefix: (term, isLast) => isLast || term.length >= MIN_PREFIX_LENGTH,
+    formsOf: wordFormsOf,
+  });
+}
+
+const undividedIfShort = ({ whole, parts }: Token): Token => ({
+  whole,
+  parts: whole.length < MIN_DIVIDED_LENGTH ? [whole] : parts,
+});
+
+const tokensOf = (text: string): Token[] => tokenize(text.slice(0, MAX_QUERY_LENGTH));
+
+function termsFrom(all: readonly Token[], { isPrefix, formsOf }: TermRules): Query {
+  const tokens = withinLimit(distinct(all));
   const terms: QueryTerm[] = [];
   let partCount = 0;
   for (const [index, { whole, parts }] of tokens.entries()) {
@@ -27,10 +61,11 @@ export function parseQuery(text: string, isPrefix: (term: string, isLast: boolea
     const firstPart = partCount;
     for (const [position, part] of parts.entries()) {
       const isLastPart = isLast && position === parts.length - 1;
-      terms.push({ text: part, isPrefix: isPrefix(part, isLastPart), coverage: 1 << partCount++ });
+      const coverage = 1 << partCount++;
+      terms.push({ text: part, isPrefix: isPrefix(part, isLastPart), forms: formsOf(part), coverage });
     }
     const coverage = (1 << partCount) - (1 << firstPart);
-    if (parts.length > 1) terms.push({ text: whole, isPrefix: isPrefix(whole, isLast), coverage });
+    if (parts.length > 1) terms.push({ text: whole, isPrefix: isPrefix(whole, isLast), forms: [], coverage });
   }
   return { terms, fullCoverage: (1 << partCount) - 1 };
 }

@@ -1,7 +1,7 @@
 import { runSliced, type Steps } from '../slices/run-sliced.js';
 import type { Yield } from '../slices/slices.js';
 import { PostingList } from './postings.js';
-import { bitCount, parseQuery, type Query } from './query.js';
+import { parseQuery, parseRankedQuery, type Query } from './query.js';
 import type { SearchIndex } from './search-index.js';
 import type { KindTable, Segment } from './segment.js';
 import { SegmentScores } from './segment-scores.js';
@@ -14,13 +14,13 @@ interface SearchOptions {
   readonly kind?: ((name: string) => boolean) | undefined;
 }
 
-/** A shorter term is a prefix only if it is the last one of the query, which may be incomplete. */
-const MIN_PREFIX_LENGTH = 3;
+/** An item that matches a smaller share of the query is not found: it matches common words only. */
+const MIN_SHARE = 0.2;
 /** Ranks are less than this. */
 const MAX_RANKS = 0x10000;
 
 /**
- * Items that match at least one term of the query, best first. Document frequencies are counted over exactly these
+ * Items that match enough of the query, best first. Document frequencies are counted over exactly these
  * indexes, so that the ranking reveals nothing about others. Items of equal score come in the order of the index.
  */
 export function search<Item>(
@@ -50,16 +50,17 @@ function* searchSteps<Item>(
   text: string,
   { limit, kind }: SearchOptions,
 ): Steps<Item[]> {
-  const query = parseQuery(text, (term, isLast) => isLast || term.length >= MIN_PREFIX_LENGTH);
+  const query = parseRankedQuery(text);
   const best = new TopK<Item>(limit, (a, b) => indexes[0]!.compare(a, b));
   const kindFilter = new KindFilter(kind);
   const run = new QueryRun(indexes, query);
   yield* run.lookUpTerms();
   run.computeWeights('fuzzy');
+  const shares = run.shares();
   for (const segments of run.segmentGroups) {
     for (const segment of segments) {
       const scores = run.scoresOf(segment);
-      scores.applyCoverage(bitCount(query.fullCoverage));
+      scores.applyCoverage(shares, MIN_SHARE);
       if (kind) scores.filterKinds(segment.documentKinds, kindFilter.passingIn(segment.kinds));
       const documents = new TopK<number>(limit, compareEqualKeys);
       selectBest(scores, segment.ranks, best.minScore, documents);
@@ -76,7 +77,7 @@ function* searchSteps<Item>(
  * lazily, so that the caller can yield to the event loop between items.
  */
 export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
-  const query = parseQuery(text, (_term, isLast) => isLast);
+  const query = parseQuery(text);
   const run = new QueryRun(indexes, query);
   run.computeWeights('no-fuzzy');
   for (const segments of run.segmentGroups) {
@@ -109,7 +110,7 @@ class QueryRun<Item> {
 
   constructor(
     private readonly indexes: readonly SearchIndex<Item>[],
-    query: Query,
+    private readonly query: Query,
   ) {
     const postings = new PostingList();
     this.terms = query.terms.map((term) => new TermScorer<Item>(term, postings));
@@ -128,6 +129,20 @@ class QueryRun<Item> {
     const { segments } = this;
     const documents = this.indexes.reduce((sum, index) => sum + index.size, 0);
     for (const term of this.terms) term.computeWeights(segments, documents, match);
+  }
+
+  /** For every combination of parts, as bits: its share of the information in the query. Rare words have more. */
+  shares(): Float32Array {
+    const { terms, fullCoverage } = this.query;
+    const shares = new Float32Array(fullCoverage + 1);
+    for (const [index, { coverage }] of terms.entries()) {
+      // A power of two: the term is one part.
+      if ((coverage & (coverage - 1)) !== 0) continue;
+      const { information } = this.terms[index]!;
+      for (let rest = 0; rest < coverage; rest++) shares[coverage + rest] = shares[rest]! + information;
+    }
+    const total = shares[fullCoverage]!;
+    return shares.map((information) => information / total);
   }
 
   /**

@@ -1,5 +1,4 @@
 import { MAX_DOCUMENTS, type PostingList } from './postings.js';
-import { bitCount } from './query.js';
 
 /** The scores of the documents of one segment, and the parts of the query that they match. */
 export class SegmentScores {
@@ -67,14 +66,24 @@ export class SegmentScores {
     this.matchCount = 0;
   }
 
-  /** Multiplies each score by the share of the query that the document matches. Called once, at the end. */
-  applyCoverage(parts: number): void {
-    if (parts === 1) return;
+  /**
+   * Multiplies each score by the share of the query that the document matches, and drops documents whose share is less
+   * than `minShare`. `shares` has the share for each value of `coverage`. Called once, at the end.
+   */
+  applyCoverage(shares: Float32Array, minShare: number): void {
     const { documents, values, coverage, size } = this;
+    let kept = 0;
     for (let i = 0; i < size; i++) {
       const document = documents[i]!;
-      values[document]! *= bitCount(coverage[document]!) / parts;
+      const share = shares[coverage[document]!]!;
+      if (share < minShare) {
+        values[document] = coverage[document] = 0;
+        continue;
+      }
+      values[document]! *= share;
+      documents[kept++] = document;
     }
+    this.size = kept;
   }
 
   /** Drops documents whose kind does not pass. */

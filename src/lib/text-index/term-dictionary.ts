@@ -52,6 +52,15 @@ export class TermDictionary {
     return { from, to };
   }
 
+  /** The id of a term whose rank is in the range, if it has one. */
+  idOf(term: string, { from, to }: RankRange): number | undefined {
+    this.key.write(term);
+    const rank = partitionPoint(from, to, (each) => this.isBeforeKey(this.idAt(each)));
+    if (rank === to) return undefined;
+    const id = this.idAt(rank);
+    return this.isKey(id) ? id : undefined;
+  }
+
   isTerm(id: number, term: string): boolean {
     this.key.write(term);
     return this.isKey(id);

@@ -2,8 +2,10 @@ import type { PostingList } from './postings.js';
 import type { QueryTerm } from './query.js';
 import type { Segment } from './segment.js';
 import type { SegmentScores } from './segment-scores.js';
-import type { RankRange } from './term-dictionary.js';
+import type { RankRange, TermDictionary } from './term-dictionary.js';
 
+/** Weight of another form of the word relative to an exact match. */
+const FORM_SHARE = 0.9;
 /** Weight of a variant relative to an exact match. The ratio of the lengths of term and variant reduces it further. */
 const VARIANT_SHARE = 0.6;
 const MIN_FUZZY_LENGTH = 5;
@@ -12,6 +14,8 @@ const MIN_FUZZY_LENGTH = 5;
 interface Matches {
   /** The id of the term itself. */
   readonly exact: number | undefined;
+  /** Ids of other forms of the word. */
+  readonly forms: readonly number[];
   /** Variants: longer terms that start with the query term. */
   readonly completions: RankRange;
   /** Ids of variants that differ from the query term by one edit. */
@@ -19,8 +23,8 @@ interface Matches {
 }
 
 interface CountedMatches extends Matches {
-  /** Number of documents with the exact term. */
-  readonly exactCount: number;
+  /** Number of documents with the exact term, plus the number of documents with each of its forms. */
+  readonly wordCount: number;
   /** Sum over the variants of the number of documents with each. */
   readonly variantCount: number;
 }
@@ -28,9 +32,10 @@ interface CountedMatches extends Matches {
 const NO_RANKS: RankRange = { from: 0, to: 0 };
 const NO_MATCHES: CountedMatches = {
   exact: undefined,
+  forms: [],
   completions: NO_RANKS,
   fuzzy: [],
-  exactCount: 0,
+  wordCount: 0,
   variantCount: 0,
 };
 
@@ -40,14 +45,21 @@ export type MatchMode = 'fuzzy' | 'no-fuzzy';
 /** Scores documents for one term of a query. */
 export class TermScorer<Item> {
   private readonly found = new Map<Segment<Item>, CountedMatches>();
+  /** How much the term tells about a document, whether a document has it or not. */
+  information = 0;
   private weight = 0;
   private variantWeight = 0;
+
+  /** Of the term and its forms. */
+  private readonly commonPrefix: string;
 
   /** `postings` is used as a buffer. */
   constructor(
     private readonly term: QueryTerm,
     private readonly postings: PostingList,
-  ) {}
+  ) {
+    this.commonPrefix = term.forms.reduce(commonPrefix, term.text);
+  }
 
   /** Finds the term in a segment, once. */
   lookUp(segment: Segment<Item>): void {
@@ -57,27 +69,33 @@ export class TermScorer<Item> {
   /** Weighs the term by its frequency in exactly these segments, which have `documents` documents. */
   computeWeights(segments: readonly Segment<Item>[], documents: number, match: MatchMode): void {
     for (const segment of segments) this.lookUp(segment);
-    let [exact, variants] = this.sumCounts(segments);
-    if (match === 'fuzzy' && exact + variants === 0 && this.term.text.length >= MIN_FUZZY_LENGTH) {
+    let [words, variants] = this.sumCounts(segments);
+    if (match === 'fuzzy' && words + variants === 0 && this.term.text.length >= MIN_FUZZY_LENGTH) {
       for (const segment of segments)
         this.found.set(segment, this.withCounts(segment, this.findFuzzyIn(segment)));
-      [exact, variants] = this.sumCounts(segments);
+      [words, variants] = this.sumCounts(segments);
     }
-    this.weight = inverseDocumentFrequency(exact, documents);
+    this.weight = inverseDocumentFrequency(Math.min(documents, words), documents);
     // Counts the exact matches too. Otherwise a variant that is rarer than the term would weigh more than the term.
-    const variantFrequency = Math.min(documents, exact + variants);
-    this.variantWeight = inverseDocumentFrequency(variantFrequency, documents) * VARIANT_SHARE;
+    const variantFrequency = Math.min(documents, words + variants);
+    const variantWeight = inverseDocumentFrequency(variantFrequency, documents);
+    this.variantWeight = variantWeight * VARIANT_SHARE;
+    this.information = words > 0 ? this.weight : variantWeight;
   }
 
   score(segment: Segment<Item>, scores: SegmentScores): void {
     const found = this.found.get(segment);
-    if (!found || found.exactCount + found.variantCount === 0) return;
-    const { exact, completions, fuzzy } = found;
+    if (!found || found.wordCount + found.variantCount === 0) return;
+    const { exact, forms, completions, fuzzy } = found;
     if (exact !== undefined) {
       segment.read(exact, this.postings);
-      const hasCompletions = completions.from < completions.to;
-      if (!hasCompletions) scores.addTerm(this.postings, this.weight, this.term.coverage);
+      const isOnlyMatch = completions.from === completions.to && forms.length === 0;
+      if (isOnlyMatch) scores.addTerm(this.postings, this.weight, this.term.coverage);
       else scores.addMatch(this.postings, this.weight);
+    }
+    for (const id of forms) {
+      segment.read(id, this.postings);
+      scores.addMatch(this.postings, this.weight * FORM_SHARE);
     }
     for (let rank = completions.from; rank < completions.to; rank++)
       this.addVariant(segment, segment.terms.idAt(rank), scores);
@@ -93,39 +111,56 @@ export class TermScorer<Item> {
     scores.addMatch(this.postings, this.variantWeight * similarity);
   }
 
-  private sumCounts(segments: readonly Segment<Item>[]): [exact: number, variants: number] {
+  private sumCounts(segments: readonly Segment<Item>[]): [words: number, variants: number] {
     const counts = segments.map((segment) => this.found.get(segment)!);
     return [
-      counts.reduce((sum, { exactCount }) => sum + exactCount, 0),
+      counts.reduce((sum, { wordCount }) => sum + wordCount, 0),
       counts.reduce((sum, { variantCount }) => sum + variantCount, 0),
     ];
   }
 
   private withCounts(segment: Segment<Item>, found: Matches | undefined): CountedMatches {
     if (!found) return NO_MATCHES;
-    const { exact, completions, fuzzy } = found;
-    const exactCount = exact === undefined ? 0 : segment.documentCount(exact, this.postings);
+    const { exact, forms, completions, fuzzy } = found;
+    let wordCount = exact === undefined ? 0 : segment.documentCount(exact, this.postings);
+    for (const id of forms) wordCount += segment.documentCount(id, this.postings);
     let variantCount = 0;
     for (let rank = completions.from; rank < completions.to; rank++)
       variantCount += segment.documentCount(segment.terms.idAt(rank), this.postings);
     for (const id of fuzzy) variantCount += segment.documentCount(id, this.postings);
-    return { ...found, exactCount, variantCount };
+    return { ...found, wordCount, variantCount };
   }
 
   private findIn({ terms }: Segment<Item>): Matches | undefined {
     const { text, isPrefix } = this.term;
+    const forms = this.findFormsIn(terms);
     const { from, to } = terms.prefixRange(text);
-    if (from === to) return undefined;
+    if (from === to) return forms.length > 0 ? { ...NO_MATCHES, forms } : undefined;
     const first = terms.idAt(from);
     const exact = terms.isTerm(first, text) ? first : undefined;
     const completions = isPrefix ? { from: exact === undefined ? from : from + 1, to } : NO_RANKS;
-    return { exact, completions, fuzzy: [] };
+    return { exact, forms, completions, fuzzy: [] };
   }
 
   private findFuzzyIn({ terms }: Segment<Item>): Matches | undefined {
     const fuzzy = terms.fuzzyMatches(this.term.text);
-    return fuzzy.length > 0 ? { exact: undefined, completions: NO_RANKS, fuzzy } : undefined;
+    return fuzzy.length > 0 ? { ...NO_MATCHES, fuzzy } : undefined;
   }
+
+  /** Looks them up among the terms that start like all of them, which are few. */
+  private findFormsIn(terms: TermDictionary): number[] {
+    const { forms } = this.term;
+    if (forms.length === 0) return [];
+    const alike = terms.prefixRange(this.commonPrefix);
+    if (alike.from === alike.to) return [];
+    return forms.flatMap((form) => terms.idOf(form, alike) ?? []);
+  }
+}
+
+function commonPrefix(a: string, b: string): string {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return a.slice(0, length);
 }
 
 /** As in BM25. Above 0 even for a term that every document has. */

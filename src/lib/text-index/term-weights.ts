@@ -15,7 +15,7 @@ export interface IndexedField {
 
 /** The constants k1 and b of BM25: saturation by repetition, and influence of the field length. */
 const SATURATION = 1.2;
-const LENGTH_SHARE = 0.5;
+const LENGTH_SHARE = 0.9;
 
 const MAX_FIELD_LENGTH = 8192;
 /** A weight is stored in one byte, in steps of 1/32. */

@@ -14,7 +14,7 @@ const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Finds matches like the resource search of the gateway: words, ignoring case and accents; the last may be a prefix. */
 export function highlightWords(text: string, query: string): readonly HighlightPiece[] {
-  const { terms } = parseQuery(query, (_word, isLast) => isLast);
+  const { terms } = parseQuery(query);
   if (terms.length === 0 || text === '') return [{ text, isMatch: false }];
   const folded = new FoldedText(text);
   const isMatched = new Uint8Array(text.length);
