@@ -190,6 +190,17 @@ export interface components {
             readonly headers?: {
                 readonly [key: string]: string;
             };
+            /** @description Proxy for this server, instead of that in HTTP_PROXY or HTTPS_PROXY, and regardless of NO_PROXY. Loopback is never reached through a proxy. */
+            readonly proxy?: string;
+            /** @description Certificates for https. The files are read again when they change. */
+            readonly tls?: {
+                /** @description File with the certificates of the authorities that the server is trusted by, instead of the public ones. */
+                readonly ca?: string;
+                /** @description File with the client certificate. */
+                readonly cert?: string;
+                /** @description File with the private key of the client certificate. */
+                readonly key?: string;
+            };
         };
         readonly Subscription: {
             readonly id: string;
