@@ -57,7 +57,7 @@ export class ResourceLinks {
     const { resources } = this.catalogOf(scope);
     const rewrite = withPublicErrorUri(error.text, (uri) => resources.publicUri({ server, uri }, scope));
     const text = await runSliced(rewrite, sliceScheduler.start());
-    throw new RemoteError(error.code, error.message, text);
+    throw text === error.text ? error : new RemoteError(error.code, error.message, text);
   }
 
   /** Resolves a URI to a listed resource, an instance of a template, or a linked resource. */

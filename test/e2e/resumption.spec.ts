@@ -131,6 +131,11 @@ describe('a broken event stream', () => {
     const session = await RawSession.open(gateway.url);
     const stream = await session.listen();
     await session.request('logging/setLevel', { level: 'debug' });
+    // Log messages are dropped while a call has ended within the last second.
+    await until('a log message arrives', () => {
+      log('zero');
+      return stream.messages.some(({ params }) => params?.['data'] === 'zero');
+    });
     log('one');
     await untilLogged(stream, 'one');
     const lastId = stream.lastId;

@@ -54,7 +54,9 @@ describe('a subscription', () => {
     expect(json).toMatchObject({ state: 'ready', notificationStream: 'none', updates: 'none' });
     const env = { GATEHOUSE_URL: processes.gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
     const { stdout } = await launch(['servers', 'show', 'silent'], env).done;
-    expect(stdout).toMatch(/notifications +none: no notification stream\n +updates +no updates can come\n/);
+    expect(stdout).toMatch(
+      /notifications +none: no notification stream\n +updates +no updates can come; set watch.pollMs\n/,
+    );
   });
 
   it('to a listed URI that ends in * is for that resource alone, also after a restart', async () => {

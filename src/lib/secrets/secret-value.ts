@@ -16,7 +16,9 @@ const DESCRIBING_WORDS = new Set(
 const MIN_LENGTH = 8;
 /** The same for a value whose name says that it is a secret. */
 const MIN_NAMED_LENGTH = 6;
+/** A longer slug, or one of more parts, may be a passphrase. */
 const MAX_SLUG_LENGTH = 24;
+const MAX_SLUG_PARTS = 3;
 const MIN_KEY_LENGTH = 20;
 const MIN_PREFIXED_KEY_LENGTH = 16;
 
@@ -62,7 +64,8 @@ export function looksLikeKey(token: string): boolean {
 
 function isHarmless(value: string): boolean {
   if (NUMBER.test(value) || DATE.test(value)) return true;
-  if (value.length <= MAX_SLUG_LENGTH && /[-_]/.test(value) && isSlug(value)) return true;
+  const parts = value.split(/[-_]/).length;
+  if (value.length <= MAX_SLUG_LENGTH && parts > 1 && parts <= MAX_SLUG_PARTS && isSlug(value)) return true;
   const url = URL_WITHOUT_SECRETS.exec(value);
   if (url) return isPath(url[2] ?? '');
   return /^(\.{0,2}|~|[A-Za-z]:)[/\\]/.test(value) ? isPath(value) : isRelativePath(value);
