@@ -338,10 +338,18 @@ describe('a project', () => {
     });
 
     it('a log message reaches exactly the sessions whose project has the server', async () => {
-      right.broadcast(MESSAGE, { level: 'error', data: 'of right' });
-      await until('the message of right arrives', () => counts(MESSAGE).join() === '0,1,1,1');
-      left.broadcast(MESSAGE, { level: 'error', data: 'of left' });
-      await until('the message of left arrives', () => counts(MESSAGE).join() === '1,1,2,2');
+      const haveReceived = (data: string): boolean[] =>
+        [...streams.values()].map((stream) =>
+          stream.messages.some(({ params }) => params?.['data'] === data),
+        );
+      const sentUntil = (server: ScriptedServer, data: string, expected: readonly boolean[]): Promise<true> =>
+        // Dropped while a call has ended within the last second.
+        until(`${data} arrives`, () => {
+          server.broadcast(MESSAGE, { level: 'error', data });
+          return haveReceived(data).join() === expected.join();
+        });
+      await sentUntil(right, 'of right', [false, true, true, true]);
+      await sentUntil(left, 'of left', [true, false, true, true]);
       expect(JSON.stringify(streams.get('/projects/red/mcp')!.messages)).not.toContain('right');
     });
   });

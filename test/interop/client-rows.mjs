@@ -228,6 +228,8 @@ export const CLIENT_ROWS = [
     gateway: true,
     run: async ({ gateway, newClient, renewReference }) => {
       const client = await newClient();
+      // A Python client lists the tools after its first call, which would meet a gateway that does not listen yet.
+      await client.send('tools').answer;
       const { answer } = client.send('call', { name: 'slow', arguments: { ms: 1500 } });
       await sleep(300);
       await gateway.restart('SIGTERM');
