@@ -34,9 +34,9 @@ export async function memory() {
 }
 
 const ATTACKS = [
-  { what: '200 initialize requests of 4 MB', ceiling: 250, attack: initializeRequests },
+  { what: '200 initialize requests of 4 MB', ceiling: 200, attack: initializeRequests },
   { what: 'server-to-client requests of one call for 32 s', ceiling: 200, attack: serverRequests },
-  { what: '40 unread results of 15 MB', ceiling: 400, attack: unreadResults },
+  { what: '40 unread results of 15 MB', ceiling: 300, attack: unreadResults },
 ];
 
 async function initializeRequests(url) {
