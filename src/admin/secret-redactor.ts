@@ -32,7 +32,7 @@ type Listener = (secrets: readonly string[]) => void;
 export class SecretRedactor {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();
   private values: ReadonlySet<string> = new Set();
-  /** Values that nobody can read through the API: those from the environment, and the admin tokens. */
+  /** Values that no role can read through the API: those from the environment, and the admin tokens. */
   private hidden: ReadonlySet<string> = new Set();
   /** Built from `values` and `hidden` when they are needed. */
   private patterns: SubstringSet | undefined;

@@ -78,13 +78,13 @@ describe('AddressPolicy', () => {
     '::ffff:0:169.254.169.254',
     'not an address',
     '',
-  ])('refuses %s whatever the settings are', (address) => {
+  ])('refuses %s with all settings', (address) => {
     const everything = policy('127.0.0.1', ['0.0.0.0/0', '::/0']);
     expect([local, remote, everything].map((some) => some.allows(address))).toEqual([false, false, false]);
   });
 
   it.each(['203.0.113.7', '8.8.8.8', '2001:db8::1', '2606:4700::1', '64:ff9b::8.8.8.8', '2002:808:808::1'])(
-    'allows the public address %s whatever the settings are',
+    'allows the public address %s with all settings',
     (address) => {
       const none = policy('127.0.0.1', ['192.0.2.1']);
       expect([local, remote, none].map((some) => some.allows(address))).toEqual([true, true, true]);

@@ -76,7 +76,7 @@ beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick
 afterEach(() => void jest.useRealTimers());
 
 describe('CallGate, sharing between principals', () => {
-  it('serves principals in turn, whatever the number of their sessions', async () => {
+  it('serves principals in turn, independent of the number of their sessions', async () => {
     const harness = new Harness({ concurrency: 1, queue: 1000 });
     for (let session = 0; session < 100; session++) harness.calls(2, `a/${session}`);
     harness.calls(3, 'b/1');

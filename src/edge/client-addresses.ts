@@ -55,7 +55,7 @@ export class ClientAddresses {
     let client = remote;
     for (const text of forwarded.toReversed()) {
       const address = withoutPort(text.trim());
-      // Whoever wrote a text that is no address may also have written everything to the left of it.
+      // The client may have written a text that is no address, and then also everything to the left of it.
       if (isIP(address) === 0) break;
       client = address;
       if (!this.isTrusted(address)) break;

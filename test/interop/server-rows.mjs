@@ -53,7 +53,7 @@ export const SERVER_ROWS = [
         await second.call('echo', { text: 'b' });
       }
       const own = Array.from({ length: LOG_CALLS }, (_, i) => `a${i}`);
-      // A message on the stream that all clients share is delivered to nobody rather than to everybody.
+      // A message on the stream that all clients share is dropped when its client is not known.
       if (!sdk.logsOnSharedStream?.includes(mode)) {
         await first.until('the log messages', () => heard(first).length >= LOG_CALLS);
         deepEqual(heard(first), own);

@@ -15,7 +15,7 @@ afterEach(() => void jest.useRealTimers());
 const openIdle = () => linkTo({}, { idlePingIntervalMs: INTERVAL_MS });
 
 describe('JsonRpcLink with an idle interval', () => {
-  it('pings after every interval without a request, whatever the server sends', async () => {
+  it('pings after every interval without a request, also while the server sends messages', async () => {
     const { transport, link } = await openIdle();
     void link.request({ method: 'tools/list', timeoutMs: 1000 }).catch(() => {});
     await advanceTime(INTERVAL_MS);

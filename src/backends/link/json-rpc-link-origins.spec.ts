@@ -162,7 +162,7 @@ async function afterCalls(
       transport.request('q', 'sampling/createMessage', {});
       const [notification] = harness.received;
       const owner = calls.find(({ caller }) => caller && caller === notification?.channel)?.caller;
-      const message = notification ? (owner?.session.id ?? 'all clients') : 'nobody';
+      const message = notification ? (owner?.session.id ?? 'all clients') : 'no client';
       return [message, calls.some(hasServerRequest)];
     },
   };
@@ -171,12 +171,12 @@ async function afterCalls(
 describe('JsonRpcLink after a call has ended', () => {
   /** Clients whose calls ended, in their order; clients of the calls in flight; who a message is for. */
   const ENDED_CALLS = [
-    [['a'], [], 'nobody'],
+    [['a'], [], 'no client'],
     [['a'], ['a'], 'a'],
-    [['a'], ['b'], 'nobody'],
-    [['a', 'b'], ['b'], 'nobody'],
-    [['b', 'a'], ['b'], 'nobody'],
-    [['a', 'b', 'b'], ['b'], 'nobody'],
+    [['a'], ['b'], 'no client'],
+    [['a', 'b'], ['b'], 'no client'],
+    [['b', 'a'], ['b'], 'no client'],
+    [['a', 'b', 'b'], ['b'], 'no client'],
     [['-'], [], 'all clients'],
     [['-', 'b'], ['b'], 'b'],
   ] as const;
@@ -189,7 +189,7 @@ describe('JsonRpcLink after a call has ended', () => {
       const isOfOne = owner.length === 1;
       expect(outcome()).toEqual([owner, isOfOne]);
       const requests = isOfOne ? [] : ['request'];
-      expect(unattributed).toEqual(owner === 'nobody' ? ['message', 'request'] : requests);
+      expect(unattributed).toEqual(owner === 'no client' ? ['message', 'request'] : requests);
     },
   );
 
@@ -213,7 +213,7 @@ describe('JsonRpcLink after a call has ended', () => {
 
   it('broadcasts no message within the grace, also if responses come on the same stream', async () => {
     const { outcome } = await afterCalls(['a'], [], ORDERED);
-    expect(outcome()).toEqual(['nobody', false]);
+    expect(outcome()).toEqual(['no client', false]);
   });
 });
 

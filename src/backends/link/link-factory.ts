@@ -105,7 +105,7 @@ export function createLinkFactory(
   );
 }
 
-/** The gateway forwards no task requests, whatever the client supports. */
+/** The gateway forwards no task requests, even if the client supports tasks. */
 const withoutTasks = ({ tasks: _, ...capabilities }: ClientCapabilities): ClientCapabilities => capabilities;
 
 /**

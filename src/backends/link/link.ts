@@ -76,7 +76,7 @@ export interface Link {
 
   readonly notificationStream: NotificationStreamStatus;
 
-  /** The server does not know `resources/subscribe`, whatever it announces. Set by the subscriber of the link. */
+  /** The server does not know `resources/subscribe`, even if it announces subscriptions. Set by the subscriber of the link. */
   refusesSubscriptions: boolean;
 
   /** Calls the listener whenever notifications may have been lost. */

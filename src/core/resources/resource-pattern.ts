@@ -33,7 +33,7 @@ export const patternAt = ({
 }: Omit<SubscribableAddress, 'server'>): ResourcePattern | undefined =>
   isExact ? undefined : patternOf(uri);
 
-/** The address of an existing resource, whatever its URI looks like. */
+/** The address of an existing resource, also if its URI looks like a pattern. */
 export const exactAddress = ({ server, uri }: ResourceAddress): SubscribableAddress =>
   patternOf(uri) ? { server, uri, isExact: true } : { server, uri };
 

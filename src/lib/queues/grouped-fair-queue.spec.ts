@@ -129,7 +129,7 @@ describe('GroupedFairQueue', () => {
     );
   });
 
-  it('serves groups round-robin, whatever the number of their keys', () => {
+  it('serves groups round-robin, independent of the number of their keys', () => {
     const queue = new GroupedFairQueue<string>();
     for (let key = 0; key < 100; key++) queue.push('many', `${key}`, `many ${key}`);
     for (const item of ['one 1', 'one 2', 'one 3']) queue.push('one', 'k', item);
