@@ -1,47 +1,14 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FakeLink, type Answers } from '../../../test/kit/fake-link.js';
+import {
+  listAnswers,
+  ListingSyncHarness,
+  listOf,
+  REFRESH_MS,
+} from '../../../test/kit/listing-sync-harness.js';
 import { flushPromises } from '../../../test/kit/promises.js';
-import type { Listing } from '../../core/catalog/catalog.js';
 import { RemoteError } from '../../core/errors.js';
-import { ListingSync } from './listing-sync.js';
-
-const TOOLS_AND_PROMPTS = { capabilities: { tools: {}, prompts: {} } };
-
-const REFRESH_MS = 60_000;
-
-class Harness {
-  readonly listings: Listing[] = [];
-  readonly sync = new ListingSync('db', {
-    publish: async (listing) => void this.listings.push(listing),
-    failuresChanged: () => void this.failureChanges++,
-    refreshMs: () => REFRESH_MS,
-  });
-  failureChanges = 0;
-
-  /** The names that were published last: `<tools>/<prompts>`. */
-  get names(): string {
-    const listing = this.listings.at(-1);
-    const of = (kind: 'tools' | 'prompts'): string => listing?.[kind].map(({ name }) => name).join() ?? '';
-    return `${of('tools')}/${of('prompts')}`;
-  }
-
-  async attach(answers: Answers, facts: object = TOOLS_AND_PROMPTS): Promise<FakeLink> {
-    const link = new FakeLink(answers, facts);
-    this.sync.attach(link);
-    await flushPromises();
-    return link;
-  }
-}
-
-const list = (kind: 'tools' | 'prompts', ...names: string[]): object => ({
-  [kind]: names.map((name) => ({ name, ...(kind === 'tools' && { inputSchema: { type: 'object' } }) })),
-});
-
-const answersWith = (tools: string, prompts: string): Answers => ({
-  'tools/list': () => list('tools', tools),
-  'prompts/list': () => list('prompts', prompts),
-});
 
 async function advance(ms: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(ms);
@@ -59,7 +26,7 @@ afterEach(() => {
 });
 
 async function attachWithStream(answers: Answers, stream: FakeLink['notificationStream'] = 'none') {
-  const harness = new Harness();
+  const harness = new ListingSyncHarness();
   const link = await harness.attach(answers);
   link.notificationStream = stream;
   return { harness, link };
@@ -69,12 +36,12 @@ const errorOf = (code: number): RemoteError => new RemoteError(code, 'no', '{}')
 
 describe('ListingSync, a list that fails for an hour', () => {
   it('is fetched with backoff, logged at the first failure and at the end, and named meanwhile', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     const recovered = jest.spyOn(Logger.prototype, 'log').mockImplementation(() => {});
     let fails = true;
     const link = await harness.attach({
-      'tools/list': () => (fails ? new RemoteError(-32603, 'fetch failed', '{}') : list('tools', 't')),
-      'prompts/list': () => list('prompts', 'p'),
+      'tools/list': () => (fails ? new RemoteError(-32603, 'fetch failed', '{}') : listOf('tools', 't')),
+      'prompts/list': () => listOf('prompts', 'p'),
     });
     await advance(3_600_000);
     expect(harness.sync.failures.reason).toBe('tools/list failed: fetch failed');
@@ -88,7 +55,7 @@ describe('ListingSync, a list that fails for an hour', () => {
   });
 
   it('has a message of 200 characters at most', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     await harness.attach({ 'tools/list': () => new RemoteError(-32603, 'x'.repeat(9999), '{}') });
     expect(harness.sync.failures.reason).toHaveLength('tools/list failed: '.length + 200);
   });
@@ -101,7 +68,7 @@ describe('ListingSync of a server without a notification stream', () => {
     ['open', 1],
   ] as const)('with the stream %s fetches the lists %i times in 3.5 intervals', async (stream, count) => {
     jest.spyOn(Math, 'random').mockReturnValue(0.5);
-    const { link } = await attachWithStream(answersWith('t', 'p'), stream);
+    const { link } = await attachWithStream(listAnswers('t', 'p'), stream);
     await advance(3.5 * REFRESH_MS);
     expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([count, count]);
     expect(link.count('resources/list')).toBe(0);
@@ -112,7 +79,7 @@ describe('ListingSync of a server without a notification stream', () => {
     [1, 66_000],
   ])('waits with jitter %d for %i ms', async (random, ms) => {
     jest.spyOn(Math, 'random').mockReturnValue(random);
-    const { link } = await attachWithStream(answersWith('t', 'p'));
+    const { link } = await attachWithStream(listAnswers('t', 'p'));
     await advance(ms - 1);
     expect(link.count('tools/list')).toBe(1);
     await advance(102);
@@ -121,7 +88,7 @@ describe('ListingSync of a server without a notification stream', () => {
 
   it('publishes what a deploy added or removed', async () => {
     const tools = ['a', 'b'];
-    const { harness } = await attachWithStream({ 'tools/list': () => list('tools', ...tools) });
+    const { harness } = await attachWithStream({ 'tools/list': () => listOf('tools', ...tools) });
     for (const change of [() => tools.push('c'), () => tools.shift()]) {
       change();
       await advance(70_000);
@@ -130,7 +97,7 @@ describe('ListingSync of a server without a notification stream', () => {
   });
 
   it('publishes the same list again while the server sends the same pages, and does not read them', async () => {
-    const { harness, link } = await attachWithStream(answersWith('t', 'p'));
+    const { harness, link } = await attachWithStream(listAnswers('t', 'p'));
     const [{ tools }] = [harness.listings.at(-1)!];
     const parse = jest.spyOn(JSON, 'parse');
     await advance(3 * REFRESH_MS);
@@ -144,7 +111,7 @@ describe('ListingSync of a server without a notification stream', () => {
   it('follows a list that alternates between two states, at most once per interval', async () => {
     let fetches = 0;
     const { harness, link } = await attachWithStream({
-      'tools/list': () => list('tools', `state${fetches++ % 2}`),
+      'tools/list': () => listOf('tools', `state${fetches++ % 2}`),
     });
     await advance(10 * REFRESH_MS);
     expect(link.count('tools/list')).toBeLessThanOrEqual(13);
@@ -152,22 +119,22 @@ describe('ListingSync of a server without a notification stream', () => {
   });
 
   it('does not take a list for unchanged that was fetched over an earlier link and not published', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     const first = await harness.attach({});
     harness.sync.detach();
-    first.asked('tools/list').answer(list('tools', 'new'));
+    first.asked('tools/list').answer(listOf('tools', 'new'));
     await flushPromises();
     first.disconnect();
-    await harness.attach(answersWith('new', 'p'));
+    await harness.attach(listAnswers('new', 'p'));
     expect(harness.names).toBe('new/p');
   });
 
   it('lists a kind again after its capability was missing for a while', async () => {
-    const harness = new Harness();
-    await harness.attach(answersWith('t', 'p'));
-    await harness.attach(answersWith('t', 'p'), { capabilities: { prompts: {} } });
+    const harness = new ListingSyncHarness();
+    await harness.attach(listAnswers('t', 'p'));
+    await harness.attach(listAnswers('t', 'p'), { capabilities: { prompts: {} } });
     expect(harness.names).toBe('/p');
-    await harness.attach(answersWith('t', 'p'));
+    await harness.attach(listAnswers('t', 'p'));
     expect(harness.names).toBe('t/p');
   });
 });
@@ -182,16 +149,16 @@ describe('ListingSync after an error of the server', () => {
     [-32603, 1],
     [-32000, 1],
   ])('with code %i has fetched the list %i times', async (code, count) => {
-    const harness = new Harness();
-    const link = await harness.attach(answersWith('t', 'p'));
+    const harness = new ListingSyncHarness();
+    const link = await harness.attach(listAnswers('t', 'p'));
     harness.sync.refresh.handleRefusal(call, errorOf(code));
     await advance(2000);
     expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([count, 1]);
   });
 
   it('fetches the list at most once in 10 s', async () => {
-    const harness = new Harness();
-    const link = await harness.attach(answersWith('t', 'p'));
+    const harness = new ListingSyncHarness();
+    const link = await harness.attach(listAnswers('t', 'p'));
     for (let n = 0; n < 300; n++) {
       harness.sync.refresh.handleRefusal(call, errorOf(-32602));
       await advance(100);
@@ -200,9 +167,9 @@ describe('ListingSync after an error of the server', () => {
   });
 
   it('fetches no list of a server that announces its changes, nor for other methods', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     const facts = { capabilities: { tools: { listChanged: true }, prompts: {} } };
-    const link = await harness.attach(answersWith('t', 'p'), facts);
+    const link = await harness.attach(listAnswers('t', 'p'), facts);
     harness.sync.refresh.handleRefusal(call, errorOf(-32602));
     harness.sync.refresh.handleRefusal({ ...call, method: 'completion/complete' }, errorOf(-32602));
     await advance(2000);

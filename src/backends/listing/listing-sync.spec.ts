@@ -1,50 +1,17 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FakeLink, type Answers } from '../../../test/kit/fake-link.js';
+import type { Answers } from '../../../test/kit/fake-link.js';
+import { listAnswers, ListingSyncHarness, listOf } from '../../../test/kit/listing-sync-harness.js';
 import { flushPromises } from '../../../test/kit/promises.js';
-import type { Listing } from '../../core/catalog/catalog.js';
-import { ListingSync } from './listing-sync.js';
 import { TransportError } from '../link/transport.js';
 
 const TOOLS_AND_PROMPTS = { capabilities: { tools: {}, prompts: {} } };
 const TOOLS_CHANGED = 'notifications/tools/list_changed';
 const PROMPTS_CHANGED = 'notifications/prompts/list_changed';
 
-class Harness {
-  readonly listings: Listing[] = [];
-  readonly sync = new ListingSync('db', {
-    publish: async (listing) => void this.listings.push(listing),
-    failuresChanged: () => {},
-    refreshMs: () => 60_000,
-  });
-
-  /** The names that were published last: `<tools>/<prompts>`. */
-  get names(): string {
-    const listing = this.listings.at(-1);
-    const of = (kind: 'tools' | 'prompts'): string => listing?.[kind].map(({ name }) => name).join() ?? '';
-    return `${of('tools')}/${of('prompts')}`;
-  }
-
-  async attach(answers: Answers, facts: object = TOOLS_AND_PROMPTS): Promise<FakeLink> {
-    const link = new FakeLink(answers, facts);
-    this.sync.attach(link);
-    await flushPromises();
-    return link;
-  }
-}
-
-const list = (kind: 'tools' | 'prompts', ...names: string[]): object => ({
-  [kind]: names.map((name) => ({ name, ...(kind === 'tools' && { inputSchema: { type: 'object' } }) })),
-});
-
-const answersWith = (tools: string, prompts: string): Answers => ({
-  'tools/list': () => list('tools', tools),
-  'prompts/list': () => list('prompts', prompts),
-});
-
 const answersEndlessly = (name: string): Answers => {
   let page = 0;
-  return { 'tools/list': () => ({ ...list('tools', name), nextCursor: String(page++) }) };
+  return { 'tools/list': () => ({ ...listOf('tools', name), nextCursor: String(page++) }) };
 };
 
 async function advance(ms: number): Promise<void> {
@@ -64,39 +31,39 @@ afterEach(() => {
 
 describe('ListingSync', () => {
   it('fetches all lists over a new link at once', async () => {
-    const harness = new Harness();
-    await harness.attach(answersWith('t', 'p'), { ...TOOLS_AND_PROMPTS, instructions: 'be kind' });
+    const harness = new ListingSyncHarness();
+    await harness.attach(listAnswers('t', 'p'), { ...TOOLS_AND_PROMPTS, instructions: 'be kind' });
     expect(harness.names).toBe('t/p');
     expect(harness.listings.at(-1)?.instructions).toBe('be kind');
   });
 
   it('fetches no list without its capability', async () => {
-    const harness = new Harness();
-    const link = await harness.attach(answersWith('t', 'p'), { capabilities: { prompts: {} } });
+    const harness = new ListingSyncHarness();
+    const link = await harness.attach(listAnswers('t', 'p'), { capabilities: { prompts: {} } });
     expect(harness.names).toBe('/p');
     expect(link.count('tools/list')).toBe(0);
   });
 
   it('fetches only the changed list again', async () => {
-    const harness = new Harness();
-    const link = await harness.attach(answersWith('t', 'p'));
+    const harness = new ListingSyncHarness();
+    const link = await harness.attach(listAnswers('t', 'p'));
     expect(harness.sync.handleListChange(TOOLS_CHANGED)).toBe(true);
     await advance(2000);
     expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([2, 1]);
   });
 
   it('ignores other notifications', () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     expect(harness.sync.handleListChange('notifications/message')).toBe(false);
     expect(harness.sync.handleListChange('notifications/resources/updated')).toBe(false);
   });
 
   it('fetches at most once a second during a burst of list changes, and ends with the last state', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     let version = 0;
     const link = await harness.attach({
-      'tools/list': () => list('tools', `v${version}`),
-      'prompts/list': () => list('prompts'),
+      'tools/list': () => listOf('tools', `v${version}`),
+      'prompts/list': () => listOf('prompts'),
     });
     for (let n = 0; n < 300; n++) {
       version = n;
@@ -111,15 +78,15 @@ describe('ListingSync', () => {
 
 describe('ListingSync, a list that cannot be fetched', () => {
   it('does not delay the other list', async () => {
-    const harness = new Harness();
-    await harness.attach({ 'prompts/list': () => list('prompts', 'p') });
+    const harness = new ListingSyncHarness();
+    await harness.attach({ 'prompts/list': () => listOf('prompts', 'p') });
     expect(harness.names).toBe('/p');
   });
 
   it('does not delay a later change of the other list', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     let prompt = 'old';
-    await harness.attach({ 'prompts/list': () => list('prompts', prompt) });
+    await harness.attach({ 'prompts/list': () => listOf('prompts', prompt) });
     prompt = 'new';
     harness.sync.handleListChange(PROMPTS_CHANGED);
     await advance(2000);
@@ -127,11 +94,11 @@ describe('ListingSync, a list that cannot be fetched', () => {
   });
 
   it('stays as last known and is fetched again', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     let fails = false;
     const link = await harness.attach({
-      'tools/list': () => (fails ? new Error('busy') : list('tools', 't')),
-      'prompts/list': () => list('prompts', 'p'),
+      'tools/list': () => (fails ? new Error('busy') : listOf('tools', 't')),
+      'prompts/list': () => listOf('prompts', 'p'),
     });
     fails = true;
     harness.sync.handleListChange(TOOLS_CHANGED);
@@ -147,10 +114,10 @@ describe('ListingSync, a list that cannot be fetched', () => {
   });
 
   it('stays as last known when the new one is truncated, unless none was known', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     await harness.attach(answersEndlessly('part'), { capabilities: { tools: {} } });
     expect(harness.names).toBe('part/');
-    await harness.attach(answersWith('whole', ''), { capabilities: { tools: {} } });
+    await harness.attach(listAnswers('whole', ''), { capabilities: { tools: {} } });
     expect(harness.names).toBe('whole/');
     await harness.attach(answersEndlessly('part'), { capabilities: { tools: {} } });
     await advance(2000);
@@ -160,11 +127,11 @@ describe('ListingSync, a list that cannot be fetched', () => {
 
 describe('ListingSync, a list whose last page carries a cursor', () => {
   it.each(['', 'last'])('follows later changes when the cursor is %j', async (nextCursor) => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     let name = 'old';
     const answers: Answers = {
-      'tools/list': () => ({ ...list('tools', name), nextCursor }),
-      'prompts/list': () => ({ ...list('prompts', name), nextCursor }),
+      'tools/list': () => ({ ...listOf('tools', name), nextCursor }),
+      'prompts/list': () => ({ ...listOf('prompts', name), nextCursor }),
     };
     await harness.attach(answers);
     expect(harness.names).toBe('old/old');
@@ -184,10 +151,10 @@ describe('ListingSync, a list whose last page carries a cursor', () => {
 
 describe('ListingSync, a replaced link', () => {
   it('does not publish its list, even if it arrives later', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     const stale = await harness.attach({}, { capabilities: { tools: {} } });
-    await harness.attach(answersWith('new', ''), { capabilities: { tools: {} } });
-    stale.asked('tools/list').answer(list('tools', 'stale'));
+    await harness.attach(listAnswers('new', ''), { capabilities: { tools: {} } });
+    stale.asked('tools/list').answer(listOf('tools', 'stale'));
     await flushPromises();
     await advance(2000);
     expect(harness.listings.map(({ tools }) => tools[0]?.name)).not.toContain('stale');
@@ -195,16 +162,16 @@ describe('ListingSync, a replaced link', () => {
   });
 
   it('does not delay the list of the next link', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     const stale = await harness.attach({}, { capabilities: { tools: {} } });
-    await harness.attach(answersWith('new', ''), { capabilities: { tools: {} } });
+    await harness.attach(listAnswers('new', ''), { capabilities: { tools: {} } });
     stale.disconnect();
     await flushPromises();
     expect(harness.names).toBe('new/');
   });
 
   it('is not used, and nothing is logged, while there is no link', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     const link = await harness.attach({}, TOOLS_AND_PROMPTS);
     harness.sync.detach();
     link.disconnect(new TransportError('broken', 'crashed'));
@@ -214,8 +181,8 @@ describe('ListingSync, a replaced link', () => {
   });
 
   it('leaves the known lists unchanged', async () => {
-    const harness = new Harness();
-    const link = await harness.attach(answersWith('t', 'p'));
+    const harness = new ListingSyncHarness();
+    const link = await harness.attach(listAnswers('t', 'p'));
     harness.sync.detach();
     link.disconnect();
     await harness.attach({});
@@ -225,12 +192,12 @@ describe('ListingSync, a replaced link', () => {
 
 describe('ListingSync.stop', () => {
   it('ends publishing, scheduling and warnings', async () => {
-    const harness = new Harness();
+    const harness = new ListingSyncHarness();
     const link = await harness.attach({}, TOOLS_AND_PROMPTS);
     harness.sync.handleListChange(TOOLS_CHANGED);
     const before = harness.listings.length;
     harness.sync.stop();
-    link.asked('prompts/list').answer(list('prompts', 'p'));
+    link.asked('prompts/list').answer(listOf('prompts', 'p'));
     link.disconnect();
     await advance(60_000);
     expect(harness.listings).toHaveLength(before);
