@@ -14,6 +14,7 @@ export type ErrorKind =
   | 'server-unavailable'
   | 'timeout'
   | 'cancelled'
+  | 'response-lost'
   | 'overloaded'
   | 'limit-exceeded'
   | 'too-many-connections'
@@ -61,6 +62,7 @@ export const ERROR_CODES = {
   'server-unavailable': { code: -31003, http: 200 },
   timeout: { code: -31008, http: 200 },
   cancelled: { code: -31099, http: 200 },
+  'response-lost': { code: -31009, http: 200 },
   overloaded: { code: -31029, http: 200 },
   'limit-exceeded': { code: -31029, http: 200 },
   'too-many-connections': { code: -31029, http: 429 },

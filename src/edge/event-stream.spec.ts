@@ -17,9 +17,10 @@ const LARGE = 'x'.repeat(100_000);
 /** Enough large events to fill the socket buffers of the kernel. */
 const MAX_EVENTS_TO_BLOCK = 200;
 
-const DROPPABLE: DeliverOptions = { droppable: true, kind: 'message' };
+const DROPPABLE: DeliverOptions = { droppable: true };
 
-const frameOf = (n: number, filling = ''): EventFrame => eventFrame(JSON.stringify({ n, filling }));
+const frameOf = (n: number, filling = ''): EventFrame =>
+  eventFrame(JSON.stringify({ n, filling }), 'message');
 /** A stuck timeout that no test reaches. */
 const LONG_STUCK_MS = 60_000;
 const SHORT_STUCK_MS = 100;
@@ -251,8 +252,7 @@ describe('EventStream with a slow reader', () => {
 
   it('coalesces queued events with the same key', async () => {
     const { reader, stream, next, dropped } = await stuckReader();
-    for (let n = next; n < next + 1000; n++)
-      stream.send(frameOf(n), { coalesce: n % 2 ? 'odd' : 'even', kind: 'resources/updated' });
+    for (let n = next; n < next + 1000; n++) stream.send(frameOf(n), { coalesce: n % 2 ? 'odd' : 'even' });
     expect(dropped()).toBe(0);
     reader.socket.resume();
     const numbers = await reader.reads(next + 999);

@@ -64,6 +64,10 @@ export class EventStream {
   private readonly connections: StreamConnection[] = [];
   private lastUnkeyed = 0;
   private hasEnded = false;
+  /** Whether a connection was opened, open or not by now. */
+  wasConnected = false;
+  /** While true, events are queued: those that the client missed go with the queue, in one order. */
+  private isReconnecting = false;
 
   constructor(
     /** Empty for the standalone stream. */
@@ -85,10 +89,17 @@ export class EventStream {
 
   /**
    * Sends further events on this response, whose headers were sent. Older connections stay open without events. The
-   * primer is sent first; a client that resumes from it gets all events that follow it.
+   * primer is sent first; a client that resumes from it gets all events that follow it. Events that `sendMissed` sends
+   * replace queued ones with the same key.
    */
-  connect(response: ServerResponse, resumeAfter?: number, primer?: EventFrame): void {
+  connect(
+    response: ServerResponse,
+    resumeAfter?: number,
+    primer?: EventFrame,
+    sendMissed?: () => void,
+  ): void {
     if (response.destroyed) return;
+    this.wasConnected = true;
     const connection = new StreamConnection(response, this.limits.stuckMs, {
       drained: () => this.flush(),
       closed: (closed) => this.onClose(closed),
@@ -100,7 +111,17 @@ export class EventStream {
       this.replayBuffer.insertPrimer(primer, this.firstUnsent, resumeAfter);
       connection.write(primer.bytes);
     }
+    if (sendMissed) this.queueEventsOf(sendMissed);
     this.flush();
+  }
+
+  private queueEventsOf(send: () => void): void {
+    this.isReconnecting = true;
+    try {
+      send();
+    } finally {
+      this.isReconnecting = false;
+    }
   }
 
   /** Returns false when the stream has ended, or when it refuses the event because too many others are queued. */
@@ -108,7 +129,7 @@ export class EventStream {
     if (this.hasEnded || (options.refusable && !this.isWritable && this.isFullOfKept(frame))) return false;
     if (this.isWritable) {
       this.replayBuffer.append(frame);
-      this.deliver(frame, options);
+      this.deliver(frame, 'written', options.onSent);
     } else this.enqueue(frame, options);
     this.countUnread();
     return true;
@@ -157,7 +178,7 @@ export class EventStream {
   }
 
   private get isWritable(): boolean {
-    return this.newest?.isBlocked === false;
+    return this.newest?.isBlocked === false && !this.isReconnecting;
   }
 
   private enqueue(frame: EventFrame, options: DeliverOptions): void {
@@ -218,7 +239,7 @@ export class EventStream {
 
   private countRemoved(event: QueuedEvent, outcome: NotificationOutcome): void {
     this.countQueued(event, -1);
-    const { kind } = event.options;
+    const { kind } = event.frame;
     if (kind) this.observer.countNotification(kind, outcome);
   }
 
@@ -240,20 +261,20 @@ export class EventStream {
     for (const frame of this.toReplay) {
       if (!this.isWritable) return;
       this.toReplay.delete(frame);
-      this.deliver(frame, {});
+      this.deliver(frame, 'redelivered');
     }
     for (const [key, event] of this.queued) {
       if (!this.isWritable) return;
       this.queued.delete(key);
       this.countQueued(event, -1);
-      this.deliver(event.frame, event.options);
+      this.deliver(event.frame, 'written', event.options.onSent);
     }
     if (this.hasEnded && this.isAllSent) for (const connection of this.connections) connection.end();
   }
 
-  private deliver(frame: EventFrame, { kind, onSent }: DeliverOptions): void {
+  private deliver(frame: EventFrame, outcome: 'written' | 'redelivered', onSent?: () => void): void {
     this.newest?.write(frame.bytes, frame.rest);
-    if (kind) this.observer.countNotification(kind, 'delivered');
+    if (frame.kind) this.observer.countNotification(frame.kind, outcome);
     onSent?.();
   }
 

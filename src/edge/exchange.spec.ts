@@ -48,7 +48,7 @@ class Post {
     { unanswered = 1, isBatch = false, primes = false },
   ) {
     this.session = new SessionStub(revisionOf(primes ? '2025-11-25' : '2025-06-18')!);
-    this.exchange = new Exchange(response, this.session, unanswered, isBatch);
+    this.exchange = new Exchange(response, this.session, isBatch ? undefined : 1, unanswered);
   }
 
   static async make(

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { NotificationKind } from '../core/notification-kind.js';
 import { onOneLine, type SharedJson } from '../lib/json-text/json-text.js';
 import { oneLineSteps } from '../lib/json-text/scanned-object.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
@@ -15,8 +16,8 @@ export interface ExchangeSession {
   readonly revision: Revision;
   readonly unread: Pick<UnreadResponses, 'add' | 'watch'>;
   readonly streams: {
-    /** Opens a response stream, which the client can resume. */
-    open(): EventStream;
+    /** Opens the response stream of a request, or of a batch if `requestId` is undefined. The client can resume it. */
+    open(requestId?: RequestId): EventStream;
     removeIfDone(stream: EventStream): void;
   };
 }
@@ -46,37 +47,41 @@ export class Exchange {
   constructor(
     private readonly response: ServerResponse,
     private readonly session: ExchangeSession,
+    /** Undefined for a batch. */
+    private readonly requestId: RequestId | undefined,
     /** Number of messages without a response yet. */
     private unanswered = 1,
-    private readonly isBatch = false,
   ) {}
 
   /** `unanswered` is the number of messages in the batch that need a response. */
   static ofBatch(response: ServerResponse, session: ExchangeSession, unanswered: number): Exchange {
-    return new Exchange(response, session, unanswered, true);
+    return new Exchange(response, session, undefined, unanswered);
   }
 
   get isAnswered(): boolean {
     return this.unanswered === 0;
   }
 
-  /** Sends a notification or request to the client before the result. Returns false when the stream refuses it. */
-  send(message: string, options?: DeliverOptions): boolean {
+  /**
+   * Sends a request, or a notification of this kind, to the client before the result. Returns false when the stream
+   * refuses it.
+   */
+  send(message: string, options?: DeliverOptions, kind?: NotificationKind): boolean {
     if (this.isAnswered) return false;
     const stream = this.switchToStream();
-    return stream.send(eventFrame(message, stream.name), options);
+    return stream.send(eventFrame(message, kind, stream.name), options);
   }
 
   /** `onWritten` is called when the answer is written, or when the connection is lost. */
   answer(message: string, onWritten?: () => void): void {
     this.unanswered--;
     if (this.stream) {
-      this.stream.send(eventFrame(message, this.stream.name), { onSent: onWritten });
+      this.stream.send(eventFrame(message, undefined, this.stream.name), { onSent: onWritten });
       if (this.isAnswered) this.endStream(this.stream);
       return;
     }
     const { response, session } = this;
-    if (!this.isBatch) {
+    if (this.requestId !== undefined) {
       setImmediate(writeJson, response, message, session.unread, onWritten);
       return;
     }
@@ -91,7 +96,7 @@ export class Exchange {
   answerShared(id: RequestId, result: SharedJson): Promise<void> | undefined {
     const { response, session } = this;
     const head = session.revision.resultHead(id);
-    if (this.stream || this.isBatch) {
+    if (this.stream || this.requestId === undefined) {
       const steps = oneLineSteps(result.bytes);
       const first = steps.next();
       if (!first.done)
@@ -130,7 +135,7 @@ export class Exchange {
   /** Returns the stream of the response; opens it with the answers so far, if it does not exist yet. */
   private switchToStream(): EventStream {
     if (this.stream) return this.stream;
-    const stream = this.session.streams.open();
+    const stream = this.session.streams.open(this.requestId);
     this.stream = stream;
     const primer = this.session.revision.primer(stream.name);
     if (primer) stream.send(primer);

@@ -54,7 +54,9 @@ function* ready(recipients: readonly NotificationRecipient[]): Generator<Notific
 }
 
 const listChangedEvent = (kind: ListKind): NotificationEvent => ({
-  frame: eventFrame(notificationMessage(`notifications/${kind}/list_changed`, undefined)),
+  frame: eventFrame(
+    notificationMessage(`notifications/${kind}/list_changed`, undefined),
+    `${kind}/list_changed`,
+  ),
   coalesce: kind,
-  kind: `${kind}/list_changed`,
 });

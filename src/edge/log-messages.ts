@@ -64,9 +64,8 @@ export class LogMessages implements OnModuleInit {
             logLevel !== undefined && scope.allows(server) && isAtLeast(level, logLevel),
         ),
       createEvent: () => ({
-        frame: eventFrame(notificationMessage(method, paramsText)),
+        frame: eventFrame(notificationMessage(method, paramsText), 'message'),
         droppable: true,
-        kind: 'message',
         server,
       }),
     });

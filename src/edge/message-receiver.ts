@@ -43,7 +43,7 @@ export class MessageReceiver {
     source: RequestSource,
   ): void {
     if (message.kind === 'request') {
-      void this.run(message, session, new Exchange(response, session), source);
+      void this.run(message, session, new Exchange(response, session, message.id), source);
       return;
     }
     this.processOneWay(message, session, source);
@@ -76,7 +76,7 @@ export class MessageReceiver {
   /** Creates a session and adds it when the handler has accepted it. The client gets its key in a response header. */
   async initialize(message: Request, response: ServerResponse, source: RequestSource): Promise<void> {
     const session = this.sessions.create(source.principal, source.quotaKey);
-    const exchange = new Exchange(response, session);
+    const exchange = new Exchange(response, session, message.id);
     const context = contextOf(message, session, exchange, source);
     const { current } = this;
     current.begin();

@@ -8,6 +8,7 @@ const frame = (sequence: number, size = 10, stream = ''): EventFrame => ({
   stream,
   size,
   bytes: Buffer.alloc(size),
+  kind: undefined,
 });
 
 const sequences = (frames: readonly EventFrame[]): number[] => frames.map(({ sequence }) => sequence);

@@ -47,6 +47,10 @@ export class ReplayBuffer {
     return later.filter((frame) => frame.stream === stream && !isPrimer(frame));
   }
 
+  has(sequence: number): boolean {
+    return this.events.some((frame) => frame.sequence === sequence);
+  }
+
   private dropOldest(): void {
     this.bytes -= this.events.shift()?.size ?? 0;
   }

@@ -6,7 +6,7 @@ import type { EventStream } from './event-stream.js';
 import { SessionStreams, type ResumePoint } from './session-streams.js';
 
 const frameOf = (method: string, stream?: EventStream) =>
-  eventFrame(JSON.stringify({ jsonrpc: '2.0', method }), stream?.name);
+  eventFrame(JSON.stringify({ jsonrpc: '2.0', method }), undefined, stream?.name);
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
@@ -28,8 +28,11 @@ describe('SessionStreams', () => {
   }
 
   /** A response stream whose client has lost its connection after one event. */
-  async function disconnectedStream(method: string): Promise<{ stream: EventStream; resume: ResumePoint }> {
-    const stream = streams.open();
+  async function disconnectedStream(
+    method: string,
+    requestId?: number,
+  ): Promise<{ stream: EventStream; resume: ResumePoint }> {
+    const stream = streams.open(requestId);
     const connection = new FakeResponse();
     stream.connect(connection.response);
     const frame = frameOf(method, stream);
@@ -121,11 +124,74 @@ describe('SessionStreams', () => {
     expect((await listening({ stream: '', sequence })).methods).toEqual(['a', 'b']);
   });
 
-  it('replays nothing of a response stream of the previous process', async () => {
-    const stream = streams.open();
+  it('answers with an error when a response stream of the previous process is resumed', async () => {
+    const stream = streams.open(7);
     stream.send(frameOf('of now', stream));
     const connection = await listening({ stream: stream.name, sequence: 17 });
+    expect(connection.messages).toMatchObject([{ id: 7, error: { code: -31009 } }]);
+    expect(connection.response.writableEnded).toBe(true);
+  });
+
+  it('answers with an error when the response is not in the replay buffer any more', async () => {
+    const { stream, resume } = await disconnectedStream('a', 7);
+    stream.end();
+    streams.removeIfDone(stream);
+    for (let n = 0; n < 10; n++) streams.standalone.send(frameOf('later'));
+    const connection = await listening(resume);
+    expect(connection.messages).toMatchObject([{ id: 7, error: { code: -31009 } }]);
+  });
+
+  it('replays nothing when the last event was the response', async () => {
+    const { stream, resume } = await disconnectedStream('a', 7);
+    stream.end();
+    streams.removeIfDone(stream);
+    const connection = await listening(resume);
     expect(connection.messages).toEqual([]);
     expect(connection.response.writableEnded).toBe(true);
+  });
+
+  it('ends the resumed stream of a batch of the previous process', async () => {
+    const connection = await listening({ stream: streams.open().name, sequence: 17 });
+    expect(connection.messages).toEqual([]);
+    expect(connection.response.writableEnded).toBe(true);
+  });
+
+  describe('reports missed events', () => {
+    let reported: number;
+
+    beforeEach(() => {
+      reported = 0;
+    });
+
+    async function reconnect(resume?: ResumePoint): Promise<FakeResponse> {
+      const connection = new FakeResponse();
+      streams.listen(connection.response, resume, undefined, () => {
+        reported++;
+        streams.standalone.send(frameOf('missed'), { coalesce: 'key' });
+      });
+      await flushPromises();
+      return connection;
+    }
+
+    it('on each connection after the first that comes without Last-Event-ID', async () => {
+      const first = await reconnect();
+      expect(reported).toBe(0);
+      // The client may have lost a connection that looks open here.
+      expect((await reconnect()).methods).toEqual(['missed']);
+      expect(first.methods).toEqual([]);
+      expect(reported).toBe(1);
+    });
+
+    it('in place of queued events with the same key', async () => {
+      await (await reconnect()).disconnect();
+      streams.standalone.send(frameOf('queued'), { coalesce: 'key' });
+      expect((await reconnect()).methods).toEqual(['missed']);
+    });
+
+    it('not to a client that resumes', async () => {
+      await (await reconnect()).disconnect();
+      await reconnect({ stream: '', sequence: 17 });
+      expect(reported).toBe(0);
+    });
   });
 });

@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import { Waiters } from '../lib/listeners/waiters.js';
 import { latestSequence, type EventFrame } from '../mcp/event-frame.js';
 import { ReplayBuffer } from './replay-buffer.js';
 import { EventStream, type StreamObserver, type UnreadCounter } from './event-stream.js';
 import { openEventStream } from './exchange.js';
+import { requestIdIn, responseLostFrame, responseStreamName } from './lost-response.js';
 
 export interface SessionStreamLimits {
   readonly streamQueue: number;
@@ -47,9 +49,9 @@ export class SessionStreams {
     return [this.standalone, ...this.responses.values()].filter((stream) => stream.isConnected).length;
   }
 
-  /** Opens a response stream. */
-  open(): EventStream {
-    const name = (++this.lastName).toString(36);
+  /** Opens the response stream of a request, or of a batch if `requestId` is undefined. */
+  open(requestId?: RequestId): EventStream {
+    const name = responseStreamName(++this.lastName, requestId);
     const stream = this.createStream(name, this.unread);
     this.responses.set(name, stream);
     return stream;
@@ -65,18 +67,21 @@ export class SessionStreams {
     await completesWithin(this.listenWaiters.wait(), timeoutMs);
   }
 
-  /** Connects the response to the standalone stream, which `primer` begins, or to the stream to be resumed. */
-  listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
+  /**
+   * Connects the response to the standalone stream, which `primer` begins, or to the stream to be resumed. Without
+   * Last-Event-ID it is not known which events reached the client on an earlier connection: then `sendMissed` is called.
+   */
+  listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame, sendMissed?: () => void): void {
     openEventStream(response);
-    this.connect(response, resume, primer);
+    if (resume) this.resume(response, resume, primer);
+    else {
+      const { standalone } = this;
+      standalone.connect(response, undefined, primer, standalone.wasConnected ? sendMissed : undefined);
+    }
     if (this.standalone.isConnected) this.listenWaiters.release();
   }
 
-  private connect(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
-    if (!resume) {
-      this.standalone.connect(response, undefined, primer);
-      return;
-    }
+  private resume(response: ServerResponse, resume: ResumePoint, primer?: EventFrame): void {
     const sequence = this.isOwnSequence(resume.sequence) ? resume.sequence : undefined;
     // If the last event is one of the previous process, the client has no event of this one: all are replayed.
     if (resume.stream === '') this.standalone.connect(response, sequence ?? 0, primer);
@@ -107,11 +112,18 @@ export class SessionStreams {
       this.removeIfDone(stream);
       return;
     }
-    // The stream has ended: the rest of its events is replayed from the buffer. Of a stream of the previous process
-    // nothing is left, and the response ends at once.
+    // The stream has ended: the rest of its events is replayed from the buffer.
     const ended = this.createStream(name);
+    if (this.isResponseLost(name, sequence)) ended.send(responseLostFrame(name));
     ended.end();
     ended.connect(response, sequence);
+  }
+
+  /** The process that would have answered has ended, or the buffer has dropped the answer. */
+  private isResponseLost(name: string, sequence: number | undefined): boolean {
+    if (requestIdIn(name) === undefined) return false;
+    if (sequence === undefined) return true;
+    return !this.replayBuffer.has(sequence) && this.replayBuffer.after(name, sequence).length === 0;
   }
 
   private createStream(name: string, unread?: UnreadCounter): EventStream {

@@ -21,7 +21,7 @@ const LIMITS = {
 
 function begin(session: Session, id: string | number) {
   const answer = new FakeResponse();
-  const exchange = new Exchange(answer.response, session);
+  const exchange = new Exchange(answer.response, session, 1);
   const context = new RequestContext(session, exchange, 'tools/call', id, undefined);
   session.beginRequest(context);
   const finish = (): void => {
@@ -300,7 +300,7 @@ describe('Session.close', () => {
     const session = new Session(LIMITS);
     const [standalone, answer] = [stuckConnection(), stuckConnection()];
     session.listen(standalone.response);
-    const exchange = new Exchange(answer.response, session);
+    const exchange = new Exchange(answer.response, session, 1);
     for (const n of [1, 2]) {
       session.deliver(eventFrame(`{"n":${n}}`), {});
       exchange.send(`{"n":${n}}`);

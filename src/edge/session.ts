@@ -75,6 +75,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
   private readonly requests: RunningRequests;
   private readonly closeListeners = new ListenerSet();
   private readonly scopeListeners = new ListenerSet();
+  private readonly missedListeners = new ListenerSet();
   private lastActiveAt: number;
   isClosed = false;
   /** Whether the client has sent `notifications/initialized`. */
@@ -199,8 +200,8 @@ export class Session implements NotificationRecipient, ExchangeSession {
 
   notify(method: string, params: JsonText | undefined): void {
     if (!this.passesLogLevel(method, params)) return;
-    const frame = eventFrame(notificationMessage(method, params?.text));
-    this.deliver(frame, { droppable: true, kind: notificationKind(method) });
+    const frame = eventFrame(notificationMessage(method, params?.text), notificationKind(method));
+    this.deliver(frame, { droppable: true });
   }
 
   /** Sends an event on the standalone stream, where it is queued while the client has no connection open. */
@@ -214,8 +215,8 @@ export class Session implements NotificationRecipient, ExchangeSession {
 
   notifyOn(exchange: Exchange, method: string, params: JsonText | undefined): void {
     if (!this.passesLogLevel(method, params)) return;
-    const options = { droppable: true, kind: notificationKind(method) };
-    exchange.send(notificationMessage(method, params?.text), options);
+    const message = notificationMessage(method, params?.text);
+    exchange.send(message, { droppable: true }, notificationKind(method));
   }
 
   /** While the client has no standalone stream, sends the request on the response stream of a running request. */
@@ -260,7 +261,16 @@ export class Session implements NotificationRecipient, ExchangeSession {
    */
   listen(response: ServerResponse, resume?: ResumePoint, retryMs?: number): void {
     response.once('close', () => this.touch());
-    this.streams.listen(response, resume, this.revision.primer('', retryMs));
+    const primer = this.revision.primer('', retryMs);
+    this.streams.listen(response, resume, primer, () => this.missedListeners.emit());
+  }
+
+  get hasStream(): boolean {
+    return this.standalone.isConnected;
+  }
+
+  onMissedEvents(listener: () => void): () => void {
+    return this.missedListeners.add(listener);
   }
 
   /** Called periodically. */

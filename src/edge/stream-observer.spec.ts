@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { NotificationKind } from '../core/notification-kind.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { ReplayBuffer } from './replay-buffer.js';
 import { EventStream, type StreamObserver } from './event-stream.js';
@@ -8,7 +9,7 @@ import { EventStream, type StreamObserver } from './event-stream.js';
 const LIMIT = 3;
 const STUCK_MS = 1000;
 const LIMITS = { queuedEvents: LIMIT, stuckMs: STUCK_MS };
-const frame = (): EventFrame => eventFrame('{}');
+const frame = (kind?: NotificationKind): EventFrame => eventFrame('{}', kind);
 
 /** A response whose reader is controlled by the spec. */
 class Connection extends EventEmitter {
@@ -66,31 +67,39 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 describe('StreamObserver', () => {
-  it('counts delivered notifications, and no responses', () => {
+  it('counts written notifications, and no responses', () => {
     const observed = new Observed();
-    observed.stream.send(frame(), { droppable: true, kind: 'message' });
+    observed.stream.send(frame('message'), { droppable: true });
     expect(observed.counted).toEqual([]);
     observed.connect();
-    observed.stream.send(frame(), { droppable: true, kind: 'progress' });
+    observed.stream.send(frame('progress'), { droppable: true });
     observed.stream.send(frame());
-    expect(observed.counted).toEqual(['message delivered', 'progress delivered']);
+    expect(observed.counted).toEqual(['message written', 'progress written']);
+  });
+
+  it('counts replayed notifications as redelivered', () => {
+    const observed = new Observed();
+    const first = observed.connect();
+    observed.stream.send(frame('message'));
+    first.close();
+    observed.stream.connect(new Connection().response, 0);
+    expect(observed.counted).toEqual(['message written', 'left', 'message redelivered']);
   });
 
   it('counts coalesced notifications', () => {
     const observed = new Observed();
-    for (let i = 0; i < 3; i++)
-      observed.stream.send(frame(), { coalesce: 'tools', kind: 'tools/list_changed' });
+    for (let i = 0; i < 3; i++) observed.stream.send(frame('tools/list_changed'), { coalesce: 'tools' });
     observed.connect();
     expect(observed.counted).toEqual([
       'tools/list_changed coalesced',
       'tools/list_changed coalesced',
-      'tools/list_changed delivered',
+      'tools/list_changed written',
     ]);
   });
 
   it('counts dropped notifications', () => {
     const observed = new Observed();
-    for (let i = 0; i < LIMIT + 2; i++) observed.stream.send(frame(), { droppable: true, kind: 'message' });
+    for (let i = 0; i < LIMIT + 2; i++) observed.stream.send(frame('message'), { droppable: true });
     expect(observed.counted).toEqual(['message dropped', 'message dropped']);
   });
 

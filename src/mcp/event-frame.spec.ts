@@ -19,7 +19,7 @@ const idOf = (bytes: Buffer): string =>
     .slice(4);
 
 function frameOf(source: object): { frame: EventFrame; source: WeakRef<object> } {
-  return { frame: lazyEventFrame(2, () => JSON.stringify(source)), source: new WeakRef(source) };
+  return { frame: lazyEventFrame(2, 'message', () => JSON.stringify(source)), source: new WeakRef(source) };
 }
 
 function collectGarbage(): void {
@@ -29,7 +29,7 @@ function collectGarbage(): void {
 
 describe('EventFrame', () => {
   it('has an id and data, and ends with an empty line', () => {
-    const { bytes, sequence } = eventFrame('{"a":1}', 'x');
+    const { bytes, sequence } = eventFrame('{"a":1}', undefined, 'x');
     expect(bytes.toString()).toBe(`event: message\nid: ${sequence}.x\ndata: {"a":1}\n\n`);
   });
 
@@ -64,7 +64,7 @@ describe('EventFrame', () => {
 
   it('is composed once', () => {
     let times = 0;
-    const lazy = lazyEventFrame(2, () => `{"times":${++times}}`);
+    const lazy = lazyEventFrame(2, 'message', () => `{"times":${++times}}`);
     expect(times).toBe(0);
     const first = lazy.bytes.toString();
     expect(eventFrame('{}').bytes.toString()).not.toBe(first);
@@ -97,7 +97,7 @@ describe('EventFrame', () => {
   });
 
   it('has an increasing sequence number', () => {
-    const frames = [eventFrame('{}'), primingFrame('a'), eventFrame('{}', 'b'), eventFrame('{}')];
+    const frames = [eventFrame('{}'), primingFrame('a'), eventFrame('{}', undefined, 'b'), eventFrame('{}')];
     const sequences = frames.map(({ sequence }) => sequence);
     expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
     expect(new Set(sequences).size).toBe(4);
@@ -105,8 +105,8 @@ describe('EventFrame', () => {
 
   it('has an id that parseEventId reads', () => {
     fc.assert(
-      fc.property(fc.stringMatching(/^[a-z0-9]{0,16}$/), (stream) => {
-        const { bytes, sequence } = eventFrame('{}', stream);
+      fc.property(fc.stringMatching(/^([a-z0-9]{1,16}(-[A-Za-z0-9_-]{1,96})?)?$/), (stream) => {
+        const { bytes, sequence } = eventFrame('{}', undefined, stream);
         expect(parseEventId(idOf(bytes))).toEqual({ sequence, stream });
       }),
     );

@@ -1,3 +1,4 @@
+import type { NotificationKind } from '../core/notification-kind.js';
 import { onOneLine } from '../lib/json-text/json-text.js';
 
 /**
@@ -18,6 +19,8 @@ export interface EventFrame {
   readonly bytes: Buffer;
   /** What follows these bytes: the parts of a long message. */
   readonly rest?: readonly Buffer[];
+  /** The kind under which metrics count a notification; undefined for requests and responses. */
+  readonly kind: NotificationKind | undefined;
 }
 
 /** The frame that was encoded last. In a fan-out, one frame is written to many streams in a row. */
@@ -35,6 +38,7 @@ class LazyFrame implements EventFrame {
   constructor(
     readonly stream: string,
     readonly size: number,
+    readonly kind: NotificationKind | undefined,
     /** Absent for an event without data, and after the text was composed. */
     private message?: () => string,
     private readonly retryMs?: number,
@@ -60,6 +64,7 @@ class LazyFrame implements EventFrame {
 /** An event with a long message, whose bytes are on one line. They are not copied: that takes 30 ms for 16 MB. */
 class LongFrame implements EventFrame {
   readonly sequence = ++lastSequence;
+  readonly kind = undefined;
   readonly size: number;
   readonly bytes: Buffer;
   readonly rest: readonly Buffer[];
@@ -77,22 +82,22 @@ class LongFrame implements EventFrame {
 const END_OF_EVENT = Buffer.from('\n\n');
 
 /** An event for standalone streams, or for the response stream that `stream` names (docs/decisions/0004). */
-export const eventFrame = (message: string, stream = ''): EventFrame =>
-  new LazyFrame(stream, message.length, () => message);
+export const eventFrame = (message: string, kind?: NotificationKind, stream = ''): EventFrame =>
+  new LazyFrame(stream, message.length, kind, () => message);
 
 /** An event for a response stream with a message in parts, which are on one line. */
 export const longEventFrame = (message: readonly Buffer[], stream: string): EventFrame =>
   new LongFrame(stream, message);
 
-/** An event for standalone streams whose message is composed when it is sent. */
-export const lazyEventFrame = (size: number, message: () => string): EventFrame =>
-  new LazyFrame('', size, message);
+/** A notification for standalone streams whose message is composed when it is sent. */
+export const lazyEventFrame = (size: number, kind: NotificationKind, message: () => string): EventFrame =>
+  new LazyFrame('', size, kind, message);
 
 /**
  * An event without data, which gives the client an id to resume from and, with `retryMs`, the delay before it reconnects.
  */
 export const primingFrame = (stream: string, retryMs?: number): EventFrame =>
-  new LazyFrame(stream, 0, undefined, retryMs);
+  new LazyFrame(stream, 0, undefined, undefined, retryMs);
 
 export const isPrimer = ({ size }: EventFrame): boolean => size === 0;
 
@@ -101,7 +106,7 @@ const eventId = (sequence: number, stream: string): string =>
 
 /** Undefined when the text is not an event id of a gateway. */
 export function parseEventId(id: string): { sequence: number; stream: string } | undefined {
-  const match = /^(\d{1,15})(?:\.([a-z0-9]{1,16}))?$/.exec(id);
+  const match = /^(\d{1,15})(?:\.([a-z0-9]{1,16}(?:-[A-Za-z0-9_-]{1,96})?))?$/.exec(id);
   return match ? { sequence: Number(match[1]), stream: match[2] ?? '' } : undefined;
 }
 

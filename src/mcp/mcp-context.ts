@@ -7,7 +7,6 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import type { JsonText, Member } from '../lib/json-text/json-text.js';
-import type { NotificationKind } from '../core/notification-kind.js';
 import type { Scope } from '../core/scope.js';
 import type { EventFrame } from './event-frame.js';
 import type { Principal } from './principal.js';
@@ -37,8 +36,6 @@ export interface DeliverOptions {
   readonly refusable?: boolean;
   /** Called when the event is written, and when no connection is left to write it to: possibly both. */
   readonly onSent?: (() => void) | undefined;
-  /** The kind under which metrics count a notification; absent for requests and responses. */
-  readonly kind?: NotificationKind;
   /** The server that sent the event, so that the event can be withdrawn when the client loses access to that server. */
   readonly server?: string;
 }
@@ -67,8 +64,15 @@ export interface Subscriber {
   deliver(frame: EventFrame, options: DeliverOptions): void;
   /** Removes queued events that the recipient may no longer receive. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void;
+  /** Whether events are sent now. Otherwise they are queued until the client opens its stream. */
+  readonly hasStream: boolean;
   /** Returns a function that removes the listener. */
   onScopeChange(listener: () => void): () => void;
+  /**
+   * Calls the listener when the client has opened its stream again without saying which events it received. The listener
+   * sends what the client may have missed. Returns a function that removes the listener.
+   */
+  onMissedEvents(listener: () => void): () => void;
   /** Calls the listener once. Returns a function that removes the listener. */
   onClose(listener: () => void): () => void;
 }

@@ -12,8 +12,13 @@ export type RequestOutcome = 'ok' | 'error';
  * - `coalesced`: replaced by a later notification with the same key, such as an update of the same resource
  * - `dropped`: removed from a full queue, or withdrawn because the client lost access to the server of the notification
  */
-export type NotificationOutcome = 'delivered' | 'coalesced' | 'dropped';
-const NOTIFICATION_OUTCOMES: readonly NotificationOutcome[] = ['delivered', 'coalesced', 'dropped'];
+export type NotificationOutcome = 'written' | 'redelivered' | 'coalesced' | 'dropped';
+const NOTIFICATION_OUTCOMES: readonly NotificationOutcome[] = [
+  'written',
+  'redelivered',
+  'coalesced',
+  'dropped',
+];
 
 /** `left`: the client disconnected. `stuck`: the client stopped reading. `replaced`: the client opened the stream again. */
 export type StreamEnd = 'finished' | 'left' | 'replaced' | 'stuck';

@@ -8,7 +8,6 @@ const UPDATED = 'notifications/resources/updated';
 
 /** An update as an event that sessions queue until it is sent. */
 export class UpdateEvent implements NotificationEvent {
-  readonly kind = 'resources/updated';
   readonly frame: EventFrame;
   private key: string | undefined;
   /** By public URI: the event for scopes in which the resource has this URI. */
@@ -19,7 +18,9 @@ export class UpdateEvent implements NotificationEvent {
     private readonly publicUri: string,
   ) {
     const { size, params } = update.content;
-    this.frame = lazyEventFrame(size, () => notificationMessage(UPDATED, params(publicUri)));
+    this.frame = lazyEventFrame(size, 'resources/updated', () =>
+      notificationMessage(UPDATED, params(publicUri)),
+    );
   }
 
   get server(): string {

@@ -102,8 +102,11 @@ describe('ResourceUpdates', () => {
     await harness.subscribe(client, 'resource://files/file:///*');
     for (const uri of [A, 'file:///b', A]) files.update(uri);
     const options = client.delivered.map((delivery) => delivery.options);
-    for (const { kind, droppable } of options)
-      expect([kind, droppable]).toEqual(['resources/updated', undefined]);
+    for (const {
+      frame,
+      options: { droppable },
+    } of client.delivered)
+      expect([frame.kind, droppable]).toEqual(['resources/updated', undefined]);
     const [first, second, third] = options.map(({ coalesce }) => coalesce);
     expect(first).toBe(third);
     expect(first).not.toBe(second);

@@ -75,6 +75,22 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   /**
+   * Sends an update, or the deletion, of a resource to one subscriber that may have missed it. The event replaces a queued
+   * one of the same resource.
+   */
+  repeatFor(client: Subscriber, { server, uri }: ResourceAddress, isGone: boolean): void {
+    const params = isGone ? deletedParams : gatewayParams;
+    const content = { size: uri.length, params, publicUri: this.publicUrisOf(server, uri) };
+    const update = new ResourceUpdate(server, uri, client.id, content);
+    if (this.unlisted.hold(update)) return;
+    // Without a result, the update is held until the client has the acknowledgement of its subscription.
+    if (this.routing.route(server, uri, update, client.id).next().done) return;
+    const event = update.createEvent(client.scope);
+    client.deliver(event.frame, event);
+    this.metrics.countUpdate('delivered');
+  }
+
+  /**
    * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates: after the
    * deletion, clients would take them for the return of the resource. `onlySubscriber` is the id of the only session that
    * gets the deletion.

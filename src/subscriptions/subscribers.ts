@@ -23,6 +23,7 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 /** `isAdded` is false when the subscription was removed. */
 type ChangeListener = (subscription: Subscription, subscriber: Subscriber, isAdded: boolean) => void;
 type RemoveListener = (subscription: Subscription, subscriber: Subscriber) => void;
+type MissedEventsListener = (subscriber: Subscriber) => void;
 /** `access lost`: the server left the scope of the subscriber. */
 type EndReason = 'session closed' | 'access lost';
 type EndListener = (removed: readonly RemovedSubscription[], reason: EndReason) => void;
@@ -58,6 +59,7 @@ export class Subscribers {
   private readonly observed = new Map<string, ObservedSubscriber>();
   private readonly changeListeners = new ListenerSet<Parameters<ChangeListener>>();
   private readonly removeListeners = new ListenerSet<Parameters<RemoveListener>>();
+  private readonly missedEventsListeners = new ListenerSet<Parameters<MissedEventsListener>>();
   private readonly endListeners = new ListenerSet<Parameters<EndListener>>();
   private readonly limits: SubscriptionLimits;
   /** Set by SessionPersistence. Resolves when all subscriptions are on disk, or after a timeout; never rejects. */
@@ -80,12 +82,25 @@ export class Subscribers {
     this.removeListeners.add(listener);
   }
 
+  /** The listener is called for a subscriber that may not have received events that were sent. */
+  onMissedEvents(listener: MissedEventsListener): void {
+    this.missedEventsListeners.add(listener);
+  }
+
   onEnd(listener: EndListener): void {
     this.endListeners.add(listener);
   }
 
   subscriberOf(subscription: Subscription): Subscriber | undefined {
     return this.observed.get(subscription.subscriber)?.subscriber;
+  }
+
+  /** Number of subscriptions whose clients have no stream open. */
+  get countWithoutStream(): number {
+    let count = 0;
+    for (const [id, { subscriber }] of this.observed)
+      if (!subscriber.hasStream) count += this.table.countOfSubscriber(id);
+    return count;
   }
 
   requireWithinLimits(subscriber: Subscriber, address: SubscribableAddress): void {
@@ -145,6 +160,7 @@ export class Subscribers {
           'access lost',
         ),
       ),
+      subscriber.onMissedEvents(() => this.missedEventsListeners.emit(subscriber)),
       subscriber.onClose(() => this.end([...this.table.ofSubscriber(id)], 'session closed')),
     );
   }

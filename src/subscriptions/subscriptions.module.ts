@@ -6,6 +6,7 @@ import { Subscribers } from './subscribers.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 import { Subscriptions } from './subscriptions.service.js';
+import { MissedUpdates } from './missed-updates.js';
 import { ResourceUpdates } from './resource-updates.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
@@ -19,6 +20,7 @@ import { UpstreamSubscriptions } from './upstream-subscriptions.js';
     ResourceUpdates,
     UpstreamSubscriptions,
     ListingWatcher,
+    MissedUpdates,
   ],
   exports: [Subscribers, Subscriptions],
 })

@@ -93,7 +93,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     let uris: readonly string[];
     let confirmed: ReadonlySet<string>;
     try {
-      uris = [...(await this.urisOf(row, heldOn(this.linkOf(row))))];
+      uris = [...(await this.watchedUris(row))];
       confirmed = await this.confirmation.confirm(row, uris);
     } finally {
       this.pending.delete(row.id);
@@ -105,6 +105,11 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     for (const uri of uris)
       if (confirmed.has(uri)) link?.reconciler.markDirty(uri);
       else link?.reconciler.retryLater(uri);
+  }
+
+  /** The resource of the row, or the resources of its pattern, up to the maximum. */
+  watchedUris(row: Subscription): Promise<Iterable<string>> {
+    return this.urisOf(row, heldOn(this.linkOf(row)));
   }
 
   /** Subscribes in the background, because no client waits for a row of a previous process. */

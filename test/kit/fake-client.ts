@@ -103,6 +103,8 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   /** While false, delivered events stay queued and can be withdrawn. */
   isReading = true;
   readonly scopeListeners = new Set<() => void>();
+  readonly missedListeners = new Set<() => void>();
+  hasStream = true;
   /** Called with each function that waits until a response is written. */
   written = (listener: () => void): unknown => setImmediate(listener);
   clientInfo: { name: string; version: string } | undefined;
@@ -135,6 +137,16 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     return () => this.scopeListeners.delete(listener);
   }
 
+  onMissedEvents(listener: () => void): () => void {
+    this.missedListeners.add(listener);
+    return () => this.missedListeners.delete(listener);
+  }
+
+  /** Opens its stream again without saying which events it received. */
+  reconnect(): void {
+    for (const listener of this.missedListeners) listener();
+  }
+
   deliver(frame: EventFrame, options: DeliverOptions): void {
     this.delivered.push({ frame, options });
   }
@@ -147,7 +159,7 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
 
   /** Whether all listeners were removed. */
   get hasNoListeners(): boolean {
-    return this.closeListeners.size === 0 && this.scopeListeners.size === 0;
+    return [this.closeListeners, this.scopeListeners, this.missedListeners].every(({ size }) => size === 0);
   }
 
   /** The context of a request. */

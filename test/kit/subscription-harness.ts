@@ -14,6 +14,7 @@ import { Registry } from '../../src/registry/registry.service.js';
 import { ListingWatcher } from '../../src/subscriptions/listing-watcher.js';
 import { Subscribers } from '../../src/subscriptions/subscribers.js';
 import { Subscriptions } from '../../src/subscriptions/subscriptions.service.js';
+import { MissedUpdates } from '../../src/subscriptions/missed-updates.js';
 import { ResourceUpdates } from '../../src/subscriptions/resource-updates.js';
 import { UpstreamSubscriptions } from '../../src/subscriptions/upstream-subscriptions.js';
 import { onCleanup } from './cleanup.js';
@@ -88,7 +89,8 @@ export class SubscriptionHarness {
     );
     const listWatch = new ListingWatcher(registry, backends, desired, subscribers, upstreams);
     // In the order of the module's providers.
-    for (const part of [this.subscriptions, updates, upstreams, listWatch]) part.onModuleInit();
+    const missed = new MissedUpdates(subscribers, upstreams, updates, backends);
+    for (const part of [this.subscriptions, updates, upstreams, listWatch, missed]) part.onModuleInit();
     onCleanup(() => this.close());
   }
 

@@ -1,0 +1,38 @@
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { GatewayError } from '../core/errors.js';
+import { tryParseJson } from '../lib/json-text/json-value.js';
+import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
+import { JsonRpcError } from '../mcp/json-rpc-error.js';
+import { errorMessage, isRequestId } from '../mcp/json-rpc.js';
+
+/** Maximum characters of a request id in a stream name. A longer id is left out. */
+const MAX_NAMED_ID = 64;
+
+/**
+ * The name of a response stream holds the id of its request. Clients send the name in Last-Event-ID, so that a later
+ * process can answer the request with an error: it knows nothing else of the request.
+ */
+export function responseStreamName(number: number, requestId: RequestId | undefined): string {
+  const name = number.toString(36);
+  const id = JSON.stringify(requestId);
+  if (requestId === undefined || Buffer.byteLength(id) > MAX_NAMED_ID) return name;
+  return `${name}-${Buffer.from(id).toString('base64url')}`;
+}
+
+export function requestIdIn(streamName: string): RequestId | undefined {
+  const separator = streamName.indexOf('-');
+  if (separator === -1) return undefined;
+  const id = tryParseJson(Buffer.from(streamName.slice(separator + 1), 'base64url').toString());
+  return isRequestId(id) ? id : undefined;
+}
+
+/** The error for a client that resumes a response stream whose response does not exist any more. */
+export function responseLostFrame(streamName: string): EventFrame {
+  const error = new GatewayError(
+    'response-lost',
+    'RESPONSE_LOST: the gateway was restarted while it processed the request, or does not keep the response any more; the server may have processed the request',
+    { code: 'RESPONSE_LOST' },
+  );
+  const message = errorMessage(requestIdIn(streamName), JsonRpcError.from(error).text);
+  return eventFrame(message, undefined, streamName);
+}
