@@ -35,11 +35,11 @@ const MEMBERS: Readonly<Record<string, string>> = {
   ServerTotals: 'enabled: integer, ready: integer, total: integer',
   Servers: 'servers: Server[]',
   Session:
-    'client?: SessionClient, id: string, inFlight: integer, opened: date-time, principal: string, project?: string, protocolVersion: string, streams: integer',
+    'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, opened: date-time, principal: string, project?: string, protocolVersion: string, streams: integer',
   SessionClient: 'name: string, version: string',
   Sessions: 'nextCursor?: string, sessions: Session[], total: integer',
   Subscription:
-    'client: string, id: string, original: string, ownUri: string, server: string, since: date-time, uri: string',
+    'client: string, hasStream: boolean, id: string, original: string, ownUri: string, server: string, since: date-time, uri: string',
   Subscriptions: 'nextCursor?: string, subscriptions: Subscription[], total: integer',
   Summary:
     'projects: integer, prompts: integer, resourceTemplates: integer, resources: integer, servers: ServerTotals, sessions: integer, subscriptions: integer, tools: integer',

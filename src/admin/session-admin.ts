@@ -73,6 +73,7 @@ export function sessionDto(session: Session): SessionDto {
     opened: new Date(openedAt).toISOString(),
     inFlight,
     streams: streams.connectedCount,
+    hasStream: session.hasStream,
   };
 }
 

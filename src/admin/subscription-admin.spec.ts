@@ -87,6 +87,7 @@ describe('SubscriptionAdmin', () => {
       ownUri: 'x://1',
       original: 'x://1',
       since: new Date(row!.since).toISOString(),
+      hasStream: true,
     });
   });
 
@@ -203,6 +204,7 @@ describe('SubscriptionAdmin', () => {
       ownUri: 'x://1',
       original: 'x://1',
       since: new Date(since).toISOString(),
+      hasStream: true,
     };
     expect(published).toEqual([
       ['subscription', view],

@@ -62,6 +62,7 @@ export class SubscriptionAdmin {
       ownUri: uri,
       original: uri,
       since: new Date(since).toISOString(),
+      hasStream: this.subscribers.subscriberOf(row)?.hasStream ?? false,
     };
   }
 

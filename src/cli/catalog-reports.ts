@@ -81,9 +81,17 @@ export const SUBSCRIPTIONS: Report<'subscriptions'> = {
     { title: 'CLIENT' },
     { title: 'SERVER', truncate: 'end' },
     { title: 'URI', truncate: 'middle' },
+    { title: 'STREAM' },
     { title: 'AGE', align: 'right' },
   ],
-  row: ({ id, client, server, uri, since }) => [id, client, server, uri, formatAge(since, Date.now())],
+  row: ({ id, client, server, uri, hasStream, since }) => [
+    id,
+    client,
+    server,
+    uri,
+    hasStream ? 'open' : 'none',
+    formatAge(since, Date.now()),
+  ],
   emptyText: 'no subscriptions',
 };
 

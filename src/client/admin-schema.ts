@@ -218,6 +218,8 @@ export interface components {
             readonly original: string;
             /** Format: date-time */
             readonly since: string;
+            /** @description Whether the client has its event stream open. Without it, updates wait until the client opens one. */
+            readonly hasStream: boolean;
         };
         readonly Subscriptions: {
             readonly subscriptions: readonly components["schemas"]["Subscription"][];
@@ -498,6 +500,8 @@ export interface components {
             readonly inFlight: number;
             /** @description Open event streams to the client. */
             readonly streams: number;
+            /** @description Whether the client has its event stream open. Without it, notifications wait in a bounded queue. */
+            readonly hasStream: boolean;
         };
         readonly Sessions: {
             readonly sessions: readonly components["schemas"]["Session"][];

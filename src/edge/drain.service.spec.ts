@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { exchange } from '../../test/kit/http.js';
+import { recordLog } from '../../test/kit/log-lines.js';
 import { outcomeOf } from '../../test/kit/promises.js';
 import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
@@ -159,6 +160,26 @@ describe('Drain', () => {
     await events.untilEnded();
   });
 
+  it('logs the number of requests that it waits for, and the ten oldest', async () => {
+    const lines = recordLog();
+    const session = await RawSession.open(edge.url);
+    const end = deferred<object>();
+    edge.handlers.set('slow', () => end.promise);
+    const answers = Array.from({ length: 12 }, (_, id) => session.request('slow', {}, id));
+    await until('twelve requests are running', () => edge.receiver.inFlight === 12);
+    const draining = drain();
+    const logged = JSON.parse(
+      await until('the requests are logged', () => lines.find((line) => line.includes('the drain waits'))),
+    ) as { requests: number; oldest: { method: string; runningMs: number }[] };
+    expect(logged).toMatchObject({ message: 'the drain waits for requests in flight', requests: 12 });
+    expect(logged.oldest.map(({ method }) => method)).toEqual(Array.from({ length: 10 }, () => 'slow'));
+    const ages = logged.oldest.map(({ runningMs }) => runningMs);
+    expect(ages).toEqual(ages.toSorted((a, b) => b - a));
+    end.resolve({});
+    await Promise.all(answers);
+    await within('the drain', draining);
+  });
+
   it('accepts responses that requests in flight wait for', async () => {
     edge.handlers.set('ask', (_params, context) =>
       context.sendRequest('roots/list', undefined, { signal: context.signal }),
@@ -182,7 +203,13 @@ describe('Drain', () => {
     expect((await answer).error).toBeDefined();
     await until('the receiver is idle', () => edge.receiver.whenIdle().then(() => true));
     const message = 'requests were cut off by the drain deadline';
-    expect(warned).toHaveBeenCalledWith({ message, requests: 1 });
+    const { id } = [...edge.sessions.all()][0]!;
+    const request = { method: 'slow', session: id.slice(0, 16), principal: 'anonymous', client: 'raw 1' };
+    expect(warned).toHaveBeenCalledWith({
+      message,
+      requests: 1,
+      oldest: [{ ...request, runningMs: expect.any(Number) }],
+    });
     expect(await metrics.text()).toContain('gatehouse_requests_cut_off_total 1\n');
     warned.mockRestore();
   });

@@ -13,6 +13,8 @@ import { Sessions } from './sessions.service.js';
  * connection is refused, so that the balancer selects another gateway.
  */
 const LINGER_MS = 500;
+/** Maximum requests that one log line describes. */
+const MAX_LOGGED_REQUESTS = 10;
 
 /**
  * Shutdown in order: serve as before until load balancers have noticed, finish the requests that have arrived by then,
@@ -47,6 +49,7 @@ export class Drain implements BeforeApplicationShutdown {
     const deadline = performance.now() + this.settings.drainMs;
     if (acceptMs > 0) await sleep(acceptMs, undefined, { ref: false });
     this.server?.closeAfterResponse();
+    this.logRequests('the drain waits for requests in flight', 'log');
     // The listener stays open until the current requests are finished: a server may ask the client something during a
     // call, and the client answers on a new connection.
     await completesWithin(this.receiver.whenCurrentFinished(), timeUntil(deadline));
@@ -56,10 +59,19 @@ export class Drain implements BeforeApplicationShutdown {
     const { inFlight } = this.receiver;
     if (inFlight > 0) {
       this.metrics.countCutOff(inFlight);
-      this.logger.warn({ message: 'requests were cut off by the drain deadline', requests: inFlight });
+      this.logRequests('requests were cut off by the drain deadline', 'warn');
     }
     await this.persistence.writeActivity();
     this.sessions.suspendAll();
+  }
+
+  /** Logs how many requests are in flight and the oldest of them; nothing if there are none. */
+  private logRequests(message: string, level: 'log' | 'warn'): void {
+    const { inFlight: requests } = this.receiver;
+    if (requests === 0) return;
+    const running = [...this.sessions.all()].flatMap((session) => session.describeRequests());
+    const oldest = running.toSorted((a, b) => b.runningMs - a.runningMs).slice(0, MAX_LOGGED_REQUESTS);
+    this.logger[level]({ message, requests, oldest });
   }
 }
 

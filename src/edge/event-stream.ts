@@ -66,8 +66,8 @@ export class EventStream {
   private hasEnded = false;
   /** Whether a connection was opened, open or not by now. */
   wasConnected = false;
-  /** While true, events are queued: those that the client missed go with the queue, in one order. */
-  private isReconnecting = false;
+  /** True while `sendMissed` runs. */
+  private isRepeating = false;
 
   constructor(
     /** Empty for the standalone stream. */
@@ -90,7 +90,7 @@ export class EventStream {
   /**
    * Sends further events on this response, whose headers were sent. Older connections stay open without events. The
    * primer is sent first; a client that resumes from it gets all events that follow it. Events that `sendMissed` sends
-   * replace queued ones with the same key.
+   * are queued, unless an event with the same key is.
    */
   connect(
     response: ServerResponse,
@@ -111,21 +111,22 @@ export class EventStream {
       this.replayBuffer.insertPrimer(primer, this.firstUnsent, resumeAfter);
       connection.write(primer.bytes);
     }
-    if (sendMissed) this.queueEventsOf(sendMissed);
+    if (sendMissed) this.queueMissed(sendMissed);
     this.flush();
   }
 
-  private queueEventsOf(send: () => void): void {
-    this.isReconnecting = true;
+  private queueMissed(send: () => void): void {
+    this.isRepeating = true;
     try {
       send();
     } finally {
-      this.isReconnecting = false;
+      this.isRepeating = false;
     }
   }
 
   /** Returns false when the stream has ended, or when it refuses the event because too many others are queued. */
   send(frame: EventFrame, options: DeliverOptions = {}): boolean {
+    if (this.isRepeating && options.coalesce !== undefined && this.queued.has(options.coalesce)) return true;
     if (this.hasEnded || (options.refusable && !this.isWritable && this.isFullOfKept(frame))) return false;
     if (this.isWritable) {
       this.replayBuffer.append(frame);
@@ -178,7 +179,7 @@ export class EventStream {
   }
 
   private get isWritable(): boolean {
-    return this.newest?.isBlocked === false && !this.isReconnecting;
+    return this.newest?.isBlocked === false && !this.isRepeating;
   }
 
   private enqueue(frame: EventFrame, options: DeliverOptions): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { parseEventId } from '../mcp/event-frame.js';
-import { requestIdIn, responseLostFrame, responseStreamName } from './lost-response.js';
+import { requestIdOfStream, responseLostFrame, responseStreamName } from './lost-response.js';
 
 describe('responseStreamName', () => {
   it('holds the id of the request, and is part of a valid event id', () => {
@@ -9,7 +9,7 @@ describe('responseStreamName', () => {
     fc.assert(
       fc.property(id, fc.nat(), (requestId, number) => {
         const stream = responseStreamName(number, requestId);
-        expect(requestIdIn(stream)).toBe(requestId);
+        expect(requestIdOfStream(stream)).toBe(requestId);
         expect(parseEventId(`17.${stream}`)).toEqual({ sequence: 17, stream });
       }),
     );
@@ -19,11 +19,11 @@ describe('responseStreamName', () => {
     ['of a batch', undefined],
     ['whose id is long', 'x'.repeat(1024)],
   ])('of a request %s has no id', (_which, requestId) => {
-    expect(requestIdIn(responseStreamName(35, requestId))).toBeUndefined();
+    expect(requestIdOfStream(responseStreamName(35, requestId))).toBeUndefined();
   });
 
   it.each(['', '1', '1-', '1-e30', '1-bnVsbA', '1-!!'])('%s holds no id', (name) => {
-    expect(requestIdIn(name)).toBeUndefined();
+    expect(requestIdOfStream(name)).toBeUndefined();
   });
 });
 

@@ -19,7 +19,7 @@ export function responseStreamName(number: number, requestId: RequestId | undefi
   return `${name}-${Buffer.from(id).toString('base64url')}`;
 }
 
-export function requestIdIn(streamName: string): RequestId | undefined {
+export function requestIdOfStream(streamName: string): RequestId | undefined {
   const separator = streamName.indexOf('-');
   if (separator === -1) return undefined;
   const id = tryParseJson(Buffer.from(streamName.slice(separator + 1), 'base64url').toString());
@@ -33,6 +33,6 @@ export function responseLostFrame(streamName: string): EventFrame {
     'RESPONSE_LOST: the gateway was restarted while it processed the request, or does not keep the response any more; the server may have processed the request',
     { code: 'RESPONSE_LOST' },
   );
-  const message = errorMessage(requestIdIn(streamName), JsonRpcError.from(error).text);
+  const message = errorMessage(requestIdOfStream(streamName), JsonRpcError.from(error).text);
   return eventFrame(message, undefined, streamName);
 }

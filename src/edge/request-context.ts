@@ -2,11 +2,13 @@ import type { Span } from '@opentelemetry/api';
 import type { ClientCapabilities, LoggingLevel, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Cancellation } from '../lib/cancellation/cancellation.js';
 import type { JsonText, Member } from '../lib/json-text/json-text.js';
+import { shorten } from '../core/errors.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import type { ClientRequestOptions, SessionContext } from '../mcp/mcp-context.js';
 import type { Principal } from '../mcp/principal.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { Exchange } from './exchange.js';
+import type { RequestDescription } from './running-requests.js';
 import type { Session } from './session.js';
 
 /** The context of one message of a session. */
@@ -64,6 +66,17 @@ export class RequestContext implements SessionContext {
 
   abort(): void {
     this.signal.abort();
+  }
+
+  describe(): RequestDescription {
+    const { session, principal, exchange } = this;
+    return {
+      method: shorten(this.method),
+      session: session.id.slice(0, 16),
+      principal: principal.id,
+      client: session.clientLabel,
+      runningMs: Math.round(performance.now() - (exchange?.startedAt ?? performance.now())),
+    };
   }
 
   keepAlive(quietMs: number): void {

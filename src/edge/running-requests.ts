@@ -2,10 +2,20 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, limitExceeded } from '../core/errors.js';
 import type { Channel } from '../mcp/mcp-context.js';
 
+/** A request in flight, for logs. */
+export interface RequestDescription {
+  readonly method: string;
+  readonly session: string;
+  readonly principal: string;
+  readonly client: string | undefined;
+  readonly runningMs: number;
+}
+
 /** A request that is not answered yet. */
 export interface RunningRequest extends Pick<Channel, 'sendRequest'> {
   readonly requestId: RequestId | undefined;
   abort(): void;
+  describe(): RequestDescription;
   /** Writes a keep-alive comment if the request has run for `quietMs`. */
   keepAlive(quietMs: number): void;
 }
@@ -43,6 +53,10 @@ export class RunningRequests {
 
   abortAll(): void {
     for (const request of this.byId.values()) request.abort();
+  }
+
+  describe(): RequestDescription[] {
+    return Array.from(this.byId.values(), (request) => request.describe());
   }
 
   keepAlive(quietMs: number): void {

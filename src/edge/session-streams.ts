@@ -6,7 +6,7 @@ import { latestSequence, type EventFrame } from '../mcp/event-frame.js';
 import { ReplayBuffer } from './replay-buffer.js';
 import { EventStream, type StreamObserver, type UnreadCounter } from './event-stream.js';
 import { openEventStream } from './exchange.js';
-import { requestIdIn, responseLostFrame, responseStreamName } from './lost-response.js';
+import { requestIdOfStream, responseLostFrame, responseStreamName } from './lost-response.js';
 
 export interface SessionStreamLimits {
   readonly streamQueue: number;
@@ -121,7 +121,7 @@ export class SessionStreams {
 
   /** The process that would have answered has ended, or the buffer has dropped the answer. */
   private isResponseLost(name: string, sequence: number | undefined): boolean {
-    if (requestIdIn(name) === undefined) return false;
+    if (requestIdOfStream(name) === undefined) return false;
     if (sequence === undefined) return true;
     return !this.replayBuffer.has(sequence) && this.replayBuffer.after(name, sequence).length === 0;
   }

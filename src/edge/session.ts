@@ -21,7 +21,7 @@ import type { EventStream, StreamObserver } from './event-stream.js';
 import type { Exchange, ExchangeSession } from './exchange.js';
 import { isAtLeast, loggingLevelIn } from './logging-level.js';
 import type { NotificationRecipient } from './notification-recipients.js';
-import { RunningRequests, type RunningRequest } from './running-requests.js';
+import { RunningRequests, type RequestDescription, type RunningRequest } from './running-requests.js';
 import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
 import { UnreadResponses, type UnreadByPrincipal } from './unread-responses.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
@@ -192,6 +192,10 @@ export class Session implements NotificationRecipient, ExchangeSession {
   finishRequest(request: RunningRequest): void {
     this.requests.delete(request);
     this.touch();
+  }
+
+  describeRequests(): RequestDescription[] {
+    return this.requests.describe();
   }
 
   cancelRequest(requestId: RequestId): void {

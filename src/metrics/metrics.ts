@@ -122,6 +122,7 @@ export class Metrics {
   /** Number of subscriptions of clients. Set by the subscriptions module, like the next one. */
   activeSubscriptions: () => number = () => 0;
   upstreamSubscriptions: () => number = () => 0;
+  subscriptionsWithoutStream: () => number = () => 0;
 
   constructor(readonly registry: Registry = new Registry()) {
     // The type of registerMetric allows prom-client's own classes only; the registry only calls `get`.
@@ -355,6 +356,10 @@ export class Metrics {
       },
       () => [[{}, this.upstreamSubscriptions()]],
     );
+    const unheard = { type: 'gauge', name: 'gatehouse_subscriptions_without_stream' } as const;
+    this.expose({ ...unheard, help: 'Subscriptions whose clients have no event stream open.' }, () => [
+      [{}, this.subscriptionsWithoutStream()],
+    ]);
     const build = { type: 'gauge', name: 'gatehouse_build_info', labelNames: ['version'] } as const;
     this.expose({ ...build, help: 'Always 1; the version is in the label.' }, () => [
       [{ version: VERSION }, 1],

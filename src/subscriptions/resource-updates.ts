@@ -75,8 +75,8 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   /**
-   * Sends an update, or the deletion, of a resource to one subscriber that may have missed it. The event replaces a queued
-   * one of the same resource.
+   * Sends an update, or the deletion, of a resource to one subscriber that may have missed it. The event is not
+   * sent if one of the same resource is queued.
    */
   repeatFor(client: Subscriber, { server, uri }: ResourceAddress, isGone: boolean): void {
     const params = isGone ? deletedParams : gatewayParams;

@@ -375,6 +375,9 @@ describe('Subscriptions', () => {
     const scrape = await harness.scrape();
     expect(scrape.value('mcp_active_subscriptions')).toBe(3);
     expect(scrape.value('gatehouse_upstream_subscriptions')).toBe(2);
+    expect(scrape.value('gatehouse_subscriptions_without_stream')).toBe(0);
+    client.hasStream = false;
+    expect((await harness.scrape()).value('gatehouse_subscriptions_without_stream')).toBe(2);
     client.close();
     harness.unsubscribe(client, A);
     expect((await harness.scrape()).value('mcp_active_subscriptions')).toBe(1);

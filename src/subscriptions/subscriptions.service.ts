@@ -43,6 +43,7 @@ export class Subscriptions implements OnModuleInit {
 
   onModuleInit(): void {
     this.metrics.activeSubscriptions = () => this.subscribers.table.size;
+    this.metrics.subscriptionsWithoutStream = () => this.subscribers.countWithoutStream;
     this.desired.onChange((servers) => {
       for (const id of Array.from(this.subscribers.table.servers)) {
         const server = servers.get(id);

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { hashOf } from '../../src/config/api-key-config.js';
 import { ADMIN_TOKEN } from '../kit/admin-client.js';
 import { onCleanup } from '../kit/cleanup.js';
+import type { Events } from '../kit/events.js';
 import { GatewayProcesses } from '../kit/gateway-processes.js';
 import { RawSession, textIn, type SessionOptions } from '../kit/raw-session.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
@@ -19,6 +20,7 @@ const RECONNECT_MS = 15_000;
 /** A session id that another gateway gave out. */
 const FOREIGN_ID = 'jaMedGsldUw-8H3dS_TyXDmhGrArY4mb';
 
+const WAITING_CALL = { name: 'docs__wait', _meta: { progressToken: 1 } };
 const QUESTION = { message: 'Name?', requestedSchema: { type: 'object', properties: {} } };
 
 const keysOf = (...ids: readonly string[]): object => ({
@@ -58,13 +60,16 @@ describe('sessions', () => {
   const open = (owner: string, path = '/mcp', options: SessionOptions = {}): Promise<RawSession> =>
     RawSession.open(proxy.urlOf(path), { headers: keyHeader(owner), ...options });
 
+  const log = (severity: string, data: string): void =>
+    docs.broadcast('notifications/message', { level: severity, data });
+
   /** What administrators see of the sessions of ann and ben. */
   async function listedSessions(): Promise<unknown> {
     const { json } = await processes.admin.get('sessions?limit=100');
     const all = json['sessions'] as Record<string, unknown>[];
     return all
       .filter(({ principal }) => principal !== 'key:gone')
-      .map(({ inFlight: _inFlight, streams: _streams, ...lasting }) => lasting);
+      .map(({ inFlight: _inFlight, streams: _streams, hasStream: _hasStream, ...lasting }) => lasting);
   }
 
   async function connectSdkClients(): Promise<(ClientV1 | ClientV2)[]> {
@@ -81,6 +86,10 @@ describe('sessions', () => {
     docs.tool('ask', async (call) => {
       const { result, error } = await call.sendRequest('elicitation/create', QUESTION);
       return text(JSON.stringify(result ?? error));
+    });
+    docs.tool('wait', (call) => {
+      call.progress(1);
+      return new Promise(() => {});
     });
     processes = await GatewayProcesses.start({
       mcpServers: { docs: docs.http },
@@ -118,6 +127,8 @@ describe('sessions', () => {
     /** The statuses of requests during the restart. */
     const statuses = new Set<number>();
     let updatesBefore: number[];
+    /** The response stream of a call that runs when the gateway is killed. */
+    let cutOff: Events | undefined;
 
     /** Sends requests until the function is called. Requests that are not answered are ignored. */
     function keepPinging(): () => Promise<unknown> {
@@ -146,6 +157,9 @@ describe('sessions', () => {
       await deleted.end();
       await leveled.request('logging/setLevel', { level });
       updatesBefore = [...updates];
+      // After SIGTERM the gateway would wait for the call.
+      if (signal === 'SIGKILL') cutOff = await leveled.stream('tools/call', WAITING_CALL, 'cut off');
+      await cutOff?.message('progress', ({ method }) => method === 'notifications/progress');
       await processes.restart(signal, { auth });
       proxy.target = processes.gateway.url;
       await until('requests are answered again', () => statusOf(capable).catch(() => undefined));
@@ -177,10 +191,15 @@ describe('sessions', () => {
       expect(textIn(await sessions[0]!.session.callTool('docs__ask'))).toContain('-32601');
     });
 
+    it('answer a call that the restart cut off with an error when its response is resumed', async () => {
+      if (!cutOff) return;
+      const resumed = await leveled.listen(cutOff.lastId);
+      await resumed.untilEnded();
+      expect(resumed.messages).toMatchObject([{ id: 'cut off', error: { code: -31009 } }]);
+    });
+
     it('keep their log level', async () => {
       const events = await leveled.listen();
-      const log = (severity: string, data: string): void =>
-        docs.broadcast('notifications/message', { level: severity, data });
       const received = (): unknown[] => events.messages.map(({ params }) => params?.['data']);
       // Dropped while a call has ended within the last second.
       await until('a message of the level arrives', () => {

@@ -105,6 +105,25 @@ describe('a subscription', () => {
     expect(listener.events.hasEnded).toBe(false);
   });
 
+  it('sends one update after a reconnect without Last-Event-ID, and is shown while it has no stream', async () => {
+    const { docs, gateway, admin } = setup;
+    const client = await SubscribedClient.of(gateway.url, A, B);
+    client.events.disconnect();
+    await until('the client has no stream', async () => {
+      const { json } = await admin.get('subscriptions');
+      const rows = json['subscriptions'] as { uri: string; hasStream: boolean }[];
+      return rows.filter(({ hasStream }) => !hasStream).length === 2;
+    });
+    expect(await countOf(setup, 'gatehouse_subscriptions_without_stream')).toBe(2);
+    const witness = await SubscribedClient.of(gateway.url, B);
+    sendUpdate(docs, 'x://b', { n: 1 });
+    await witness.untilUpdated(B);
+    const again = await SubscribedClient.onSession(client.session);
+    await again.untilUpdated(A);
+    expect(again.updates).toEqual([{ uri: B, n: 1 }, { uri: A }]);
+    expect(await countOf(setup, 'gatehouse_subscriptions_without_stream')).toBe(0);
+  });
+
   it('keeps the last update of each resource for a client without an event stream', async () => {
     const { docs, gateway } = setup;
     const session = await RawSession.open(gateway.url);

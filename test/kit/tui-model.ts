@@ -68,6 +68,7 @@ export const subscription = (id: string): SubscriptionItem => ({
   ownUri: `file:///${id}`,
   original: `file:///${id}`,
   since: '2026-03-01T11:59:00Z',
+  hasStream: true,
 });
 
 /** The contents of the gateway; lists default to empty. */

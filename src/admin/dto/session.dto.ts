@@ -31,6 +31,9 @@ export class SessionDto {
   @IsInt()
   @Min(0)
   readonly streams: number;
+
+  /** Whether the client has its event stream open. Without it, notifications wait in a bounded queue. */
+  readonly hasStream: boolean;
 }
 
 export class SessionsDto {

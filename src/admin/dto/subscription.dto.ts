@@ -23,6 +23,9 @@ export class SubscriptionDto {
 
   @IsISO8601()
   readonly since: string;
+
+  /** Whether the client has its event stream open. Without it, updates wait until the client opens one. */
+  readonly hasStream: boolean;
 }
 
 export class SubscriptionsDto {

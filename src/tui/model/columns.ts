@@ -161,6 +161,12 @@ const SUBSCRIPTIONS: readonly TuiColumn[] = [
     text: (row) => (row.kind === 'subscription' ? row.item.uri : ''),
   },
   {
+    title: 'STREAM',
+    width: 6,
+    minListWidth: 60,
+    text: (row) => (row.kind === 'subscription' ? (row.item.hasStream ? 'open' : 'none') : ''),
+  },
+  {
     title: 'AGE',
     width: 7,
     align: 'right',

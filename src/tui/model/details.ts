@@ -205,7 +205,7 @@ function describeTemplate(
 }
 
 function describeSubscription(item: Item<'subscription'>, model: Model, page: DetailPage): void {
-  const { id, client, server, uri, ownUri, since } = item;
+  const { id, client, server, uri, ownUri, since, hasStream } = item;
   page.field('URI', uri, 'bold');
   page.field('own URI', ownUri);
   page.field('server', server);
@@ -213,6 +213,7 @@ function describeSubscription(item: Item<'subscription'>, model: Model, page: De
   page.field('id', id);
   page.heading('Client');
   page.field('session', client);
+  page.field('stream', hasStream ? 'open' : 'none: updates wait until the client opens one');
   const session = model.sessions.get(client);
   if (!session) return;
   if (session.client) page.field('program', `${session.client.name} ${session.client.version}`);
