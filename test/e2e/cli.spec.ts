@@ -93,7 +93,7 @@ describe('command line, showing a gateway', () => {
     ]);
     expect(prompts.json['prompts']).toHaveLength(2);
     expect(projects.stdout).toMatch(/logs +files +what was logged/);
-    expect(subs.stdout).toMatch(/files +resource:\/\/files\/file:\/\/\/logs\/app\.log +\d+s/);
+    expect(subs.stdout).toMatch(/files +resource:\/\/files\/file:\/\/\/logs\/app\.log +(open|none) +\d+s/);
     const [id] = subs.stdout.split('\n')[1]!.split(' ');
     const [found, nothing] = await Promise.all([
       run(['subs', 'ls', '--query', 'raw LOGS', '-o', 'json']),

@@ -136,12 +136,12 @@ describe('/metrics', () => {
     expect(await restarts()).toBe(before + 1);
   });
 
-  it('counts notifications by their kind, delivered and coalesced', async () => {
+  it('counts notifications by their kind, written and coalesced', async () => {
     const client = await RawSession.open(gateway.url);
     const labels = { kind: 'tools/list_changed' };
     const count = async (outcome: string): Promise<number> =>
       (await scrape(gateway)).value('mcp_notifications_total', { ...labels, outcome })!;
-    const [delivered, coalesced] = [await count('delivered'), await count('coalesced')];
+    const [written, coalesced] = [await count('written'), await count('coalesced')];
     for (const name of ['one', 'two']) {
       scripted.tool(name, () => text(name));
       scripted.broadcast('notifications/tools/list_changed');
@@ -153,7 +153,7 @@ describe('/metrics', () => {
     await until('the notifications are coalesced', async () => (await count('coalesced')) > coalesced);
     const stream = await client.listen();
     await stream.message('the notice', ({ method }) => method === 'notifications/tools/list_changed');
-    expect(await count('delivered')).toBe(delivered + 1);
+    expect(await count('written')).toBe(written + 1);
     await client.end();
     await stream.untilEnded();
     const finished = (await scrape(gateway)).value('gatehouse_stream_closes_total', { reason: 'finished' });

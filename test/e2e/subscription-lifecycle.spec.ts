@@ -130,6 +130,7 @@ describe('a subscription', () => {
       ownUri: 'x://a',
       original: 'x://a',
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      hasStream: true,
     });
     expect(Date.parse(String(row!['since']))).toBeGreaterThanOrEqual(startedAt);
     expect(await rows(`?client=${String(row!['client'])}`)).toEqual([row]);

@@ -366,7 +366,7 @@ describe('subscriptions', () => {
     expect(grown('mcp_subscription_events_total', { outcome: 'delivered' })).toBe(3);
     expect(after.value('gatehouse_upstream_subscriptions')).toBeGreaterThanOrEqual(4);
     expect(
-      grown('mcp_notifications_total', { kind: 'resources/updated', outcome: 'delivered' }),
+      grown('mcp_notifications_total', { kind: 'resources/updated', outcome: 'written' }),
     ).toBeGreaterThan(2);
     for (const name of ['mcp_active_subscriptions', 'gatehouse_upstream_subscriptions'])
       expect(after.seriesOf(name)).toEqual([{}]);

@@ -41,7 +41,8 @@ export class GatewayProcesses {
   /** The subscriptions of all servers or of one. */
   async subscriptions(server?: string): Promise<{ readonly id: string; readonly server: string }[]> {
     const { json } = await this.admin.get('subscriptions');
-    const all = json['subscriptions'] as { id: string; server: string }[];
+    const listed = json['subscriptions'] as { id: string; server: string; hasStream: boolean }[];
+    const all = listed.map(({ hasStream: _hasStream, ...lasting }) => lasting);
     return server === undefined ? all : all.filter((one) => one.server === server);
   }
 
