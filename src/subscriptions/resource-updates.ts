@@ -5,6 +5,7 @@ import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { UpdateRouting } from '../core/subscriptions/update-routing.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 import { FanOut, type Recipient } from '../mcp/fan-out.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -22,6 +23,7 @@ export class ResourceUpdates implements OnModuleInit {
   private readonly routing: UpdateRouting<ResourceUpdate>;
   private readonly throttle = new UpdateThrottle<ResourceUpdate>((update) => this.publishWhenListed(update));
   private readonly unlisted: UnlistedUpdates;
+  private readonly receivedListeners = new ListenerSet<[ResourceAddress, owner: string | undefined]>();
 
   constructor(
     private readonly subscribers: Subscribers,
@@ -45,6 +47,11 @@ export class ResourceUpdates implements OnModuleInit {
     );
     this.backends.onSynced(({ id }) => this.unlisted.listed(id));
     this.subscribers.onRemove((subscription, client) => this.subscriptionEnded(subscription, client));
+  }
+
+  /** Calls the listener when a server has sent an update, with the session that owns the link; undefined if it is shared. */
+  onReceived(listener: (address: ResourceAddress, owner: string | undefined) => void): void {
+    this.receivedListeners.add(listener);
   }
 
   /** Holds updates for the subscription until `acknowledged` is called. */
@@ -118,6 +125,7 @@ export class ResourceUpdates implements OnModuleInit {
     const known = isOnUnusedLink ? [] : knownUris(this.registry, this.subscribers.table, server, uri);
     if (known.length === 0) this.metrics.countUpdate('unheard');
     for (const ownUri of known) {
+      this.receivedListeners.emit({ server, uri: ownUri }, owner);
       const update = new ResourceUpdate(server, ownUri, owner, {
         size: paramsText.length,
         params: (publicUri) => withPublicUri(paramsText, publicUri),

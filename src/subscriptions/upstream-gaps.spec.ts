@@ -45,6 +45,17 @@ describe('UpstreamSubscriptions', () => {
       expect(server.links).toHaveLength(1);
     });
 
+    it('send no further update of a resource that the server updates meanwhile', async () => {
+      for (const uri of ['x://a', 'x://b']) await harness.subscribe(client, uri);
+      server.link.emitGap();
+      server.update('x://a', { version: 2 });
+      await harness.pass(0);
+      expect(client.updates).toEqual([
+        { uri: 'resource://s/x://a', version: 2 },
+        { uri: 'resource://s/x://b' },
+      ]);
+    });
+
     it('send an update to a client that is being subscribed, after the acknowledgement', async () => {
       server.replyToSubscribe = () => 'waits';
       const outcome = outcomeOf(harness.subscribe(client, 'x://a'));

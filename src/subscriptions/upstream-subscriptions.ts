@@ -77,6 +77,9 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.backends.onSessionLink((backend, link, owner) => this.sessionLinkOpened(backend, link, owner));
     this.backends.onReconfigured((backend) => this.reconfigured(backend));
     this.subscribers.onRemove((row) => this.rowRemoved(row));
+    this.updates.onReceived(({ server, uri }, owner) =>
+      this.links.find(server, owner)?.reconciler.updateReceived(uri),
+    );
   }
 
   onApplicationShutdown(): void {

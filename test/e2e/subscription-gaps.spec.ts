@@ -89,6 +89,18 @@ describe('after a gap in the notifications of a server, the gateway', () => {
     expect(subscriptionRequests(docs)).toEqual(['+x://a']);
   });
 
+  it('sends one update of a resource whose update is the first event, with a late head, of the stream', async () => {
+    docs.httpEndpoint.sendsStreamHeadAtOnce = false;
+    await open(docs.http);
+    const one = await SubscribedClient.of(gateway.url, A, B);
+    sendUpdate(docs, 'x://a', { version: 2 });
+    await Promise.all([one.untilUpdated(A), one.untilUpdated(B)]);
+    const updates = await allUpdates(one, A);
+    expect(updates.filter((params) => (params as { uri: string }).uri === A)).toEqual([
+      { uri: A, version: 2 },
+    ]);
+  });
+
   it('completes a subscribe request that found the session of the server expired', async () => {
     await open(docs.http);
     const one = await SubscribedClient.of(gateway.url, A);

@@ -13,6 +13,12 @@ describe('UpstreamReconciler', () => {
     harness = new ReconcilerHarness();
   });
 
+  /** Updates of a and b, which are wanted, may be lost. */
+  function gap(): void {
+    harness.reconciler.invalidate();
+    harness.want('a', 'b');
+  }
+
   describe('in the background', () => {
     it('subscribes everything that is wanted over a new link, a few at a time, and reports each', async () => {
       await harness.hold('a', 'b', 'c', 'd');
@@ -53,6 +59,34 @@ describe('UpstreamReconciler', () => {
       for (const request of ['+c', '+a', '+b']) await harness.upstream.answer(request);
       expect(harness.events).toEqual(['resubscribed c', 'resubscribed a', 'resubscribed b']);
       expect(harness.reconciler.size).toBe(3);
+    });
+
+    it('reports a resource once that the server updates before it confirms the subscription after a gap', async () => {
+      await harness.hold('a', 'b');
+      gap();
+      harness.reconciler.updateReceived('a');
+      for (const request of ['+a', '+b']) await harness.upstream.answer(request);
+      expect(harness.events).toEqual(['resubscribed b']);
+      gap();
+      for (const request of ['+a', '+b']) await harness.upstream.answer(request);
+      expect(harness.events).toEqual(['resubscribed b', 'resubscribed a', 'resubscribed b']);
+    });
+
+    it('reports a resource that is lost again after the update, or whose subscription was refused', async () => {
+      await harness.hold('a', 'b');
+      gap();
+      for (const uri of ['a', 'b']) harness.reconciler.updateReceived(uri);
+      await harness.upstream.answer('+b', REFUSAL);
+      gap();
+      for (const request of ['+a', '+b']) await harness.upstream.answer(request);
+      expect(harness.events).toEqual(['subscribe b: no such resource', 'resubscribed a', 'resubscribed b']);
+    });
+
+    it('reports a resource that the server updates before its first subscription is confirmed', async () => {
+      harness.want('a');
+      harness.reconciler.updateReceived('a');
+      await harness.upstream.answer('+a');
+      expect(harness.events).toEqual(['resubscribed a']);
     });
 
     it('does not subscribe or report a resource that is gone', async () => {

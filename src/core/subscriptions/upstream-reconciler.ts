@@ -20,7 +20,7 @@ export interface DesiredSubscriptions {
 }
 
 export interface ReconcilerEvents {
-  /** A URI was subscribed in the background. Its subscribers may have missed updates before. */
+  /** A URI was subscribed in the background. Its subscribers may have missed updates before, and got none since. */
   resubscribed(uri: string): void;
   /** A background request failed. */
   failed(request: UpstreamRequestKind, uri: string, error: unknown): void;
@@ -121,6 +121,7 @@ export class UpstreamReconciler {
     state.isResponseStale = state.inFlight === 'subscribe';
     state.isGone = true;
     state.hasMissedUpdates = true;
+    state.sinceGap = undefined;
     this.markDirty(uri);
   }
 
@@ -128,9 +129,16 @@ export class UpstreamReconciler {
   invalidate(): void {
     for (const state of this.states.values()) {
       state.isGone = false;
+      if (state.held === 'yes' || state.sinceGap) state.sinceGap = 'silent';
       if (state.inFlight === 'subscribe') state.hasMissedUpdates = true;
       else if (state.held === 'yes') this.setHeld(state, 'unknown');
     }
+  }
+
+  /** The server has sent an update of the resource. */
+  updateReceived(uri: string): void {
+    const state = this.states.get(uri);
+    if (state?.sinceGap) state.sinceGap = 'updated';
   }
 
   /** Plans a retry for a URI that matches a pattern and that the server did not confirm. */
@@ -222,8 +230,9 @@ export class UpstreamReconciler {
   }
 
   private handleSubscribed(state: UriState, failure: { error: unknown } | undefined): void {
-    const { uri, waiter, hasMissedUpdates, isResponseStale } = state;
+    const { uri, waiter, hasMissedUpdates, isResponseStale, sinceGap } = state;
     state.waiter = undefined;
+    state.sinceGap = undefined;
     state.isResponseStale = false;
     if (failure) {
       // Only a refusal by the server itself proves that it does not hold the subscription.
@@ -241,7 +250,7 @@ export class UpstreamReconciler {
     state.hasMissedUpdates = false;
     if (!hasMissedUpdates) return;
     this.retryTimer.succeeded();
-    this.events.resubscribed(uri);
+    if (sinceGap !== 'updated') this.events.resubscribed(uri);
   }
 
   private handleUnsubscribed(state: UriState, failure: { error: unknown } | undefined): void {

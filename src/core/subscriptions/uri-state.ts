@@ -11,6 +11,11 @@ export class UriState {
   inFlight: UpstreamRequestKind | undefined;
   /** Updates may be lost: subscribers get one update when the server holds the subscription again. */
   hasMissedUpdates = false;
+  /**
+   * After a gap, for a subscription that was held before it: whether the server has sent an update since. If it has, it
+   * still holds the subscription, and that update tells subscribers about those that were lost.
+   */
+  sinceGap: 'silent' | 'updated' | undefined;
   /** The server no longer lists the resource: background requests wait until it does. */
   isGone = false;
   /** The resource was removed during the request: a success does not prove that the server holds the subscription. */

@@ -12,8 +12,9 @@ class HttpLink extends ScriptedLink {
   private notificationStream: ServerResponse | undefined;
   private unsent: Pick<string[], 'push' | 'splice'> = [];
 
-  listen(response: ServerResponse): void {
-    openEvents(response);
+  listen(response: ServerResponse, { sendsHeadAtOnce = true } = {}): void {
+    if (sendsHeadAtOnce) openEvents(response);
+    else response.setHeader('content-type', 'text/event-stream');
     this.notificationStream = response;
     for (const text of this.unsent.splice(0)) writeEvent(response, text);
   }
@@ -56,6 +57,8 @@ export class HttpEndpoint {
   isStateless = false;
   /** Whether a GET opens a notification stream; otherwise it is refused with 405. */
   hasNotificationStream = true;
+  /** Whether the head of a notification stream is sent at once; otherwise together with the first event. */
+  sendsStreamHeadAtOnce = true;
   /** The status of a POST to the URL of the SSE stream. */
   ssePostStatus = 405;
   /** The next POSTs are refused with these statuses. */
@@ -95,7 +98,7 @@ export class HttpEndpoint {
     if (request.method === 'POST') return this.post(await bodyOf(request), id !== undefined, link, response);
     if (request.method === 'GET' && !this.hasNotificationStream) response.writeHead(405).end();
     else if (!link) response.writeHead(404).end();
-    else if (request.method === 'GET') link.listen(response);
+    else if (request.method === 'GET') link.listen(response, { sendsHeadAtOnce: this.sendsStreamHeadAtOnce });
     else this.end(String(id), link, response);
   }
 
