@@ -190,6 +190,11 @@ export interface components {
             readonly headers?: {
                 readonly [key: string]: string;
             };
+            /**
+             * @description Interval in milliseconds at which a session with the server is checked: one without a request in it is kept alive with a ping. At most half of the time after which the server ends idle sessions; for servers of the Rust SDK, that is five minutes.
+             * @default 120000
+             */
+            readonly keepAliveMs?: number;
             /** @description Proxy for this server, instead of that in HTTP_PROXY or HTTPS_PROXY, and regardless of NO_PROXY. Loopback is never reached through a proxy. */
             readonly proxy?: string;
             /** @description Certificates for https. The files are read again when they change. */

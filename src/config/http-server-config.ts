@@ -1,6 +1,6 @@
 import { CommonServerConfig } from './common-server-config.js';
 import { isProxyUrl } from './egress-proxies.js';
-import { Choice, Section, Text, TextRecord } from './schema/keys.js';
+import { Choice, Integer, Section, Text, TextRecord } from './schema/keys.js';
 import { Rule } from './schema/rule.js';
 
 const HEADER_NAME = {
@@ -58,6 +58,14 @@ export class HttpServerConfig extends CommonServerConfig {
     rule: HEADER_VALUE,
   })
   readonly headers: Readonly<Record<string, string>> = {};
+
+  @Integer(
+    1_000,
+    86_400_000,
+    'Interval in milliseconds at which a session with the server is checked: one without a request in it is kept alive with a ' +
+      'ping. At most half of the time after which the server ends idle sessions; for servers of the Rust SDK, that is five minutes.',
+  )
+  readonly keepAliveMs: number = 120_000;
 
   @Rule<string>('proxy', isProxyUrl, 'must be the http:// or https:// URL of a proxy')
   @Text(

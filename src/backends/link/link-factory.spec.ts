@@ -64,6 +64,21 @@ describe('createLinkFactory, a link to a silent server', () => {
     expect(await until(() => server.countOf('ping') === 1)).toBe(true);
   });
 
+  it.each([
+    ['two minutes by default', {}, 120_000],
+    ['keepAliveMs', { keepAliveMs: 1000 }, 1000],
+  ])('over Streamable HTTP pings the server after %s without a request', async (_time, entry, ms) => {
+    fakeOnly('setInterval');
+    const server = await ScriptedServer.start();
+    await connect({ ...server.http, ...entry });
+    // The first interval contains requests.
+    jest.advanceTimersByTime(2 * ms - 1);
+    await flushPromises();
+    expect(server.countOf('ping')).toBe(0);
+    jest.advanceTimersByTime(1);
+    expect(await until(() => server.countOf('ping') === 1)).toBe(true);
+  });
+
   it('over stdio does not ping the server', async () => {
     fakeOnly('setInterval');
     const server = await ScriptedServer.start();

@@ -26,9 +26,6 @@ const STREAM_IDLE_MS = 90_000;
 /** Only for SSE: a ping shows whether the stream, on which the response comes, is dead but not closed. */
 const SSE_KEEPALIVE_INTERVAL_MS = 30_000;
 
-/** Servers of the Rust SDK (rmcp) end a session after five minutes without a request. */
-const IDLE_PING_INTERVAL_MS = 120_000;
-
 /**
  * Client capabilities on a shared link. Without roots, because roots belong to one client. With MCP Apps: a server may
  * offer tools with a user interface only to clients that declare the extension.
@@ -81,7 +78,7 @@ export function createLinkFactory(
         capabilities: owner ? withoutTasks(owner.capabilities) : SHARED_CAPABILITIES,
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
         keepaliveIntervalMs: transport instanceof SseTransport ? SSE_KEEPALIVE_INTERVAL_MS : undefined,
-        idlePingIntervalMs: config.type === 'stdio' ? undefined : IDLE_PING_INTERVAL_MS,
+        idlePingIntervalMs: config.type === 'stdio' ? undefined : config.keepAliveMs,
       },
       signal,
     );
