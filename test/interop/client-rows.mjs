@@ -1,7 +1,7 @@
 // What a client of an SDK does through the gateway. Rows without `gateway: true` can also run directly against the server.
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from './programs.mjs';
+import { until, within } from './waits.mjs';
 
 const NOTE = 'note://one';
 const OTHER_NOTE = 'note://two';
@@ -54,12 +54,12 @@ async function survivesTen(context, end) {
   const client = await context.newClient(proxy.url);
   await client.do('subscribe', { uri: NOTE });
   for (let opened = 1; opened <= ENDS; opened++) {
-    await proxy.until(`event stream ${opened}`, () => proxy.streams >= opened);
+    await until(`event stream ${opened}`, () => proxy.streams >= opened);
     // The client needs the head of the response, and what the stream begins with.
     await sleep(50);
     end(proxy);
   }
-  await proxy.until('the last event stream', () => proxy.streams > ENDS);
+  await until('the last event stream', () => proxy.streams > ENDS);
   await updatedOnce(client, context);
   equal((await client.call('echo', { text: 'again' })).text, 'again');
   equal(proxy.initializations, 1, 'sessions');

@@ -8,9 +8,9 @@ import { SERVER_ROWS } from './server-rows.mjs';
 
 const REFRESH_MS = 1_000;
 
-async function connected(sdk, url, answer) {
+async function connected(sdk, url, answer, more = {}) {
   const client = new ClientProgram(sdk.client);
-  await client.do('connect', { url, answer }).catch(async (error) => {
+  await client.do('connect', { url, answer, ...more }).catch(async (error) => {
     await client.stop('SIGKILL');
     throw error;
   });
@@ -86,22 +86,36 @@ class ClientContext {
   }
 }
 
-/** What the rows of a server see: two clients, and a way to deploy the server again. */
+/** What the rows of a server see: two clients, a way to deploy the server again, and parts that end with the row. */
 class ServerContext {
+  #row = new Cleanup();
+
   constructor(sdk, mode) {
     this.sdk = sdk;
     this.mode = mode;
   }
 
   async start(isDirect) {
-    const { command, args = [] } = this.sdk.server;
     this.port = await freePort();
     if (this.mode !== 'stdio') await this.deploy({});
-    const target = this.mode === 'stdio' ? { command, args: [...args, 'stdio'] } : { url: this.program.url };
-    if (!isDirect)
-      this.gateway = await Gateway.start({ ...target, refreshMs: REFRESH_MS, ...this.sdk.settings });
+    if (!isDirect) this.gateway = await Gateway.start(this.#entry());
     this.url = this.gateway?.url ?? this.program.url;
   }
+
+  /** The server in the configuration of a gateway. */
+  #entry(given = {}) {
+    const { command, args = [] } = this.sdk.server;
+    const target = this.mode === 'stdio' ? { command, args: [...args, 'stdio'] } : { url: this.program.url };
+    return { ...target, refreshMs: REFRESH_MS, ...this.sdk.settings, ...given };
+  }
+
+  newGateway = async (entry) => this.#row.add(await Gateway.start(this.#entry(entry)));
+
+  newClient = async (url, more) => this.#row.add(await connected(NODE, url, 'own', more));
+
+  newServer = async (env) => this.#row.add(await startServer(this.sdk, this.mode, 0, env));
+
+  newProxy = async (url) => this.#row.add(await CuttingProxy.start(url));
 
   deploy = async (env) => {
     await this.program?.stop();
@@ -115,6 +129,7 @@ class ServerContext {
   }
 
   async afterRow(failed) {
+    await this.#row.run();
     if (!failed) return;
     for (const name of ['first', 'second']) {
       await this[name]?.stop('SIGKILL');
@@ -143,7 +158,8 @@ export const serverColumn = (sdk, mode) => ({
   title: `${sdk.title}, ${mode}`,
   role: 'server',
   rows: SERVER_ROWS,
-  applies: ({ modes }) => modes === undefined || modes.includes(mode),
+  applies: ({ modes = sdk.modes, needs }) =>
+    modes.includes(mode) && (needs === undefined || sdk[needs]?.includes(mode) === true),
   newContext: () => new ServerContext(sdk, mode),
 });
 

@@ -1,7 +1,4 @@
 import { connect, createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-
-const WAIT_MS = 15_000;
 
 /** A TCP proxy in front of an MCP endpoint that can end event streams, and counts the requests that open a session. */
 export class CuttingProxy {
@@ -52,14 +49,6 @@ export class CuttingProxy {
       if (!isStream) continue;
       upstream.unpipe(client);
       client.end('0\r\n\r\n');
-    }
-  }
-
-  async until(what, condition) {
-    const deadline = Date.now() + WAIT_MS;
-    while (!condition()) {
-      if (Date.now() > deadline) throw new Error(`${what}: not within ${WAIT_MS} ms`);
-      await sleep(20);
     }
   }
 

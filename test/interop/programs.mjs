@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { within } from './waits.mjs';
 
 const START_MS = 30_000;
 const ANSWER_MS = 20_000;
@@ -12,15 +13,6 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1));
-
-/** Rejects after the time with an error that names what did not happen. */
-export async function within(what, promise, ms) {
-  let timer;
-  const timeout = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: not within ${ms} ms`)), ms);
-  });
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
-}
 
 class Program {
   errors = '';

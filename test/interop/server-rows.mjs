@@ -1,10 +1,17 @@
 // What a server of an SDK does behind the gateway, used by two clients of the reference SDK. `modes` are the modes in which
-// the row applies: a server in stateless mode cannot send anything but answers.
+// the row applies: a server in stateless mode cannot send anything but answers. `needs` names a member of the SDK with the
+// modes that have what the row is about.
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from './waits.mjs';
 
 const NOTE = 'note://one';
 const LOG_CALLS = 20;
+const CALLS_AT_ONCE = 20;
+const CUTS = 3;
+/** An idle session ends after IDLE_MS; without a request, the gateway sends a ping after two intervals at most. */
+const IDLE_MS = 3_500;
+const KEEP_ALIVE_MS = 1_000;
 /** Somewhat longer than the gateway counts a cancelled call as in flight. */
 const CANCELLED_CALL_MS = 1_200;
 const CONVERSING = ['http', 'stdio'];
@@ -12,15 +19,6 @@ const CONVERSING = ['http', 'stdio'];
 const updatesOf = (client) => client.ofKind('updated').filter(({ uri }) => uri === NOTE).length;
 const heard = (client) => client.ofKind('log').map(({ data }) => data);
 const lists = async (client, tool) => (await client.do('tools')).names.includes(tool);
-
-async function until(what, condition, ms = 15_000) {
-  const deadline = Date.now() + ms;
-  while (Date.now() < deadline) {
-    if (await condition()) return;
-    await sleep(100);
-  }
-  throw new Error(`${what}: not within ${ms} ms`);
-}
 
 export const SERVER_ROWS = [
   {
@@ -60,6 +58,18 @@ export const SERVER_ROWS = [
       }
       await sleep(200);
       deepEqual(heard(second), [], 'messages of a call of another client');
+    },
+  },
+  {
+    title: 'calls of two clients at once',
+    run: async ({ first, second }) => {
+      const calls = Object.entries({ a: first, b: second }).flatMap(([name, client]) =>
+        Array.from({ length: CALLS_AT_ONCE }, async (_, i) => {
+          const text = `${name}${i}`;
+          equal((await client.call('echo', { text })).text, text);
+        }),
+      );
+      await Promise.all(calls);
     },
   },
   {
@@ -119,6 +129,64 @@ export const SERVER_ROWS = [
       equal((await first.call('extra')).text, 'extra');
       await second.call('grow');
       await until('the tool is gone', async () => !(await lists(first, 'extra')));
+    },
+  },
+  {
+    title: 'three connections of the event stream are cut',
+    modes: ['http'],
+    gateway: true,
+    run: async ({ program, newProxy, newGateway, newClient }) => {
+      const proxy = await newProxy(program.url);
+      const { url } = await newGateway({ url: proxy.url });
+      const [client, other] = [await newClient(url), await newClient(url)];
+      await client.do('subscribe', { uri: NOTE });
+      const changed = async () => {
+        const before = updatesOf(client);
+        await other.call('touch', { uri: NOTE });
+        await client.until('an update', () => updatesOf(client) > before);
+      };
+      for (let cuts = 1; cuts <= CUTS; cuts++) {
+        await until(`event stream ${cuts}`, () => proxy.streams >= cuts);
+        await changed();
+        proxy.cut();
+      }
+      await until('the last event stream', () => proxy.streams > CUTS);
+      await changed();
+      equal(proxy.initializations, 1, 'sessions');
+    },
+  },
+  {
+    title: 'idle session is kept alive',
+    needs: 'idleLimitModes',
+    gateway: true,
+    run: async ({ newServer, newProxy, newGateway, newClient }) => {
+      const server = await newServer({ INTEROP_IDLE_MS: String(IDLE_MS) });
+      const proxy = await newProxy(server.url);
+      const gateway = await newGateway({ url: proxy.url, keepAliveMs: KEEP_ALIVE_MS });
+      const client = await newClient(gateway.url);
+      equal((await client.call('echo', { text: 'first' })).text, 'first');
+      await sleep(2.5 * IDLE_MS);
+      equal((await client.call('echo', { text: 'again' })).text, 'again');
+      equal(proxy.initializations, 1, 'sessions');
+    },
+  },
+  {
+    title: 'isolation: session, own capabilities and list',
+    modes: ['http', 'json', 'stdio'],
+    gateway: true,
+    run: async ({ newGateway, newClient, mode }) => {
+      const { url } = await newGateway({ isolation: 'session' });
+      const asking = await newClient(url);
+      const rooted = await newClient(url, { capabilities: { roots: {} } });
+      equal((await asking.call('capabilities')).text, 'elicitation');
+      equal((await rooted.call('capabilities')).text, 'roots');
+      if (mode !== 'stdio') return;
+      // Each client has a process of its own, whose list only that client sees. One that has listed is told of changes.
+      for (const client of [asking, rooted]) ok(!(await lists(client, 'extra')), 'extra is listed');
+      await asking.call('grow');
+      await asking.until('list_changed', () => asking.ofKind('toolsChanged').length > 0);
+      ok(await lists(asking, 'extra'), 'the new tool is not listed');
+      ok(!(await lists(rooted, 'extra')), 'the tool of another process is listed');
     },
   },
   {

@@ -35,6 +35,7 @@ public final class Server {
         TOOLS.put("progress", schema("number", "steps"));
         TOOLS.put("slow", schema("number", "ms"));
         TOOLS.put("cancelled", schema("string"));
+        TOOLS.put("capabilities", schema("string"));
         TOOLS.put("ask", schema("string", "question"));
         TOOLS.put("touch", schema("string", "uri"));
         TOOLS.put("grow", schema("string"));
@@ -75,6 +76,7 @@ public final class Server {
             }
             case "slow" -> slow((long) number(arguments, "ms"));
             case "cancelled" -> text(CANCELLED.get());
+            case "capabilities" -> text(capabilities(exchange.getClientCapabilities()));
             case "ask" -> {
                 Map<String, Object> question = Map.of(
                         "mode", "form", "message", arguments.get("question"), "requestedSchema", schema("string", "answer"));
@@ -88,6 +90,11 @@ public final class Server {
             case "grow" -> grow();
             default -> text("extra");
         };
+    }
+
+    private static String capabilities(McpSchema.ClientCapabilities of) {
+        Map<?, ?> members = JSON.convertValue(of, Map.class);
+        return members.keySet().stream().map(String::valueOf).collect(Collectors.joining(","));
     }
 
     private static double number(Map<String, Object> arguments, String member) {

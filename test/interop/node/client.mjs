@@ -11,17 +11,18 @@ let transport;
 
 const textOf = (parts) => parts.map((part) => part.text ?? '').join('');
 
-async function connect({ url, answer }) {
-  client = new Client({ name: 'interop-node', version: '1.0.0' }, { capabilities: { elicitation: {} } });
+async function connect({ url, answer, capabilities = { elicitation: {} } }) {
+  client = new Client({ name: 'interop-node', version: '1.0.0' }, { capabilities });
   const on = (schema, toEvent) =>
     client.setNotificationHandler(schema, ({ params }) => write(toEvent(params)));
   on(types.ResourceUpdatedNotificationSchema, ({ uri }) => ({ event: 'updated', uri }));
   on(types.ToolListChangedNotificationSchema, () => ({ event: 'toolsChanged' }));
   on(types.LoggingMessageNotificationSchema, ({ data }) => ({ event: 'log', data }));
-  client.setRequestHandler(types.ElicitRequestSchema, ({ params }) => {
-    write({ event: 'elicit', message: params.message });
-    return { action: 'accept', content: { answer } };
-  });
+  if (capabilities.elicitation)
+    client.setRequestHandler(types.ElicitRequestSchema, ({ params }) => {
+      write({ event: 'elicit', message: params.message });
+      return { action: 'accept', content: { answer } };
+    });
   transport = new StreamableHTTPClientTransport(new URL(url), {
     reconnectionOptions: {
       initialReconnectionDelay: 500,

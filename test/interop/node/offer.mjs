@@ -11,6 +11,7 @@ export const TOOLS = {
   progress: object({ steps: number }),
   slow: object({ ms: number }),
   cancelled: object({}),
+  capabilities: object({}),
   ask: object({ question: string }),
   touch: object({ uri: string }),
   grow: object({}),
@@ -71,6 +72,7 @@ export const handlers = {
     return text('slept');
   },
   cancelled: () => text(shared.cancelled),
+  capabilities: (_, { clientCapabilities }) => text(Object.keys(clientCapabilities)),
   ask: async ({ question }, extra) => {
     const { action, content } = await extra.sendRequest(
       {

@@ -27,6 +27,7 @@ function newSession() {
     return handler(params.arguments ?? {}, {
       ...extra,
       progressToken,
+      clientCapabilities: server.getClientCapabilities() ?? {},
       resultSchema: types.ElicitResultSchema,
     });
   });

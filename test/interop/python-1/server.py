@@ -32,6 +32,7 @@ TOOLS = {
     "progress": schema("number", "steps"),
     "slow": schema("number", "ms"),
     "cancelled": schema("string"),
+    "capabilities": schema("string"),
     "ask": schema("string", "question"),
     "touch": schema("string", "uri"),
     "grow": schema("string"),
@@ -107,6 +108,8 @@ async def call_tool(name, arguments):
             return text(arguments["a"] + arguments["b"]), {"sum": arguments["a"] + arguments["b"]}
         case "cancelled":
             return text(cancelled)
+        case "capabilities":
+            return text(",".join(server.request_context.session.client_params.capabilities.model_dump(exclude_none=True)))
         case "extra":
             return text("extra")
     return await HANDLERS[name](server.request_context, arguments)

@@ -27,6 +27,7 @@ TOOLS = {
     "progress": schema("number", "steps"),
     "slow": schema("number", "ms"),
     "cancelled": schema("string"),
+    "capabilities": schema("string"),
     "ask": schema("string", "question"),
     "touch": schema("string", "uri"),
     "grow": schema("string"),
@@ -110,6 +111,8 @@ async def call_tool(context, params):
             return text(total, structured_content={"sum": total})
         case "cancelled":
             return text(cancelled)
+        case "capabilities":
+            return text(",".join(context.session.client_capabilities.model_dump(exclude_none=True)))
         case "extra":
             return text("extra")
     return await HANDLERS[params.name](context, arguments)

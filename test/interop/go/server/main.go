@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -77,6 +79,9 @@ func addTools(server *mcp.Server) {
 	tool(server, "cancelled", func(context.Context, *mcp.CallToolRequest, none) (*mcp.CallToolResult, any, error) {
 		return answer(cancelled.Load()), nil, nil
 	})
+	tool(server, "capabilities", func(_ context.Context, r *mcp.CallToolRequest, _ none) (*mcp.CallToolResult, any, error) {
+		return answer(capabilities(r.Session.InitializeParams().Capabilities)), nil, nil
+	})
 	tool(server, "ask", func(ctx context.Context, r *mcp.CallToolRequest, in question) (*mcp.CallToolResult, any, error) {
 		result, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: in.Question, RequestedSchema: answerSchema})
 		if err != nil {
@@ -104,6 +109,17 @@ func addTools(server *mcp.Server) {
 	if os.Getenv("INTEROP_EXTRA") == "1" {
 		grow()
 	}
+}
+
+func capabilities(of *mcp.ClientCapabilities) string {
+	var names []string
+	if of.Elicitation != nil {
+		names = append(names, "elicitation")
+	}
+	if of.RootsV2 != nil {
+		names = append(names, "roots")
+	}
+	return strings.Join(names, ",")
 }
 
 func schemaOf(kind string, members ...string) map[string]any {
@@ -140,7 +156,12 @@ func newServer() *mcp.Server {
 }
 
 func serveHTTP(server *mcp.Server, mode, port string) error {
-	options := &mcp.StreamableHTTPOptions{JSONResponse: mode != "http", Stateless: mode == "stateless"}
+	idleMs, _ := strconv.Atoi(os.Getenv("INTEROP_IDLE_MS"))
+	options := &mcp.StreamableHTTPOptions{
+		JSONResponse:   mode != "http",
+		Stateless:      mode == "stateless",
+		SessionTimeout: time.Duration(idleMs) * time.Millisecond,
+	}
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, options)
 	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {

@@ -62,6 +62,7 @@ fn tools(has_extra: bool) -> Vec<Value> {
         tool("progress", "number", &["steps"]),
         tool("slow", "number", &["ms"]),
         tool("cancelled", "string", &[]),
+        tool("capabilities", "string", &[]),
         tool("ask", "string", &["question"]),
         tool("touch", "string", &["uri"]),
         tool("grow", "string", &[]),
@@ -71,6 +72,13 @@ fn tools(has_extra: bool) -> Vec<Value> {
         tools.push(tool("extra", "string", &[]));
     }
     tools
+}
+
+fn capabilities(context: &Context) -> Result<String, ErrorData> {
+    let info = context.peer.peer_info().ok_or_else(|| failed("not initialized"))?;
+    let value = serde_json::to_value(&info.capabilities).map_err(failed)?;
+    let names: Vec<_> = value.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    Ok(names.join(","))
 }
 
 impl Interop {
@@ -93,6 +101,7 @@ impl Interop {
             "progress" => self.progress(number("steps") as u64, context).await,
             "slow" => self.slow(number("ms") as u64, context).await,
             "cancelled" => Ok(text(self.shared.lock().await.cancelled)),
+            "capabilities" => Ok(text(capabilities(context)?)),
             "ask" => self.ask(word("question"), context).await,
             "touch" => self.touch(word("uri")).await,
             "grow" => self.grow().await,
@@ -253,8 +262,11 @@ async fn serve_http(server: Interop, stateless: bool, port: &str) -> std::io::Re
     let mut config = StreamableHttpServerConfig::default();
     config.legacy_session_mode = !stateless;
     config.json_response = stateless;
-    let sessions = Arc::new(LocalSessionManager::default());
-    let service = StreamableHttpService::new(move || Ok(server.clone()), sessions, config);
+    let mut sessions = LocalSessionManager::default();
+    if let Some(ms) = std::env::var("INTEROP_IDLE_MS").ok().and_then(|text| text.parse().ok()) {
+        sessions.session_config.keep_alive = Some(Duration::from_millis(ms));
+    }
+    let service = StreamableHttpService::new(move || Ok(server.clone()), Arc::new(sessions), config);
     let listener = tokio::net::TcpListener::bind(format!("127.0.0.1:{port}")).await?;
     println!("http://{}/mcp", listener.local_addr()?);
     axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await
