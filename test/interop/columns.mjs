@@ -2,7 +2,7 @@
 import { CLIENT_ROWS } from './client-rows.mjs';
 import { CuttingProxy } from './cutting-proxy.mjs';
 import { freePort, Gateway } from './gateway.mjs';
-import { ClientProgram, ServerProgram } from './programs.mjs';
+import { ClientProgram, ServerProgram, START_MS } from './programs.mjs';
 import { NODE } from './sdks.mjs';
 import { SERVER_ROWS } from './server-rows.mjs';
 
@@ -10,7 +10,7 @@ const REFRESH_MS = 1_000;
 
 async function connected(sdk, url, answer, more = {}) {
   const client = new ClientProgram(sdk.client);
-  await client.do('connect', { url, answer, ...more }).catch(async (error) => {
+  await client.do('connect', { url, answer, ...more }, START_MS).catch(async (error) => {
     await client.stop('SIGKILL');
     throw error;
   });

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { ServerProgram } from './programs.mjs';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const READY_MS = 30_000;
+const READY_MS = 60_000;
 
 /** A port that is free now; a restarted program needs the port it had before. */
 export async function freePort() {

@@ -20,6 +20,8 @@ const ignoresCancellation = {
 export const SDK_FAULTS = {
   'python-1': { [CUTS]: abruptEnds },
   'python-2': { [CUTS]: abruptEnds },
+  // Its client is that of Python 2.x.
+  fastmcp: { [CUTS]: abruptEnds },
   java: {
     [CANCELLATION]: noCancellation,
     [ENDS]: neverReopens,

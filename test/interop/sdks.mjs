@@ -27,7 +27,7 @@ async function once(id, files, step) {
   writeFileSync(mark, wanted);
 }
 
-const python = (id, title, { modes = ['http', 'stateless', 'stdio'], settings = {} } = {}) => {
+const python = (id, title, settings = {}) => {
   const interpreter = cache(id, 'bin', 'python');
   return {
     id,
@@ -49,7 +49,7 @@ const python = (id, title, { modes = ['http', 'stateless', 'stdio'], settings = 
       }),
     client: { command: interpreter, args: [source(id, 'client.py')] },
     server: { command: interpreter, args: [source(id, 'server.py')] },
-    modes,
+    modes: ['http', 'stateless', 'stdio'],
     settings,
   };
 };
@@ -118,9 +118,9 @@ const JAVA = {
 };
 
 // Servers of this SDK never announce `subscribe`.
-const PYTHON_1 = python('python-1', 'Python 1.30', { settings: { subscribe: 'try' } });
+const PYTHON_1 = python('python-1', 'Python 1.30', { subscribe: 'try' });
 const PYTHON_2 = python('python-2', 'Python 2.3');
-const FASTMCP = python('fastmcp', 'FastMCP 4.1', { modes: ['http', 'json', 'stateless', 'stdio'] });
+const FASTMCP = python('fastmcp', 'FastMCP 4.1');
 
 export const SDKS = [NODE, PYTHON_1, PYTHON_2, FASTMCP, GO, RUST, JAVA];
 

@@ -17,7 +17,8 @@ const CANCELLED_CALL_MS = 1_200;
 const CONVERSING = ['http', 'stdio'];
 
 const updatesOf = (client) => client.ofKind('updated').filter(({ uri }) => uri === NOTE).length;
-const heard = (client) => client.ofKind('log').map(({ data }) => data);
+/** FastMCP sends the text of a message as a member. */
+const heard = (client) => client.ofKind('log').map(({ data }) => data.msg ?? data);
 const lists = async (client, tool) => (await client.do('tools')).names.includes(tool);
 
 export const SERVER_ROWS = [

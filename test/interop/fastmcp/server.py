@@ -1,4 +1,4 @@
-"""Server on FastMCP: server.py stdio | http | json | stateless [port], see ../README.md."""
+"""Server on FastMCP: server.py stdio | http | stateless [port], see ../README.md."""
 
 import os
 import socket
@@ -112,7 +112,7 @@ def greet(name: str) -> str:
 
 
 def serve_http(mode, port):
-    app = mcp.http_app(path="/mcp", json_response=mode != "http", stateless_http=mode == "stateless")
+    app = mcp.http_app(path="/mcp", json_response=mode == "stateless", stateless_http=mode == "stateless")
     listener = socket.create_server(("127.0.0.1", port))
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp", flush=True)
     config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
