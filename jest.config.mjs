@@ -14,6 +14,9 @@ export default {
   globalSetup: '<rootDir>/test/kit/build.mjs',
   collectCoverageFrom: ['src/**/*.{ts,tsx}', '!src/main.ts'],
   coverageProvider: 'v8',
-  maxWorkers: 2,
+  // Processes take seconds to start on a busy machine.
+  testTimeout: 60_000,
+  // On two cores a third worker uses the time in which the others wait for processes and timers.
+  maxWorkers: 3,
   workerIdleMemoryLimit: '512MB',
 };

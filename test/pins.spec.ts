@@ -93,7 +93,7 @@ describe('the application', () => {
   beforeAll(() => {
     const options = { encoding: 'utf8', timeout: 30_000 } as const;
     facts = JSON.parse(execFileSync(process.execPath, ['test/kit/app-facts.mjs'], options)) as typeof facts;
-  }, 30_000);
+  });
 
   it('has handlers for these MCP requests', () => {
     expect(facts.requests.toSorted()).toEqual([

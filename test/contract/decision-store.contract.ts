@@ -184,7 +184,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
         await next.close();
       });
       await fc.assert(property, { numRuns: 25 });
-    }, 30_000);
+    });
 
     it('is not affected by mutations of its arguments or results', async () => {
       const { state } = await makeStore()();

@@ -38,7 +38,7 @@ describe('the admin token', () => {
     const again = await startGateway({ stateDir });
     expect(readFileSync(path, 'utf8').trim()).toBe(token);
     expect((await new AdminClient(again, token).get('servers')).status).toBe(200);
-  }, 30_000);
+  });
 
   it('is accepted by the admin API only, which accepts no API key', async () => {
     const key = 'client-key-of-the-tests';
@@ -55,7 +55,7 @@ describe('the admin token', () => {
       body: '{}',
     });
     expect(asClient.status).toBe(401);
-  }, 30_000);
+  });
 });
 
 describe('the admin API', () => {
@@ -81,7 +81,7 @@ describe('the admin API', () => {
     });
     await gateway.listed({ tools: ['one', 'two'], prompts: ['one', 'two'] });
     admin = new AdminClient(gateway);
-  }, 30_000);
+  });
 
   it.each(['servers', 'servers/one', 'tools', 'prompts', 'sessions', 'projects', 'config', 'events'])(
     'answers GET %s with 401 without a valid token',
@@ -386,5 +386,5 @@ describe('secrets', () => {
       expect(everything).not.toContain(canary);
     expect(everything).toContain('[redacted]');
     events.disconnect();
-  }, 30_000);
+  });
 });

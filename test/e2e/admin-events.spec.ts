@@ -25,7 +25,7 @@ describe('the event feed', () => {
     await gateway.listed({ tools: ['one'] });
     admin = new AdminClient(gateway);
     feed = await admin.events();
-  }, 30_000);
+  });
 
   const published = (what: string, matches: (data: Data) => boolean, from = 0): Promise<Data> =>
     until(`the feed publishes ${what}`, () => (feed.messages as Data[]).slice(from).find(matches));
@@ -93,7 +93,7 @@ describe('the event feed', () => {
     idle.pause().write(`${head.join('\r\n')}\r\n\r\n`);
     const started = Date.now();
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
-    expect(Date.now() - started).toBeLessThan(5000);
+    expect(Date.now() - started).toBeLessThan(15_000);
     await feed.untilEnded();
     idle.destroy();
   });

@@ -44,7 +44,7 @@ describe('resources in the admin API', () => {
     const both = ['files', 'wiki'];
     await gateway.listed({ resources: both, resourceTemplates: both });
     client = new AdminClient(gateway);
-  }, 30_000);
+  });
 
   async function uris(path: string): Promise<[uris: string[], total: unknown]> {
     const { status, json } = await client.get(path);

@@ -25,7 +25,7 @@ async function disableDuringCalls() {
   const client = new AdminClient(gateway);
   const session = await RawSession.open(gateway.url);
   const stream = await session.listen();
-  const work = { duration: 3, steps: 2 };
+  const work = { duration: 6, steps: 2 };
   const running = Array.from({ length: 50 }, () =>
     session.callTool('everything__trigger-long-running-operation', work),
   );
@@ -47,7 +47,7 @@ let duringCalls: Awaited<ReturnType<typeof disableDuringCalls>>;
 // Its calls take seconds, in which the other tests run.
 beforeAll(async () => {
   duringCalls = await disableDuringCalls();
-}, 40_000);
+});
 
 describe('enabling and disabling servers and tools', () => {
   const stateDir = join(tempDir(), 'state');
@@ -74,7 +74,7 @@ describe('enabling and disabling servers and tools', () => {
     session = await RawSession.open(gateway.url);
     inside = await session.listen();
     outside = await (await RawSession.open(gateway.urlOf('/projects/other/mcp'))).listen();
-  }, 30_000);
+  });
 
   const names = async (): Promise<string[]> => (await session.list('tools')).map(({ name }) => name);
 
@@ -214,7 +214,7 @@ describe('enabling and disabling servers and tools', () => {
     expect(await fresh.list('tools')).toEqual([]);
     await after.post('servers/alpha/enable');
     expect((await fresh.list('tools')).map(({ name }) => name)).toContain('alpha__one');
-  }, 30_000);
+  });
 });
 
 describe('defining servers', () => {
@@ -226,7 +226,7 @@ describe('defining servers', () => {
     server = (await ScriptedServer.start()).tool('one', () => text('1'));
     gateway = await startGateway({ admin, mcpServers: { fixed: server.stdio() } });
     client = new AdminClient(gateway);
-  }, 30_000);
+  });
 
   it('adds a server that is ready before the response and survives a restart', async () => {
     const config = writeConfig({ admin });
@@ -259,7 +259,7 @@ describe('defining servers', () => {
     expect((await there.delete('servers/added')).status).toBe(204);
     expect((await there.get('servers/added')).status).toBe(404);
     expect((await there.delete('servers/added')).status).toBe(404);
-  }, 40_000);
+  });
 
   it('patches a definition and keeps masked values', async () => {
     await client.put('servers/part', { ...server.http, headers: { 'x-key': 'secret-value-1' } });
@@ -320,7 +320,7 @@ describe('defining servers', () => {
     expect(made).toMatchObject({ status: 201, json: { state: 'ready', transport: 'stdio' } });
     const session = await RawSession.open(allowing.url);
     expect((await session.callTool('everything__echo', { message: 'hi' })).result).toBeDefined();
-  }, 30_000);
+  });
 
   it('deletes a configured server, also over a reload', async () => {
     await client.put('servers/fixed-too', { ...server.http });
@@ -347,7 +347,7 @@ describe('defining servers', () => {
     expect(await here.post('servers/fixed/enable')).toMatchObject({ status: 200, json: back });
     const session = await RawSession.open(second.url);
     expect((await session.callTool('fixed__one')).result).toEqual(text('1'));
-  }, 40_000);
+  });
 
   it('serializes concurrent changes', async () => {
     const toggles = Array.from({ length: 20 }, (_, index) =>
@@ -355,17 +355,17 @@ describe('defining servers', () => {
     );
     expect((await Promise.all(toggles)).map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect((await client.post('servers/fixed-too/enable')).json).toMatchObject({ state: 'ready' });
-  }, 30_000);
+  });
 });
 
 describe('a server that is disabled while 50 calls are in flight', () => {
   it('finishes them and accepts no more', async () => {
     const { tookMs, listed, late, stream } = duringCalls;
-    expect(tookMs).toBeLessThan(2000);
+    expect(tookMs).toBeLessThan(5000);
     expect(listed).toEqual([]);
     expect([-32602, -31003]).toContain(late.error?.code);
     const answers = await duringCalls.answers;
     expect(answers.filter(({ result }) => result?.['content'] !== undefined)).toHaveLength(50);
     expect(stream.count(TOOLS_CHANGED)).toBe(1);
-  }, 40_000);
+  });
 });

@@ -46,7 +46,7 @@ describe('API keys', () => {
       auth: { apiKeys },
     });
     await gateway.listed({ tools: ['left', 'right'] }, keyHeader('all'));
-  }, 30_000);
+  });
 
   const toolsOf = async (id: string, path = '/mcp'): Promise<string[]> => {
     const session = await RawSession.open(gateway.urlOf(path), { headers: keyHeader(id) });
@@ -172,7 +172,7 @@ describe('tokens of an issuer', () => {
       auth: { jwt: { issuer: issuer.url, audience: AUDIENCE }, apiKeys: [key('all', ['*'])] },
     });
     await gateway.listed({ tools: ['left', 'right'] }, keyHeader('all'));
-  }, 30_000);
+  });
 
   it('accept a request with a valid token, in the projects of its claims', async () => {
     const headers = bearer(await issuer.token(AUDIENCE));
@@ -284,6 +284,10 @@ describe('the credentials of a client', () => {
       await gateway.stop();
 
       const { requests } = scripted.httpEndpoint;
+      await until(
+        'the session is ended',
+        () => kind === 'sse' || requests.some(({ method }) => method === 'DELETE'),
+      );
       const verbs = kind === 'http' ? ['DELETE', 'GET', 'POST'] : ['GET', 'POST'];
       expect([...new Set(requests.map(({ method }) => method))].toSorted()).toEqual(verbs);
       const arrived = JSON.stringify(requests);

@@ -25,7 +25,7 @@ describe('an HTTP request', () => {
   beforeAll(async () => {
     gateway = await startGateway({});
     session = await RawSession.open(gateway.url);
-  }, 30_000);
+  });
 
   const post = (headers: Record<string, string>): Promise<RawResponse> =>
     exchange(gateway.url, {

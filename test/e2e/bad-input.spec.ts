@@ -25,7 +25,7 @@ describe('JSON-RPC input', () => {
     gateway = await startGateway({ mcpServers: { s: server.stdio() }, log: { level: 'debug' } });
     await gateway.listed({ tools: ['s'] });
     session = await RawSession.open(gateway.url);
-  }, 30_000);
+  });
 
   afterAll(async () => {
     await session.end();

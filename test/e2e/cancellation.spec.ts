@@ -5,6 +5,10 @@ import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js'
 import { connectV1, connectV2 } from '../kit/sdk-clients.js';
 import { until } from '../kit/until.js';
 
+/** Of the server that takes longer as a whole, but has far less time between two steps. */
+const TIMEOUT_MS = 1000;
+const STEPS = 10;
+
 const CANCELLED = 'notifications/cancelled';
 
 type Abortable = (name: string, signal: AbortSignal) => Promise<unknown>;
@@ -31,9 +35,10 @@ describe.each(['stdio', 'http'])('a cancelled call (%s)', (kind) => {
         return undefined;
       })
       .tool('slow', async (call) => {
-        for (let step = 1; step <= 10 && !call.isCancelled; step++) {
+        const steps = Number(call.args['steps'] ?? STEPS);
+        for (let step = 1; step <= steps && !call.isCancelled; step++) {
           call.progress(step);
-          await new Promise((resolve) => setTimeout(resolve, 50));
+          await new Promise((resolve) => setTimeout(resolve, (1.2 * TIMEOUT_MS) / STEPS));
         }
         return text('done');
       })
@@ -42,11 +47,11 @@ describe.each(['stdio', 'http'])('a cancelled call (%s)', (kind) => {
     gateway = await startGateway({
       mcpServers: {
         patient: { ...entry, concurrency: 1 },
-        hasty: { ...entry, timeoutMs: 300 },
+        hasty: { ...entry, timeoutMs: TIMEOUT_MS },
       },
     });
     await gateway.listed({ tools: ['patient', 'hasty'] });
-  }, 30_000);
+  });
 
   /** The id that the server sees of the call made by `start`. */
   async function begin(start: () => unknown): Promise<unknown> {
@@ -97,7 +102,7 @@ describe.each(['stdio', 'http'])('a cancelled call (%s)', (kind) => {
 
   it('is not cancelled because the connection broke', async () => {
     const session = await RawSession.open(gateway.url);
-    const params = { name: 'patient__slow', _meta: { progressToken: 1 } };
+    const params = { name: 'patient__slow', arguments: { steps: 3 }, _meta: { progressToken: 1 } };
     const stream = await session.stream('tools/call', params);
     await stream.message('progress', ({ method }) => method === 'notifications/progress');
     stream.disconnect();
@@ -126,7 +131,7 @@ describe.each(['stdio', 'http'])('a cancelled call (%s)', (kind) => {
     const { error } = await session.callTool('hasty__hang');
     expect(error).toEqual({
       code: -31008,
-      message: 'TIMEOUT: server hasty did not answer tools/call within 300 ms',
+      message: 'TIMEOUT: server hasty did not answer tools/call within 1000 ms',
       data: { code: 'TIMEOUT', server: 'hasty' },
     });
     await isCancelled(await id);
@@ -138,7 +143,7 @@ describe.each(['stdio', 'http'])('a cancelled call (%s)', (kind) => {
     const params = { name: 'hasty__slow', _meta: { progressToken: 1 } };
     const { result, before } = await session.request('tools/call', params);
     expect(result).toEqual(text('done'));
-    expect(before).toHaveLength(10);
+    expect(before).toHaveLength(STEPS);
   });
 
   it('is ignored when its id is unknown', async () => {

@@ -36,7 +36,7 @@ beforeAll(async () => {
   gateway = launchGateway(['--config', config]);
   await gateway.listening();
   await gateway.listed({ tools: ['slow'] }, { authorization: `Bearer ${key}` });
-}, 60_000);
+});
 
 /** Replaces KEY by the key, which is created after the table of cases. */
 const withKey = (word: string): string => (word === 'KEY' ? key : word);

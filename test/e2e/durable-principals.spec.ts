@@ -57,7 +57,7 @@ describe('a session opened with a token of an issuer, after the gateway was kill
     id = await listener.subscribed(A);
     await processes.restart('SIGKILL');
     back = processes.sessionOf(listener);
-  }, 30_000);
+  });
 
   it('is unknown to every other principal, for every kind of request', async () => {
     expect(await statusesOf(back, await newToken(OTHER_CLIENT))).toEqual([404, 404, 404, 404]);

@@ -390,11 +390,7 @@ describe('subscriptions after a restart', () => {
 
   it('end when their client does not come back', async () => {
     expect(revived).toHaveLength(1);
-    await until(
-      'the gateway unsubscribes at the server',
-      () => subscriptionRequests(docs).includes('-x://a'),
-      20_000,
-    );
+    await untilRequested(docs, '-x://a');
     expect(await abandoned.subscriptions()).toEqual([]);
   });
 });

@@ -93,7 +93,7 @@ describe('requests of the gateway', () => {
         NO_PROXY: 'other.internal',
       },
     );
-  }, 30_000);
+  });
 
   const targets = (method: string): string[] =>
     proxy.requests.filter((request) => request.method === method).map(({ target }) => target);

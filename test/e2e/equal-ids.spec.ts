@@ -34,7 +34,7 @@ describe('clients that all use the same ids', () => {
     });
     await gateway.listed({ tools: ['stdio', 'http'] });
     clients = await Promise.all(Array.from({ length: CLIENTS }, () => RawSession.open(gateway.url)));
-  }, 30_000);
+  });
 
   it.each(['stdio', 'http'])(
     `get their own answers: ${CLIENTS} clients, ${ROUNDS} rounds, every request with id 1 (%s)`,
@@ -52,7 +52,6 @@ describe('clients that all use the same ids', () => {
       }
       expect(misrouted).toBe(0);
     },
-    30_000,
   );
 
   it.each(['stdio', 'http'])(
@@ -73,7 +72,6 @@ describe('clients that all use the same ids', () => {
         for (const { params } of messages) expect(params?.['data']).toBe(`${index}`);
       });
     },
-    30_000,
   );
 
   it('do not cancel the requests of other clients', async () => {

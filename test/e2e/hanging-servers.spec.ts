@@ -8,7 +8,10 @@ import { ScriptedError, ScriptedServer, text } from '../kit/scripted-server/scri
 import { until, within } from '../kit/until.js';
 
 /** Far below every timeout of the hanging servers, far above what a busy machine needs. */
-const SOON_MS = 3000;
+const SOON_MS = 10_000;
+
+/** Far above what a server that answers needs on a busy machine. */
+const TIMEOUT_MS = 800;
 
 describe('servers that hang', () => {
   let gateway: Gateway;
@@ -46,17 +49,29 @@ describe('servers that hang', () => {
         missing: { command: '/nonexistent/program' },
         silent: { command: 'sleep', args: ['600'] },
         refusing: { url: 'http://127.0.0.1:9/mcp' },
-        stuck: { ...stuck.stdio(), timeoutMs: 300 },
+        stuck: { ...stuck.stdio(), timeoutMs: TIMEOUT_MS },
         healthy: healthy.stdio(),
       },
     });
     delay = performance.now() - began - (await withoutServers);
     await gateway.listed({ tools: ['stuck', 'healthy'], prompts: ['listless'] });
     session = await RawSession.open(gateway.url);
-  }, 30_000);
+  });
+
+  // First, because the time for the first lists ends 30 seconds after the start.
+  it('make the gateway degraded, and unready only until the time for the first lists is over', async () => {
+    const ready = await within('readiness', exchange(gateway.urlOf('/health/ready')), SOON_MS);
+    expect(JSON.parse(ready.text)).toMatchObject({
+      details: {
+        servers: { status: 'degraded' },
+        requiredServers: { status: 'up' },
+        startup: { status: 'down' },
+      },
+    });
+  });
 
   it('do not delay the start', () => {
-    expect(delay).toBeLessThan(2000);
+    expect(delay).toBeLessThan(SOON_MS);
   });
 
   it('do not delay a list, which leaves them out', async () => {
@@ -84,17 +99,6 @@ describe('servers that hang', () => {
     expect(gateway.logs.filter(({ message }) => message === 'tools/list failed')).toHaveLength(1);
   });
 
-  it('make the gateway degraded, and unready only until the time for the first lists is over', async () => {
-    const ready = await within('readiness', exchange(gateway.urlOf('/health/ready')), SOON_MS);
-    expect(JSON.parse(ready.text)).toMatchObject({
-      details: {
-        servers: { status: 'degraded' },
-        requiredServers: { status: 'up' },
-        startup: { status: 'down' },
-      },
-    });
-  });
-
   it('do not delay the calls of another server', async () => {
     const hanging = Array.from({ length: 5 }, () => session.callTool('stuck__hang'));
     const { result } = await within('the call', session.callTool('healthy__echo'), SOON_MS);
@@ -104,14 +108,14 @@ describe('servers that hang', () => {
 
   it('with one slow tool stay available to other clients', async () => {
     const neighbour = await RawSession.open(gateway.url);
-    const end = performance.now() + 1500;
+    const end = performance.now() + 1.5 * TIMEOUT_MS;
     const slow = Array.from({ length: 4 }, async () => {
       while (performance.now() < end) await session.callTool('stuck__hang');
     });
     const outcomes: unknown[] = [];
     while (performance.now() < end) outcomes.push((await neighbour.callTool('stuck__echo')).error?.code);
     await Promise.all(slow);
-    expect(outcomes.length).toBeGreaterThan(20);
+    expect(outcomes.length).toBeGreaterThan(5);
     expect(outcomes.filter((code) => code !== undefined)).toEqual([]);
     // Nothing else is in flight: only a probe shows that the server answers.
     await Promise.all(Array.from({ length: 4 }, () => session.callTool('stuck__hang')));
@@ -127,12 +131,12 @@ describe('servers that hang', () => {
     }
     const began = performance.now();
     const { error } = await session.callTool('stuck__echo');
-    expect(performance.now() - began).toBeLessThan(250);
+    expect(performance.now() - began).toBeLessThan(TIMEOUT_MS);
     expect(error).toMatchObject({ code: -31003, data: { code: 'SERVER_UNAVAILABLE', server: 'stuck' } });
     await gateway.logged({ level: 'warn', message: 'server does not answer', server: 'stuck' }, from);
 
     // It still does not respond to pings, but to the next probe, which requests a list.
-    await gateway.logged({ message: 'server answers again', server: 'stuck' }, from, 15_000);
+    await gateway.logged({ message: 'server answers again', server: 'stuck' }, from);
     expect((await session.callTool('stuck__echo')).result).toEqual(text('echo'));
   });
 

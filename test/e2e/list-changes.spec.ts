@@ -40,7 +40,7 @@ describe('a list change of a server', () => {
     url = gateway.url;
     sessions = await Promise.all([1, 2, 3].map(() => RawSession.open(url)));
     streams = await Promise.all(sessions.map((session) => session.listen()));
-  }, 30_000);
+  });
 
   const counts = (method: string): number[] => streams.map((stream) => stream.count(method));
 
@@ -67,6 +67,7 @@ describe('a list change of a server', () => {
     expect(await toolsOf('stale')).toEqual(['stale__first']);
     expect((await sessions[0]!.callTool('stale__first')).error?.code).toBe(-32602);
     await until('the list is fetched again', async () => (await toolsOf('stale')).join() === 'stale__second');
+    await drainNotifications();
   });
 
   it.each(['stdio', 'http'])(

@@ -35,7 +35,7 @@ describe('log messages', () => {
     await gateway.listed({ tools: ['s'] });
     url = gateway.url;
     metricsUrl = gateway.urlOf('/metrics');
-  }, 30_000);
+  });
 
   async function listener(level?: string): Promise<[RawSession, Events]> {
     const session = await RawSession.open(url);

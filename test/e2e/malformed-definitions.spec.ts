@@ -56,7 +56,7 @@ describe('malformed definitions', () => {
     const both = ['odd', 'healthy'];
     await gateway.listed({ tools: both, prompts: both, resources: both, resourceTemplates: both });
     clients = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
-  }, 30_000);
+  });
 
   it('break no list for clients of both SDKs, also beside those of a healthy server', async () => {
     for (const client of clients) {

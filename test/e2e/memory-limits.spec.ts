@@ -41,7 +41,7 @@ describe('memory limits', () => {
       limits: { streamStuckMs: 3000, unreadBytesPerSession: MEGABYTE },
     });
     await gateway.listed({ tools: ['docs'], resources: ['docs'] });
-  }, 30_000);
+  });
 
   const limited = async (limit: string): Promise<number> => {
     const { text: metrics } = await exchange(gateway.urlOf('/metrics'));
@@ -120,9 +120,9 @@ describe('memory limits', () => {
     });
     const isClosed = async (): Promise<boolean> =>
       (await session.callTool('docs__small')).error === undefined;
-    await until('the clients that do not read are disconnected', isClosed, 20_000);
+    await until('the clients that do not read are disconnected', isClosed);
     for (const socket of sockets) socket.destroy();
-  }, 30_000);
+  });
 
   it('deliver no update before the response of the batch that subscribed', async () => {
     const client = await SubscribedClient.open(gateway.url, { protocolVersion: '2025-03-26' });

@@ -105,7 +105,7 @@ describe('meta tools', () => {
     // A client that has listed the tools checks every result against the listed schema.
     await Promise.all([v1.listTools(), v2.listTools()]);
     session = await RawSession.open(gateway.url);
-  }, 30_000);
+  });
 
   /** Calls with both SDKs, which must get the same result. */
   async function call(name: string, args: object = {}): Promise<Result> {

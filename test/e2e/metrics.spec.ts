@@ -9,6 +9,8 @@ import { ScriptedServer, ScriptedError, text } from '../kit/scripted-server/scri
 import { until } from '../kit/until.js';
 
 const ADMIN_TOKEN = 'an-admin-token-of-some-length';
+/** Far above what a server that answers needs on a busy machine. */
+const TIMEOUT_MS = 1000;
 /** Marks a request as forwarded by a proxy, so that its client is not on this machine. */
 const REMOTE = { 'x-forwarded-for': '203.0.113.7' };
 
@@ -36,12 +38,12 @@ describe('/metrics', () => {
   beforeAll(async () => {
     killed = await ScriptedServer.start();
     gateway = await startGateway({
-      mcpServers: { s: { ...scripted.stdio(), timeoutMs: 300 }, killed: killed.stdio() },
+      mcpServers: { s: { ...scripted.stdio(), timeoutMs: TIMEOUT_MS }, killed: killed.stdio() },
       admin: { token: ADMIN_TOKEN },
     });
     await gateway.listed({ tools: ['s'] });
     session = await RawSession.open(gateway.url);
-  }, 30_000);
+  });
 
   it('is in the Prometheus text format', async () => {
     const { status, headers } = await exchange(gateway.urlOf('/metrics'));
@@ -91,9 +93,10 @@ describe('/metrics', () => {
   it('measures the duration of requests', async () => {
     const now = await scrape(gateway);
     const labels = { method: 'tools/call', outcome: 'error' };
-    // It includes the call that timed out after 300 ms.
-    expect(now.value('mcp_request_duration_seconds_sum', labels)).toBeGreaterThan(0.29);
-    expect(now.value('mcp_request_duration_seconds_sum', labels)).toBeLessThan(10);
+    // It includes the call that timed out.
+    const seconds = TIMEOUT_MS / 1000;
+    expect(now.value('mcp_request_duration_seconds_sum', labels)).toBeGreaterThan(0.95 * seconds);
+    expect(now.value('mcp_request_duration_seconds_sum', labels)).toBeLessThan(20 * seconds);
     expect(now.value('mcp_request_duration_seconds_bucket', { ...labels, le: '0.25' })).toBeLessThan(
       now.value('mcp_request_duration_seconds_count', labels)!,
     );
@@ -129,7 +132,10 @@ describe('/metrics', () => {
     const labels = { server_id: 'killed' };
     const restarts = async (): Promise<number> =>
       (await scrape(gateway)).value('gatehouse_backend_restarts_total', labels)!;
-    await until('the server was started', () => killed.links.length === 1);
+    await until(
+      'the server is up',
+      async () => (await scrape(gateway)).value('mcp_backend_up', labels) === 1,
+    );
     const before = await restarts();
     process.kill(killed.link.pid!, 'SIGKILL');
     await until('the restart is counted', async () => (await restarts()) > before);
@@ -211,7 +217,7 @@ describe('/metrics', () => {
 describe('the series of /metrics', () => {
   it('do not depend on the input of clients', async () => {
     const gateway = await startGateway({
-      mcpServers: { s: { ...scripted.stdio(), timeoutMs: 300 } },
+      mcpServers: { s: scripted.stdio() },
       projects: { p: { servers: ['s'] } },
     });
     await gateway.listed({ tools: ['s'] });
@@ -248,7 +254,7 @@ describe('the series of /metrics', () => {
     await sendVariedInput(40);
     expect((await scrape(gateway)).ownSeries).toEqual(before);
     expect(before.length).toBeLessThan(400);
-  }, 30_000);
+  });
 
   it('of a removed server are dropped, and the others stay', async () => {
     const file = writeConfig({ mcpServers: { goes: scripted.stdio(), stays: scripted.stdio() } });
@@ -321,7 +327,7 @@ describe('the alerts and the dashboard', () => {
     const gateway = await startGateway({ mcpServers: { s: scripted.stdio() } });
     await gateway.listed({ tools: ['s'] });
     now = await scrape(gateway);
-  }, 30_000);
+  });
 
   it('query only existing metrics in alerts', () => {
     expect(rules.length).toBeGreaterThan(10);

@@ -85,7 +85,7 @@ describe('a name or URI with the id of a configured server', () => {
     await gateway.listed({ tools: ['imitator', 'a', 'a__b'], resources: ['imitator'] }, bearer('all'));
     all = await RawSession.open(gateway.url, { headers: bearer('all') });
     tenant = await RawSession.open(gateway.url, { headers: bearer('tenant') });
-  }, 30_000);
+  });
 
   it.each(['gone', 'off'])(
     'is unknown while the server is disabled or its tool switched off, and reaches no other server (%s)',

@@ -47,7 +47,7 @@ describe('naming', () => {
 
     beforeAll(async () => {
       [, session] = await start({});
-    }, 30_000);
+    });
 
     it('prefixes every tool and prompt with its server, in the order of the names', async () => {
       const tools = await namesOf(session, 'tools');

@@ -32,7 +32,7 @@ describe('paginated lists', () => {
     });
     await gateway.listed({ tools: ['main', 'paging', 'looping'], prompts: ['main'] });
     session = await RawSession.open(gateway.url);
-  }, 30_000);
+  });
 
   const ALL = [
     'looping__again',

@@ -65,7 +65,7 @@ describe('the limits of one key', () => {
     });
     admin = new AdminClient(gateway);
     await gateway.listed({ tools: ['small', 'raised', 'own'] }, { authorization: 'Bearer a' });
-  }, 30_000);
+  });
 
   /** Ends the calls at the server until the promise settles. */
   async function releaseUntil<T>(done: Promise<T>): Promise<T> {

@@ -78,7 +78,7 @@ describe('a project', () => {
     });
     await gateway.listed({ tools: ['left', 'right'], prompts: ['left', 'right'] });
     session = await RawSession.open(gateway.url);
-  }, 30_000);
+  });
 
   const at = (project: string): string => gateway.urlOf(`/projects/${project}/mcp`);
   const open = (introduction?: SessionOptions): Promise<RawSession> =>

@@ -57,7 +57,7 @@ describe('resources of real servers over stdio, Streamable HTTP and SSE', () => 
       resourceTemplates: TRANSPORTS,
     });
     [v1, v2] = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
-  }, 60_000);
+  });
 
   const clients = (): (ClientV1 | ClientV2)[] => [v1, v2];
 

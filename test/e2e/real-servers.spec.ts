@@ -50,7 +50,7 @@ describe('the gateway with real servers over stdio, Streamable HTTP and SSE', ()
     );
     await gateway.listed({ tools: [...TRANSPORTS, 'files', 'memory'], prompts: TRANSPORTS });
     [v1, v2] = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
-  }, 60_000);
+  });
 
   it('sends its name, capabilities and the instructions of its servers', () => {
     expect(v1.getServerVersion()).toMatchObject({ name: 'gatehouse' });

@@ -35,7 +35,7 @@ describe('a list change of resources', () => {
     await gateway.listed({ resources: both, resourceTemplates: both, prompts: both });
     sessions = await Promise.all(PATHS.map((path) => RawSession.open(gateway.urlOf(path))));
     streams = await Promise.all(sessions.map((session) => session.listen()));
-  }, 30_000);
+  });
 
   const counts = (method = RESOURCES_CHANGED): number[] => streams.map((stream) => stream.count(method));
 

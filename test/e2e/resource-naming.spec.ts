@@ -187,7 +187,7 @@ describe('public resource URIs', () => {
       const both = ['filesystem', 's3'];
       await gateway.listed({ resources: both, resourceTemplates: both });
       session = await RawSession.open(gateway.url);
-    }, 30_000);
+    });
 
     it('are listed in that style, sorted and unique', async () => {
       const resources = await session.list('resources');

@@ -39,7 +39,7 @@ describe('paginated lists of resources', () => {
     });
     await gateway.listed({ resources: ['main', 'other'], resourceTemplates: ['main', 'other'] });
     session = await RawSession.open(gateway.url);
-  }, 30_000);
+  });
 
   function add(...letters: string[]): void {
     for (const letter of letters)

@@ -94,7 +94,7 @@ describe('resources', () => {
       prompts: ['logs'],
     });
     session = await RawSession.open(gateway.url);
-  }, 30_000);
+  });
 
   const readRequests = (): number =>
     [logs, db, bare, empty].reduce((sum, one) => sum + one.countOf('resources/read'), 0);

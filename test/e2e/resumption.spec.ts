@@ -38,7 +38,7 @@ describe('a broken event stream', () => {
     });
     gateway = await startGateway({ mcpServers: { s: server.http } });
     await gateway.listed({ tools: ['s'] });
-  }, 30_000);
+  });
 
   /** Starts a call; returns its event stream after the first progress, and its control. */
   async function begin(session: RawSession, id: string): Promise<[Events, ControlledCall]> {

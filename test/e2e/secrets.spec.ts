@@ -93,7 +93,7 @@ describe('a secret from the environment', () => {
     const authorization = `Bearer ${KEY}`;
     await gateway.listed({ tools: ['child', 'http', 'sse'] }, { authorization });
     session = await RawSession.open(gateway.url, { headers: { authorization } });
-  }, 30_000);
+  });
 
   const outputs = (): string[] => [
     gateway.stdout,
@@ -111,9 +111,9 @@ describe('a secret from the environment', () => {
   it('reaches its server and is not in the log', async () => {
     for (const id of ['child', 'http', 'sse'])
       expect(textIn(await session.callTool(`${id}__t`))).toBe('done');
-    await gateway.logged({ server: 'crashing', message: 'server is crash-loop' }, 0, 15_000);
+    await gateway.logged({ server: 'crashing', message: 'server is crash-loop' });
     expect(leaks()).toEqual([]);
-  }, 30_000);
+  });
 
   it('is neither sent to clients nor logged when a failing server repeats it', async () => {
     for (const proxy of proxies) proxy.isBroken = true;
@@ -194,8 +194,8 @@ describe('a secret from the environment', () => {
   });
 
   it('is not logged at shutdown', async () => {
-    expect((await gateway.stop('SIGTERM', 15_000)).code).toBe(0);
+    expect((await gateway.stop()).code).toBe(0);
     expect(gateway.logs.length).toBeGreaterThan(20);
     expect(leaks()).toEqual([]);
-  }, 20_000);
+  });
 });

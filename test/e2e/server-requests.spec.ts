@@ -53,7 +53,7 @@ describe('a request of a server', () => {
       },
     });
     await gateway.listed({ tools: ['http', 'sse', 'shared', 'exclusive-tool', 'exclusive', 'session'] });
-  }, 30_000);
+  });
 
   /** A client that answers every request of a server with its own name. */
   async function openNamed(name: string, capabilities: object = ALL): Promise<RawSession> {

@@ -105,7 +105,7 @@ describe('with isolation: session', () => {
       },
     });
     await gateway.listed({ tools: ['everything', 'own'], resources: ['own'] });
-  }, 30_000);
+  });
 
   async function open(capabilities: object): Promise<RawSession> {
     const client = await RawSession.open(gateway.url, { capabilities });

@@ -36,7 +36,7 @@ describe('a subscription', () => {
       },
     });
     await processes.gateway.listed({ resources: ['stars', 'silent', 'polled'] });
-  }, 30_000);
+  });
 
   it('to a server that answers GET with 405 is made at the server and polled with watch.pollMs', async () => {
     const client = await SubscribedClient.of(processes.gateway.url, 'resource://polled/x://a');

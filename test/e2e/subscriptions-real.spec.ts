@@ -60,7 +60,7 @@ describe('updates of a real server', () => {
       },
     });
     await gateway.listed({ tools: TRANSPORTS, resources: TRANSPORTS });
-  }, 60_000);
+  });
 
   it.each(TRANSPORTS)('over %s reach exactly the subscribed clients of both SDKs', async (server) => {
     const [one, other, last] = DOCUMENTS.map(

@@ -10,7 +10,6 @@ import { until, within } from '../kit/until.js';
 
 const RESOURCES = 100_000;
 const PAGE = 10_000;
-const UPDATE_TIMEOUT_MS = 3000;
 
 const resourceAt = (at: number): object => {
   const name = `${String(at).padStart(6, '0')}.txt`;
@@ -46,18 +45,18 @@ describe('terminal UI with 100,000 resources', () => {
     );
     terminal = runTuiOn(gateway, SMALL);
     await terminal.shows('▶ archive');
-  }, 60_000);
+  });
 
   it('shows the first rows and the total', async () => {
     terminal.type('4');
-    await terminal.shows('1 of 100,000', UPDATE_TIMEOUT_MS);
-    await terminal.shows(/▶ resource:\/\/archi.*000000\.txt/, UPDATE_TIMEOUT_MS);
+    await terminal.shows('1 of 100,000');
+    await terminal.shows(/▶ resource:\/\/archi.*000000\.txt/);
     expect(terminal.text).toContain('4 Resources 100k');
   });
 
   it('moves page by page', async () => {
     terminal.press('pagedown', 'pagedown', 'pagedown');
-    await terminal.shows(/▶ resource:\/\/archi.*0000(4|5)\d\.txt/, UPDATE_TIMEOUT_MS);
+    await terminal.shows(/▶ resource:\/\/archi.*0000(4|5)\d\.txt/);
   });
 
   it('moves to the last row and back to the first', async () => {
@@ -65,7 +64,7 @@ describe('terminal UI with 100,000 resources', () => {
     await terminal.shows('100,000 of 100,000');
     await terminal.shows(/▶ resource:\/\/archi.*099999\.txt/);
     terminal.type('g');
-    await terminal.shows(/▶ resource:\/\/archi.*000000\.txt/, UPDATE_TIMEOUT_MS);
+    await terminal.shows(/▶ resource:\/\/archi.*000000\.txt/);
   });
 
   it('searches while the user types', async () => {
@@ -85,7 +84,7 @@ describe('terminal UI with 100,000 resources', () => {
     const relay = archive.links.find((link) => link instanceof StdioLink && link.isOpen) as StdioLink;
     for (const words of ['SIGUSR2 number 1', 'SIGUSR2 number 2']) {
       process.kill(relay.pid!, 'SIGUSR2');
-      await terminal.shows(words, UPDATE_TIMEOUT_MS);
+      await terminal.shows(words);
     }
     terminal.type('q');
     await within('the program to end', terminal.exited);

@@ -16,7 +16,7 @@ describe('terminal UI and its terminal', () => {
     tuiGateway = await TuiGateway.open();
     terminal = tuiGateway.tui(LARGE, [], { NO_COLOR: '1' });
     await terminal.shows('▶ everything');
-  }, 60_000);
+  });
 
   it('shows list and details side by side', async () => {
     terminal.type('4/newest\r');

@@ -14,7 +14,7 @@ let tuiGateway: TuiGateway;
 
 beforeAll(async () => {
   tuiGateway = await TuiGateway.open();
-}, 60_000);
+});
 
 const since = async (): Promise<unknown> => (await tuiGateway.admin.get('servers/memory')).json['since'];
 
@@ -25,7 +25,7 @@ describe.each([SMALL, LARGE])('terminal UI at $columns columns and $rows rows', 
   beforeAll(async () => {
     terminal = tuiGateway.tui(size);
     await terminal.shows('▶ everything');
-  }, 40_000);
+  });
 
   it('starts with the servers on the alternate screen', async () => {
     await terminal.shows('5 Subscriptions 0');

@@ -31,7 +31,7 @@ describe('unlisted resource links', () => {
     });
     await gateway.listed({ tools: ['app'], resources: ['app'] });
     clients = await Promise.all([connectV1(gateway.url), connectV2(gateway.url)]);
-  }, 30_000);
+  });
 
   it('are not readable before a tool or result contained them, and no server gets a request', async () => {
     const before = server.countOf('resources/read');

@@ -31,6 +31,6 @@ beforeEach(() => {
 afterEach(async () => {
   inTest = false;
   await runAll(testCleanups);
-}, 30_000);
+});
 
-afterAll(() => runAll(fileCleanups), 30_000);
+afterAll(() => runAll(fileCleanups));

@@ -14,7 +14,7 @@ export interface Running {
   readonly done: Promise<Run>;
 }
 
-const TIMEOUT_MS = 25_000;
+const TIMEOUT_MS = 50_000;
 
 /** Runs the command line with only PATH, HOME and the given variables in its environment. */
 export function launch(args: readonly string[], env: NodeJS.ProcessEnv = {}, input = ''): Running {

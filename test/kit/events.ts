@@ -18,6 +18,8 @@ export interface Message {
 /** The events of one response, read as they arrive. */
 export class Events {
   readonly all: ServerEvent[] = [];
+  /** The messages so far; events without data are left out. */
+  readonly messages: Message[] = [];
   hasEnded = false;
   private rest = '';
   private listener: (message: Message) => void = () => {};
@@ -30,11 +32,6 @@ export class Events {
 
   get status(): number {
     return this.response.statusCode!;
-  }
-
-  /** The messages so far; events without data are left out. */
-  get messages(): Message[] {
-    return this.all.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as Message);
   }
 
   /** Called with every later message. */
@@ -82,6 +79,9 @@ export class Events {
       .trim();
     const event = { id, data: data.join('\n') };
     this.all.push(event);
-    if (event.data !== '') this.listener(JSON.parse(event.data) as Message);
+    if (event.data === '') return;
+    const message = JSON.parse(event.data) as Message;
+    this.messages.push(message);
+    this.listener(message);
   }
 }

@@ -3,15 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { jest } from '@jest/globals';
 import { exitOf, killAfterTest, type Exit } from './processes.js';
 import { MAIN, NODE } from './program.js';
 import { RawSession, type ListMember } from './raw-session.js';
 import { tempDir } from './temp-dir.js';
 import { until, within } from './until.js';
-
-/** On a busy machine a process takes seconds to start. */
-jest.setTimeout(30_000);
 
 export interface LogEntry {
   readonly level: string;

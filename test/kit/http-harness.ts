@@ -9,12 +9,6 @@ import {
 } from '../../src/backends/http/streamable-http-transport.js';
 import { within } from './until.js';
 
-const DEFAULT_TIMEOUT_MS = 4000;
-
-/** `within` with a timeout below that of a test. */
-export const inTime = <T>(what: string, event: Promise<T>, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<T> =>
-  within(what, event, timeoutMs);
-
 /** Items in the order in which they arrived; `next` waits for the first one that was not taken yet. */
 export class ArrivalQueue<T> {
   readonly all: T[] = [];
@@ -30,7 +24,7 @@ export class ArrivalQueue<T> {
 
   async next(): Promise<T> {
     while (this.all.length <= this.taken) {
-      await inTime(this.what, new Promise<void>((resolve) => (this.wake = resolve)));
+      await within(this.what, new Promise<void>((resolve) => (this.wake = resolve)));
     }
     return this.all[this.taken++] as T;
   }
@@ -143,7 +137,7 @@ export function observe(transport: HttpTransport) {
 
 /** The fault that a request rejects with; `done` when it resolves. */
 export const faultOf = (request: Promise<void>): Promise<unknown> =>
-  inTime(
+  within(
     'a request to settle',
     request.then(
       () => 'done',

@@ -54,8 +54,9 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** Resolves when the process has ended and its output is read. */
 export function exitOf(child: ChildProcess): Promise<Exit> {
-  return new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  return new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
 }
 
 /** Ends the process after the test, first with SIGTERM. */
@@ -66,6 +67,6 @@ export function killAfterTest(child: ChildProcess, exited: Promise<Exit>): void 
   onCleanup(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
-    await within(`process ${child.pid} to end`, exited, 8000).finally(killNow);
+    await within(`process ${child.pid} to end`, exited).finally(killNow);
   });
 }

@@ -11,9 +11,6 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** On a busy machine a program takes seconds to start. */
-const DEFAULT_TIMEOUT_MS = 15_000;
-
 /** Longer than the time between two writes of one update. */
 const STEADY_MS = 250;
 /** A few frames. This is enough where the expected screen is known. */
@@ -120,7 +117,7 @@ export class PseudoTerminal {
     for (const key of keys) this.type(KEYS[key]);
   }
 
-  async shows(wanted: string | RegExp, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<void> {
+  async shows(wanted: string | RegExp, timeoutMs?: number): Promise<void> {
     const isShown = (): boolean =>
       typeof wanted === 'string' ? this.text.includes(wanted) : wanted.test(this.text);
     await until(`the screen shows ${String(wanted)}`, isShown, timeoutMs).catch((error: Error) => {
@@ -129,13 +126,11 @@ export class PseudoTerminal {
   }
 
   async hides(gone: string): Promise<void> {
-    await until(
-      `the screen no longer shows ${gone}`,
-      () => !this.text.includes(gone),
-      DEFAULT_TIMEOUT_MS,
-    ).catch((error: Error) => {
-      throw new Error(`${error.message}; it shows\n${this.text}`);
-    });
+    await until(`the screen no longer shows ${gone}`, () => !this.text.includes(gone)).catch(
+      (error: Error) => {
+        throw new Error(`${error.message}; it shows\n${this.text}`);
+      },
+    );
   }
 
   /** The screen after it did not change for a while. */

@@ -1,5 +1,8 @@
-const DEFAULT_TIMEOUT_MS = 10_000;
+/** More than any condition takes on a busy machine, and less than the timeout of a test. */
+const DEFAULT_TIMEOUT_MS = 20_000;
 const POLL_MS = 10;
+/** The interval after the first quarter of a second: polls by requests take time of the processes that they wait for. */
+const LATER_POLL_MS = 30;
 
 /** Polls until the result is not false, null or undefined, and returns it. `what` is in the error of a timeout. */
 export async function until<T>(
@@ -7,14 +10,14 @@ export async function until<T>(
   condition: () => T | Promise<T>,
   timeoutMs = DEFAULT_TIMEOUT_MS,
 ): Promise<Exclude<T, false | null | undefined>> {
-  const deadline = performance.now() + timeoutMs;
+  const startedAt = performance.now();
   for (;;) {
     const result = await condition();
     if (result !== false && result !== null && result !== undefined)
       return result as Exclude<T, false | null | undefined>;
-    if (performance.now() > deadline)
-      throw new Error(`timed out after ${timeoutMs} ms, waiting until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const waitedMs = performance.now() - startedAt;
+    if (waitedMs > timeoutMs) throw new Error(`timed out after ${timeoutMs} ms, waiting until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, waitedMs < 250 ? POLL_MS : LATER_POLL_MS));
   }
 }
 

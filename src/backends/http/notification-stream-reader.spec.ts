@@ -3,10 +3,10 @@ import {
   responseText,
   startEventStream,
   sendJson,
-  inTime,
   HttpHarness,
   type IncomingRequest,
 } from '../../../test/kit/http-harness.js';
+import { within } from '../../../test/kit/until.js';
 import type { StreamableHttpOptions, StreamableHttpTransport } from './streamable-http-transport.js';
 
 const harness = new HttpHarness();
@@ -196,7 +196,7 @@ describe('NotificationStreamReader', () => {
     await initialize(transport);
     transport.openNotificationStream();
     for (let n = 0; n < 3; n++) await messages.next();
-    await inTime('the silent stream to be closed', gets[0]?.disconnected ?? Promise.resolve());
+    await within('the silent stream to be closed', gets[0]?.disconnected ?? Promise.resolve());
     expect(gets[1]?.headers['last-event-id']).toBe('1');
     expect([states.all, errors.all]).toEqual([['open'], []]);
   });
@@ -211,7 +211,7 @@ describe('NotificationStreamReader', () => {
     expect(states.all).toEqual(['open', 'silent', 'silent']);
     expect([gets.length, errors.all]).toEqual([1, []]);
     transport.reopenNotificationStream();
-    await inTime('the dead stream to be closed', gets[0]?.disconnected ?? Promise.resolve());
+    await within('the dead stream to be closed', gets[0]?.disconnected ?? Promise.resolve());
     while ((await states.next()) !== 'lost');
     expect(await states.next()).toBe('open');
   });
@@ -222,9 +222,9 @@ describe('NotificationStreamReader', () => {
         startEventStream(response);
         const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), 20);
         response.once('close', () => clearInterval(keepAlive));
-        if (n === 1) setTimeout(() => response.end(), 400);
+        if (n === 1) setTimeout(() => response.end(), 900);
       },
-      { streamIdleMs: 200 },
+      { streamIdleMs: 600 },
     );
     transport.openNotificationStream();
     for (let n = 0; n < 3; n++) await states.next();

@@ -1,13 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { TransportError } from '../link/transport.js';
-import {
-  callText,
-  responseText,
-  faultOf,
-  sendJson,
-  inTime,
-  HttpHarness,
-} from '../../../test/kit/http-harness.js';
+import { callText, responseText, faultOf, sendJson, HttpHarness } from '../../../test/kit/http-harness.js';
+import { within } from '../../../test/kit/until.js';
 
 const harness = new HttpHarness();
 afterEach(harness.release);
@@ -68,7 +62,7 @@ describe('PendingPost with an HTTP response without the JSON-RPC response', () =
     const { server, transport } = await harness.serve(({ response }) => {
       response.writeHead(status, { ...(type && { 'content-type': type }), ...headers }).end(body);
     });
-    const error = await inTime(
+    const error = await within(
       'the failure',
       transport.sendText(callText(1), 1).catch((thrown: Error) => thrown),
     );

@@ -8,10 +8,10 @@ import {
   startEventStream,
   ScriptedHttpServer,
   sendJson,
-  inTime,
   HttpHarness,
   type IncomingRequest,
 } from '../../../test/kit/http-harness.js';
+import { within } from '../../../test/kit/until.js';
 
 const harness = new HttpHarness();
 afterEach(harness.release);
@@ -41,7 +41,7 @@ describe('PendingPost with a failing server', () => {
         type === 'text/html' ? 'broken' : 'too-large',
       );
       const incoming = await server.requests.next();
-      await inTime('the connection to be closed', incoming.disconnected);
+      await within('the connection to be closed', incoming.disconnected);
       // More than the limit, because of the kernel buffers of the loopback connection.
       expect(sent).toBeLessThan(32 * MiB);
     },
@@ -85,13 +85,13 @@ describe('PendingPost with a failing server', () => {
     expect(await faultOf(transport.sendText(callText(1), 1))).toBe('broken');
     expect(await faultOf(transport.sendText(callText(3), 3))).toBe('broken');
     streams[0]?.response.end(`data: ${responseText(2)}\n\n`);
-    await inTime('the answer', silent);
+    await within('the answer', silent);
   });
 
   it('fails when a notification is not accepted in time', async () => {
     const { server, transport } = await harness.serve(() => {}, { acceptTimeoutMs: 60 });
     expect(await faultOf(transport.sendText(NOTIFICATION))).toBe('broken');
-    await inTime('the connection to be closed', (await server.requests.next()).disconnected);
+    await within('the connection to be closed', (await server.requests.next()).disconnected);
   });
 
   it('fails when the connection closes before or within the response', async () => {

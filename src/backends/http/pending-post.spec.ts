@@ -3,11 +3,11 @@ import {
   callText,
   responseText,
   startEventStream,
-  inTime,
   HttpHarness,
   sendJson,
   type IncomingRequest,
 } from '../../../test/kit/http-harness.js';
+import { within } from '../../../test/kit/until.js';
 
 const harness = new HttpHarness();
 afterEach(harness.release);
@@ -68,7 +68,7 @@ describe('PendingPost', () => {
       for (const { response, id } of open.toReversed()) response.end(`data: ${responseText(id)}\n\n`);
     });
     const ids = Array.from({ length: 20 }, (_, i) => i);
-    await inTime('all answers', Promise.all(ids.map((id) => transport.sendText(callText(id), id))));
+    await within('all answers', Promise.all(ids.map((id) => transport.sendText(callText(id), id))));
     expect(messages.all).toHaveLength(40);
     for (const { message, received } of messages.all) {
       const { id, params } = message as { id?: number; params?: { of: number } };
@@ -81,9 +81,9 @@ describe('PendingPost', () => {
       startEventStream(response);
       response.write(`data: ${responseText(id)}\n\n`);
     });
-    await inTime('the answer', transport.sendText(callText(1), 1));
+    await within('the answer', transport.sendText(callText(1), 1));
     expect(server.sockets.size).toBe(1);
-    await inTime('the stream to be closed', (await server.requests.next()).disconnected);
+    await within('the stream to be closed', (await server.requests.next()).disconnected);
   });
 
   it.each([202, 200, 204])('treats HTTP %d as acceptance of a notification', async (status) => {
@@ -136,7 +136,7 @@ describe('PendingPost', () => {
       () => 'done',
       (error: Error) => error.message,
     );
-    expect(await inTime('the response', settled)).toBe(outcome);
+    expect(await within('the response', settled)).toBe(outcome);
   });
 
   it('skips a notification that is nested too deeply', async () => {
@@ -178,31 +178,27 @@ describe('PendingPost', () => {
   it.each([
     ['JSON bodies', { 'content-type': 'application/json' }, '', ''],
     ['event streams', { 'content-type': 'text/event-stream' }, 'data: ', '\n\n'],
-  ])(
-    'reads at most eight large responses of a server at once as %s',
-    async (_, headers, before, after) => {
-      const large = 'x'.repeat(12 * 1024 * 1024);
-      const flushed = new Set<number>();
-      const finishers: (() => void)[] = [];
-      const { transport, messages } = await harness.serve(async ({ response, id }) => {
-        if (id === 100) return sendJson(response, responseText(id));
-        response.writeHead(200, headers);
-        const start = `${before}{"jsonrpc":"2.0","id":${Number(id)},"result":{"text":"`;
-        await new Promise<void>((resolve) => response.write(start + large, () => resolve()));
-        flushed.add(Number(id));
-        finishers.push(() => response.end(`"}}${after}`));
-        return undefined;
-      });
-      const calls = Array.from({ length: 10 }, (_value, id) => transport.sendText(callText(id), id));
-      while (flushed.size < 8) await transport.sendText(callText(100), 100);
-      for (let round = 0; round < 20; round++) await transport.sendText(callText(100), 100);
-      expect(flushed.size).toBe(8);
-      while (messages.all.filter(({ received }) => received.text.length > large.length).length < 10) {
-        for (const finish of finishers.splice(0)) finish();
-        await transport.sendText(callText(100), 100);
-      }
-      await inTime('all responses', Promise.all(calls));
-    },
-    20_000,
-  );
+  ])('reads at most eight large responses of a server at once as %s', async (_, headers, before, after) => {
+    const large = 'x'.repeat(12 * 1024 * 1024);
+    const flushed = new Set<number>();
+    const finishers: (() => void)[] = [];
+    const { transport, messages } = await harness.serve(async ({ response, id }) => {
+      if (id === 100) return sendJson(response, responseText(id));
+      response.writeHead(200, headers);
+      const start = `${before}{"jsonrpc":"2.0","id":${Number(id)},"result":{"text":"`;
+      await new Promise<void>((resolve) => response.write(start + large, () => resolve()));
+      flushed.add(Number(id));
+      finishers.push(() => response.end(`"}}${after}`));
+      return undefined;
+    });
+    const calls = Array.from({ length: 10 }, (_value, id) => transport.sendText(callText(id), id));
+    while (flushed.size < 8) await transport.sendText(callText(100), 100);
+    for (let round = 0; round < 20; round++) await transport.sendText(callText(100), 100);
+    expect(flushed.size).toBe(8);
+    while (messages.all.filter(({ received }) => received.text.length > large.length).length < 10) {
+      for (const finish of finishers.splice(0)) finish();
+      await transport.sendText(callText(100), 100);
+    }
+    await within('all responses', Promise.all(calls));
+  });
 });

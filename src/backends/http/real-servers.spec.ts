@@ -9,7 +9,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CreateMessageRequestSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { ArrivalQueue, inTime, HttpHarness } from '../../../test/kit/http-harness.js';
+import { ArrivalQueue, HttpHarness } from '../../../test/kit/http-harness.js';
+import { within } from '../../../test/kit/until.js';
 
 const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js';
 
@@ -32,7 +33,7 @@ async function connect(url: string) {
   const states = new ArrivalQueue<string>('a state of the stream');
   Object.assign(transport, { onstream: states.add });
   const client = new Client({ name: 'spec', version: '1' }, { capabilities: { sampling: {} } });
-  await inTime('the handshake', client.connect(transport));
+  await within('the handshake', client.connect(transport));
   harness.onRelease(() => client.close());
   return { client, transport, states };
 }
@@ -49,7 +50,7 @@ describe('StreamableHttpTransport under the SDK client, with server-everything',
     });
     const exited = once(child, 'exit');
     stop = () => (child.kill('SIGKILL'), exited);
-    await inTime('the server to listen', once(createInterface(child.stderr), 'line'), START_MS);
+    await within('the server to listen', once(createInterface(child.stderr), 'line'), START_MS);
     url = `http://127.0.0.1:${port}/mcp`;
   }, START_MS);
 
@@ -62,7 +63,7 @@ describe('StreamableHttpTransport under the SDK client, with server-everything',
     const calls = Array.from({ length: 50 }, (_, n) =>
       client.callTool({ name: 'echo', arguments: { message: `€${n}` } }),
     );
-    const results = await inTime('all answers', Promise.all(calls));
+    const results = await within('all answers', Promise.all(calls));
     expect(results.map(({ content }) => content)).toEqual(
       calls.map((_, n) => [{ type: 'text', text: `Echo: €${n}` }]),
     );
@@ -79,7 +80,7 @@ describe('StreamableHttpTransport under the SDK client, with server-everything',
     };
     Object.assign(transport, { onmessage: record });
     const call = { name: 'trigger-long-running-operation', arguments: { duration: 0.1, steps: 3 } };
-    await inTime('the answer', client.callTool(call, undefined, { onprogress: () => {} }));
+    await within('the answer', client.callTool(call, undefined, { onprogress: () => {} }));
     expect(seen.map(([what]) => what)).toEqual([
       ...Array<string>(3).fill('notifications/progress'),
       'answer',
@@ -94,7 +95,7 @@ describe('StreamableHttpTransport under the SDK client, with server-everything',
       role: 'assistant' as const,
       content: { type: 'text' as const, text: 'forty-two' },
     }));
-    const { content } = await inTime(
+    const { content } = await within(
       'the answer',
       client.callTool({ name: 'trigger-sampling-request', arguments: { prompt: 'what?' } }),
     );
@@ -114,7 +115,7 @@ describe('StreamableHttpTransport under the SDK client, with server-everything',
   it('ends its session on close', async () => {
     const { client, transport } = await connect(url);
     const { sessionId = '' } = transport;
-    await inTime('the close', client.close());
+    await within('the close', client.close());
     const answer = await fetch(url, { method: 'DELETE', headers: { 'mcp-session-id': sessionId } });
     expect(answer.status).toBe(400);
   });
@@ -174,7 +175,7 @@ describe('StreamableHttpTransport under the SDK client, with an SDK server', () 
     ['a stream that the server closes before the response', false],
   ])('gets the response from %s', async (_how, enableJsonResponse) => {
     const { client } = await connect(await serveWithSdk(enableJsonResponse));
-    const { content } = await inTime('the answer', client.callTool({ name: 'slow' }));
+    const { content } = await within('the answer', client.callTool({ name: 'slow' }));
     expect(content).toEqual([{ type: 'text', text: 'done' }]);
   });
 });

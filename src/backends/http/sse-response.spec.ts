@@ -3,10 +3,10 @@ import {
   responseText,
   faultOf,
   startEventStream,
-  inTime,
   HttpHarness,
   type IncomingRequest,
 } from '../../../test/kit/http-harness.js';
+import { within } from '../../../test/kit/until.js';
 
 const harness = new HttpHarness();
 afterEach(harness.release);
@@ -44,7 +44,7 @@ describe('SseResponse of an interrupted stream', () => {
       },
       { losesConnection },
     );
-    await inTime('the answer', transport.sendText(CALL, 1));
+    await within('the answer', transport.sendText(CALL, 1));
     expect(resumedFrom()).toEqual(['e1']);
     expect(messages.all.map(({ received }) => received)).toEqual([
       { text: NOTIFICATION, requestId: 1 },
@@ -58,7 +58,7 @@ describe('SseResponse of an interrupted stream', () => {
       startEventStream(response);
       response.end(n < 6 ? `id: ${n}\ndata: ${NOTIFICATION}\n\n` : `data: ${responseText(1)}\n\n`);
     });
-    await inTime('the answer', transport.sendText(CALL, 1));
+    await within('the answer', transport.sendText(CALL, 1));
     expect(resumedFrom()).toEqual(['0', '1', '2', '3', '4', '5']);
   });
 
@@ -110,7 +110,7 @@ describe('SseResponse of an interrupted stream', () => {
     await server.requests.next();
     const resumed = await server.requests.next();
     transport.abandon(1);
-    await inTime('the stream to be closed', resumed.disconnected);
+    await within('the stream to be closed', resumed.disconnected);
     expect(await faultOf(sent)).toBe('done');
   });
 });

@@ -35,9 +35,10 @@ async function connect(entry: object, factory = factoryFor(entry), owner?: FakeC
   return link;
 }
 
-/** Polls without timers, because the tests fake them. Gives up after a number of attempts. */
+/** Polls without timers, because the tests fake them. */
 async function until(condition: () => boolean): Promise<boolean> {
-  for (let n = 0; n < 20_000 && !condition(); n++) await flushPromises();
+  const deadline = performance.now() + 20_000;
+  while (!condition() && performance.now() < deadline) await flushPromises();
   return condition();
 }
 

@@ -4,7 +4,6 @@ import {
   callText,
   faultOf,
   HttpHarness,
-  inTime,
   observe,
   responseText,
   ScriptedHttpServer,
@@ -12,6 +11,7 @@ import {
   type IncomingRequest,
   type RequestScript,
 } from '../../../test/kit/http-harness.js';
+import { within } from '../../../test/kit/until.js';
 import { freePort, writeEndlessly } from '../../../test/kit/http.js';
 import { refusalOf } from '../../../test/kit/promises.js';
 import { TransportError } from '../link/transport.js';
@@ -95,7 +95,7 @@ describe('SseTransport', () => {
       const { server, transport, closes } = await serve(sseServer(accept, endpoint)());
       expect(await faultOf(transport.start())).toBe('refused');
       await closes.next();
-      await inTime('the server to see the end', server.requests.all[0]!.disconnected);
+      await within('the server to see the end', server.requests.all[0]!.disconnected);
       expect(server.requests.all).toHaveLength(1);
     },
   );
@@ -153,7 +153,7 @@ describe('SseTransport', () => {
     expect(await faultOf(transport.sendText('{"jsonrpc":"2.0","method":"m"}'))).toBe('broken');
     transport.abandon(1);
     expect(await request).toBe('done');
-    await inTime('the connection to close', server.requests.all[1]!.disconnected);
+    await within('the connection to close', server.requests.all[1]!.disconnected);
   });
 });
 

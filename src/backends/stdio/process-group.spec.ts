@@ -30,7 +30,7 @@ async function sh(script: string, limits: Partial<StdioLimits> = {}) {
   return started;
 }
 
-async function until(condition: () => boolean, ms = 5_000): Promise<void> {
+async function until(condition: () => boolean, ms = 20_000): Promise<void> {
   const deadline = performance.now() + ms;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`not within ${ms} ms: ${String(condition)}`);
@@ -157,7 +157,7 @@ describe('StdioTransport and its process group', () => {
     const { transport, events } = await sh(`${daemon} & exec cat`);
     daemons.push(await grandchildOf(transport));
     process.kill(transport.pid ?? 0, 'SIGKILL');
-    await until(() => events.includes('closed'), 1_500);
+    await until(() => events.includes('closed'));
     expect(transport.exitReason).toBe('killed by SIGKILL');
   });
 

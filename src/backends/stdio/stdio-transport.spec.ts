@@ -29,7 +29,7 @@ async function open(command: string, args: string[], limits: Partial<StdioLimits
   return { transport, texts, events };
 }
 
-async function until(condition: () => boolean, ms = 5_000): Promise<void> {
+async function until(condition: () => boolean, ms = 20_000): Promise<void> {
   const deadline = performance.now() + ms;
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`not within ${ms} ms: ${String(condition)}`);

@@ -84,7 +84,7 @@ describe('maskArgs', () => {
       const text = piece.repeat(100_000 / piece.length);
       const startedAt = performance.now();
       secretPartsOf(text);
-      expect(performance.now() - startedAt).toBeLessThan(500);
+      expect(performance.now() - startedAt).toBeLessThan(3000);
     },
   );
 });

@@ -244,6 +244,6 @@ describe('UriTemplate.match with hostile input', () => {
     const uri = uriOf(unit, end);
     const startedAt = performance.now();
     expect(template.match(uri) !== undefined).toBe(matches);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 });

@@ -91,7 +91,7 @@ describe('verifyAudit', () => {
       },
     );
     await fc.assert(changes, { numRuns: 150 });
-  }, 30_000);
+  });
 
   it('detects a truncation at any byte', async () => {
     const bytes = readFileSync(log());
@@ -100,7 +100,7 @@ describe('verifyAudit', () => {
       expect((await verifyAudit(log())).ok).toBe(false);
     });
     await fc.assert(cuts, { numRuns: 100 });
-  }, 30_000);
+  });
 
   it('detects an entry with a valid hash in the place of another', async () => {
     const lines = linesOf();

@@ -7,10 +7,10 @@ import {
   ArrivalQueue,
   faultOf,
   sendJson,
-  inTime,
   HttpHarness,
   observe,
 } from '../../../../test/kit/http-harness.js';
+import { within } from '../../../../test/kit/until.js';
 
 const harness = new HttpHarness();
 afterEach(harness.release);
@@ -52,7 +52,7 @@ describe('PostClient', () => {
       { connections: () => 2 },
     );
     const ids = Array.from({ length: 20 }, (_, i) => i);
-    await inTime('all answers', Promise.all(ids.map((id) => transport.sendText(callText(id), id))));
+    await within('all answers', Promise.all(ids.map((id) => transport.sendText(callText(id), id))));
     expect(server.connections).toBe(2);
     expect(new Set(messages.all.map(({ received }) => received?.requestId))).toEqual(new Set(ids));
   });
@@ -105,7 +105,7 @@ describe('PostClient', () => {
     );
     await transport.sendText(callText(1), 1);
     const socket = await sockets.next();
-    await inTime('the end of the connection', once(socket, 'close'));
+    await within('the end of the connection', once(socket, 'close'));
     expect(sockets.all).toHaveLength(1);
   });
 
@@ -117,7 +117,7 @@ describe('PostClient', () => {
     const first = await sockets.next();
     const closed = once(first, 'close');
     first.end();
-    await inTime('the end of the connection', closed);
+    await within('the end of the connection', closed);
     expect(await faultOf(transport.sendText(callText(2), 2))).toBe('done');
     expect(sockets.all).toHaveLength(2);
   });
@@ -140,7 +140,7 @@ describe('PostClient', () => {
     const first = await sockets.next();
     const closed = once(first, 'close');
     first.write(rawResponse(2));
-    await inTime('the connection to be closed', closed);
+    await within('the connection to be closed', closed);
     expect(await faultOf(transport.sendText(callText(2), 2))).toBe('done');
     expect(messages.all).toHaveLength(2);
     expect(sockets.all).toHaveLength(2);
@@ -201,7 +201,7 @@ describe('PostClient', () => {
     const { disconnected } = await server.requests.next();
     const other = transport.sendText(callText(2), 2);
     transport.abandon(1);
-    await inTime('the connection to be closed', disconnected);
+    await within('the connection to be closed', disconnected);
     expect(await faultOf(abandoned)).toBe('done');
     expect(await faultOf(other)).toBe('done');
   });
@@ -210,9 +210,9 @@ describe('PostClient', () => {
     const { server, transport } = await harness.serve(() => {}, { connections: () => 1 });
     const sent = [1, 2, 3].map((id) => faultOf(transport.sendText(callText(id), id)));
     await server.requests.next();
-    await inTime('the close', transport.close());
+    await within('the close', transport.close());
     expect(await Promise.all(sent)).toEqual(['broken', 'broken', 'broken']);
-    await inTime(
+    await within(
       'the connections to close',
       Promise.all([...server.sockets].map((socket) => once(socket, 'close'))),
     );

@@ -4,7 +4,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { ResponseParser } from './response-parser.js';
-import { inTime, HttpHarness } from '../../../../test/kit/http-harness.js';
+import { HttpHarness } from '../../../../test/kit/http-harness.js';
+import { within } from '../../../../test/kit/until.js';
 
 const harness = new HttpHarness();
 afterEach(harness.release);
@@ -212,7 +213,7 @@ describe('ResponseParser with an ambiguous response', () => {
         incoming.resume();
       }).on('error', () => resolve('rejected'));
     });
-    expect(await inTime('an outcome', outcome)).toBe('rejected');
+    expect(await within('an outcome', outcome)).toBe('rejected');
   });
 
   it('rejects random bytes', () => {
