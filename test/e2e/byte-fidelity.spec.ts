@@ -31,35 +31,46 @@ const oddParams = (name: string, token: string | number): string =>
 
 const nameIn = (server: string, definition: string): string => definition.replace('"odd', `"${server}__odd`);
 
-describe.each(['stdio', 'http', 'sse'] as const)('bytes over %s', (server) => {
+const TRANSPORTS = ['stdio', 'http', 'sse'] as const;
+type Transport = (typeof TRANSPORTS)[number];
+
+async function startUnusualServer(): Promise<ScriptedServer> {
+  return (await ScriptedServer.start())
+    .tool('odd', () => RESULT, DEFINITION)
+    .tool('odd_meta', () => RESULT, DEFINITION_WITH_META)
+    .tool('fail', () => {
+      throw new ScriptedError(ERROR);
+    })
+    .tool('stream', (call) => {
+      call.progress(1);
+      return RESULT;
+    })
+    .tool('ask', async (call) => {
+      await call.sendRequest('sampling/createMessage', {});
+      return text('asked');
+    })
+    .prompt('odd', () => PROMPT, `{"name":"odd","arguments":[{"name":"a","x":1.0}],${UNUSUAL_MEMBERS}}`)
+    .on('completion/complete', () => `{"completion":{"values":["a"],"x":1.0},${UNUSUAL_MEMBERS}}`);
+}
+
+let gateway: Gateway;
+let servers: Record<Transport, ScriptedServer>;
+
+beforeAll(async () => {
+  const [stdio, http, sse] = await Promise.all(TRANSPORTS.map(startUnusualServer));
+  servers = { stdio: stdio!, http: http!, sse: sse! };
+  gateway = await startGateway({ mcpServers: { stdio: stdio!.stdio(), http: http!.http, sse: sse!.sse } });
+  await gateway.listed({ tools: TRANSPORTS, prompts: TRANSPORTS });
+});
+
+describe.each(TRANSPORTS)('bytes over %s', (server) => {
   let scripted: ScriptedServer;
-  let gateway: Gateway;
   let session: RawSession;
 
   beforeAll(async () => {
-    scripted = await ScriptedServer.start();
-    scripted
-      .tool('odd', () => RESULT, DEFINITION)
-      .tool('odd_meta', () => RESULT, DEFINITION_WITH_META)
-      .tool('fail', () => {
-        throw new ScriptedError(ERROR);
-      })
-      .tool('stream', (call) => {
-        call.progress(1);
-        return RESULT;
-      })
-      .tool('ask', async (call) => {
-        await call.sendRequest('sampling/createMessage', {});
-        return text('asked');
-      })
-      .prompt('odd', () => PROMPT, `{"name":"odd","arguments":[{"name":"a","x":1.0}],${UNUSUAL_MEMBERS}}`)
-      .on('completion/complete', () => `{"completion":{"values":["a"],"x":1.0},${UNUSUAL_MEMBERS}}`);
-    gateway = await startGateway({
-      mcpServers: { [server]: server === 'stdio' ? scripted.stdio() : scripted[server] },
-    });
-    await gateway.listed({ tools: [server], prompts: [server] });
+    scripted = servers[server];
     session = await RawSession.open(gateway.url, { capabilities: { sampling: {} } });
-  }, 30_000);
+  });
 
   it('of a tool result arrive as the server wrote them', async () => {
     const { text: answer } = await session.request('tools/call', { name: `${server}__odd` }, 7);

@@ -4,30 +4,40 @@ import { RawSession, type Answer } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { deferred, until, type Deferred } from '../kit/until.js';
 
-describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
+const KINDS = ['stdio', 'http'] as const;
+
+const limited = (kind: string, entry: object): object => ({
+  [`${kind}-three`]: { ...entry, concurrency: 3, queue: 4 },
+  [`${kind}-one`]: { ...entry, concurrency: 1, queue: 100 },
+  [`${kind}-short`]: { ...entry, concurrency: 1, queue: 0 },
+});
+
+let gateway: Gateway;
+let servers: Record<(typeof KINDS)[number], ScriptedServer>;
+
+beforeAll(async () => {
+  const [stdio, http] = await Promise.all(KINDS.map(() => ScriptedServer.start()));
+  servers = { stdio: stdio!, http: http! };
+  for (const server of [stdio!, http!]) server.tool('work', () => text('replaced in each block'));
+  const mcpServers = { ...limited('stdio', stdio!.stdio()), ...limited('http', http!.http) };
+  gateway = await startGateway({ mcpServers });
+  await gateway.listed({ tools: Object.keys(mcpServers) });
+});
+
+describe.each(KINDS)('the call gate of a server (%s)', (kind) => {
   let server: ScriptedServer;
-  let gateway: Gateway;
   /** Calls that have reached the server, by their argument, with a function that ends each. */
   const reached: { who: string; end: Deferred<void> }[] = [];
 
-  beforeAll(async () => {
-    server = await ScriptedServer.start();
+  beforeAll(() => {
+    server = servers[kind];
     server.tool('work', async (call) => {
       const end = deferred();
       reached.push({ who: String(call.args['who']), end });
       await Promise.race([end.promise, call.ended]);
       return text(String(call.args['who']));
     });
-    const entry = kind === 'http' ? server.http : server.stdio();
-    gateway = await startGateway({
-      mcpServers: {
-        three: { ...entry, concurrency: 3, queue: 4 },
-        one: { ...entry, concurrency: 1, queue: 100 },
-        short: { ...entry, concurrency: 1, queue: 0 },
-      },
-    });
-    await gateway.listed({ tools: ['three', 'one', 'short'] });
-  }, 30_000);
+  });
 
   /** Ends every call that arrives until the promise settles. */
   async function endAllUntil<T>(done: Promise<T>): Promise<T> {
@@ -45,7 +55,7 @@ describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
     const [from, most] = [reached.length, server.maxInFlight];
     const refused: Answer[] = [];
     const calls = Array.from({ length: 10 }, async (_, index) => {
-      const answer = await session.callTool('three__work', { who: `${index}` });
+      const answer = await session.callTool(`${kind}-three__work`, { who: `${index}` });
       if (answer.error) refused.push(answer);
       return answer;
     });
@@ -53,7 +63,7 @@ describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
     expect(refused[0]?.error).toEqual({
       code: -31029,
       message: expect.stringContaining('Overloaded'),
-      data: { code: 'Overloaded', server: 'three', limit: 4, retryAfterMs: expect.any(Number) },
+      data: { code: 'Overloaded', server: `${kind}-three`, limit: 4, retryAfterMs: expect.any(Number) },
     });
     await until('three are in flight', () => reached.length - from === 3);
     const answers = await endAllUntil(Promise.all(calls));
@@ -72,11 +82,13 @@ describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
       jsonrpc: '2.0',
       id: index,
       method: 'tools/call',
-      params: { name: 'one__work', arguments: { who: `busy ${index}` } },
+      params: { name: `${kind}-one__work`, arguments: { who: `busy ${index}` } },
     }));
     const ofBusy = busy.post(batch);
     await until('the first is in flight', () => reached.length > from);
-    const ofModest = modest.callTool('one__work', { who: 'modest' });
+    const ofModest = modest.callTool(`${kind}-one__work`, { who: 'modest' });
+    // A later request is answered, so this one has arrived.
+    await modest.request('ping');
     for (let turn = 0; turn < 10; turn++) {
       await until('the next is in flight', () => reached[from + turn]);
       reached[from + turn]!.end.resolve();
@@ -92,10 +104,13 @@ describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
   it('queues no call when queue is 0', async () => {
     const session = await RawSession.open(gateway.url);
     const from = reached.length;
-    const first = session.callTool('short__work', { who: 'first' });
+    const first = session.callTool(`${kind}-short__work`, { who: 'first' });
     await until('the call is in flight', () => reached.length > from);
-    const { error } = await session.callTool('short__work', { who: 'second' });
-    expect(error).toMatchObject({ code: -31029, data: { code: 'Overloaded', server: 'short', limit: 0 } });
+    const { error } = await session.callTool(`${kind}-short__work`, { who: 'second' });
+    expect(error).toMatchObject({
+      code: -31029,
+      data: { code: 'Overloaded', server: `${kind}-short`, limit: 0 },
+    });
     await endAllUntil(first);
     expect((await first).result).toEqual(text('first'));
   });
@@ -103,7 +118,7 @@ describe.each(['stdio', 'http'])('the call gate of a server (%s)', (kind) => {
   it('refuses more calls in flight of one session than the limit', async () => {
     const session = await RawSession.open(gateway.url);
     const calls = Array.from({ length: 101 }, (_, index) =>
-      session.callTool('one__work', { who: `${index}` }),
+      session.callTool(`${kind}-one__work`, { who: `${index}` }),
     );
     const first = await Promise.race(calls);
     expect(first.error).toMatchObject({ code: -31029, data: { code: 'LimitExceeded', limit: 100 } });

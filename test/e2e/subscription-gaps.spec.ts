@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import type { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import {
@@ -17,8 +18,15 @@ describe('after a gap in the notifications of a server, the gateway', () => {
   let docs: ScriptedServer;
   let gateway: Gateway;
 
+  beforeAll(async () => {
+    gateway = await startGateway({ admin: { token: ADMIN_TOKEN, allowStdio: true } });
+  });
+
+  /** Replaces the server of the previous test. */
   async function open(config: object): Promise<void> {
-    gateway = await startGateway({ mcpServers: { docs: config } });
+    const admin = new AdminClient(gateway);
+    await admin.delete('servers/docs');
+    expect((await admin.put('servers/docs', config)).status).toBe(201);
     await gateway.listed({ resources: ['docs'] });
   }
   beforeEach(async () => {
