@@ -1,6 +1,9 @@
 import config from './jest.config.mjs';
 
-/** Specs that take too long for `npm test`: builds from a clone, and hundreds of killed processes. `.ci/run` runs them. */
+/**
+ * Specs that take too long for `npm test`: builds from a clone, generated files, thousands of streams, and hundreds of killed
+ * processes. `.ci/run` runs them.
+ */
 export default {
   ...config,
   testPathIgnorePatterns: ['/node_modules/'],
