@@ -8,4 +8,5 @@ export default {
   ...config,
   testPathIgnorePatterns: ['/node_modules/'],
   testMatch: ['<rootDir>/test/long/*.spec.ts'],
+  maxWorkers: 2,
 };

@@ -74,7 +74,7 @@ describe('UnreadResponses', () => {
     let read = 0;
     const timer = setTimeout(() => (isLate = true), 1800);
     onCleanup(() => clearTimeout(timer));
-    const pump = setInterval(() => (read += (socket.read(65_536) as Buffer | null)?.length ?? 0), 5);
+    const pump = setInterval(() => (read += (socket.read(65_536) as Buffer | null)?.length ?? 0), 10);
     onCleanup(() => clearInterval(pump));
     await until('the timeout has passed several times', () => isLate);
     expect([response.destroyed, byPrincipal.of('p') > 0, read > 0]).toEqual([false, true, true]);

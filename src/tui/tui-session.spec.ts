@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { FakeAdminApi } from '../../test/kit/fake-admin-api.js';
 import { resource, server, tool } from '../../test/kit/tui-model.js';
@@ -51,6 +51,19 @@ describe('TuiSession', () => {
     for (let times = 0; times < 100; times++) api.emit('catalog', { kind: 'tools', servers: ['files'] });
     await until('the new tool is loaded', () => knownLength(session.model.lists.tools.paged) === 2);
     expect(api.requests.filter((what) => what === 'tools')).toHaveLength(1);
+  });
+
+  it('shows a change within a second', async () => {
+    const api = fakeApi();
+    const session = await startSession(api);
+    press(session, '2');
+    await until('tools are loaded', () => knownLength(session.model.lists.tools.paged) === 1);
+    jest.useFakeTimers();
+    onCleanup(() => void jest.useRealTimers());
+    api.gateway = { ...api.gateway, tools: [tool('read'), tool('write')] };
+    api.emit('catalog', { kind: 'tools', servers: ['files'] });
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(knownLength(session.model.lists.tools.paged)).toBe(2);
   });
 
   it('keeps its lists while the connection is lost and reloads them afterwards', async () => {

@@ -76,7 +76,7 @@ describe('start', () => {
         { reason },
       );
     const logLines = (): Promise<unknown> =>
-      Promise.all(Array.from({ length: 500 }, () => session.callTool('x'.repeat(1000))));
+      Promise.all(Array.from({ length: 100 }, () => session.callTool('x'.repeat(20_000))));
     expect([await lost('full'), await lost('closed')]).toEqual([0, 0]);
 
     gateway.stderrPipe.pause();

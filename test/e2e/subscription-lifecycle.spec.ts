@@ -175,7 +175,7 @@ describe('a subscription', () => {
   });
 
   it('ends with its session, by DELETE or by expiry', async () => {
-    await openWithLimits({ sessionIdleMs: 1000 });
+    await openWithLimits({ sessionIdleMs: 2000 });
     const [ended, expired] = [
       await SubscribedClient.of(gateway.url, A),
       await SubscribedClient.of(gateway.url, B),

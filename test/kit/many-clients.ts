@@ -41,7 +41,7 @@ export class ManyClients {
     const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     killAfterTest(child, exitOf(child));
     const clients = new ManyClients(child, url);
-    await clients.ask({ job: 'open', url, uri, count }, 60_000);
+    await clients.ask({ job: 'open', url, uri, count }, 120_000);
     return clients;
   }
 
@@ -54,7 +54,7 @@ export class ManyClients {
         report = await this.ask({ job: 'report' });
         return Object.keys(report.counts).every((count) => Number(count) >= updates);
       },
-      20_000,
+      60_000,
     ).catch((error: Error) => {
       throw new Error(`${error.message}; they have ${JSON.stringify(report?.counts)}`);
     });

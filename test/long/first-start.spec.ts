@@ -20,11 +20,11 @@ function freshClone(): string {
 
 async function npmStart(cwd: string): Promise<Gateway> {
   const { PATH, HOME } = process.env;
-  const env = { PATH, HOME, GATEHOUSE__HTTP__PORT: '0' };
+  const env = { PATH, HOME, GATEHOUSE__HTTP__PORT: '0', GATEHOUSE__SHUTDOWN__ACCEPTMS: '0' };
   const gateway = new Gateway(
     spawn('npm', ['--silent', 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }),
   );
-  await gateway.listening(60_000);
+  await gateway.listening(120_000);
   return gateway;
 }
 
@@ -53,5 +53,5 @@ describe('npm start', () => {
     const third = await npmStart(dir);
     expect(builtAt()).toBeGreaterThan(started);
     await third.stop();
-  }, 120_000);
+  }, 300_000);
 });

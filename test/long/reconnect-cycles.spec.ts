@@ -107,7 +107,7 @@ describe('repeated reconnects of a server', () => {
     Logger.overrideLogger(false);
     const cycles = ENDS.map(async ([how, end]) => outcomes.set(how, await cycle(end)));
     await Promise.all(cycles);
-  }, 120_000);
+  }, 240_000);
   afterAll(() => Logger.overrideLogger(['error']));
 
   it.each(ENDS)(`leave no process behind in ${CYCLES} cycles, %s`, (how) => {

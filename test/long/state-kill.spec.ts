@@ -93,5 +93,5 @@ describe('state of a killed gateway', () => {
     expect(wrong).toEqual([]);
     // Enough kills have interrupted a write.
     expect(duringWrite).toBeGreaterThan(KILLS / 20);
-  }, 180_000);
+  }, 300_000);
 });
