@@ -1,7 +1,7 @@
 import config from './jest.config.mjs';
 
 /**
- * Specs that take too long for `npm test`: builds from a clone, generated files, thousands of streams, and hundreds of killed
+ * Specs that take too long for `npm test`: builds from a clone, generated files, and very many streams, resources and killed
  * processes. `.ci/run` runs them.
  */
 export default {

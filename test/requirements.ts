@@ -12,6 +12,7 @@ export interface Requirement {
 }
 
 const e2e = (name: string, test: string): Proof => ({ file: `test/e2e/${name}.spec.ts`, test });
+const long = (name: string, test: string): Proof => ({ file: `test/long/${name}.spec.ts`, test });
 
 /** Tests that cover several scenarios of subscriptions. */
 const SUBSCRIBED = e2e(
@@ -187,7 +188,7 @@ const SEED_002: Scenarios = {
   'Track subscription count': [COUNTED],
   'Display resources panel': [
     e2e('tui', 'shows all resources of all servers with URI, name, type and size'),
-    e2e('tui-large', 'shows the first rows and the total'),
+    long('tui-large', 'shows the first rows and the total'),
   ],
   'Filter resources by server': [e2e('tui', 'shows only the resources of the chosen server')],
   'Search resources in TUI': [
@@ -270,7 +271,7 @@ const SEED_004: Scenarios = {
   'Specification 2: resources/unsubscribe': [UNSUBSCRIBED, REAL],
   'Specification 3: resources/updated to all active subscribers': [
     DELIVERED,
-    { file: 'test/long/many-streams.spec.ts', test: 'get an update exactly once with 10,000 event streams' },
+    long('many-streams', 'get an update exactly once with 10,000 event streams'),
   ],
   'Specification 4: auto-cleanup on disconnect': [CLIENT_LEFT, MANY],
   'Notification: resources/deleted': [

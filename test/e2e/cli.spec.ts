@@ -61,8 +61,9 @@ describe('command line, showing a gateway', () => {
   });
 
   it('lists servers with their calls and what they offer', async () => {
-    for (const times of ['first', 'second'])
-      expect(await run(['tools', 'call', 'everything__echo', `message=${times}`])).toMatchObject({ code: 0 });
+    const session = await RawSession.open(gateway.url);
+    for (const message of ['first', 'second']) await session.callTool('everything__echo', { message });
+    await session.end();
     const { calls } = (await admin.get('servers/everything')).json;
     expect(calls).toBeGreaterThan(1);
     const [titles, row] = (await run(['servers', 'ls'])).stdout.split('\n').map((line) => line.split(/ +/));

@@ -16,7 +16,8 @@ export function sourceFilesIn(root: string): SourceFile[] {
 }
 
 export function readSource(path: string, text: string): SourceFile {
-  const specifiers = [...new Set(specifiersIn(path, text))];
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
+  const specifiers = [...new Set(specifiersIn(source))];
   return {
     path,
     lines: text.trimEnd().split('\n').length,
@@ -24,14 +25,14 @@ export function readSource(path: string, text: string): SourceFile {
       .filter(isFile)
       .map((to) => posix.join(posix.dirname(path), to).replace(/\.js(x?)$/, '.ts$1')),
     packages: specifiers.filter((specifier) => !specifier.startsWith('.')),
-    exports: exportsOf(path, text),
+    exports: exportsOf(source),
   };
 }
 
 /** Names declared with `export`. A function with overloads counts once; re-exports do not count. */
-function exportsOf(path: string, text: string): string[] {
+function exportsOf(source: ts.SourceFile): string[] {
   const names = new Set<string>();
-  for (const statement of ts.createSourceFile(path, text, ts.ScriptTarget.Latest).statements) {
+  for (const statement of source.statements) {
     if (!ts.canHaveModifiers(statement)) continue;
     const isExported = ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
     if (!isExported) continue;
@@ -66,14 +67,14 @@ export function textFilesIn(
 const isFile = (specifier: string): boolean => specifier.startsWith('.') && !specifier.endsWith('.json');
 
 /** The module specifiers of all imports and re-exports, static, dynamic and of types. */
-function specifiersIn(path: string, text: string): string[] {
+function specifiersIn(source: ts.SourceFile): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     const specifier = specifierOf(node);
     if (specifier && ts.isStringLiteralLike(specifier)) found.push(specifier.text);
     ts.forEachChild(node, visit);
   };
-  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest));
+  visit(source);
   return found;
 }
 
