@@ -21,7 +21,7 @@ export class RefusalBudget {
   constructor(metrics: Metrics) {
     const name = 'gatehouse_audit_refusals_suppressed_total';
     const help = 'Refused changes that were not written to the audit log, because there were too many.';
-    metrics.expose({ type: 'counter', name, help }, () => [[{}, this.suppressed]]);
+    metrics.exposeValue('counter', name, help, () => this.suppressed);
   }
 
   /**

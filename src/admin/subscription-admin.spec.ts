@@ -52,6 +52,7 @@ describe('SubscriptionAdmin', () => {
     );
     admin = new SubscriptionAdmin(
       harness.subscribers,
+      harness.addresses,
       harness.subscriptions,
       requests,
       adminHarness.adminActions,

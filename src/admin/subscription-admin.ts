@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
+import { SubscriptionAddresses } from '../subscriptions/subscription-addresses.js';
 import { Subscriptions } from '../subscriptions/subscriptions.service.js';
 import { notFound } from './admin-problem.js';
 import type { AdminCaller } from './admin-caller.js';
@@ -18,6 +19,7 @@ import type { SubscriptionDto } from './dto/subscription.dto.js';
 export class SubscriptionAdmin {
   constructor(
     private readonly subscribers: Subscribers,
+    private readonly addresses: SubscriptionAddresses,
     private readonly subscriptions: Subscriptions,
     private readonly requests: ListRequests,
     private readonly actions: AdminActions,
@@ -37,7 +39,7 @@ export class SubscriptionAdmin {
       if (due) await due;
       if (!scope.allows(row.server)) continue;
       if (client !== undefined && clientOf(row) !== client) continue;
-      if (uri !== undefined && !this.subscriptions.isUriOf(row, uri)) continue;
+      if (uri !== undefined && !this.addresses.isUriOf(row, uri)) continue;
       if (q !== '' && !matches(this.searchTextOf(row))) continue;
       total++;
       if (sortKey(row) > after) found.add(row);
@@ -58,7 +60,7 @@ export class SubscriptionAdmin {
       id,
       client: clientOf(row),
       server,
-      uri: this.subscriptions.publicUri(row),
+      uri: this.addresses.publicUri(row),
       ownUri: uri,
       original: uri,
       since: new Date(since).toISOString(),
@@ -68,9 +70,7 @@ export class SubscriptionAdmin {
 
   private searchTextOf(row: Subscription): string {
     const name = this.subscribers.subscriberOf(row)?.clientInfo?.name ?? '';
-    return [this.subscriptions.publicUri(row), row.uri, row.server, clientOf(row), name]
-      .join('\n')
-      .toLowerCase();
+    return [this.addresses.publicUri(row), row.uri, row.server, clientOf(row), name].join('\n').toLowerCase();
   }
 
   private *rowsOf(server: string): Iterable<Subscription> {

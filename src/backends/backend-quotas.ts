@@ -1,5 +1,5 @@
 import type { Limits } from '../config/limits.js';
-import type { RefusedLimit } from '../metrics/metrics.js';
+import type { RefusedLimit } from '../metrics/metric-labels.js';
 import { MemoryQuotas } from '../state/memory-quotas.js';
 import { PrincipalQuota } from '../state/principal-quota.js';
 import type { Quotas } from '../state/quotas.js';

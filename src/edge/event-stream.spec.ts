@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { until, within } from '../../test/kit/until.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
-import type { NotificationOutcome } from '../metrics/metrics.js';
+import type { NotificationOutcome } from '../metrics/metric-labels.js';
 import { ReplayBuffer } from './replay-buffer.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import { EventStream, type StreamObserver } from './event-stream.js';

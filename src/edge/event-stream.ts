@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { NotificationOutcome, StreamEnd } from '../metrics/metrics.js';
+import type { NotificationOutcome, StreamEnd } from '../metrics/metric-labels.js';
 import type { NotificationKind } from '../core/notification-kind.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import { KEEP_ALIVE, type EventFrame } from '../mcp/event-frame.js';

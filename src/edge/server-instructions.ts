@@ -5,12 +5,6 @@ import type { Scope } from '../core/scope.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 
-const CUT_INSTRUCTIONS = {
-  type: 'counter',
-  name: 'gatehouse_cut_instructions_total',
-  help: 'Initialize results whose instructions were cut at instructions.maxBytes.',
-} as const;
-
 /** The instructions of servers for models, as clients get them. */
 @Injectable()
 export class ServerInstructions {
@@ -21,7 +15,12 @@ export class ServerInstructions {
     private readonly config: LiveConfig,
     metrics: Metrics,
   ) {
-    metrics.expose(CUT_INSTRUCTIONS, () => [[{}, this.cutCount]]);
+    metrics.exposeValue(
+      'counter',
+      'gatehouse_cut_instructions_total',
+      'Initialize results whose instructions were cut at instructions.maxBytes.',
+      () => this.cutCount,
+    );
   }
 
   /** The instructions of the servers in this scope; undefined when there are none. */

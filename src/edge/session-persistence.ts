@@ -44,10 +44,12 @@ export class SessionPersistence implements OnModuleInit {
       else this.records.removeSubscription(id, subscription.id);
     });
     this.sessions.onInterval(() => void this.writeActivity(this.sessions.activityWriteIntervalMs));
-    const failures = { type: 'counter', name: 'gatehouse_session_write_failures_total' } as const;
-    this.metrics.expose({ ...failures, help: 'Failed writes of the session journal.' }, () => [
-      [{}, this.records.failures],
-    ]);
+    this.metrics.exposeValue(
+      'counter',
+      'gatehouse_session_write_failures_total',
+      'Failed writes of the session journal.',
+      () => this.records.failures,
+    );
   }
 
   /** Writes the last activity of the sessions whose record is older by this time, so that requests need not write it. */

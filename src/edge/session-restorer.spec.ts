@@ -5,7 +5,7 @@ import type { StoredSession } from '../state/session-records.js';
 import { NO_AUTH } from '../config/auth-settings.js';
 import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';
-import type { Subscriptions } from '../subscriptions/subscriptions.service.js';
+import type { SubscriptionRestorer } from '../subscriptions/subscription-restorer.js';
 import { Authenticator } from './auth/authenticator.js';
 import type { LogMessages } from './log-messages.js';
 import { SessionRestorer } from './session-restorer.js';
@@ -37,7 +37,7 @@ describe('SessionRestorer', () => {
       { scopeOf: () => EVERYTHING } as unknown as SessionScopes,
       {
         restore: (_client: unknown, { uri }: { uri: string }) => !lost.includes(uri),
-      } as unknown as Subscriptions,
+      } as unknown as SubscriptionRestorer,
       new Authenticator(NO_AUTH),
       { setLevel: (_client: unknown, level: string) => levels.push(level) } as unknown as LogMessages,
     );

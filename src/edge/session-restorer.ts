@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { SessionRecords, type SessionRecord, type StoredSession } from '../state/session-records.js';
 import { revisionOf } from '../mcp/revisions/revision.js';
-import { Subscriptions } from '../subscriptions/subscriptions.service.js';
+import { SubscriptionRestorer } from '../subscriptions/subscription-restorer.js';
 import { Authenticator } from './auth/authenticator.js';
 import { isLoggingLevel } from './logging-level.js';
 import { LogMessages } from './log-messages.js';
@@ -19,7 +19,7 @@ export class SessionRestorer {
     private readonly records: SessionRecords,
     private readonly sessions: Sessions,
     private readonly scopes: SessionScopes,
-    private readonly subscriptions: Subscriptions,
+    private readonly subscriptions: SubscriptionRestorer,
     private readonly authenticator: Authenticator,
     private readonly logMessages: LogMessages,
   ) {}

@@ -33,14 +33,16 @@ export class GatewayGauges implements OnModuleInit {
     const { metrics } = this;
     metrics.retainServers((server) => this.servers.current.has(server));
     if (this.settings.aliases) metrics.exposeAlias();
-    this.exposeGauge('mcp_sessions_active', 'Open sessions.', () => this.sessions.size);
+    metrics.exposeValue('gauge', 'mcp_sessions_active', 'Open sessions.', () => this.sessions.size);
     this.exposeServerMetrics();
-    this.exposeGauge(
+    metrics.exposeValue(
+      'gauge',
       'gatehouse_config_last_reload_successful',
       'Whether the last reload of the configuration was accepted.',
       () => Number(this.reloader.lastOutcome.ok),
     );
-    this.exposeGauge(
+    metrics.exposeValue(
+      'gauge',
       'gatehouse_config_last_reload_success_timestamp_seconds',
       'Time of the last accepted reload of the configuration.',
       () => this.reloader.lastGoodAt.getTime() / 1000,
@@ -81,7 +83,8 @@ export class GatewayGauges implements OnModuleInit {
       'Lists of the server that could not be fetched when they were last requested.',
       (backend) => backend.status().failedLists,
     );
-    this.exposeGauge(
+    this.metrics.exposeValue(
+      'gauge',
       'gatehouse_backends_waiting_to_start',
       'Servers that wait until others have started (startup.parallel).',
       () => this.backends.waitingToStart,
@@ -95,10 +98,6 @@ export class GatewayGauges implements OnModuleInit {
       },
       () => this.stateReadings(),
     );
-  }
-
-  private exposeGauge(name: string, help: string, read: () => number): void {
-    this.metrics.expose({ type: 'gauge', name, help }, () => [[{}, read()]]);
   }
 
   private exposePerServer(

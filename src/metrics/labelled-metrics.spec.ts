@@ -5,7 +5,7 @@ import { Histogram, Registry } from 'prom-client';
 
 describe('LabelledCounter', () => {
   it('counts by label values', () => {
-    const counter = new LabelledCounter(['server_id', 'outcome']);
+    const counter = new LabelledCounter('test_total', 'Help.', ['server_id', 'outcome']);
     counter.increment(['a', 'ok']);
     counter.increment(['a', 'ok']);
     counter.increment(['a', 'error']);
@@ -17,14 +17,13 @@ describe('LabelledCounter', () => {
     ]);
   });
 
-  it('has a series after an increment by zero', () => {
-    const counter = new LabelledCounter(['reason']);
-    counter.increment(['stuck'], 0);
+  it('has its initial series with the value zero', () => {
+    const counter = new LabelledCounter('test_total', 'Help.', ['reason'], [['stuck']]);
     expect([...counter]).toEqual([[{ reason: 'stuck' }, 0]]);
   });
 
   it('removes series that are not retained and starts them again at zero', () => {
-    const counter = new LabelledCounter(['server_id', 'outcome']);
+    const counter = new LabelledCounter('test_total', 'Help.', ['server_id', 'outcome']);
     counter.increment(['gone', 'ok'], 3);
     counter.increment(['stays', 'ok']);
     counter.retain(([server]) => server === 'stays');

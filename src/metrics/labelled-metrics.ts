@@ -15,9 +15,16 @@ interface Series<Names extends readonly string[]> {
 export class LabelledCounter<const Names extends readonly string[]> {
   private readonly entries = new Map<string, Series<Names>>();
 
-  constructor(readonly names: Names) {}
+  /** `initial` are the series that exist from the start with the value zero, so that Prometheus sees their first event as an increase. */
+  constructor(
+    readonly name: string,
+    readonly help: string,
+    readonly labelNames: Names,
+    initial: readonly Values<Names>[] = [],
+  ) {
+    for (const values of initial) this.increment(values, 0);
+  }
 
-  /** Incrementing by zero creates the series, so that Prometheus sees the first event as an increase. */
   increment(values: Values<Names>, by = 1): void {
     const key = values.length === 1 ? values[0]! : values.join('\n');
     const entry = this.entries.get(key);
@@ -33,7 +40,7 @@ export class LabelledCounter<const Names extends readonly string[]> {
   *[Symbol.iterator](): Iterator<readonly [labels: Record<Names[number], string>, count: number]> {
     for (const { values, count } of this.entries.values())
       yield [
-        Object.fromEntries(this.names.map((name, index) => [name, values[index]!])) as Record<
+        Object.fromEntries(this.labelNames.map((name, index) => [name, values[index]!])) as Record<
           Names[number],
           string
         >,
@@ -83,7 +90,7 @@ export class DurationHistogram {
       name,
       help,
       type: type as never,
-      values: this.series.flatMap((one) => this.valuesOf(one)),
+      values: this.series.flatMap((series) => this.valuesOf(series)),
     });
   }
 

@@ -33,7 +33,6 @@ describe('Metrics', () => {
     expect(now.value('gatehouse_stream_closes_total', { reason: 'stuck' })).toBe(0);
     expect(now.value('mcp_notifications_total', { kind: 'resources/updated', outcome: 'dropped' })).toBe(0);
     expect(now.value('mcp_subscription_events_total', { outcome: 'delivered' })).toBe(0);
-    expect(now.value('mcp_active_subscriptions')).toBe(0);
   });
 
   it('exposes what was counted', async () => {
@@ -43,14 +42,12 @@ describe('Metrics', () => {
     metrics.countAuthFailure('expired');
     metrics.countAuditFailure();
     metrics.countUpdate('delivered');
-    metrics.activeSubscriptions = () => 7;
     const now = await scrape(metrics);
     expect(now.value('mcp_notifications_total', { kind: 'progress', outcome: 'coalesced' })).toBe(1);
     expect(now.value('gatehouse_stream_closes_total', { reason: 'stuck' })).toBe(1);
     expect(now.value('gatehouse_auth_failures_total', { reason: 'expired' })).toBe(1);
     expect(now.value('gatehouse_audit_write_failures_total')).toBe(1);
     expect(now.value('mcp_subscription_events_total', { outcome: 'delivered' })).toBe(1);
-    expect(now.value('mcp_active_subscriptions')).toBe(7);
   });
 
   it('removes the series of unknown servers, also when one of their calls ends later', async () => {

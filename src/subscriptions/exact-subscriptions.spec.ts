@@ -54,7 +54,7 @@ describe.each(['shared', 'session'])('a listed URI that ends in * (isolation: %s
   it('stays a resource after a restart of the gateway and a reconnect of the server', async () => {
     await harness.close();
     const row = { id: 'r', server: 'files', uri: STAR, isExact: true as const, since: 0 };
-    const before = (fresh: SubscriptionHarness): void => void fresh.subscriptions.restore(client, row);
+    const before = (fresh: SubscriptionHarness): void => void fresh.restorer.restore(client, row);
     harness = await SubscriptionHarness.open({ files }, { ...options, before });
     await update(B, STAR);
     expect(client.uris).toEqual([publicUri(STAR), publicUri(STAR)]);

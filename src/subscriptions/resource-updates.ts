@@ -115,9 +115,9 @@ export class ResourceUpdates implements OnModuleInit {
 
   /** `owner` is the id of the session that owns the link; undefined for the shared link. */
   private receive(server: string, notification: ServerNotification, owner: string | undefined): void {
-    const { method, params: given, paramsText } = notification;
+    const { method, params, paramsText } = notification;
     if (method !== 'notifications/resources/updated' || paramsText === undefined) return;
-    const uri = given['uri'];
+    const uri = params['uri'];
     if (typeof uri !== 'string') return;
     const backend = this.backends.find(server);
     // If sessions have links of their own, no client reads resources over the shared link.
@@ -184,8 +184,8 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   /**
-   * If sessions have links of their own to the server: those that are subscribed to the resource. The throttle may hold an
-   * update of the resource for each.
+   * The sessions that are subscribed to the resource, if the server has a link per session; otherwise none. The throttle
+   * may hold an update of the resource for each of these sessions.
    */
   private ownersOf(server: string, uri: string): string[] {
     const owners: string[] = [];

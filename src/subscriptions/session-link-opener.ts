@@ -12,7 +12,7 @@ type LinkOwner = Pick<Subscription, 'server' | 'subscriber'>;
  * of a session whose subscriptions are all pending is opened by SubscriptionConfirmation instead.
  */
 export class SessionLinkOpener {
-  /** By server and session, so that the end of one session's link does not cancel the retry of another. */
+  /** By server and session, so that the retries of different sessions are independent. */
   private readonly retries = new Map<string, RetryTimer>();
 
   constructor(

@@ -3,7 +3,10 @@ import { BackendsModule } from '../backends/backends.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
 import { ListingWatcher } from './listing-watcher.js';
 import { Subscribers } from './subscribers.js';
+import { ServerRemovals } from './server-removals.js';
+import { SubscriptionAddresses } from './subscription-addresses.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
+import { SubscriptionRestorer } from './subscription-restorer.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
 import { Subscriptions } from './subscriptions.service.js';
 import { MissedUpdates } from './missed-updates.js';
@@ -15,13 +18,16 @@ import { UpstreamSubscriptions } from './upstream-subscriptions.js';
   controllers: [SubscriptionsController],
   providers: [
     Subscribers,
+    SubscriptionAddresses,
     Subscriptions,
+    ServerRemovals,
+    SubscriptionRestorer,
     SubscriptionLimitGuard,
     ResourceUpdates,
     UpstreamSubscriptions,
     ListingWatcher,
     MissedUpdates,
   ],
-  exports: [Subscribers, Subscriptions],
+  exports: [Subscribers, SubscriptionAddresses, SubscriptionRestorer, Subscriptions],
 })
 export class SubscriptionsModule {}

@@ -20,8 +20,8 @@ export interface UpstreamLink {
   readonly reconciler: UpstreamReconciler;
 }
 
-/** What patterns watch on a link. */
-export const heldOn = (link: UpstreamLink | undefined): WatchedUris => ({
+/** The URIs that the link has subscribed, which patterns keep watching. */
+export const watchedOn = (link: UpstreamLink | undefined): WatchedUris => ({
   areHeld: true,
   get uris() {
     return link?.reconciler.uris ?? [];

@@ -22,7 +22,13 @@ import { SessionLinkOpener } from './session-link-opener.js';
 import { Subscribers } from './subscribers.js';
 import { MAX_CONCURRENT_REQUESTS, SubscriptionConfirmation } from './subscription-confirmation.js';
 import { ResourceUpdates } from './resource-updates.js';
-import { createUpstream, heldOn, linkSourceOf, UpstreamLinks, type UpstreamLink } from './upstream-link.js';
+import {
+  createUpstream,
+  watchedOn,
+  linkSourceOf,
+  UpstreamLinks,
+  type UpstreamLink,
+} from './upstream-link.js';
 import { WantedResources, type WatchedUris } from './wanted-resources.js';
 
 const RECONCILER_OPTIONS: ReconcilerOptions = {
@@ -72,7 +78,12 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   onModuleInit(): void {
-    this.metrics.upstreamSubscriptions = () => this.links.subscriptionCount;
+    this.metrics.exposeValue(
+      'gauge',
+      'gatehouse_upstream_subscriptions',
+      'Upstream subscriptions at servers, and resources that the gateway polls.',
+      () => this.links.subscriptionCount,
+    );
     this.backends.onLink((backend, link) => this.sharedLinkChanged(backend, link));
     this.backends.onSessionLink((backend, link, owner) => this.sessionLinkOpened(backend, link, owner));
     this.backends.onReconfigured((backend) => this.reconfigured(backend));
@@ -112,7 +123,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
 
   /** The resource of the row, or the resources of its pattern, up to the maximum. */
   watchedUris(row: Subscription): Promise<Iterable<string>> {
-    return this.urisOf(row, heldOn(this.linkOf(row)));
+    return this.urisOf(row, watchedOn(this.linkOf(row)));
   }
 
   /** Subscribes in the background, because no client waits for a row of a previous process. */
@@ -148,7 +159,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   /** After a new listing: subscribes the resources that match a pattern, up to the maximum. */
   async subscribeMatches(server: string, pattern: ResourcePattern): Promise<void> {
     for (const link of this.links.of(server))
-      for (const uri of await this.wanted.matching(server, pattern, heldOn(link)))
+      for (const uri of await this.wanted.matching(server, pattern, watchedOn(link)))
         link.reconciler.resourceListed(uri);
   }
 
@@ -230,7 +241,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     // Polling needs no notifications.
     if (upstreamLink?.link !== link || linkSourceOf(upstreamLink) === 'polling') return;
     upstreamLink.reconciler.invalidate();
-    void this.markAllDirty(server, upstreamLink, heldOn(upstreamLink));
+    void this.markAllDirty(server, upstreamLink, watchedOn(upstreamLink));
   }
 
   private async markAllDirty(server: string, link: UpstreamLink, watched: WatchedUris): Promise<void> {
@@ -243,7 +254,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   private async markRowDirty(
     row: SubscribableAddress,
     link: UpstreamLink,
-    watched = heldOn(link),
+    watched = watchedOn(link),
   ): Promise<void> {
     for (const uri of await this.urisOf(row, watched)) link.reconciler.markDirty(uri);
   }

@@ -19,7 +19,10 @@ interface WantedTarget {
 /** The URIs that a link has subscribed, or that the link before it had. */
 export interface WatchedUris {
   readonly uris: Iterable<string>;
-  /** Whether the server may hold them: then they count for the maximum until they are unsubscribed, listed or not. */
+  /**
+   * Whether the link is still open, so that the server may have subscriptions to these URIs. Each of them counts for the
+   * maximum until it is unsubscribed, even if the server does not list the resource any more.
+   */
   readonly areHeld: boolean;
 }
 
@@ -56,7 +59,7 @@ export class WantedResources {
       .map((row) => ({ uri: row.uri, pattern: patternAt(row) }));
   }
 
-  /** Whether the server has listed its resources, and this is none of them, nor an instance of a template, nor linked. */
+  /** Whether the resource is not listed, no instance of a template and not linked, although the server has listed its resources. */
   isGone(address: ResourceAddress, catalog = this.registry.catalog): boolean {
     return (
       listOf(catalog, address.server) !== ResourceList.NOT_LISTED &&
@@ -75,16 +78,16 @@ export class WantedResources {
     if (isTruncated) this.onTooManyMatches(server);
     else if (!watched.areHeld) return uris;
     const selected = new Set<string>();
-    let places = MAX_PATTERN_MATCHES;
+    let maxSelected = MAX_PATTERN_MATCHES;
     let compared = 0;
     for (const uri of watched.uris) {
       if (++compared % 256 === 0) await yieldIfDue();
-      if (selected.size >= places) return selected;
+      if (selected.size >= maxSelected) return selected;
       if (!pattern.matches(uri)) continue;
       if (this.isListed(server, uri)) selected.add(uri);
-      else if (watched.areHeld) places--;
+      else if (watched.areHeld) maxSelected--;
     }
-    for (const uri of uris) if (selected.size < places) selected.add(uri);
+    for (const uri of uris) if (selected.size < maxSelected) selected.add(uri);
     return selected;
   }
 

@@ -12,7 +12,10 @@ import { Tracing } from '../../src/mcp/tracing.js';
 import { Metrics } from '../../src/metrics/metrics.js';
 import { Registry } from '../../src/registry/registry.service.js';
 import { ListingWatcher } from '../../src/subscriptions/listing-watcher.js';
+import { ServerRemovals } from '../../src/subscriptions/server-removals.js';
 import { Subscribers } from '../../src/subscriptions/subscribers.js';
+import { SubscriptionAddresses } from '../../src/subscriptions/subscription-addresses.js';
+import { SubscriptionRestorer } from '../../src/subscriptions/subscription-restorer.js';
 import { Subscriptions } from '../../src/subscriptions/subscriptions.service.js';
 import { MissedUpdates } from '../../src/subscriptions/missed-updates.js';
 import { ResourceUpdates } from '../../src/subscriptions/resource-updates.js';
@@ -56,7 +59,9 @@ export class SubscriptionHarness {
   readonly subscribers: Subscribers;
   readonly updates: ResourceUpdates;
   readonly upstreams: UpstreamSubscriptions;
+  readonly addresses: SubscriptionAddresses;
   readonly subscriptions: Subscriptions;
+  readonly restorer: SubscriptionRestorer;
   private readonly live;
   /** By server: its entry in the configuration file. */
   private configured: Readonly<Record<string, object>>;
@@ -78,19 +83,16 @@ export class SubscriptionHarness {
     this.updates = new ResourceUpdates(subscribers, registry, backends, new FanOut(), metrics);
     this.upstreams = new UpstreamSubscriptions(subscribers, this.updates, registry, backends, metrics);
     const { updates, upstreams } = this;
-    this.subscriptions = new Subscriptions(
-      subscribers,
-      upstreams,
-      updates,
-      registry,
-      desired,
-      backends,
-      metrics,
-    );
+    this.addresses = new SubscriptionAddresses(subscribers, registry, backends);
+    const { addresses } = this;
+    this.subscriptions = new Subscriptions(subscribers, addresses, upstreams, updates, metrics);
+    this.restorer = new SubscriptionRestorer(desired, subscribers, addresses, upstreams, updates);
+    const removals = new ServerRemovals(desired, subscribers, this.subscriptions);
     const listWatch = new ListingWatcher(registry, backends, desired, subscribers, upstreams);
     // In the order of the module's providers.
     const missed = new MissedUpdates(subscribers, upstreams, updates, backends);
-    for (const part of [this.subscriptions, updates, upstreams, listWatch, missed]) part.onModuleInit();
+    for (const part of [this.subscriptions, removals, updates, upstreams, listWatch, missed])
+      part.onModuleInit();
     onCleanup(() => this.close());
   }
 
@@ -111,7 +113,7 @@ export class SubscriptionHarness {
 
   /** Adds a subscription that a previous process had. */
   restore(client: FakeSubscriber, server: string, uri: string): void {
-    this.subscriptions.restore(client, { id: `${server} ${uri}`, server, uri, since: 0 });
+    this.restorer.restore(client, { id: `${server} ${uri}`, server, uri, since: 0 });
   }
 
   /** `subscriber uri` of each row, oldest first. */

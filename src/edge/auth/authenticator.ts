@@ -4,7 +4,7 @@ import type { StoredPrincipal } from '../../state/session-records.js';
 import type { AuthSettings } from '../../config/auth-settings.js';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
-import type { AuthFailure } from '../../metrics/metrics.js';
+import type { AuthFailure } from '../../metrics/metric-labels.js';
 import { ApiKeys } from './api-keys.js';
 import { AuthenticationError, TokenError, type TokenErrorKind } from './auth-errors.js';
 import { readBearerToken } from './bearer-token.js';

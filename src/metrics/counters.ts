@@ -1,0 +1,119 @@
+import { MEMORY_LIMITS } from '../core/memory-limits.js';
+import { NOTIFICATION_KINDS } from '../core/notification-kind.js';
+import { LabelledCounter } from './labelled-metrics.js';
+import {
+  ADDRESS_CHECKS,
+  AUTH_FAILURES,
+  JSON_REFUSALS,
+  JSON_SOURCES,
+  NOTIFICATION_OUTCOMES,
+  REFUSED_LIMITS,
+  STREAM_ENDS,
+  SUBSCRIPTION_REJECTIONS,
+  UPDATE_OUTCOMES,
+} from './metric-labels.js';
+
+/** The label values of one series for each value. */
+const each = (values: readonly string[]): (readonly [string])[] => values.map((value) => [value]);
+
+/** The label values of one series for each pair of values. */
+const eachPair = (first: readonly string[], second: readonly string[]): (readonly [string, string])[] =>
+  first.flatMap((left) => second.map((right) => [left, right] as const));
+
+/**
+ * The counters that `Metrics` increments. A counter whose label values are all known has its series from the start. Series
+ * by `server_id`, which is always the first label, are created by the first event of the server.
+ */
+export const createCounters = () => ({
+  toolCalls: new LabelledCounter('mcp_tool_calls_total', 'Tool calls, by the server that owns the tool.', [
+    'server_id',
+    'outcome',
+  ]),
+  resourceReads: new LabelledCounter('mcp_resource_reads_total', 'Resource reads.', [
+    'server_id',
+    'mime_type',
+    'outcome',
+  ]),
+  notifications: new LabelledCounter(
+    'mcp_notifications_total',
+    'Notifications to clients.',
+    ['kind', 'outcome'],
+    eachPair(NOTIFICATION_KINDS, NOTIFICATION_OUTCOMES),
+  ),
+  streamEnds: new LabelledCounter(
+    'gatehouse_stream_closes_total',
+    'Closed connections of event streams.',
+    ['reason'],
+    each(STREAM_ENDS),
+  ),
+  refusedJson: new LabelledCounter(
+    'gatehouse_refused_json_total',
+    'JSON from clients, administrators and servers that was not read.',
+    ['source', 'reason'],
+    eachPair(JSON_SOURCES, JSON_REFUSALS),
+  ),
+  authFailures: new LabelledCounter(
+    'gatehouse_auth_failures_total',
+    'MCP requests without valid credentials.',
+    ['reason'],
+    each(AUTH_FAILURES),
+  ),
+  limitRefusals: new LabelledCounter(
+    'gatehouse_limit_refusals_total',
+    'What a limit refused.',
+    ['limit'],
+    each(REFUSED_LIMITS),
+  ),
+  memoryLimits: new LabelledCounter(
+    'gatehouse_memory_limits_total',
+    'Messages refused, and links and pages dropped, because a memory limit was reached.',
+    ['limit'],
+    each(MEMORY_LIMITS),
+  ),
+  updates: new LabelledCounter(
+    'mcp_subscription_events_total',
+    'Resource updates from servers, or of the gateway itself after a gap or a deletion, by outcome.',
+    ['outcome'],
+    each(UPDATE_OUTCOMES),
+  ),
+  subscriptionRejections: new LabelledCounter(
+    'gatehouse_subscription_rejections_total',
+    'Refused subscriptions.',
+    ['reason'],
+    each(SUBSCRIPTION_REJECTIONS),
+  ),
+  excessMessages: new LabelledCounter(
+    'gatehouse_excess_server_messages_total',
+    'Unsolicited messages of servers beyond their rate.',
+    ['server_id', 'outcome'],
+  ),
+  unattributedMessages: new LabelledCounter(
+    'gatehouse_unattributed_server_messages_total',
+    'Messages of servers dropped or refused because the client they are for is not known.',
+    ['server_id', 'kind'],
+  ),
+  addressRefusals: new LabelledCounter(
+    'gatehouse_address_refusals_total',
+    'Addresses of servers of the admin API that the policy refused.',
+    ['at'],
+    each(ADDRESS_CHECKS),
+  ),
+  requestsCutOff: new LabelledCounter(
+    'gatehouse_requests_cut_off_total',
+    'Requests that the drain deadline cut off.',
+    [],
+    [[]],
+  ),
+  auditFailures: new LabelledCounter(
+    'gatehouse_audit_write_failures_total',
+    'Audit entries that could not be written.',
+    [],
+    [[]],
+  ),
+  sessionEvictions: new LabelledCounter(
+    'gatehouse_sessions_evicted_total',
+    'Sessions that were ended for one of another principal.',
+    [],
+    [[]],
+  ),
+});

@@ -1,0 +1,32 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { DesiredServers } from '../backends/desired-servers.js';
+import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
+import { Subscribers } from './subscribers.js';
+import { Subscriptions } from './subscriptions.service.js';
+
+/** Ends the subscriptions to a removed server, and those to a disabled server that it has not confirmed yet. */
+@Injectable()
+export class ServerRemovals implements OnModuleInit {
+  constructor(
+    private readonly desired: DesiredServers,
+    private readonly subscribers: Subscribers,
+    private readonly subscriptions: Subscriptions,
+  ) {}
+
+  onModuleInit(): void {
+    this.desired.onChange((servers) => {
+      for (const id of Array.from(this.subscribers.table.servers)) {
+        const server = servers.get(id);
+        if (!server) void runSliced(this.endSubscriptionsTo(id), sliceScheduler.start());
+        else if (!server.enabled) this.subscriptions.endPendingAt(id);
+      }
+    });
+  }
+
+  /** In slices: a server may have 100,000 subscriptions. Rows that are added meanwhile, for a server added again, stay. */
+  private *endSubscriptionsTo(server: string): Steps {
+    const rows = Array.from(this.subscribers.table.targetsOf(server), (target) => [...target]).flat();
+    for (const { id } of rows) yield void this.subscriptions.end(id, 'server removed');
+  }
+}

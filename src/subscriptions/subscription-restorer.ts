@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { DesiredServers } from '../backends/desired-servers.js';
+import { patternAt } from '../core/resources/resource-pattern.js';
+import type { Subscriber } from '../mcp/mcp-context.js';
+import { ResourceUpdates } from './resource-updates.js';
+import { Subscribers } from './subscribers.js';
+import { SubscriptionAddresses } from './subscription-addresses.js';
+import { UpstreamSubscriptions } from './upstream-subscriptions.js';
+
+/** Restores subscriptions of a previous process. */
+@Injectable()
+export class SubscriptionRestorer {
+  constructor(
+    private readonly desired: DesiredServers,
+    private readonly subscribers: Subscribers,
+    private readonly addresses: SubscriptionAddresses,
+    private readonly upstreams: UpstreamSubscriptions,
+    private readonly updates: ResourceUpdates,
+  ) {}
+
+  /** False when the server was removed, or when scope or limits do not allow the subscription. */
+  restore(client: Subscriber, stored: Parameters<Subscribers['restore']>[1]): boolean {
+    const server = this.desired.current.get(stored.server);
+    const restored = server && this.subscribers.restore(client, stored);
+    if (!restored) return false;
+    const { subscription, isNew } = restored;
+    if (!isNew) return true;
+    if (server.enabled) this.upstreams.rowRestored(subscription);
+    // The previous process may have ended before the client got the deletion, or the configuration has changed since.
+    else if (!patternAt(subscription))
+      this.updates.reportDeletion(
+        subscription,
+        (scope) => this.addresses.publicUri(subscription, scope),
+        subscription.subscriber,
+      );
+    return true;
+  }
+}
