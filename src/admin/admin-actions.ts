@@ -63,8 +63,8 @@ export class AdminActions {
   }
 
   /**
-   * Also for a request that was refused before its change was planned. Each problem is recorded once, if `RefusalBudget`
-   * allows it. A refusal that cannot be recorded remains a refusal.
+   * Records a refused request, also one that was refused before its change was planned. Each problem is recorded once, if
+   * `RefusalBudget` allows it. A failed write does not change the response.
    */
   async recordRefusal(
     { actor, requestId }: Omit<AdminCaller, 'precondition'>,

@@ -29,7 +29,7 @@ export class OperatorAccess {
   }
 }
 
-/** A request through a proxy on this machine counts as remote, because the proxy's client may be. */
+/** A request through a proxy on this machine counts as remote, because the client of the proxy may be remote. */
 function isDirectLoopback(headers: IncomingHttpHeaders, address: string | undefined): boolean {
   const isForwarded = headers.forwarded !== undefined || headers['x-forwarded-for'] !== undefined;
   return !isForwarded && address !== undefined && isLoopback(address.replace(/^::ffff:/i, ''));

@@ -6,9 +6,9 @@ export const MASK = '********';
 export const NOT_STORED = 'is masked, and no value is stored';
 
 /**
- * Replaces masked arguments by the stored ones. A masked argument is found by itself and the argument before it, usually the name
- * of an option, so that arguments may be added and removed; otherwise by its position, if no argument was. `shown` are the
- * forms in which the stored arguments are shown.
+ * Replaces masked arguments by the stored ones. A masked argument is found by its text and the argument before it, usually
+ * the name of an option, so that arguments may be added and removed; otherwise by its position, if the number of arguments
+ * is unchanged. `shown` are the forms in which the stored arguments are shown.
  */
 export function restoreArgs(
   sent: readonly unknown[],

@@ -68,7 +68,7 @@ export class SecretRedactor {
     );
   }
 
-  /** The same for a response, whose lists may be long: their items are redacted in slices. */
+  /** Like `redact`, for a response. Lists may be long, so that their items are redacted in slices. */
   async redactPage(value: unknown, yieldIfDue: Yield): Promise<unknown> {
     if (!isJsonObject(value)) return this.redact(value);
     const page: [string, unknown][] = [];
@@ -90,14 +90,14 @@ export class SecretRedactor {
     return redacted;
   }
 
-  /** The text with this mask in place of every secret; for an admin only of those that no role can read. */
+  /** The text with this mask in place of every secret. An admin sees all secrets except those that no role can read. */
   maskText(text: string, mask: string, role: AdminRole): string {
     if (role !== 'admin') return this.allPatterns.replaceIn(text, mask);
     this.hiddenPatterns ??= new SubstringSet(this.hidden);
     return this.hiddenPatterns.replaceIn(text, mask);
   }
 
-  /** Leaves this object of a response as it is: its secrets are masked. */
+  /** Marks an object of a response whose secrets are masked already, so that it is not redacted. */
   keepMasked<T extends object>(value: T): T {
     this.maskedObjects.add(value);
     return value;

@@ -46,7 +46,7 @@ export class ServerViews {
     return server;
   }
 
-  /** Changes with the definition and its origin, not with the connection state. */
+  /** The entity tag of the server. It changes with the definition and its origin, not with the connection state. */
   etag(server: DesiredServer | undefined): string | undefined {
     return server && this.tags.of([server.id, server.origin, definitionOf(server)]);
   }

@@ -8,7 +8,6 @@ import { EVERYTHING } from '../core/scope.js';
 import type { Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import { LATEST_REVISION } from '../mcp/revisions/revision.js';
 import { Projects } from '../projects/projects.service.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { ListRequests } from './list-requests.js';
@@ -37,7 +36,7 @@ describe('SessionAdmin', () => {
   function open(name: string, openedAt: number, principal = 'anonymous'): Session {
     const previous = { id: `${name}-`.padEnd(64, '0'), openedAt, seenAt: Date.now() };
     const session = sessions.restore({ id: principal } as Session['principal'], previous)!;
-    session.initialize({ revision: LATEST_REVISION, capabilities: {}, clientInfo: { name, version: '1' } });
+    session.profile.set({ capabilities: {}, clientInfo: { name, version: '1' } });
     sessions.add(session);
     return session;
   }

@@ -81,5 +81,5 @@ export function sessionDto(session: Session): SessionDto {
 const searchTextOf = (session: Session): string =>
   [publicSessionId(session), session.clientInfo?.name ?? '', session.principal.id].join('\n').toLowerCase();
 
-/** Sorts as text: milliseconds since 1970 have the same number of digits until the year 2286. */
+/** Keys can be compared as text: milliseconds since 1970 have the same number of digits until the year 2286. */
 const sortKey = (session: Session): string => `${session.openedAt} ${publicSessionId(session)}`;

@@ -84,5 +84,5 @@ export class SubscriptionAdmin {
 
 const clientOf = ({ subscriber }: Subscription): string => publicSessionId({ id: subscriber });
 
-/** Can be compared as text: milliseconds since 1970 have the same number of digits until the year 2286. */
+/** Keys can be compared as text: milliseconds since 1970 have the same number of digits until the year 2286. */
 const sortKey = ({ since, id }: Subscription): string => `${since} ${id}`;

@@ -10,13 +10,13 @@ import { Metrics } from '../metrics/metrics.js';
 import { withTimeout } from '../lib/deadlines/timeout.js';
 import { addressForms } from './address-forms.js';
 
-/** Without more, so that the message tells nothing about names and addresses behind the gateway. */
+/** The whole message, so that it tells nothing about names and addresses behind the gateway. */
 export const REFUSED_BY_POLICY = 'refused by policy';
 
 const RESOLVE_TIMEOUT_MS = 2000;
 
 /** Link-local addresses, metadata services of clouds, and addresses of no single host. No setting allows them. */
-const NEVER = networksOf([
+const FORBIDDEN = networksOf([
   '0.0.0.0/8',
   '169.254.0.0/16',
   '224.0.0.0/4',
@@ -43,9 +43,9 @@ const PRIVATE = networksOf([
 ]);
 
 /**
- * Where servers that were added through the admin API may be: the admin token must not open what only the machine of the
- * gateway can reach. Applied to every resolved address at every connection, and only checked addresses are connected to, so
- * that a name cannot change its address after a check (DNS rebinding).
+ * Decides which addresses servers that were added through the admin API may have: the admin token must not give access to
+ * what only the machine of the gateway can reach. Every resolved address is checked at every connection, and only checked
+ * addresses are connected to, so that a name cannot change its address after a check (DNS rebinding).
  */
 @Injectable()
 export class AddressPolicy {
@@ -66,9 +66,12 @@ export class AddressPolicy {
     return forms.length > 0 && forms.every((form) => this.allowsForm(form));
   }
 
-  /** Whether every address of the host is allowed now. True if its name cannot be resolved: then nothing is connected. */
+  /**
+   * Whether every address of the host is allowed now. True if the name cannot be resolved, because then nothing is
+   * connected.
+   */
   async allowsHost(url: URL): Promise<boolean> {
-    const isAllowed = await this.checkHost(url);
+    const isAllowed = await this.isHostAllowed(url);
     if (!isAllowed) this.metrics.countAddressRefusal('change');
     return isAllowed;
   }
@@ -85,7 +88,7 @@ export class AddressPolicy {
     };
   };
 
-  private async checkHost(url: URL): Promise<boolean> {
+  private async isHostAllowed(url: URL): Promise<boolean> {
     const hostname = hostnameOf(url);
     if (isIP(hostname) !== 0) return this.allows(hostname);
     try {
@@ -128,7 +131,7 @@ export class AddressPolicy {
 
   private allowsForm(address: string): boolean {
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (NEVER.check(address, family)) return false;
+    if (FORBIDDEN.check(address, family)) return false;
     const isLocal = isLoopback(address);
     if (!isLocal && !PRIVATE.check(address, family)) return true;
     if (this.networks) return this.networks.check(address, family);

@@ -1,15 +1,20 @@
+import type { ServerConfig } from '../config/servers-config.js';
+import type { CallGate } from './call-gate.js';
 import type { ConnectionState } from './lifecycle/connection-state.js';
+import type { ServerConnection } from './lifecycle/server-connection.js';
+import { causeOf } from './lifecycle/unavailability.js';
 import type { FailureCause } from './link/failure-cause.js';
-import type { NotificationStreamStatus, ServerFacts } from './link/link.js';
-import type { UpdateSource } from './link/update-source.js';
+import { ConnectError, type NotificationStreamStatus, type ServerFacts } from './link/link.js';
+import { updateSourceOf, type UpdateSource } from './link/update-source.js';
+import type { ListFailures } from './listing/list-failures.js';
 
 /** A backend as the admin API, health checks and metrics read it. */
 export interface BackendStatus {
   readonly id: string;
   readonly state: ConnectionState;
-  /** Why the server is not connected; while connecting, why it was not before. */
+  /** Why the server is not connected; while connecting, why the previous link or attempt failed. */
   readonly cause: FailureCause | undefined;
-  /** The same with details; of a ready server, the lists that could not be fetched. */
+  /** The text of the cause; for a ready server, the lists that could not be fetched. */
   readonly reason: string | undefined;
   /** How many lists could not be fetched when they were last requested. */
   readonly failedLists: number;
@@ -26,9 +31,46 @@ export interface BackendStatus {
   readonly waiting: number;
   readonly pid: number | undefined;
   readonly facts: ServerFacts | undefined;
-  /** Undefined while there is no link, and for `updates` also when the server has no resources. */
+  /** Undefined while there is no link. */
   readonly notificationStream: NotificationStreamStatus | undefined;
+  /** Undefined while there is no link, and if the server has no resources. */
   readonly updates: UpdateSource | undefined;
   /** The last lines on stderr. The same array until the server writes more. */
   readonly stderr: readonly string[];
+}
+
+/** The parts of a backend that its status describes. */
+interface StatusParts extends Pick<BackendStatus, 'id' | 'calls'> {
+  readonly gate: CallGate;
+  readonly connection: ServerConnection;
+  readonly failures: ListFailures;
+  readonly settings: ServerConfig;
+  /** The last lines on stderr of the previous link. */
+  readonly lastStderr: readonly string[];
+}
+
+export function backendStatus(parts: StatusParts): BackendStatus {
+  const { id, calls, gate, connection, failures, settings, lastStderr } = parts;
+  const { link, restarts, status } = connection;
+  const { state, cause, since, attempts } = status;
+  const reason = state === 'ready' ? failures.reason : cause?.message;
+  const { subscribe, watch } = settings;
+  return {
+    id,
+    state,
+    cause: causeOf(status),
+    reason: state === 'unresponsive' ? undefined : reason,
+    failedLists: failures.size,
+    since,
+    attempts,
+    restarts,
+    calls,
+    inFlight: gate.inFlight,
+    waiting: gate.waiting,
+    pid: link?.pid,
+    facts: link?.facts,
+    notificationStream: link?.notificationStream,
+    updates: link?.facts.capabilities.resources && updateSourceOf(link, subscribe, watch.pollMs),
+    stderr: link?.stderrTail() ?? (cause instanceof ConnectError ? cause.stderr : lastStderr),
+  };
 }

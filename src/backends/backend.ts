@@ -6,58 +6,42 @@ import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
 import { unlimitedQuotas, type BackendQuotas } from './backend-quotas.js';
-import type { BackendStatus } from './backend-status.js';
+import type { BackendEvents } from './backend-events.js';
+import { backendStatus, type BackendStatus } from './backend-status.js';
 import { CallGate, type CallLimits } from './call-gate.js';
+import { IsolatedSessions } from './isolated-sessions.js';
 import { ServerConnection } from './lifecycle/server-connection.js';
 import { StartSlots } from './lifecycle/start-slots.js';
-import { causeOf } from './lifecycle/unavailability.js';
 import { downError, failureCauseOf } from './link/failure-cause.js';
 import { isSessionExpired } from './link/link-errors.js';
 import type { LinkFactory } from './link/link-factory.js';
-import { ConnectError, type Link, type LinkRequest, type ServerNotification } from './link/link.js';
+import type { Link, LinkRequest, ServerNotification } from './link/link.js';
 import { ServerLog } from './link/server-log.js';
-import { updateSourceOf, type UpdateSource } from './link/update-source.js';
-import { SessionLinks } from './link/session-links.js';
 import { ListingSync } from './listing/listing-sync.js';
-import { SessionSyncs } from './listing/session-syncs.js';
-import { traceCall } from './trace-call.js';
+import { traceCall, type TracedCall } from './trace-call.js';
 
 const DISABLED = { reason: 'disabled' } as const;
 
-/** What a backend reports to the Backends service. */
-export interface BackendEvents {
-  /** A list was fetched. Resolves when the catalog has the listing. */
-  listed(listing: Listing): Promise<void>;
-  /** The shared link was opened, or lost. */
-  linkChanged(link: Link | undefined): void;
-  /** A link of one session was opened; `link.closed` settles when it ends. */
-  sessionLinkOpened(link: Link, owner: ClientSession): void;
-  /** `owner` is set for a notification over the link of one session. */
-  notified(notification: ServerNotification, owner?: ClientSession): void;
-  stateChanged(): void;
-  /** A list was fetched over the link of one session. Resolves when the catalog of the session has it. */
-  sessionListed(owner: ClientSession, listing: Listing): Promise<void>;
-  /** A list of one session is over a limit. */
-  sessionListTruncated(): void;
+export interface BackendCall extends TracedCall {
+  readonly caller: Caller;
+  /** Whether no other call may run on the server during this call. */
+  readonly exclusive?: boolean;
 }
 
-export interface BackendCall {
-  readonly method: string;
-  readonly params: string | undefined;
-  readonly caller: Caller;
-  /** The own name or URI of the called tool, prompt or resource, for traces. */
-  readonly target?: string;
-  /** No other call runs on the server during this one. */
-  readonly exclusive?: boolean;
+interface BackendOptions {
+  readonly tracing?: Tracing;
+  readonly quotas?: BackendQuotas;
+  readonly slots?: StartSlots;
 }
 
 /** One enabled server: keeps its connection open and its listing current, and sends calls through the call gate. */
 export class Backend {
   private readonly gate: CallGate;
   private readonly connection: ServerConnection;
-  private readonly sessionLinks: SessionLinks | undefined;
+  /** Undefined unless every session has a link of its own. */
+  readonly sessions: IsolatedSessions | undefined;
   private readonly sync: ListingSync;
-  private readonly sessionSyncs: SessionSyncs;
+  private readonly tracing: Tracing;
   private readonly log: ServerLog;
   private lastStderr: readonly string[] = [];
   private calls = 0;
@@ -71,10 +55,13 @@ export class Backend {
     private settings: ServerConfig,
     connect: LinkFactory,
     private readonly events: BackendEvents,
-    private readonly tracing = Tracing.OFF,
-    quotas: BackendQuotas = unlimitedQuotas(),
-    slots: StartSlots = StartSlots.unlimited(),
+    {
+      tracing = Tracing.OFF,
+      quotas = unlimitedQuotas(),
+      slots = StartSlots.unlimited(),
+    }: BackendOptions = {},
   ) {
+    this.tracing = tracing;
     this.gate = new CallGate(id, callLimits(settings), quotas);
     this.log = new ServerLog(
       id,
@@ -90,16 +77,6 @@ export class Backend {
       },
       (link, request) => this.runBackground(link, request),
     );
-    this.sessionSyncs = new SessionSyncs(
-      id,
-      {
-        listed: (owner, listing) => events.sessionListed(owner, listing),
-        truncated: () => events.sessionListTruncated(),
-        refreshMs: () => this.settings.refreshMs,
-      },
-      (link, request) => this.runBackground(link, request),
-      () => this.listing,
-    );
     this.connection = new ServerConnection(
       id,
       connect,
@@ -112,12 +89,16 @@ export class Backend {
       { kind: settings.type === 'stdio' ? 'process' : 'http', slots },
     );
     if (settings.isolation === 'session')
-      this.sessionLinks = new SessionLinks(
+      this.sessions = new IsolatedSessions(connect, {
         id,
-        (owner, signal) => connect(signal, owner),
-        (link, owner) => this.sessionLinkOpened(link, owner),
-        settings.type === 'stdio' ? quotas.processes : undefined,
-      );
+        events,
+        log: this.log,
+        processes: settings.type === 'stdio' ? quotas.processes : undefined,
+        refreshMs: () => this.settings.refreshMs,
+        sharedListing: () => this.listing,
+        unavailableError: () => this.unavailableError(),
+        send: (link, request) => this.runBackground(link, request),
+      });
   }
 
   get config(): ServerConfig {
@@ -126,7 +107,7 @@ export class Backend {
 
   /** Whether every session has a link of its own. */
   get hasSessionLinks(): boolean {
-    return this.sessionLinks !== undefined;
+    return this.sessions !== undefined;
   }
 
   start(): void {
@@ -148,7 +129,7 @@ export class Backend {
   async retire(): Promise<void> {
     this.isRetired = true;
     this.sync.stop();
-    this.sessionSyncs.stop();
+    this.sessions?.stopSyncs();
     this.gate.rejectQueued(serverUnavailable(this.id, 'it was disabled', DISABLED));
     await completesWithin(this.gate.whenIdle(), this.settings.timeoutMs);
     await this.stop();
@@ -157,9 +138,9 @@ export class Backend {
   /** Closes the links at once: calls in flight fail. Resolves when the processes are gone. */
   async stop(): Promise<void> {
     this.sync.stop();
-    this.sessionSyncs.stop();
+    this.sessions?.stopSyncs();
     this.gate.rejectQueued(serverUnavailable(this.id, 'it is being stopped', DISABLED));
-    await Promise.all([this.connection.stop(), this.sessionLinks?.closeAll()]);
+    await Promise.all([this.connection.stop(), this.sessions?.close()]);
   }
 
   /** Replaces the link. From now on `whenSynced` waits for the first sync over the next link. */
@@ -179,7 +160,7 @@ export class Backend {
     return this.gate.run(caller, () => this.send(call, deadline), { signal, deadline, exclusive });
   }
 
-  /** The error for a request by an unknown name of this server; undefined when the names of the server are known. */
+  /** The error for a request with an unknown name; undefined when the server has listed, so that the name does not exist. */
   notListedError(kind: ListKind): GatewayError | undefined {
     const error = this.unavailableError();
     if (error || (this.listing && this.listing[kind] !== EMPTY_LISTING[kind])) return error;
@@ -187,7 +168,7 @@ export class Backend {
     return downError(this.id, hasFailed ? 'unresponsive' : 'starting');
   }
 
-  /** The error with which a call fails now. Tells the connection that a call was refused. */
+  /** The error with which a call fails now. If there is one, the connection is told that a call was refused. */
   unavailableError(): GatewayError | undefined {
     if (this.isRetired) return serverUnavailable(this.id, 'it was disabled', DISABLED);
     const error = this.connection.unavailableError();
@@ -201,21 +182,8 @@ export class Backend {
 
   /** The link of one session, opened if there is none. Rejects when the sessions share one link. */
   async sessionLink(session: ClientSession): Promise<Link> {
-    const unavailable = this.unavailableError();
-    if (unavailable) throw unavailable;
-    if (!this.sessionLinks) throw serverUnavailable(this.id, 'clients share its link');
-    return this.sessionLinks.get(session);
-  }
-
-  /** Whether the link of this session is open, or is being opened. */
-  hasSessionLink(session: ClientSession): boolean {
-    return this.sessionLinks?.has(session) ?? false;
-  }
-
-  /** Opens the link of the session and resolves when the server has listed over it, or after the timeout. */
-  async listSession(session: ClientSession, timeoutMs: number): Promise<void> {
-    await this.sessionLink(session);
-    await this.sessionSyncs.whenSynced(session, timeoutMs);
+    if (!this.sessions) throw this.unavailableError() ?? serverUnavailable(this.id, 'clients share its link');
+    return this.sessions.link(session);
   }
 
   /** The link that follows `lost`, if it is open or being opened without delay, as after an expired session. */
@@ -229,38 +197,12 @@ export class Backend {
   setLogLevel(level: string): void {
     if (!this.log.setLevel(level)) return;
     if (this.connection.link) this.log.apply(this.connection.link);
-    this.sessionLinks?.forEach((link) => this.log.apply(link));
-  }
-
-  /** Notifies the server over the link of this session, if there is one. */
-  notifySessionLink(session: ClientSession, method: string): void {
-    this.sessionLinks?.notify(session, method);
+    this.sessions?.applyLogLevel();
   }
 
   status(): BackendStatus {
-    const { id, calls } = this;
-    const { inFlight, waiting } = this.gate;
-    const { link, restarts, status } = this.connection;
-    const { state, cause, since, attempts } = status;
-    const reason = state === 'ready' ? this.sync.failures.reason : cause?.message;
-    return {
-      id,
-      state,
-      cause: causeOf(status),
-      reason: state === 'unresponsive' ? undefined : reason,
-      failedLists: this.sync.failures.size,
-      since,
-      attempts,
-      restarts,
-      calls,
-      inFlight,
-      waiting,
-      pid: link?.pid,
-      facts: link?.facts,
-      notificationStream: link?.notificationStream,
-      updates: link?.facts.capabilities.resources && this.updateSourceOf(link),
-      stderr: link?.stderrTail() ?? (cause instanceof ConnectError ? cause.stderr : this.lastStderr),
-    };
+    const { id, calls, gate, connection, settings, lastStderr } = this;
+    return backendStatus({ id, calls, gate, connection, settings, lastStderr, failures: this.sync.failures });
   }
 
   /** The timeout includes the time in the queue. */
@@ -285,14 +227,7 @@ export class Backend {
     deadline: number,
   ): Promise<JsonText> {
     const request = { method, params, caller, timeoutMs: this.settings.timeoutMs, deadline };
-    if (!this.sessionLinks) return this.connection.request(request);
-    const error = this.unavailableError();
-    return error ? Promise.reject(error) : this.sessionLinks.request(request);
-  }
-
-  private updateSourceOf(link: Link): UpdateSource {
-    const { subscribe, watch } = this.settings;
-    return updateSourceOf(link, subscribe, watch.pollMs);
+    return this.sessions ? this.sessions.request(request) : this.connection.request(request);
   }
 
   private async publish(listing: Listing): Promise<void> {
@@ -323,23 +258,9 @@ export class Backend {
     this.gate.rejectQueued(downError(this.id, failureCauseOf(cause), { cause }));
   }
 
-  private sessionLinkOpened(link: Link, owner: ClientSession): void {
-    this.log.apply(link);
-    link.onNotification((notification) => this.handleSessionNotification(notification, owner));
-    this.sessionSyncs.attach(link, owner);
-    this.events.sessionLinkOpened(link, owner);
-  }
-
   private handleNotification(notification: ServerNotification): void {
     const isHandled = this.sync.handleListChange(notification.method) || this.log.handle(notification);
     if (!isHandled) this.events.notified(notification);
-  }
-
-  /** Notifications over the link of one session are for that session alone. */
-  private handleSessionNotification(notification: ServerNotification, owner: ClientSession): void {
-    const { method } = notification;
-    if (method === 'notifications/resources/updated') this.events.notified(notification, owner);
-    else if (!this.sessionSyncs.handleListChange(owner, method)) this.log.handle(notification);
   }
 }
 

@@ -20,7 +20,8 @@ import { Registry } from '../registry/registry.service.js';
 import { MemoryQuotas } from '../state/memory-quotas.js';
 import { Quotas } from '../state/quotas.js';
 import { AddressPolicy } from './address-policy.js';
-import { Backend, type BackendEvents } from './backend.js';
+import type { BackendEvents } from './backend-events.js';
+import { Backend } from './backend.js';
 import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 import { StartSlots } from './lifecycle/start-slots.js';
@@ -92,8 +93,8 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Throws when one of these servers is enabled, but starting or down: it may have what a request with its id names.
-   * `kind` is the list in which that would be. A tool that is switched off stays unknown.
+   * Throws when one of these servers is enabled, but has not listed: the server may have the tool, prompt or resource that
+   * a request names. `kind` is the list that would contain the name. A tool that is switched off stays unknown.
    */
   requireListed(servers: Iterable<string>, kind: ListKind, name: string): void {
     for (const id of servers) {
@@ -120,7 +121,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** Sends a notification over the links that belong to this session. */
   notifySessionLinks(session: ClientSession, method: string): void {
-    for (const backend of this.backends.values()) backend.notifySessionLink(session, method);
+    for (const backend of this.backends.values()) backend.sessions?.notify(session, method);
   }
 
   /** Sets the log level of all servers, including those that are enabled later. */
@@ -189,7 +190,11 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       sessionListTruncated: () => this.metrics.countMemoryLimit('session-listings'),
     };
     const connect = this.linkFactory(id, config, () => backend.config.concurrency);
-    const backend: Backend = new Backend(id, config, connect, events, this.tracing, this.quotas, this.slots);
+    const backend: Backend = new Backend(id, config, connect, events, {
+      tracing: this.tracing,
+      quotas: this.quotas,
+      slots: this.slots,
+    });
     if (this.logLevel !== undefined) backend.setLogLevel(this.logLevel);
     this.backends.set(id, backend);
     this.sessionListings.add(backend);

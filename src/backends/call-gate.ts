@@ -98,7 +98,7 @@ export class CallGate {
     return this.isIdle() ? Promise.resolve() : this.idleWaiters.wait();
   }
 
-  /** Running and queued requests are kept, even above the new limits. */
+  /** Running and queued requests continue, even above the new limits. */
   setLimits(limits: CallLimits): void {
     this.limits = limits;
     this.advance();
@@ -157,10 +157,10 @@ export class CallGate {
   private makeRoom(principal: string): GatewayError | undefined {
     const { calls, queuedPerPrincipal } = this.quotas;
     if (calls.isReached(principal)) return calls.refusal();
-    const own = this.queue.callCountOf(principal);
-    if (own >= queuedPerPrincipal) {
+    const queued = this.queue.callCountOf(principal);
+    if (queued >= queuedPerPrincipal) {
       this.quotas.refused('queuedPerPrincipal');
-      return this.errors.queuedPerPrincipal(queuedPerPrincipal, this.drain.retryAfterMs(own));
+      return this.errors.queuedPerPrincipal(queuedPerPrincipal, this.drain.retryAfterMs(queued));
     }
     const { callCount } = this.queue;
     if (callCount < this.limits.queue) return undefined;
@@ -168,7 +168,7 @@ export class CallGate {
     const overloaded = this.errors.overloaded(this.limits.queue, this.drain.retryAfterMs(callCount));
     const newest = this.queue.newestOfLargest();
     // With the arriving call, no principal would have more queued calls than the principal of that call.
-    if (!newest || newest.groupSize <= own + 1) return overloaded;
+    if (!newest || newest.groupSize <= queued + 1) return overloaded;
     newest.item.fail(overloaded);
     return undefined;
   }
@@ -179,7 +179,7 @@ export class CallGate {
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
         signal?.removeEventListener('abort', cancel);
-        // One signal may cancel several queued calls: advancing the queue for the first may reach the next one here.
+        // One signal may cancel several queued calls. The first cancellation advances the queue to the next of these calls.
         if (signal?.aborted) reject(this.errors.cancelled(signal));
         else if (deadline <= performance.now()) reject(this.errors.timedOut());
         else resolve(this.begin(caller.quotaKey, call, exclusive));
@@ -198,7 +198,9 @@ export class CallGate {
     });
   }
 
-  /** Starts queued requests while slots are free. To be called after every change that may free a slot or empty the queue. */
+  /**
+   * Starts queued requests while slots are free. To be called after every change that may free a slot or empty the queue.
+   */
   private advance(): void {
     while (this.running < this.limits.concurrency) {
       const next = this.queue.take(this.admits, this.isReady, this.admitsBackground);

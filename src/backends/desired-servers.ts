@@ -16,7 +16,7 @@ export interface DesiredServer {
   readonly disabledTools: ReadonlySet<string>;
   /** Where its definition comes from. */
   readonly origin: 'config' | 'admin';
-  /** Its URL or proxy was set through the admin API, and not by the configuration: `AddressPolicy` applies. */
+  /** Whether its URL or proxy was set through the admin API, so that `AddressPolicy` applies. */
   readonly isUrlFromApi: boolean;
 }
 

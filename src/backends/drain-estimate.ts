@@ -5,22 +5,22 @@ const UNKNOWN_MS = 1000;
 
 /** Estimates how long a queue takes to drain, from the calls that ended since the queue was empty. */
 export class DrainEstimate {
-  private since = 0;
-  private ended = 0;
+  private startedAt = 0;
+  private endedCalls = 0;
 
   /** To be called when the first call is queued. */
   start(): void {
-    this.since = performance.now();
-    this.ended = 0;
+    this.startedAt = performance.now();
+    this.endedCalls = 0;
   }
 
   callEnded(): void {
-    this.ended++;
+    this.endedCalls++;
   }
 
   retryAfterMs(waiting: number): number {
-    if (this.ended === 0) return UNKNOWN_MS;
-    const estimate = (waiting * (performance.now() - this.since)) / this.ended;
+    if (this.endedCalls === 0) return UNKNOWN_MS;
+    const estimate = (waiting * (performance.now() - this.startedAt)) / this.endedCalls;
     return Math.round(Math.min(Math.max(estimate, MIN_MS), MAX_MS));
   }
 }

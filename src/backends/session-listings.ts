@@ -89,8 +89,8 @@ export class SessionListings {
   }
 
   /**
-   * The same for a request by a name that is not listed; afterwards, the request has the scope with the listings. `servers`
-   * are those to which the name belongs; empty if it may belong to any.
+   * Like `whenListed`, for a request by a name that is not listed. Afterwards, the scope of the request has the listings.
+   * `servers` are the servers to which the name belongs; empty if the name may belong to any server.
    */
   whenMayBeListed(request: ScopedRequest, servers: readonly string[]): Promise<void> | undefined {
     const { session, scope } = request;
@@ -146,9 +146,9 @@ export class SessionListings {
   private firstListing(state: SessionState, backend: Backend): FirstListing {
     const known = state.first.get(backend.id);
     const isRecent = known && performance.now() - known.startedAt < SESSION_LISTING_WAIT_MS;
-    if (known && (isRecent || backend.hasSessionLink(state.owner))) return known;
+    if (known && (isRecent || backend.sessions?.hasLink(state.owner))) return known;
     const listed = completesWithin(
-      backend.listSession(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
+      backend.sessions!.list(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
       SESSION_LISTING_WAIT_MS,
     ).then(() => void (first.isPending = false));
     const first: FirstListing = { listed, startedAt: performance.now(), isPending: true };
@@ -169,21 +169,24 @@ export class SessionListings {
   /** The listings of the session that differ from those of the shared links. */
   private differingListings({ listings }: SessionState): Map<string, Listing> {
     const differing = new Map<string, Listing>();
-    for (const [id, own] of listings) {
+    for (const [id, listing] of listings) {
       const shared = this.isolated.get(id)?.listing;
       if (!shared) continue;
       const kinds = KINDS.filter(
-        (kind) => !isUnknown(kind, own[kind]) && !isSameList(own[kind], shared[kind]),
+        (kind) => !isUnknown(kind, listing[kind]) && !isSameList(listing[kind], shared[kind]),
       );
       if (kinds.length === 0) continue;
-      const replaced = Object.fromEntries(kinds.map((kind) => [kind, own[kind]]));
+      const replaced = Object.fromEntries(kinds.map((kind) => [kind, listing[kind]]));
       differing.set(id, { ...shared, ...replaced });
     }
     return differing;
   }
 }
 
-/** The lists of a session that changed. A list that the session did not have before was that of the shared link. */
+/**
+ * The kinds of lists that changed for a session. Before the first list of its own, a session has the list of the shared
+ * link.
+ */
 function changedKinds(
   before: Listing | undefined,
   now: Listing,

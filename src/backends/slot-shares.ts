@@ -5,13 +5,13 @@ const RESERVED_SHARE = 0.25;
 
 /**
  * The calls in flight at one server, by principal. While several principals use the server, none of them may take all
- * slots: a call of another one would have to wait until a slow call ends. A principal that is alone may take all.
+ * slots, so that a call of another principal need not wait until a slow call ends. A single principal may take all slots.
  */
 export class SlotShares {
   private readonly running = new Map<string, number>();
   /** The principal of the latest call. */
   private latest: string | undefined;
-  /** Until then, several principals count as using the server. */
+  /** Until this time, several principals count as using the server. */
   private sharedUntil = 0;
 
   /** To be called for every call that arrives. */

@@ -3,9 +3,10 @@ import type { JsonText } from '../lib/json-text/json-text.js';
 import { withTraceContext, endSpan, type Tracing } from '../mcp/tracing.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 
-interface TracedCall {
+export interface TracedCall {
   readonly method: string;
   readonly params: string | undefined;
+  /** The own name or URI of the called tool, prompt or resource. */
   readonly target?: string;
 }
 

@@ -27,11 +27,11 @@ export class EgressProxies {
       .map(exceptionOf);
   }
 
-  /** `own` is the proxy of the server, to which NO_PROXY does not apply. */
-  for(url: URL, own?: string): URL | undefined {
+  /** `serverProxy` is the proxy in the configuration of the server, to which NO_PROXY does not apply. */
+  for(url: URL, serverProxy?: string): URL | undefined {
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
     if (isLoopback(host)) return undefined;
-    if (own !== undefined) return new URL(own);
+    if (serverProxy !== undefined) return new URL(serverProxy);
     const port = url.port || (url.protocol === 'https:' ? '443' : '80');
     if (this.exceptions.some((isException) => isException(host, port))) return undefined;
     return this.byProtocol.get(url.protocol);

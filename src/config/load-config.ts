@@ -19,7 +19,7 @@ export function loadConfig({ path, env }: { path: string; env: Environment }): G
   return readConfig({ text: readConfigText(path), source: path, env });
 }
 
-/** Like loadConfig, for a text. Errors name `source` as its origin. */
+/** Like `loadConfig`, for the text of a file. Errors name `source` as the origin of the text. */
 export function readConfig(input: { text: string; source: string; env: Environment }): GatehouseConfig {
   const { text, source, env } = input;
   const problems = new ConfigProblems();

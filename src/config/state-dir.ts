@@ -11,7 +11,10 @@ export class StateDir {
     this.path = resolve(path);
   }
 
-  /** Creates the directory with mode 0700. An existing one keeps its mode, and a wider one is reported. */
+  /**
+   * Creates the directory with mode 0700. An existing directory keeps its mode; a mode that gives others access is
+   * reported.
+   */
   create(): this {
     mkdirSync(this.path, { recursive: true, mode: 0o700 });
     const mode = statSync(this.path).mode & 0o777;

@@ -14,7 +14,7 @@ export type PeerRequest = Pick<IncomingMessage, 'headers'> & {
   readonly socket: Pick<Socket, 'remoteAddress'>;
 };
 
-/** Determines the address by which clients without a credential are told apart. */
+/** Determines the network address of a client. Clients without credentials are distinguished by it. */
 @Injectable()
 export class ClientAddresses {
   private readonly trusted: BlockList | undefined;
@@ -55,7 +55,7 @@ export class ClientAddresses {
     let client = remote;
     for (const text of forwarded.toReversed()) {
       const address = withoutPort(text.trim());
-      // The client may have written a text that is no address, and then also everything to the left of it.
+      // A text that is no address was written by the client, and so was everything to the left of it.
       if (isIP(address) === 0) break;
       client = address;
       if (!this.isTrusted(address)) break;

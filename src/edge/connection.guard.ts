@@ -21,7 +21,7 @@ const REFUSAL =
 export class ConnectionGuard implements CanActivate {
   private readonly quota: PrincipalQuota;
   /** The quota key under which each open connection counts. */
-  private readonly keys = new WeakMap<Socket, string>();
+  private readonly quotaKeys = new WeakMap<Socket, string>();
 
   constructor(
     private readonly addresses: ClientAddresses,
@@ -36,13 +36,13 @@ export class ConnectionGuard implements CanActivate {
   /** To be called with every new connection. */
   accept(socket: Socket): void {
     socket.once('close', () => {
-      const key = this.keys.get(socket);
+      const key = this.quotaKeys.get(socket);
       if (key !== undefined) this.quota.release(key);
     });
     const key = this.addresses.quotaKeyOfPeer(socket);
     if (key === undefined) return;
     if (this.quota.claim(key)) {
-      this.keys.set(socket, key);
+      this.quotaKeys.set(socket, key);
       return;
     }
     this.quota.refusal();
@@ -60,7 +60,7 @@ export class ConnectionGuard implements CanActivate {
   }
 
   private assign({ socket, quotaKey }: AuthenticatedRequest, response: ServerResponse): void {
-    const previous = this.keys.get(socket);
+    const previous = this.quotaKeys.get(socket);
     if (previous === quotaKey || socket.destroyed) return;
     if (!this.quota.claim(quotaKey)) {
       response.setHeader('connection', 'close');
@@ -68,6 +68,6 @@ export class ConnectionGuard implements CanActivate {
       throw new GatewayError('too-many-connections', message, data);
     }
     if (previous !== undefined) this.quota.release(previous);
-    this.keys.set(socket, quotaKey);
+    this.quotaKeys.set(socket, quotaKey);
   }
 }

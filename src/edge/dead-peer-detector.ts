@@ -5,7 +5,10 @@ import { readTcpTable, unacknowledgedIn } from './tcp-table.js';
 type EndPoints = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 const CHECK_INTERVAL_MS = 10_000;
-/** Linux waits 0.2 s or more before the first, and twice as long before each next one, so seven take at least 25 s. */
+/**
+ * Linux waits 0.2 s or more before the first retransmission, and twice as long before each next one: seven take 25 s or
+ * more.
+ */
 const MAX_RETRANSMISSIONS = 7;
 
 /**

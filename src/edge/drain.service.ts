@@ -9,8 +9,8 @@ import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
 
 /**
- * For this long after the listener was closed, idle connections stay open: a request on one of them is answered. A new
- * connection is refused, so that the balancer selects another gateway.
+ * How long idle connections stay open after the listener was closed. A load balancer may be writing a request to one of
+ * them, which is answered. New connections are refused, so that the balancer selects another gateway.
  */
 const LINGER_MS = 500;
 /** Maximum requests that one log line describes. */
@@ -40,8 +40,8 @@ export class Drain implements BeforeApplicationShutdown {
   ) {}
 
   /**
-   * Only SIGTERM, the signal of orchestrators, has the accept phase and the linger: a user who presses Ctrl-C waits for
-   * neither.
+   * `acceptMs` and the linger apply only to SIGTERM, the signal of orchestrators: a user who presses Ctrl-C does not wait
+   * for them.
    */
   async beforeApplicationShutdown(signal?: string): Promise<void> {
     this.isDraining = true;

@@ -3,6 +3,7 @@ import type { NotificationOutcome, StreamEnd } from '../metrics/metric-labels.js
 import type { NotificationKind } from '../core/notification-kind.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import { KEEP_ALIVE, type EventFrame } from '../mcp/event-frame.js';
+import { EventQueue } from './event-queue.js';
 import type { ReplayBuffer } from './replay-buffer.js';
 import { StreamConnection } from './stream-connection.js';
 
@@ -19,15 +20,6 @@ export interface UnreadCounter {
 
 const NO_OBSERVER: StreamObserver = { countNotification: () => {}, countStreamEnd: () => {} };
 
-/** The order in which queued events are dropped when the queue is full. */
-type DropOrder = 'first' | 'last' | 'never';
-
-interface QueuedEvent {
-  readonly frame: EventFrame;
-  readonly dropOrder: DropOrder;
-  readonly options: DeliverOptions;
-}
-
 interface StreamLimits {
   /** Maximum queued events. Responses may exceed it. */
   readonly queuedEvents: number;
@@ -38,31 +30,18 @@ interface StreamLimits {
 /** Maximum connections per stream; a further connection ends the oldest. */
 const MAX_CONNECTIONS = 4;
 
-/** Maximum bytes of queued events. Beyond it, queued notifications are dropped. */
-const MAX_QUEUED_BYTES = 1_048_576;
-/**
- * Maximum bytes of queued events that must not be dropped; a single event may be larger. Beyond it, requests of servers to
- * the client are refused.
- */
-const MAX_KEPT_BYTES = 16_777_216;
-
 /**
  * A stream of server-sent events that outlives its connections: after a reconnect it continues on the new connection.
  * For a slow reader it keeps a bounded queue.
  */
 export class EventStream {
-  private readonly queued = new Map<string, QueuedEvent>();
-  private queuedBytes = 0;
-  /** Number of queued events that must not be dropped. */
-  private kept = 0;
-  private keptBytes = 0;
+  private readonly queue: EventQueue;
   /** Bytes that this stream last reported to `unread`. */
-  private countedBytes = 0;
+  private reportedBytes = 0;
   /** Events to replay before the queue is sent. The replay buffer bounds them, so they do not count as queued. */
   private toReplay = new Set<EventFrame>();
   /** Open connections. Each event is sent once, on the newest. */
   private readonly connections: StreamConnection[] = [];
-  private lastUnkeyed = 0;
   private hasEnded = false;
   /** Whether a connection was opened, open or not by now. */
   wasConnected = false;
@@ -76,21 +55,27 @@ export class EventStream {
     private readonly limits: StreamLimits,
     private readonly observer: StreamObserver = NO_OBSERVER,
     private readonly unread?: UnreadCounter,
-  ) {}
+  ) {
+    this.queue = new EventQueue(limits.queuedEvents, ({ frame: { kind } }, outcome) => {
+      if (kind) observer.countNotification(kind, outcome);
+    });
+  }
 
   get isConnected(): boolean {
     return this.connections.length > 0;
   }
 
-  /** Whether the stream was ended and no connection still has to be served. A later client gets the events by replay. */
+  /**
+   * Whether the stream has ended and no open connection waits for events. A client that connects later gets them by replay.
+   */
   get isDone(): boolean {
     return this.hasEnded && (this.isAllSent || !this.isConnected);
   }
 
   /**
-   * Sends further events on this response, whose headers were sent. Older connections stay open without events. The
-   * primer is sent first; a client that resumes from it gets all events that follow it. Events that `sendMissed` sends
-   * are queued, unless an event with the same key is.
+   * From now on, sends events on this response, whose headers were sent. Older connections stay open without events. The
+   * primer is sent first; a client that resumes from the id of the primer gets all events after it. Events that
+   * `sendMissed` sends are queued, unless an event with the same key is.
    */
   connect(
     response: ServerResponse,
@@ -126,8 +111,8 @@ export class EventStream {
 
   /** Returns false when the stream has ended, or when it refuses the event because too many others are queued. */
   send(frame: EventFrame, options: DeliverOptions = {}): boolean {
-    if (this.isRepeating && options.coalesce !== undefined && this.queued.has(options.coalesce)) return true;
-    if (this.hasEnded || (options.refusable && !this.isWritable && this.isFullOfKept(frame))) return false;
+    if (this.isRepeating && options.coalesce !== undefined && this.queue.has(options.coalesce)) return true;
+    if (this.hasEnded || (options.refusable && !this.isWritable && this.queue.refuses(frame))) return false;
     if (this.isWritable) {
       this.replayBuffer.append(frame);
       this.deliver(frame, 'written', options.onSent);
@@ -136,21 +121,15 @@ export class EventStream {
     return true;
   }
 
-  /** Removes matching queued events, also from the replay buffer. Events that were sent stay there. */
+  /** Removes stale events that are queued, also from the replay buffer. Sent events stay in the replay buffer. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
-    for (const [key, event] of this.queued) {
-      if (!isStale(event.options)) continue;
-      this.replayBuffer.withdraw(event.frame);
-      this.queued.delete(key);
-      this.countRemoved(event, 'dropped');
-    }
+    for (const { frame } of this.queue.withdraw(isStale)) this.replayBuffer.withdraw(frame);
     this.countUnread();
   }
 
   /** Releases the events of a stream that is done. */
   discardQueue(): void {
-    this.queued.clear();
-    this.queuedBytes = 0;
+    this.queue.clear();
     this.countUnread();
   }
 
@@ -170,12 +149,12 @@ export class EventStream {
   }
 
   private get isAllSent(): boolean {
-    return this.toReplay.size === 0 && this.queued.size === 0;
+    return this.toReplay.size === 0 && this.queue.size === 0;
   }
 
   private get firstUnsent(): EventFrame | undefined {
     const { value } = this.toReplay.values().next();
-    return value ?? this.queued.values().next().value?.frame;
+    return value ?? this.queue.first?.frame;
   }
 
   private get isWritable(): boolean {
@@ -183,72 +162,25 @@ export class EventStream {
   }
 
   private enqueue(frame: EventFrame, options: DeliverOptions): void {
-    const { coalesce, droppable = false } = options;
-    const key = coalesce ?? `#${++this.lastUnkeyed}`;
-    const dropOrder = coalesce !== undefined ? 'last' : droppable ? 'first' : 'never';
-    const replaced = this.queued.get(key);
-    if (replaced) {
-      this.replayBuffer.withdraw(replaced.frame);
-      // Moves the entry to the end. A single entry is there already, and deleting it would cost a rehash of the map.
-      if (this.queued.size > 1) this.queued.delete(key);
-      this.countRemoved(replaced, 'coalesced');
-    }
+    const replaced = this.queue.add(frame, options);
+    if (replaced) this.replayBuffer.withdraw(replaced.frame);
     this.replayBuffer.append(frame);
-    this.queued.set(key, { frame, dropOrder, options });
-    this.countQueued({ frame, dropOrder }, 1);
     if (!this.isConnected) options.onSent?.();
-    while (this.isFull && this.dropOldest());
-  }
-
-  private isFullOfKept({ size }: EventFrame): boolean {
-    return this.kept >= this.limits.queuedEvents || (this.kept > 0 && this.keptBytes + size > MAX_KEPT_BYTES);
-  }
-
-  private countQueued({ frame, dropOrder }: Pick<QueuedEvent, 'frame' | 'dropOrder'>, sign: 1 | -1): void {
-    this.queuedBytes += sign * frame.size;
-    if (dropOrder !== 'never') return;
-    this.kept += sign;
-    this.keptBytes += sign * frame.size;
   }
 
   /** Reports the bytes of queued events, plus the unwritten part of the event that is being sent. */
   private countUnread(): void {
     if (!this.unread) return;
-    const bytes = this.queuedBytes + (this.newest?.unwrittenBytes ?? 0);
-    this.unread.add(bytes - this.countedBytes);
-    this.countedBytes = bytes;
-  }
-
-  private get isFull(): boolean {
-    return this.queued.size > this.limits.queuedEvents || this.queuedBytes > MAX_QUEUED_BYTES;
-  }
-
-  /** Returns false when no queued event may be dropped. */
-  private dropOldest(): boolean {
-    return this.dropOldestOf('first') || this.dropOldestOf('last');
-  }
-
-  private dropOldestOf(dropOrder: DropOrder): boolean {
-    for (const [key, event] of this.queued) {
-      if (event.dropOrder !== dropOrder) continue;
-      this.queued.delete(key);
-      this.countRemoved(event, 'dropped');
-      return true;
-    }
-    return false;
-  }
-
-  private countRemoved(event: QueuedEvent, outcome: NotificationOutcome): void {
-    this.countQueued(event, -1);
-    const { kind } = event.frame;
-    if (kind) this.observer.countNotification(kind, outcome);
+    const bytes = this.queue.bytes + (this.newest?.unwrittenBytes ?? 0);
+    this.unread.add(bytes - this.reportedBytes);
+    this.reportedBytes = bytes;
   }
 
   /** Schedules the events after this sequence number that were already sent, to be sent again before all others. */
   private scheduleReplay(sequence: number): void {
     const missed = new Set(this.replayBuffer.after(this.name, sequence));
-    for (const { frame } of this.queued.values()) missed.delete(frame);
-    // Frames left over from an earlier replay, which the replay buffer has dropped meanwhile.
+    for (const { frame } of this.queue) missed.delete(frame);
+    // Frames of an earlier replay that are not sent yet, and that the replay buffer has dropped meanwhile.
     const dropped = [...this.toReplay].filter((frame) => frame.sequence > sequence && !missed.has(frame));
     this.toReplay = new Set([...dropped, ...missed]);
   }
@@ -264,12 +196,8 @@ export class EventStream {
       this.toReplay.delete(frame);
       this.deliver(frame, 'redelivered');
     }
-    for (const [key, event] of this.queued) {
-      if (!this.isWritable) return;
-      this.queued.delete(key);
-      this.countQueued(event, -1);
-      this.deliver(event.frame, 'written', event.options.onSent);
-    }
+    for (const { frame, options } of this.queue.takeWhile(() => this.isWritable))
+      this.deliver(frame, 'written', options.onSent);
     if (this.hasEnded && this.isAllSent) for (const connection of this.connections) connection.end();
   }
 
@@ -283,7 +211,7 @@ export class EventStream {
     this.observer.countStreamEnd(this.endReasonOf(connection));
     const index = this.connections.indexOf(connection);
     if (index !== -1) this.connections.splice(index, 1);
-    if (!this.isConnected) for (const { options } of this.queued.values()) options.onSent?.();
+    if (!this.isConnected) for (const { options } of this.queue) options.onSent?.();
     this.flush();
   }
 

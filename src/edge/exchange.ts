@@ -38,9 +38,10 @@ export function openEventStream(response: ServerResponse): void {
  * long. The stream outlives its connection.
  */
 export class Exchange {
-  /** Answers of a batch that are not written yet, as the parts of each message on one line, and their listeners. */
+  /** The answers of a batch that are not written yet: for each, the parts of its message, which is on one line. */
   private readonly answers: (readonly Buffer[])[] = [];
-  private readonly listeners: (() => void)[] = [];
+  /** Called when `answers` are written. */
+  private readonly writtenListeners: (() => void)[] = [];
   private stream: EventStream | undefined;
   readonly startedAt = performance.now();
 
@@ -85,13 +86,13 @@ export class Exchange {
       setImmediate(writeJson, response, message, session.unread, onWritten);
       return;
     }
-    if (onWritten) this.listeners.push(onWritten);
+    if (onWritten) this.writtenListeners.push(onWritten);
     this.addToBatch([Buffer.from(onOneLine(message))]);
   }
 
   /**
-   * Answers with a result that is shared with other clients or long. Its bytes are written without being encoded again. The
-   * promise resolves when it is answered; undefined if it is already.
+   * Answers with a long result, or with one that other clients get too, whose bytes need no further encoding. Returns a
+   * promise only if the answer takes several slices.
    */
   answerShared(id: RequestId, result: SharedJson): Promise<void> | undefined {
     const { response, session } = this;
@@ -114,7 +115,7 @@ export class Exchange {
     if (!this.isAnswered) this.switchToStream().keepAlive();
   }
 
-  /** In a batch or on a stream, with a result on one line. */
+  /** Answers in a batch or on a stream. `result` is on one line. */
   private answerLine(head: string, result: Buffer): void {
     this.unanswered--;
     const parts = [Buffer.from(head), result, CLOSING_BRACE];
@@ -154,13 +155,13 @@ export class Exchange {
     this.releaseAnswers(() => writeParts(response, [...parts, CLOSING_BRACKET], session.unread));
   }
 
-  /** Empties `answers`, which `write` writes, and calls the listeners of these answers. */
+  /** Empties `answers`, calls `write`, which writes them, and then their listeners. */
   private releaseAnswers(write?: () => void): void {
     const size = this.answers.reduce((sum, answer) => sum + lengthOf(answer), 0);
     this.answers.length = 0;
     this.session.unread.add(-size);
     write?.();
-    for (const listener of this.listeners.splice(0)) listener();
+    for (const listener of this.writtenListeners.splice(0)) listener();
   }
 
   private endStream(stream: EventStream): void {
@@ -175,7 +176,7 @@ const [OPENING_BRACKET, COMMA, CLOSING_BRACKET, CLOSING_BRACE] = ['[', ',', ']',
 
 const lengthOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
 
-// All run in setImmediate, after everything that has arrived was processed (docs/decisions/0015).
+// These functions run in setImmediate, after all messages that have arrived were processed (docs/decisions/0015).
 
 function writeJson(
   response: ServerResponse,

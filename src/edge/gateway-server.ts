@@ -25,7 +25,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const TCP_KEEP_ALIVE_DELAY_MS = 30_000;
 /** At shutdown, clients have this long to read what was written last. Then their connections are closed. */
 const CLOSE_TIMEOUT_MS = 500;
-/** During that time, connections that have become idle are closed at this interval. */
+/** Until then, connections that have become idle are closed at this interval. */
 const CLOSE_INTERVAL_MS = 20;
 /** The latest response on a connection. If its headers are not sent yet, they can announce that the connection closes. */
 const LATEST_RESPONSE = Symbol('latest response');
@@ -110,11 +110,11 @@ export class GatewayServer {
     }
     this.stopListening();
     server.closeIdleConnections();
-    const idle = setInterval(() => server.closeIdleConnections(), CLOSE_INTERVAL_MS).unref();
-    const all = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
+    const idleTimer = setInterval(() => server.closeIdleConnections(), CLOSE_INTERVAL_MS).unref();
+    const allTimer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS).unref();
     server.once('close', () => {
-      clearInterval(idle);
-      clearTimeout(all);
+      clearInterval(idleTimer);
+      clearTimeout(allTimer);
       done();
     });
   }
@@ -154,8 +154,8 @@ export class GatewayServer {
 }
 
 /**
- * Such a request must be refused (RFC 9112, 3.2): a proxy may have checked the other one. Node keeps only the first in
- * `headers`.
+ * A request with several Host headers must be refused (RFC 9112, 3.2): a proxy may have checked another one than the first,
+ * which is the only one in Node's `headers`.
  */
 function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;

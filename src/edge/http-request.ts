@@ -40,13 +40,14 @@ function accepts(header: string, type: string): boolean {
 /** A weight of zero excludes the type (RFC 9110, 12.4.2). */
 const isZeroWeight = (parameter: string): boolean => /^q=0(\.0*)?$/.test(parameter);
 
-const ONE_PIECE = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinity });
+/** Reads bodies that arrive in one piece. */
+const onePieceReader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinity });
 const NO_BYTES = Buffer.alloc(0);
 
-/** Reads the body as JSON. Beyond `limit` bytes it stops reading: with Content-Length before the first. */
+/** Reads the body as JSON. Stops after `limit` bytes; with a larger Content-Length, before the first byte. */
 export function readBody(request: IncomingMessage, limit: number): Promise<ReadJson> {
   return new Promise((resolve, reject) => {
-    /** A body that comes in one piece, as most do, needs no reader of its own. */
+    /** The first piece. Most bodies have no other, and then need no reader of their own. */
     let first: Buffer | undefined;
     let reader: JsonReader | undefined;
     let input: PacedInput | undefined;
@@ -83,13 +84,13 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
       stop();
       // The body is processed after everything that has arrived was read (docs/decisions/0015).
       const { length } = reader ?? first ?? NO_BYTES;
-      const read = (): void => resolve(reader?.take() ?? ONE_PIECE.read(first ?? NO_BYTES));
+      const read = (): void => resolve(reader?.take() ?? onePieceReader.read(first ?? NO_BYTES));
       if (length > MAX_EAGER_LENGTH) inputBudget.runLater(read);
       else setImmediate(read);
     };
     request.on('end', () => {
       hasEnded = true;
-      // A paused request can end too: with the piece at which it was paused.
+      // A request can end while it is paused: the piece at which it was paused may be the last.
       if (input) input.whenIdle(end);
       else end();
     });

@@ -7,7 +7,7 @@ import { notificationMessage } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
 import { NotificationRecipients, type NotificationRecipient } from './notification-recipients.js';
 
-/** Sends `list_changed` to the recipients whose view of a list changed: for lists of their own links, to one recipient. */
+/** Sends `list_changed` to the recipients whose view of a list changed. A list of a session's own link has one recipient. */
 @Injectable()
 export class ListChanges implements OnModuleInit {
   constructor(

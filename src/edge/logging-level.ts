@@ -21,11 +21,11 @@ export const isLoggingLevel = (value: unknown): value is LoggingLevel =>
 
 /** The most verbose of these levels and the default, which applies to clients that set no level. */
 export function mostVerbose(levels: Iterable<LoggingLevel>): LoggingLevel {
-  const inUse = new Set([DEFAULT_LOGGING_LEVEL, ...levels]);
-  return LOGGING_LEVELS.find((level) => inUse.has(level)) ?? DEFAULT_LOGGING_LEVEL;
+  const candidates = new Set([DEFAULT_LOGGING_LEVEL, ...levels]);
+  return LOGGING_LEVELS.find((level) => candidates.has(level)) ?? DEFAULT_LOGGING_LEVEL;
 }
 
-/** The level in the params of a `notifications/message`; undefined when it is not a valid one. */
+/** The level in the params of a `notifications/message`; undefined if it is not valid. */
 export function loggingLevelIn(params: JsonText): LoggingLevel | undefined {
   const { level } = params.toJSON() as { level?: unknown };
   return isLoggingLevel(level) ? level : undefined;
@@ -35,3 +35,11 @@ export const isAtLeast = (
   level: LoggingLevel | undefined,
   threshold: LoggingLevel = DEFAULT_LOGGING_LEVEL,
 ): boolean => level !== undefined && LOGGING_LEVELS.indexOf(level) >= LOGGING_LEVELS.indexOf(threshold);
+
+/** Whether a notification may be sent to a session with this log level. Only log messages have a level. */
+export const passesLogLevel = (
+  logLevel: LoggingLevel | undefined,
+  method: string,
+  params: JsonText | undefined,
+): boolean =>
+  method !== 'notifications/message' || (params !== undefined && isAtLeast(loggingLevelIn(params), logLevel));

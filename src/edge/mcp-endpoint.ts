@@ -30,14 +30,14 @@ import type { Session } from './session.js';
 import { sessionNotFound, Sessions } from './sessions.service.js';
 import { StreamQuota } from './stream-quota.js';
 
-const ALLOW = 'GET, POST, DELETE, OPTIONS';
+const ALLOWED_METHODS = 'GET, POST, DELETE, OPTIONS';
 const MAX_BATCH_LENGTH = 20;
 /**
  * The delay before a client reconnects its standalone stream. Longer than a restart of the gateway takes: the Python SDK
  * tries once after a broken connection, the TypeScript SDK twice.
  */
 const RETRY_MS = 3000;
-/** A random part of the delay up to this one keeps all clients from reconnecting at once after a restart. */
+/** Maximum of the random time that is added to the delay, so that not all clients reconnect at once after a restart. */
 const RETRY_JITTER_MS = 1000;
 
 const ALLOWED_HEADERS = [
@@ -116,7 +116,7 @@ export class McpEndpoint implements OnModuleInit {
       return;
     }
     const message = readMessage(body);
-    // Decoding a long message and sending it on take long enough for an iteration of the event loop each.
+    // A long message was decoded in this iteration of the event loop. It is processed in a later one.
     if ('paramsMembers' in message) await inputBudget.runWhenDue(() => undefined);
     try {
       await this.receive(message, request, response, source);
@@ -147,7 +147,7 @@ export class McpEndpoint implements OnModuleInit {
   /** A CORS preflight, which browsers send without credentials. */
   options({ headers }: IncomingMessage, response: ServerResponse): void {
     response.writeHead(204, {
-      'access-control-allow-methods': ALLOW,
+      'access-control-allow-methods': ALLOWED_METHODS,
       'access-control-allow-headers': allowedHeaders(headers['access-control-request-headers']).join(', '),
       'access-control-max-age': '600',
     });
@@ -155,8 +155,8 @@ export class McpEndpoint implements OnModuleInit {
   }
 
   refuseMethod(_request: IncomingMessage, response: ServerResponse): void {
-    response.setHeader('allow', ALLOW);
-    throw new GatewayError('method-not-allowed', `Use one of ${ALLOW}`);
+    response.setHeader('allow', ALLOWED_METHODS);
+    throw new GatewayError('method-not-allowed', `Use one of ${ALLOWED_METHODS}`);
   }
 
   /** Returns a promise only for `initialize`. */
@@ -169,7 +169,7 @@ export class McpEndpoint implements OnModuleInit {
     if (message.kind === 'invalid') throw this.receiver.invalidRequest(message);
     if (isInitialize(message)) {
       if (request.headers['mcp-session-id'] !== undefined) {
-        // Throws when the session has expired, so that the client initializes without it.
+        // Throws if the session has expired: the client then initializes without a session id.
         this.sessionOf(request);
         throw new GatewayError('invalid-request', 'Invalid request: the session is initialised already');
       }
@@ -179,7 +179,7 @@ export class McpEndpoint implements OnModuleInit {
     return undefined;
   }
 
-  /** GET and DELETE concern the whole session, so they find it only under the project in which it was opened. */
+  /** The session of a GET or DELETE, which must name the project in which the session was opened, or none. */
   private sessionInProject(request: AuthenticatedRequest, { projects }: RequestSource): Session {
     const session = this.sessionOf(request);
     if (projects.some((project) => project !== session.project)) throw sessionNotFound();

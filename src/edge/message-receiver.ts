@@ -25,7 +25,7 @@ type OneWayMessage = Extract<Inbound, { kind: 'notification' | 'response' }>;
 @Injectable()
 export class MessageReceiver {
   private current = new RequestCount();
-  /** Requests that began before the last `whenCurrentFinished`. */
+  /** Requests that began before `whenCurrentFinished` was called. */
   private earlier = new RequestCount();
   private readonly longParams = new LongParams();
 
@@ -74,7 +74,10 @@ export class MessageReceiver {
     return new GatewayError('invalid-request', `Invalid request: ${problem}`);
   }
 
-  /** Creates a session and adds it when the handler has accepted it. The client gets its key in a response header. */
+  /**
+   * Creates a session, and adds it when the handler has accepted the request. The client gets the key of the session in a
+   * response header.
+   */
   async initialize(message: Request, response: ServerResponse, source: RequestSource): Promise<void> {
     const session = this.sessions.create(source.principal, source.quotaKey);
     const exchange = new Exchange(response, session, message.id);
@@ -110,7 +113,7 @@ export class MessageReceiver {
   async whenIdle(): Promise<void> {
     do {
       await Promise.all([this.earlier.whenZero(), this.current.whenZero()]);
-      // Responses are written in setImmediate. Another request may arrive before.
+      // Responses are written in setImmediate, and another request may arrive before that.
       await new Promise((resolve) => setImmediate(resolve));
     } while (this.inFlight > 0);
   }
@@ -159,7 +162,7 @@ export class MessageReceiver {
 
   private processOneWay(message: OneWayMessage, session: Session, source: RequestSource): void {
     if (message.kind === 'response') {
-      session.receiveResponse(message);
+      session.requestsToClient.receive(message);
       return;
     }
     const context = contextOf(message, session, undefined, source);
@@ -168,7 +171,7 @@ export class MessageReceiver {
     });
   }
 
-  /** The results of requests that ran while the client stopped reading are replaced by an error. */
+  /** If the client has stopped reading responses, it gets an error instead of the result. */
   private answerResult(
     context: RequestContext,
     exchange: Exchange,

@@ -26,8 +26,9 @@ export class ReplayBuffer {
   }
 
   /**
-   * Adds a primer in front of `next`, the first event of its stream that the client has not received; at the end, if
-   * there is none. A primer with another sequence number than `resumed` is removed: the client will not resume from it.
+   * Adds a primer in front of `next`, the first event of its stream that the client has not received, or at the end if all
+   * were received. Earlier primers of the stream are removed, because the client will not resume from them. The one with
+   * the sequence number `resumed` stays.
    */
   insertPrimer(primer: EventFrame, next: EventFrame | undefined, resumed: number | undefined): void {
     const isObsolete = (frame: EventFrame): boolean =>

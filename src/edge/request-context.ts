@@ -21,7 +21,7 @@ export class RequestContext implements SessionContext {
   project: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;
-  /** Undefined in most contexts. */
+  /** Called when the response is written. Most requests have none. */
   writtenListener: (() => void) | undefined;
 
   constructor(
@@ -74,7 +74,7 @@ export class RequestContext implements SessionContext {
       method: shorten(this.method),
       session: session.id.slice(0, 16),
       principal: principal.id,
-      client: session.clientLabel,
+      client: session.profile.clientLabel,
       runningMs: Math.round(performance.now() - (exchange?.startedAt ?? performance.now())),
     };
   }
@@ -94,6 +94,6 @@ export class RequestContext implements SessionContext {
     options: ClientRequestOptions,
   ): Promise<JsonText> {
     const write = (message: string): boolean => this.exchange?.send(message, { refusable: true }) ?? false;
-    return this.session.sendRequestOn(write, method, params, options);
+    return this.session.requestsToClient.send(method, params, options, write);
   }
 }

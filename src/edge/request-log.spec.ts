@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => void jest.restoreAllMocks());
 
 const fail = (error: unknown): void => {
-  const session = { clientLabel: 'agent 1.0' };
+  const session = { profile: { clientLabel: 'agent 1.0' } };
   const context = { method: 'tools/call', paramsText: '{"secret":1}', session } as RequestContext;
   new RequestLog().logFailure(context, JsonRpcError.from(error));
 };

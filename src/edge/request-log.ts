@@ -3,7 +3,7 @@ import { shorten, type ErrorKind } from '../core/errors.js';
 import type { JsonRpcError } from '../mcp/json-rpc-error.js';
 import type { RequestContext } from './request-context.js';
 
-/** Failures that concern operators; all others are mistakes of the client or errors that a server sent. */
+/** Failures that concern operators. All others are mistakes of clients, or errors that a server sent. */
 const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
   'server-unavailable',
   'timeout',
@@ -21,7 +21,7 @@ export class RequestLog {
     const entry = {
       message: 'request failed',
       method: shorten(method),
-      client: session.clientLabel,
+      client: session.profile.clientLabel,
       kind: error.kind,
       code: error.code,
       reason: cause.message,

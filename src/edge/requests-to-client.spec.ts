@@ -8,6 +8,7 @@ import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { MAX_OPEN_REQUESTS, supportsRequest, RequestsToClient } from './requests-to-client.js';
 
 const STREAM_QUEUE = 8;
+const CAPABILITIES: ClientCapabilities = { sampling: {}, roots: {} };
 
 type Response = Extract<Inbound, { kind: 'response' }>;
 
@@ -15,7 +16,7 @@ type Response = Extract<Inbound, { kind: 'response' }>;
 const response = (text: string): Response => readMessage(JsonDocument.of(text)) as Response;
 
 function openRequests(params?: string) {
-  const requests = new RequestsToClient(STREAM_QUEUE, 0);
+  const requests = new RequestsToClient(STREAM_QUEUE, () => CAPABILITIES, 0);
   const abort = new AbortController();
   const sent: { id?: number; method?: string; params?: Record<string, unknown> }[] = [];
   const progress: string[] = [];
@@ -120,7 +121,7 @@ describe('RequestsToClient limits', () => {
   });
 
   it('reject a request that the stream refuses', async () => {
-    const requests = new RequestsToClient(STREAM_QUEUE, 0);
+    const requests = new RequestsToClient(STREAM_QUEUE, () => CAPABILITIES, 0);
     const { signal } = new AbortController();
     const outcome = outcomeOf(requests.send('roots/list', undefined, { signal }, () => false));
     await flushPromises();

@@ -30,24 +30,30 @@ export class RequestsToClient {
   /** `streamQueue` is the maximum number of events that a stream of the session queues. */
   constructor(
     private readonly streamQueue: number,
+    private readonly capabilities: () => ClientCapabilities,
     private lastId = FIRST_ID,
   ) {}
 
-  /** `write` sends a message on the stream that the request belongs to. It returns false when the stream refuses it. */
-  send(
+  /**
+   * `write` sends a message on the stream that the request belongs to. It returns false when the stream refuses the
+   * message.
+   */
+  async send(
     method: string,
     params: JsonText | undefined,
     { signal, onProgress }: ClientRequestOptions,
     write: (message: string) => boolean,
   ): Promise<JsonText> {
-    // The call that it belongs to may have ended while its params were rewritten.
-    if (signal.aborted) return Promise.reject(cancelledError());
-    if (this.pending.size >= MAX_OPEN_REQUESTS) return Promise.reject(tooManyError());
+    if (!supportsRequest(this.capabilities(), method, params))
+      throw new GatewayError('method-not-found', `The client does not support ${method}`);
+    // The call during which the server sent the request may have ended while the params were rewritten.
+    if (signal.aborted) throw cancelledError();
+    if (this.pending.size >= MAX_OPEN_REQUESTS) throw tooManyError();
     const id = ++this.lastId;
     const text = params?.text;
     // The id is also the progress token: `String(id)` is the JSON text of a number.
     const paramsText = text && progressTokenOf(text) ? withProgressToken(text, String(id)) : text;
-    return new Promise((resolve, reject) => {
+    return new Promise<JsonText>((resolve, reject) => {
       const cancel = (): void => {
         this.pending.delete(id);
         write(notificationMessage('notifications/cancelled', JSON.stringify({ requestId: id })));
@@ -72,7 +78,7 @@ export class RequestsToClient {
     });
   }
 
-  /** Returns false when no pending request has the id of the response. */
+  /** Returns false when no pending request has the id of this response. */
   receive(response: Extract<Inbound, { kind: 'response' }>): boolean {
     const request = this.pending.get(response.id);
     if (!request) return false;

@@ -7,7 +7,6 @@ import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { ANONYMOUS } from '../mcp/principal.js';
-import { LATEST_REVISION } from '../mcp/revisions/revision.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Authenticator } from './auth/authenticator.js';
@@ -47,7 +46,7 @@ describe('SessionPersistence', () => {
   function open(): Session {
     const session = sessions.create(ANONYMOUS);
     const clientInfo = { name: 'c', version: '1' };
-    session.initialize({ revision: LATEST_REVISION, capabilities: { roots: {} }, clientInfo });
+    session.profile.set({ capabilities: { roots: {} }, clientInfo });
     session.bindProject('one', EVERYTHING);
     sessions.add(session);
     return session;

@@ -15,8 +15,8 @@ const WRITE_TIMEOUT_MS = 1000;
 /** Stores every open session with its subscriptions, so that the next process can restore it (docs/decisions/0024). */
 @Injectable()
 export class SessionPersistence implements OnModuleInit {
-  /** The open sessions, with the time of the last activity that was written. */
-  private readonly seen = new Map<Session, number>();
+  /** By open session: the time of its last activity that is in the journal. */
+  private readonly writtenActivity = new Map<Session, number>();
 
   constructor(
     private readonly restorer: SessionRestorer,
@@ -52,36 +52,41 @@ export class SessionPersistence implements OnModuleInit {
     );
   }
 
-  /** Writes the last activity of the sessions whose record is older by this time, so that requests need not write it. */
+  /**
+   * Writes the last activity of the sessions whose record is at least this much older. Requests themselves write nothing.
+   */
   async writeActivity(minAgeMs = 1): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
-    for (const [session, written] of this.seen) {
+    for (const [session, written] of this.writtenActivity) {
       const due = yieldIfDue();
       if (due) await due;
       // The session may have been closed meanwhile.
-      if (!this.seen.has(session)) continue;
+      if (!this.writtenActivity.has(session)) continue;
       const seen = lastActiveAt(session);
       if (seen - written < minAgeMs) continue;
-      this.seen.set(session, seen);
+      this.writtenActivity.set(session, seen);
       this.records.touch(session.id, seen);
     }
   }
 
   private track(session: Session): void {
-    this.seen.set(session, lastActiveAt(session));
+    this.writtenActivity.set(session, lastActiveAt(session));
     session.onClose(() => {
-      this.seen.delete(session);
+      this.writtenActivity.delete(session);
       this.records.remove(session.id);
     });
   }
 
   private store(session: Session): void {
-    const { id, project, revision, storedProfile: profile, logLevel, openedAt: opened } = session;
+    const { id, project, revision, profile, logLevel, openedAt: opened } = session;
     const principal = this.authenticator.storedForm(session.principal);
     if (!principal) return;
     const seen = lastActiveAt(session);
-    this.seen.set(session, seen);
-    this.records.put({ id, principal, project, revision: revision.version, profile, logLevel, opened }, seen);
+    this.writtenActivity.set(session, seen);
+    this.records.put(
+      { id, principal, project, revision: revision.version, profile: profile.text, logLevel, opened },
+      seen,
+    );
   }
 }
 

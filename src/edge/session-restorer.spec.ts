@@ -60,7 +60,7 @@ describe('SessionRestorer', () => {
       revision: { version: '2025-03-26' },
       capabilities: { roots: {} },
       clientInfo,
-      clientLabel: 'c 1',
+      profile: { clientLabel: 'c 1' },
       openedAt: 7,
       isReady: true,
       scope: EVERYTHING,

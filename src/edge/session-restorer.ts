@@ -65,7 +65,8 @@ export class SessionRestorer {
     const { id, opened, profile, project } = stored;
     const session = this.sessions.restore(principal, { id, openedAt: opened, seenAt: seen });
     if (!session) return undefined;
-    session.restoreProfile(revision, profile);
+    session.revision = revision;
+    session.profile.restore(profile);
     session.bindProject(project, this.scopes.scopeOf({ principal, project }));
     session.isReady = true;
     return session;

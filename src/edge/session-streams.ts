@@ -68,8 +68,8 @@ export class SessionStreams {
   }
 
   /**
-   * Connects the response to the standalone stream, which `primer` begins, or to the stream to be resumed. Without
-   * Last-Event-ID it is not known which events reached the client on an earlier connection: then `sendMissed` is called.
+   * Connects the response to the stream that `resume` names. Without it, to the standalone stream, which begins with
+   * `primer`. Then it is not known which events reached the client on an earlier connection: `sendMissed` is called.
    */
   listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame, sendMissed?: () => void): void {
     openEventStream(response);
@@ -83,7 +83,7 @@ export class SessionStreams {
 
   private resume(response: ServerResponse, resume: ResumePoint, primer?: EventFrame): void {
     const sequence = this.isOwnSequence(resume.sequence) ? resume.sequence : undefined;
-    // If the last event is one of the previous process, the client has no event of this one: all are replayed.
+    // If the last event that the client received is of the previous process, all events of this process are replayed.
     if (resume.stream === '') this.standalone.connect(response, sequence ?? 0, primer);
     else this.resumeResponse(response, resume.stream, sequence);
   }
@@ -102,8 +102,8 @@ export class SessionStreams {
   }
 
   /**
-   * `sequence` is undefined for a stream of the previous process. It is not looked up by name, because a stream of this
-   * process may have the same name.
+   * `sequence` is undefined for a stream of the previous process. Such a stream is not looked up by name, because a stream
+   * of this process may have the same name.
    */
   private resumeResponse(response: ServerResponse, name: string, sequence: number | undefined): void {
     const stream = sequence === undefined ? undefined : this.responses.get(name);

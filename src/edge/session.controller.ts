@@ -29,7 +29,8 @@ export class SessionController {
     const revision = revisionOf(requireString(params, 'protocolVersion')) ?? LATEST_REVISION;
     const profile = readClientProfile(params, paramsText);
     session.bindProject(project, scope);
-    session.initialize({ revision, ...profile });
+    session.revision = revision;
+    session.profile.set(profile);
     const instructions = this.instructions.forScope(scope);
     return {
       protocolVersion: revision.version,
@@ -72,7 +73,7 @@ export class SessionController {
 
   @McpNotification('notifications/progress')
   progress(params: Params | undefined, { session, paramsText }: RequestContext): void {
-    session.receiveProgress(params?.['progressToken'], paramsText ?? '{}');
+    session.requestsToClient.receiveProgress(params?.['progressToken'], paramsText ?? '{}');
   }
 
   @McpNotification('notifications/roots/list_changed')

@@ -4,7 +4,6 @@ import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/promises.js'
 import { advanceTime } from '../../test/kit/fake-time.js';
 import { FakeResponse } from '../../test/kit/fake-response.js';
 import { JsonText } from '../lib/json-text/json-text.js';
-import { revisionOf } from '../mcp/revisions/revision.js';
 import { eventFrame } from '../mcp/event-frame.js';
 import { Exchange } from './exchange.js';
 import { RequestContext } from './request-context.js';
@@ -70,13 +69,8 @@ describe('Session', () => {
   it('has the profile of its client', () => {
     const session = new Session(LIMITS);
     expect(session).toMatchObject({ capabilities: {}, clientInfo: undefined });
-    session.initialize({
-      revision: revisionOf('2025-03-26')!,
-      capabilities: { roots: {} },
-      clientInfo: { name: 'c', version: '1' },
-    });
+    session.profile.set({ capabilities: { roots: {} }, clientInfo: { name: 'c', version: '1' } });
     expect(session).toMatchObject({
-      revision: { version: '2025-03-26' },
       capabilities: { roots: {} },
       clientInfo: { name: 'c' },
     });
@@ -188,7 +182,7 @@ describe('Session notifications', () => {
 
 const withRoots = (): Session => {
   const session = new Session(LIMITS);
-  session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+  session.profile.set({ capabilities: { roots: {} }, clientInfo: undefined });
   return session;
 };
 
@@ -244,7 +238,7 @@ describe('Session server requests', () => {
 
   it('are sent on the standalone stream or on the stream of their request', async () => {
     const session = new Session(LIMITS);
-    session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+    session.profile.set({ capabilities: { roots: {} }, clientInfo: undefined });
     const connection = await listening(session);
     const { signal } = new AbortController();
     const outcome = outcomeOf(session.sendRequest('roots/list', undefined, { signal }));
@@ -255,7 +249,7 @@ describe('Session server requests', () => {
     await flushPromises();
     expect(connection.methods).toEqual(['roots/list']);
     expect(sent).toHaveLength(1);
-    session.receiveResponse({
+    session.requestsToClient.receive({
       kind: 'response',
       id: connection.messages[0]!.id!,
       outcome: 'result',
@@ -269,7 +263,7 @@ describe('Session server requests', () => {
 describe('Session.close', () => {
   it('cancels requests, rejects server requests, ends the stream and calls listeners, once', async () => {
     const session = new Session(LIMITS);
-    session.initialize({ revision: session.revision, capabilities: { roots: {} }, clientInfo: undefined });
+    session.profile.set({ capabilities: { roots: {} }, clientInfo: undefined });
     const connection = await listening(session);
     const { context } = begin(session, 1);
     const serverRequest = outcomeOf(
@@ -362,7 +356,7 @@ describe('Session streams', () => {
 
 describe('Session of the previous process', () => {
   it('has its stored id and age, and no key', () => {
-    const session = new Session(LIMITS, undefined, undefined, previousSession());
+    const session = new Session(LIMITS, undefined, { previous: previousSession() });
     expect(session).toMatchObject({ id: 'abc', openedAt: 5, key: undefined });
     expect(session.isIdleFor(1000)).toBe(true);
     expect(session.isIdleFor(1100)).toBe(false);

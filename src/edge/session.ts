@@ -8,33 +8,28 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 import { NOTHING, type Scope } from '../core/scope.js';
-import { notificationMessage, type Inbound } from '../mcp/json-rpc.js';
+import { notificationMessage } from '../mcp/json-rpc.js';
 import type { ClientRequestOptions, DeliverOptions } from '../mcp/mcp-context.js';
-import { clientLabel, type ClientProfile } from '../mcp/client-profile.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST_REVISION, type Revision } from '../mcp/revisions/revision.js';
 import { notificationKind } from '../core/notification-kind.js';
-import { supportsRequest, RequestsToClient } from './requests-to-client.js';
+import { RequestsToClient } from './requests-to-client.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { EventStream, StreamObserver } from './event-stream.js';
 import type { Exchange, ExchangeSession } from './exchange.js';
-import { isAtLeast, loggingLevelIn } from './logging-level.js';
+import { passesLogLevel } from './logging-level.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { RunningRequests, type RequestDescription, type RunningRequest } from './running-requests.js';
+import { SessionProfile } from './session-profile.js';
 import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
 import { UnreadResponses, type UnreadByPrincipal } from './unread-responses.js';
-import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 interface SessionLimits extends SessionStreamLimits {
   readonly inFlightPerSession: number;
   readonly unreadBytesPerSession: number;
   readonly unreadBytesPerPrincipal: number;
-}
-
-/** The negotiated revision, and what the client declared in `initialize`. */
-interface SessionProfile extends ClientProfile {
-  readonly revision: Revision;
 }
 
 /** A session of the previous process. Times are milliseconds since the epoch. */
@@ -44,12 +39,19 @@ export interface PreviousSession {
   readonly seenAt: number;
 }
 
-/** How long a request of a server waits for the client to open its standalone stream, which it does after `initialized`. */
+interface SessionOptions {
+  readonly observer?: StreamObserver;
+  /** Set for a session that is restored. */
+  readonly previous?: PreviousSession;
+  readonly unreadByPrincipal?: UnreadByPrincipal;
+}
+
+/** How long a request of a server waits for the client, which opens its standalone stream after `initialized`. */
 const STREAM_WAIT_MS = 5000;
 
 export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 
-/** The state of one client from `initialize` until it is closed: scope, running requests and streams. */
+/** One MCP session, from `initialize` until it is closed: its scope, running requests and streams. */
 export class Session implements NotificationRecipient, ExchangeSession {
   /**
    * The secret in Mcp-Session-Id, never logged or stored. For a restored session it is unknown until the client sends its
@@ -58,20 +60,18 @@ export class Session implements NotificationRecipient, ExchangeSession {
   key: string | undefined;
   /** SHA-256 of the key. Not a secret, because it gives no access to the session. */
   readonly id: string;
-  /** What limits per principal count it by: see `Caller`. */
+  /** The key under which limits per principal count the session: see `Caller`. */
   quotaKey: string;
   /** The project in which the session was opened. */
   project: string | undefined;
   private currentScope: Scope = NOTHING;
   readonly openedAt: number;
   revision: Revision = LATEST_REVISION;
-  /** Stored as text, whose size is bounded: parsed, it takes up to ten times the memory. Servers and admins rarely need it. */
-  private profileText = '{"capabilities":{}}';
-  private label: string | undefined;
+  readonly profile = new SessionProfile();
   readonly streams: SessionStreams;
   readonly unread: UnreadResponses;
   private readonly standalone: EventStream;
-  private readonly requestsToClient: RequestsToClient;
+  readonly requestsToClient: RequestsToClient;
   private readonly requests: RunningRequests;
   private readonly closeListeners = new ListenerSet();
   private readonly scopeListeners = new ListenerSet();
@@ -85,9 +85,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
   constructor(
     limits: SessionLimits,
     public principal: Principal = ANONYMOUS,
-    observer?: StreamObserver,
-    previous?: PreviousSession,
-    unreadByPrincipal?: UnreadByPrincipal,
+    { observer, previous, unreadByPrincipal }: SessionOptions = {},
   ) {
     const key = previous ? undefined : randomBytes(24).toString('base64url');
     this.key = key;
@@ -95,7 +93,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.quotaKey = principal.id;
     this.openedAt = previous?.openedAt ?? Date.now();
     this.lastActiveAt = performance.now() - (previous ? Date.now() - previous.seenAt : 0);
-    this.requestsToClient = new RequestsToClient(limits.streamQueue);
+    this.requestsToClient = new RequestsToClient(limits.streamQueue, () => this.capabilities);
     this.requests = new RunningRequests(limits.inFlightPerSession);
     this.unread = new UnreadResponses(
       limits,
@@ -113,11 +111,6 @@ export class Session implements NotificationRecipient, ExchangeSession {
 
   get clientInfo(): Implementation | undefined {
     return this.profile.clientInfo;
-  }
-
-  /** Name and version of the client, for logs. */
-  get clientLabel(): string | undefined {
-    return (this.label ??= clientLabel(this.clientInfo));
   }
 
   /** As a subscriber, the session owns the links that are not shared. */
@@ -145,26 +138,6 @@ export class Session implements NotificationRecipient, ExchangeSession {
 
   onScopeChange(listener: () => void): () => void {
     return this.scopeListeners.add(listener);
-  }
-
-  initialize({ revision, capabilities, clientInfo }: SessionProfile): void {
-    this.revision = revision;
-    this.profileText = JSON.stringify({ capabilities, clientInfo });
-  }
-
-  /** `profile` is the text of `storedProfile` in the previous process. */
-  restoreProfile(revision: Revision, profile: string): void {
-    this.revision = revision;
-    this.profileText = profile;
-  }
-
-  /** The JSON text of what the client declared in `initialize`. */
-  get storedProfile(): string {
-    return this.profileText;
-  }
-
-  private get profile(): ClientProfile {
-    return JSON.parse(this.profileText) as ClientProfile;
   }
 
   touch(): void {
@@ -203,7 +176,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
   }
 
   notify(method: string, params: JsonText | undefined): void {
-    if (!this.passesLogLevel(method, params)) return;
+    if (!passesLogLevel(this.logLevel, method, params)) return;
     const frame = eventFrame(notificationMessage(method, params?.text), notificationKind(method));
     this.deliver(frame, { droppable: true });
   }
@@ -218,7 +191,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
   }
 
   notifyOn(exchange: Exchange, method: string, params: JsonText | undefined): void {
-    if (!this.passesLogLevel(method, params)) return;
+    if (!passesLogLevel(this.logLevel, method, params)) return;
     const message = notificationMessage(method, params?.text);
     exchange.send(message, { droppable: true }, notificationKind(method));
   }
@@ -237,26 +210,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
       throw new GatewayError('internal', 'The client has no open stream for a request');
     const write = (message: string): boolean =>
       this.standalone.send(eventFrame(message), { refusable: true });
-    return this.sendRequestOn(write, method, params, options);
-  }
-
-  async sendRequestOn(
-    write: (message: string) => boolean,
-    method: string,
-    params: JsonText | undefined,
-    options: ClientRequestOptions,
-  ): Promise<JsonText> {
-    if (!supportsRequest(this.capabilities, method, params))
-      throw new GatewayError('method-not-found', `The client does not support ${method}`);
     return this.requestsToClient.send(method, params, options, write);
-  }
-
-  receiveResponse(response: Extract<Inbound, { kind: 'response' }>): void {
-    this.requestsToClient.receive(response);
-  }
-
-  receiveProgress(token: unknown, params: string): void {
-    this.requestsToClient.receiveProgress(token, params);
   }
 
   /**
@@ -304,13 +258,5 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.requests.abortAll();
     this.requestsToClient.close();
     this.standalone.end();
-  }
-
-  /** Whether the log level of the session lets the notification pass. */
-  private passesLogLevel(method: string, params: JsonText | undefined): boolean {
-    return (
-      method !== 'notifications/message' ||
-      (params !== undefined && isAtLeast(loggingLevelIn(params), this.logLevel))
-    );
   }
 }

@@ -29,9 +29,9 @@ export class SessionsByPrincipal {
   }
 
   /**
-   * The session to end so that this principal can open one when `limits.sessions` is reached. It belongs to the principal
-   * that has the most: of its oldest sessions, the one that is idle for longest. Undefined unless that principal has at
-   * least two sessions more than this one: afterwards, it must not have fewer than this one.
+   * The session to end so that the principal with this key can open one when `limits.sessions` is reached: of the principal
+   * with the most sessions, the one of its oldest sessions that is idle for longest. Undefined unless that principal has at
+   * least two sessions more than the principal with this key, which must not end up with more.
    */
   sessionToEndFor(quotaKey: string): Session | undefined {
     const { largest, largestSize } = this.ranking;

@@ -1,14 +1,13 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
-import { GatewayError, limitExceeded } from '../core/errors.js';
+import { GatewayError } from '../core/errors.js';
 import { MemoryQuotas } from '../state/memory-quotas.js';
-import { PrincipalQuota } from '../state/principal-quota.js';
-import { Quotas, type QuotaCounter } from '../state/quotas.js';
+import { Quotas } from '../state/quotas.js';
 import type { Principal } from '../mcp/principal.js';
 import { Metrics } from '../metrics/metrics.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import { Session, sessionIdOf, type PreviousSession } from './session.js';
-import { SessionsByPrincipal } from './sessions-by-principal.js';
+import { SessionQuota } from './session-quota.js';
 import { UnreadByPrincipal } from './unread-responses.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
@@ -19,8 +18,6 @@ const SESSIONS_PER_SLICE = 250;
 const QUIET_MS = 15_000;
 /** How many times within `sessionIdleMs` the last activity of a session is stored. */
 const ACTIVITY_WRITES_PER_EXPIRY = 8;
-/** Key of the counter of open sessions. */
-const SESSIONS = 'sessions';
 
 /** All open sessions: lookup, limit, expiry and keep-alive. */
 @Injectable()
@@ -41,21 +38,15 @@ export class Sessions implements OnModuleInit {
   waitUntilPersisted: () => Promise<void> = () => Promise.resolve();
   private readonly unread = new UnreadByPrincipal();
   private readonly openListeners = new ListenerSet<[session: Session]>();
-  private readonly logger = new Logger('Sessions');
-  private readonly byPrincipal = new SessionsByPrincipal();
-  /** The quotas that a session takes from `add` until it is closed. */
-  private readonly quota: readonly QuotaCounter[];
-  private readonly perPrincipal: PrincipalQuota;
+  private readonly quota: SessionQuota;
 
   constructor(
     private readonly limits: Limits,
     private readonly metrics: Metrics = new Metrics(),
     readonly recipients: NotificationRecipients = new NotificationRecipients(),
-    private readonly quotas: Quotas = new MemoryQuotas(),
+    quotas: Quotas = new MemoryQuotas(),
   ) {
-    this.quota = [{ key: SESSIONS, limit: limits.sessions }];
-    const limit = { name: SESSIONS, limit: limits.sessionsPerPrincipal, what: 'open sessions' };
-    this.perPrincipal = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('sessionsPerPrincipal'));
+    this.quota = new SessionQuota(limits, quotas, metrics);
   }
 
   onModuleInit(): void {
@@ -74,24 +65,21 @@ export class Sessions implements OnModuleInit {
     return this.byId.values();
   }
 
-  /** Requests do not find the session before it is added. */
+  /** Creates a session that no request finds until `add` is called. */
   create(principal: Principal, quotaKey = principal.id): Session {
-    const session = new Session(this.limits, principal, this.metrics, undefined, this.unread);
+    const session = this.createSession(principal);
     session.quotaKey = quotaKey;
     return session;
   }
 
   add(session: Session): void {
-    this.claim(session);
-    this.byPrincipal.add(session);
+    this.quota.claim(session);
     this.byId.set(session.id, session);
     if (session.key !== undefined) this.byKey.set(session.key, session);
     this.recipients.add(session);
     this.openListeners.emit(session);
     session.onClose(() => {
-      this.quotas.release(this.quota);
-      this.perPrincipal.release(session.quotaKey);
-      this.byPrincipal.delete(session);
+      this.quota.release(session);
       this.byId.delete(session.id);
       if (session.key !== undefined) this.byKey.delete(session.key);
     });
@@ -109,8 +97,8 @@ export class Sessions implements OnModuleInit {
   restore(principal: Principal, previous: PreviousSession): Session | undefined {
     // The client may have been active after its activity was stored last.
     const seenAt = Math.min(Date.now(), previous.seenAt + this.activityWriteIntervalMs);
-    const session = new Session(this.limits, principal, this.metrics, { ...previous, seenAt }, this.unread);
-    return this.hasCapacity && !session.isIdleFor(this.limits.sessionIdleMs) ? session : undefined;
+    const session = this.createSession(principal, { ...previous, seenAt });
+    return this.quota.hasCapacity && !session.isIdleFor(this.limits.sessionIdleMs) ? session : undefined;
   }
 
   onOpen(listener: (session: Session) => void): () => void {
@@ -119,13 +107,12 @@ export class Sessions implements OnModuleInit {
 
   /** Throws when a new session of this principal would be refused. */
   requireCapacity(quotaKey: string): void {
-    if (this.perPrincipal.isReached(quotaKey)) throw this.perPrincipal.refusal();
-    if (!this.hasCapacity && !this.byPrincipal.sessionToEndFor(quotaKey)) throw this.limitReached();
+    this.quota.requireCapacity(quotaKey);
   }
 
   /**
-   * The session of a request, whose time of last activity and principal are updated. Throws when there is none, or when
-   * another principal opened it.
+   * The session of a request. Updates its time of last activity and its principal. Throws when there is no such session, or
+   * when another principal opened it.
    */
   get(key: string | undefined, principal: Principal, quotaKey = principal.id): Session {
     if (key === undefined)
@@ -143,7 +130,9 @@ export class Sessions implements OnModuleInit {
     this.principalListeners.add(listener);
   }
 
-  /** Calls the listener when limits count a restored session by another key, with its first request. */
+  /**
+   * Calls the listener at the first request of a restored session: from then on, limits count the session by another key.
+   */
   onQuotaKeyChange(listener: (session: Session) => void): void {
     this.quotaKeyListeners.add(listener);
   }
@@ -161,8 +150,8 @@ export class Sessions implements OnModuleInit {
   }
 
   /**
-   * For the end of the process: cancels all requests and ends all streams. The sessions stay open, so that a request that
-   * still arrives is served: an error would end the session for its client, which the next process restores.
+   * For the end of the process: cancels all requests and ends all streams. The sessions stay open and requests that still
+   * arrive are served, because after an error a client would give up a session that the next process restores.
    */
   suspendAll(): void {
     for (const timer of this.timers) clearInterval(timer);
@@ -170,50 +159,19 @@ export class Sessions implements OnModuleInit {
     for (const session of this.byId.values()) session.suspend();
   }
 
-  private get hasCapacity(): boolean {
-    return this.quotas.count(SESSIONS) < this.limits.sessions;
-  }
-
-  private claim(session: Session): void {
-    const { quotaKey } = session;
-    // A restored session had a place in the previous process. The address of its anonymous client is not known yet.
-    if (session.key === undefined) this.perPrincipal.claimUnlimited(quotaKey);
-    else if (!this.perPrincipal.claim(quotaKey)) throw this.perPrincipal.refusal();
-    if (this.quotas.claim(this.quota) === undefined) return;
-    this.endSessionFor(quotaKey);
-    if (this.quotas.claim(this.quota) === undefined) return;
-    this.perPrincipal.release(quotaKey);
-    throw this.limitReached();
-  }
-
-  /** Ends a session of the principal with the most, if the principal of a new session has at least two fewer. */
-  private endSessionFor(quotaKey: string): void {
-    const session = this.byPrincipal.sessionToEndFor(quotaKey);
-    if (!session) return;
-    this.metrics.countSessionEviction();
-    this.logger.warn({
-      message: 'session ended for a session of another principal: limits.sessions is reached',
-      session: session.id,
-      principal: session.principal.id,
-      idleMs: Math.round(session.idleMs),
+  private createSession(principal: Principal, previous?: PreviousSession): Session {
+    return new Session(this.limits, principal, {
+      observer: this.metrics,
+      unreadByPrincipal: this.unread,
+      ...(previous && { previous }),
     });
-    session.close();
   }
 
-  private limitReached(): GatewayError {
-    this.metrics.countRefusal('sessions');
-    return limitExceeded(`${this.limits.sessions} sessions are open`, this.limits.sessions);
-  }
-
-  /** From its first request on, a restored session counts for the client that sent the request. */
+  /** To be called with the first request of a restored session. */
   private bindKey(session: Session, key: string, quotaKey: string): void {
     session.key = key;
     this.byKey.set(key, session);
-    this.byPrincipal.delete(session);
-    this.perPrincipal.release(session.quotaKey);
-    session.quotaKey = quotaKey;
-    this.perPrincipal.claimUnlimited(quotaKey);
-    this.byPrincipal.add(session);
+    this.quota.changeKey(session, quotaKey);
     this.quotaKeyListeners.emit(session);
   }
 
@@ -240,7 +198,7 @@ export class Sessions implements OnModuleInit {
 
   private keepAliveSlice(remaining: Iterator<Session>): void {
     this.nextSlice = undefined;
-    for (let left = SESSIONS_PER_SLICE; left > 0; left--) {
+    for (let count = 0; count < SESSIONS_PER_SLICE; count++) {
       const next = remaining.next();
       if (next.done) return;
       next.value.keepAlive(QUIET_MS);

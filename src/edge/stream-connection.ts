@@ -2,11 +2,8 @@ import type { ServerResponse } from 'node:http';
 
 /** Large events are written in chunks, so that a client that reads slowly is not taken for one that reads nothing. */
 const MAX_WRITE_BYTES = 65_536;
-/**
- * After this many bytes of one event, the connection lets other work of the event loop run, even if the client could
- * read more.
- */
-const MAX_TURN_BYTES = 1_048_576;
+/** After this many bytes of one event, the rest is written in a later iteration of the event loop. */
+const MAX_BYTES_PER_ITERATION = 1_048_576;
 const NOTHING = Buffer.alloc(0);
 const NO_PARTS: readonly Buffer[] = [];
 
@@ -20,8 +17,8 @@ export class StreamConnection {
   /** What is left of the part that is being written. An event consists of one or more parts. */
   private currentPart: Buffer = NOTHING;
   private laterParts: readonly Buffer[] = NO_PARTS;
-  /** Bytes of the current event that were written since other work could last run. */
-  private turnBytes = 0;
+  /** Bytes of the current event that were written in this iteration of the event loop. */
+  private iterationBytes = 0;
   private isEnding = false;
   /** Runs while the socket is full, and after the end of the response until the connection is closed. */
   private stuckTimer: NodeJS.Timeout | undefined;
@@ -54,7 +51,7 @@ export class StreamConnection {
   write(firstPart: Buffer, laterParts: readonly Buffer[] = NO_PARTS): void {
     this.currentPart = firstPart;
     this.laterParts = laterParts;
-    this.turnBytes = 0;
+    this.iterationBytes = 0;
     this.writeChunks();
   }
 
@@ -70,7 +67,7 @@ export class StreamConnection {
       const chunk = isLast ? this.currentPart : this.currentPart.subarray(0, MAX_WRITE_BYTES);
       if (!isLast) this.currentPart = this.currentPart.subarray(MAX_WRITE_BYTES);
       if (isLast) this.takeNextPart();
-      this.turnBytes += chunk.length;
+      this.iterationBytes += chunk.length;
       if (!this.response.write(chunk)) this.startStuckTimer();
     }
   }
@@ -103,8 +100,8 @@ export class StreamConnection {
 
   private drained(): void {
     if (this.response.destroyed) return;
-    if (this.currentPart.length > 0 && this.turnBytes >= MAX_TURN_BYTES) {
-      this.turnBytes = 0;
+    if (this.currentPart.length > 0 && this.iterationBytes >= MAX_BYTES_PER_ITERATION) {
+      this.iterationBytes = 0;
       setImmediate(() => this.drained());
       return;
     }

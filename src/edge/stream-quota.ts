@@ -8,8 +8,9 @@ import { Quotas } from '../state/quotas.js';
 import type { Session } from './session.js';
 
 /**
- * Limits the sessions of one principal that have an event stream open with GET. A session may reconnect before its earlier
- * connection is closed, so its connections count once. Streams of responses are limited as calls.
+ * Limits how many sessions of one principal have an event stream open with GET. All streams of a session count as one,
+ * because a client may reconnect before its earlier connection is closed. Streams that answer a POST do not count: the
+ * limits on calls apply to them.
  */
 @Injectable()
 export class StreamQuota {

@@ -26,8 +26,8 @@ export class UnreadByPrincipal {
 }
 
 /**
- * What the client of one session was sent and has not read yet: JSON responses, and the queues of response streams. Counts
- * the bytes that Node buffers, because those in the buffers of the kernel take no memory of the process.
+ * Counts the bytes that the client of one session has not read yet: of JSON responses, and in the queues of response
+ * streams. Bytes in the buffers of the kernel do not count, because they take no memory of the process.
  */
 export class UnreadResponses {
   private bytes = 0;
@@ -52,7 +52,7 @@ export class UnreadResponses {
       : undefined;
   }
 
-  /** `bytes` is negative when the client has read some. */
+  /** `bytes` is negative when the client has read something. */
   add(bytes: number): void {
     if (this.isClosed || bytes === 0) return;
     this.bytes += bytes;

@@ -19,7 +19,10 @@ export type Recipient = Pick<Subscriber, 'deliver'>;
 export interface OutgoingNotification {
   /** A later notification with the same key replaces this one while it waits. Without a key, it is never replaced. */
   readonly key?: string;
-  /** Called when the delivery starts. The iterator is read before each delivery, so it can skip closed recipients. */
+  /**
+   * Called when the delivery starts. Each recipient is read just before its delivery, so that closed recipients can be
+   * skipped.
+   */
   recipients(): Iterator<Recipient>;
   /**
    * Encodes the notification as an event with a new id. Called once per slice: other events may be delivered between

@@ -15,7 +15,7 @@ export class JsonRpcError extends Error {
     super(text, options);
   }
 
-  /** An exception that is none of the gateway's own becomes an internal error, whose cause is not sent. */
+  /** An exception of another type than GatewayError and RemoteError becomes an internal error, whose cause is not sent. */
   static from(exception: unknown, era: Era = '2025'): JsonRpcError {
     if (exception instanceof JsonRpcError) return exception;
     if (exception instanceof RemoteError)

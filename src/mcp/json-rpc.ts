@@ -33,7 +33,7 @@ export type Inbound =
       readonly memoryLimit?: MemoryLimit;
     };
 
-/** Maximum characters of an id. The id of a request is stored until the response, and repeated in it. */
+/** Maximum characters of the id of a request, which is stored until the response. */
 export const MAX_ID_LENGTH = 1024;
 
 export function isRequestId(value: unknown): value is RequestId {
@@ -41,7 +41,7 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'number' && Number.isSafeInteger(value);
 }
 
-/** The only check that a transport makes; `readMessage` validates the rest. */
+/** The only check that a transport makes. `readMessage` validates everything else. */
 export const isMessage = (value: unknown): value is JSONRPCMessage =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 

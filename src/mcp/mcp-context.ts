@@ -34,16 +34,16 @@ export interface DeliverOptions {
   readonly droppable?: boolean;
   /** Whether the stream may refuse the event when its queue is full of events that must not be dropped. */
   readonly refusable?: boolean;
-  /** Called when the event is written, and when no connection is left to write it to: possibly both. */
+  /** Called when the event is written, and when its stream has no connection. May be called twice. */
   readonly onSent?: (() => void) | undefined;
   /** The server that sent the event, so that the event can be withdrawn when the client loses access to that server. */
   readonly server?: string;
 }
 
-/** A session as the owner of links that are not shared (`isolation: session`). Its id is sent to no client or server. */
+/** A session as the owner of links that are not shared (`isolation: session`). No client or server gets the id. */
 export interface ClientSession extends Channel {
   readonly id: string;
-  /** The key under which limits per principal count it: see `Caller`. */
+  /** The key under which limits per principal count the session: see `Caller`. */
   readonly quotaKey: string;
   readonly capabilities: ClientCapabilities;
   readonly isClosed: boolean;
@@ -79,9 +79,11 @@ export interface Subscriber {
 
 /** The client request that a call to a server is made for. */
 export interface Caller extends Channel {
-  /** Callers with one key share one place in the fair queue of a server, among those of one principal. */
+  /** Callers of one principal with the same key share one place in the fair queue of a server. */
   readonly key: string;
-  /** What limits per principal count by: the id of the principal, or the remote address of an anonymous caller. */
+  /**
+   * The key under which limits per principal count: the id of the principal, or the remote address of an anonymous caller.
+   */
   readonly quotaKey: string;
   readonly principal: Principal;
   readonly capabilities: ClientCapabilities;
@@ -108,7 +110,7 @@ export interface McpContext extends Caller {
   scope: Scope;
   /** The params as the client wrote them. */
   readonly paramsText: string | undefined;
-  /** The positions of their members, where the text is long. */
+  /** The positions of the members of long params. */
   readonly paramsMembers?: readonly Member[] | undefined;
 }
 

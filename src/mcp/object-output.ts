@@ -10,7 +10,7 @@ import { isJsonObject } from '../lib/json-text/json-value.js';
 /** Keywords whose values are data and contain no schemas. */
 const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
 
-/** The JSON text of the object schema; undefined when the value is such a schema, or no schema object at all. */
+/** The JSON text of the object schema; undefined when the schema is an object schema already, or is no JSON object. */
 export function objectOutputSchema(definition: string, schema: unknown): string | undefined {
   if (!isJsonObject(schema) || schema['type'] === 'object') return undefined;
   const text = memberText(definition, 'outputSchema')!;

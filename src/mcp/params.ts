@@ -22,8 +22,8 @@ const MAX_PARAMS_MEMBERS = 1000;
 const MAX_KEY_LENGTH = 1000;
 
 /**
- * The params with the server's own name or URI instead of the public one. A similar key is refused: a server with a
- * lenient parser could read it instead of the one that was checked here. `known` are the members of a long text.
+ * The params with the server's own name or URI instead of the public one. A similar key is refused, because a
+ * server with a lenient parser could read it instead of the checked key. `known` are the members of a long text.
  */
 export function withOwnValue(
   params: string | undefined,

@@ -8,7 +8,7 @@ import { Projects } from './projects.service.js';
 
 const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
 
-/** Requests that wait until the servers with a link of the session have listed. */
+/** Requests that wait until the servers with `isolation: session` have listed over the link of the session. */
 const LISTS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
 
 /** Sets project and scope of an MCP message: the grants of its principal, limited to the project that the message names. */

@@ -10,7 +10,7 @@ export interface Project {
   readonly id: string;
   readonly servers: readonly string[];
   readonly description?: string | undefined;
-  /** Whether it comes from the configuration or from a decision of an administrator. */
+  /** Whether the project comes from the configuration or from a decision of an administrator. */
   readonly origin: 'config' | 'admin';
 }
 
@@ -42,7 +42,7 @@ export class Projects {
     return this.listeners.add(listener);
   }
 
-  /** The scope in one project, or in all that are granted. Throws the same error for a forbidden and an unknown project. */
+  /** The scope in one project, or in all granted projects. Throws the same error for a forbidden and an unknown project. */
   scope({ grants }: Principal, project?: string): Scope {
     if (project !== undefined) {
       if (!this.projects.has(project) || (grants !== '*' && !grants.has(project)))

@@ -30,7 +30,7 @@ export class PromptsController {
   @McpRequest('prompts/get')
   async get(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const name = requireString(params, 'name');
-    return this.forward(this.find(name, context) ?? (await this.findLater(name, context)), context);
+    return this.forward(this.find(name, context) ?? (await this.findForSession(name, context)), context);
   }
 
   private async forward({ server, ownName }: CatalogEntry, context: McpContext): Promise<JsonText> {
@@ -50,7 +50,7 @@ export class PromptsController {
   }
 
   /** Finds a prompt that is listed for this session only. */
-  private async findLater(name: string, context: McpContext): Promise<CatalogEntry> {
+  private async findForSession(name: string, context: McpContext): Promise<CatalogEntry> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).prompts.view(scope).ownersOf(name);
     await this.backends.sessionListings.whenMayBeListed(context, owners);

@@ -43,7 +43,7 @@ export class ResourcesController {
   @McpRequest('resources/read')
   async read(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const uri = requireUri(params);
-    const found = this.registry.links.find(context.scope, uri) ?? (await this.findLater(uri, context));
+    const found = this.registry.links.find(context.scope, uri) ?? (await this.findForSession(uri, context));
     try {
       const result = await this.forward(found, context);
       const mimeType = await runSliced(mimeTypeOf(result), sliceScheduler.start());
@@ -56,7 +56,7 @@ export class ResourcesController {
   }
 
   /** Finds a resource that is listed for this session only. */
-  private async findLater(uri: string, context: McpContext): Promise<ResolvedResource> {
+  private async findForSession(uri: string, context: McpContext): Promise<ResolvedResource> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
     await this.backends.sessionListings.whenMayBeListed(context, owners);

@@ -10,7 +10,7 @@ const CLAIM = /^lock-[0-9a-f]{16}(\.tmp)?$/;
 /** A valid claim of another process on the directory. */
 export interface CompetingClaim {
   readonly holder: ProcessIdentity;
-  /** True if the process was found running; false if only the recent heartbeat suggests that it runs. */
+  /** True if the process was found running. False if only its recent heartbeat suggests that the process runs. */
   readonly isVerified: boolean;
   /** Path and time of the last heartbeat; a different value later shows that the process runs. */
   readonly heartbeat: string;

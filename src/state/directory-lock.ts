@@ -85,9 +85,9 @@ export class DirectoryLock {
   }
 
   /**
-   * The claim to give up for. Before `contentionMs` there is none, because two gateways that start at once both withdraw.
-   * Then it is one whose process was found running, or, after `leaseMs`, one of another container or machine that has
-   * had a heartbeat since the first attempt.
+   * The claim of another gateway that is known to run. Undefined before `contentionMs`, because two gateways that start at
+   * once both withdraw. Then it is a claim whose process was found running or, after `leaseMs`, a claim of another
+   * container or machine with a heartbeat since the first attempt.
    */
   private confirmedHolder(
     claims: readonly CompetingClaim[],

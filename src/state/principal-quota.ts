@@ -35,7 +35,10 @@ export class PrincipalQuota {
     return true;
   }
 
-  /** Claims a place even above the limit, for what existed before or replaces something that has a place. */
+  /**
+   * Claims a place even above the limit, for something that existed in the previous process, or that replaces another
+   * claim.
+   */
   claimUnlimited(quotaKey: string): void {
     const [{ key }] = this.counterOf(quotaKey);
     this.quotas.claim([{ key, limit: Infinity }]);

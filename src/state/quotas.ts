@@ -10,7 +10,7 @@ export interface QuotaCounter {
  * last place. Every successful claim is released once, with the same counters.
  */
 export abstract class Quotas {
-  /** Adds one to every counter. If one has reached its limit, adds to none and returns that counter. */
+  /** Adds one to every counter. If a counter has reached its limit, adds to no counter and returns the one at its limit. */
   abstract claim(counters: readonly QuotaCounter[]): QuotaCounter | undefined;
 
   abstract release(counters: readonly QuotaCounter[]): void;

@@ -111,7 +111,7 @@ async function readChanges(lines: AsyncIterable<string>): Promise<JournalReading
   return { changes };
 }
 
-/** Lines with their line break, which the last one may lack. Empty when there is no file. */
+/** The lines, each with its line break; the last line may have none. Empty when there is no file. */
 async function* linesOf(path: string): AsyncIterable<string> {
   const file = await open(path, 'r').catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return undefined;

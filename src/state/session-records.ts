@@ -4,7 +4,9 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 export interface StoredPrincipal {
   readonly id: string;
   readonly grants: '*' | readonly string[];
-  /** Digest of the authentication settings. After a change of these settings the session is not restored. */
+  /**
+   * Digest of the authentication settings of the principal. After a change of these settings, the session is not restored.
+   */
   readonly terms: string;
   /** Expiry of the credential in milliseconds since the epoch, where it has one. */
   readonly until?: number;
@@ -26,7 +28,7 @@ export interface StoredSession {
 
 export type StoredSubscription = Pick<Subscription, 'id' | 'server' | 'uri' | 'isExact' | 'since'>;
 
-/** Without other members of a row, such as the principal. */
+/** The members of a row that are stored. */
 export const storedMembers = ({
   id,
   server,
@@ -62,7 +64,7 @@ export abstract class SessionRecords {
 
   abstract touch(session: string, seen: number): void;
 
-  /** Ignored for an unknown session, like `removeSubscription`. */
+  /** Ignored for an unknown session. The same holds for `removeSubscription`. */
   abstract addSubscription(session: string, subscription: StoredSubscription): void;
 
   abstract removeSubscription(session: string, subscription: string): void;

@@ -25,7 +25,7 @@ export interface ConnectionStatus {
   readonly retries: number;
   /** When the next attempt begins; equal to `since` if without delay. Defined only in `retrying` and `crash-loop`. */
   readonly nextAttemptAt: number | undefined;
-  /** When it begins if a call arrives. Defined together with `nextAttemptAt`. */
+  /** When the next attempt begins if a call arrives. Defined together with `nextAttemptAt`. */
   readonly calledAttemptAt: number | undefined;
   /** When the current link was opened. */
   readonly openedAt: number | undefined;
@@ -78,9 +78,11 @@ type Transition = (
   cause: Error | undefined,
 ) => ConnectionStatus;
 
+/** Timeouts before a server counts as unresponsive. */
 const UNRESPONSIVE_TIMEOUTS = 3;
-/** Without it, the slow tool of one client would make the server unavailable to all. */
+/** Unanswered probes before a server counts as unresponsive. A server with one slow tool answers a probe. */
 const UNRESPONSIVE_PROBES = 1;
+/** This many failures within the window are a crash loop, if the server is a process. */
 const OFTEN_FAILURES = 5;
 const OFTEN_WINDOW_MS = 60_000;
 /** A link that was open for longer is stable: its loss starts a new series of attempts. */
@@ -145,7 +147,10 @@ const retry: Transition = (status, { now, random }, cause) => {
   };
 };
 
-/** An HTTP server may be back long before the next attempt of an idle gateway. For a process both times are equal. */
+/**
+ * For an HTTP server, an attempt while calls arrive is due earlier than one of an idle gateway. For a process both times
+ * are equal.
+ */
 const attemptEarlier: Transition = (status, { now }) => {
   const { nextAttemptAt = now, calledAttemptAt = now } = status;
   const at = Math.max(now, calledAttemptAt);

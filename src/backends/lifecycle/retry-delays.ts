@@ -1,16 +1,21 @@
 import { backoffDelay, type BackoffLimits } from '../../lib/backoff/backoff.js';
 
-/** What a failed attempt costs decides how soon the next one follows: a process is started, or an HTTP request is sent. */
+/**
+ * What an attempt to connect does: it starts a process, or sends an HTTP request, which costs less and is repeated sooner.
+ */
 export type ServerKind = 'process' | 'http';
 
-/** From a failure to the next attempt, in milliseconds. */
+/** Time from a failure to the next attempt, in milliseconds. */
 export interface RetryDelays {
   readonly idleMs: number;
-  /** While calls arrive. */
+  /** The time while calls arrive. */
   readonly calledMs: number;
 }
 
-/** The start of a process costs up to a second of CPU time. With little jitter, because few starts run at once anyway. */
+/**
+ * The start of a process costs up to a second of CPU time. Little jitter, because `StartSlots` limits how many start at
+ * once.
+ */
 const PROCESS_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 300_000, jitter: 0.1 };
 const MIN_CRASH_LOOP_MS = 30_000;
 const IDLE_HTTP_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 60_000 };

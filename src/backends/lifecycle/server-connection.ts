@@ -167,7 +167,10 @@ export class ServerConnection {
     this.dispatch({ type: 'answered' });
   }
 
-  /** Of a request during which no message of the server arrived: a slow tool is no reason to doubt the server. */
+  /**
+   * To be called for a timeout during which no message of the server arrived. With other messages, only the called tool is
+   * slow.
+   */
   private recordTimeout(link: Link, { timeoutMs }: LinkRequest): void {
     if (link !== this.current) return;
     this.dispatch({ type: 'timed-out' });

@@ -32,7 +32,7 @@ export class ServerProbe {
     this.link = undefined;
   }
 
-  /** `before` is the number of messages when probing began: a notification or a late response is an answer, too. */
+  /** `before` is the number of received messages when probing began. Any later message counts as an answer. */
   private async probe(link: Link, timeoutMs: number, before: number): Promise<void> {
     if (link.received === before) await link.probe(timeoutMs);
     if (this.link !== link) return;

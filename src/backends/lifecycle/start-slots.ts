@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { TransportError } from '../link/transport.js';
 
-/** A server that has not started by then gives up its slot, so that servers that hang do not keep others from starting. */
+/** A server that has not started after this time gives up its slot, so that other servers can start. */
 const MAX_HOLD_MS = 3000;
 const SERVERS_PER_CORE = 2;
 

@@ -13,7 +13,7 @@ interface AbandonedRequest {
 
 interface AbandoningClient {
   readonly session: ClientSession | undefined;
-  /** Number of its abandoned requests. */
+  /** Number of abandoned requests of the client. */
   count: number;
 }
 
@@ -32,7 +32,7 @@ export class AbandonedRequests {
 
   private unlistedUntil = 0;
 
-  /** False when the request is not listed, because the maximum is reached. */
+  /** False when the request is not stored, because the maximum is reached. */
   add(id: number, client: ClientKey, session: ClientSession | undefined): boolean {
     const deadline = performance.now() + ORIGIN_GRACE_MS;
     if (this.byId.size >= MAX_ABANDONED) {
@@ -47,7 +47,7 @@ export class AbandonedRequests {
     return true;
   }
 
-  /** Returns the client of the request; undefined when the request is not among the abandoned ones. */
+  /** Returns the client of the request; undefined when the request was not abandoned. */
   delete(id: number): ClientKey | undefined {
     const request = this.byId.get(id);
     if (!request) return undefined;

@@ -32,7 +32,7 @@ export function failureCauseOf(error: unknown): FailureCause {
   if (fault === 'busy') return 'unresponsive';
   if (details.httpStatus === 401 || details.httpStatus === 403) return 'unauthorized';
   if (isNotFound(error)) return 'not-found';
-  // A request in flight fails because of what happened to its link.
+  // The error of a request in flight has the failure of its link as cause.
   return cause instanceof TransportError ? failureCauseOf(cause) : 'unreachable';
 }
 

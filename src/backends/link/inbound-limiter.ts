@@ -1,10 +1,10 @@
 import { inputBudget, type IterationBudget } from '../../lib/slices/iteration-budget.js';
 import type { InboundGate } from './transport.js';
 
-/** Limits of the unsolicited messages of one link: notifications, requests, and messages that nothing can be done with. */
+/** Limits of the unsolicited messages of one link: notifications, requests, and messages that cannot be processed. */
 export interface InboundLimits {
   readonly messagesPerSecond: number;
-  /** How many messages may come at once. */
+  /** How many messages may arrive at once. */
   readonly burst: number;
   /** How many messages may wait for the rate, and how many characters they may have. */
   readonly maxWaiting: number;
@@ -114,7 +114,7 @@ export class InboundLimiter implements InboundGate {
   }
 
   get isOverRate(): boolean {
-    // The next tokens are for the messages that wait.
+    // Waiting messages get the next tokens.
     if (this.waiting.size > 0) return true;
     if (this.tokens >= 1) return false;
     this.refill();

@@ -20,7 +20,10 @@ import type { MessageExtra } from './transport.js';
 /** Messages of a server that belong to one client, or to a call. */
 export type AttributableMessage = 'message' | 'progress' | 'request';
 
-/** For a notification or request of the server: as much as a client may send by default. A result may be longer. */
+/**
+ * Maximum length of the params of a notification or request: as much as a client may send by default. Results may be
+ * longer.
+ */
 const MAX_PARAMS_LENGTH = 4_194_304;
 /** Reads the messages that waited for the rate. */
 const WAITING_MESSAGES = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: MAX_WAITING_TEXT_LENGTH * 4 });
@@ -102,7 +105,7 @@ export class InboundMessages {
     this.receiveInvalid(requestIdIn(problem), `the message ${problem.message}`, isRequest);
   }
 
-  /** Receives a message that waited for the rate. None of those that wait is attributed to a call by its stream. */
+  /** Receives a message that waited for the rate. Such a message did not arrive on the response stream of a call. */
   private receiveText(text: string): void {
     const document = WAITING_MESSAGES.read(Buffer.from(text));
     if (document instanceof JsonProblem || !isMessage(document.value)) return;

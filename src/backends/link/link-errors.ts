@@ -37,7 +37,7 @@ export const isSessionExpired = (error: unknown): boolean =>
 export const isBadRequest = (error: unknown): boolean =>
   error instanceof TransportError && error.fault === 'refused' && error.details.httpStatus === 400;
 
-/** Whether the HTTP error is that of the server itself; one of 500 and above may be that of a proxy in front of it. */
+/** Whether the server itself sent the HTTP error. An error of 500 and above may come from a proxy in front of the server. */
 export const isRefusedByServer = ({ fault, details }: TransportError): boolean =>
   fault === 'refused' && (details.httpStatus ?? 500) < 500;
 
@@ -45,7 +45,7 @@ export const isRefusedByServer = ({ fault, details }: TransportError): boolean =
 export const toTransportError = (error: Error): TransportError =>
   error instanceof TransportError ? error : brokenError(error.message, { cause: error });
 
-/** The word with which clients are told why a link failed or could not be opened. */
+/** Why a link failed or could not be opened, as a word for clients. */
 export function unavailableReason(error: unknown): UnavailableReason {
   if (isTimeout(error)) return 'unresponsive';
   const cause = error instanceof Error ? error.cause : undefined;
@@ -53,7 +53,7 @@ export function unavailableReason(error: unknown): UnavailableReason {
   const { fault, details } = error;
   if (details.hasExited) return 'crashed';
   if (details.httpStatus === 401 || details.httpStatus === 403) return 'unauthorized';
-  // A request in flight fails because of what happened to its link.
+  // The error of a request in flight has the failure of its link as cause.
   if (cause instanceof TransportError) return unavailableReason(cause);
   return fault === 'busy' || fault === 'session-expired' ? 'unreachable' : fault;
 }

@@ -23,7 +23,7 @@ const SPARE_CONNECTIONS = 32;
 /** Longer than the interval of keep-alive comments of most servers. */
 const STREAM_IDLE_MS = 90_000;
 
-/** Only for SSE: a ping shows whether the stream, on which the response comes, is dead but not closed. */
+/** Only for HTTP+SSE: the response to a ping comes on the stream, and so shows that the stream is not dead. */
 const SSE_KEEPALIVE_INTERVAL_MS = 30_000;
 
 /**
@@ -51,7 +51,7 @@ export interface LinkFactoryOptions extends Pick<
 > {
   /** Maximum requests in flight at the server. It may change while a link is open. */
   readonly concurrency?: () => number;
-  /** The policy for the addresses of the server at the time of a connection; undefined without one. */
+  /** The policy for the addresses of the server, read at every connection; undefined if every address is allowed. */
   readonly addresses?: () => AddressPolicy | undefined;
   readonly proxies?: EgressProxies | undefined;
 }
@@ -125,7 +125,7 @@ function withSseFallback(overHttp: LinkFactory, overSse: LinkFactory): LinkFacto
       return await overHttp(signal, owner);
     } catch (error) {
       if (signal.aborted || !isSseServerResponse(error)) throw error;
-      // The first error says more about a server that knows neither transport.
+      // For a server that knows neither transport, the first error says more.
       return connectOverSse(signal, owner).catch(() => {
         throw error;
       });

@@ -30,7 +30,7 @@ export class LinkMonitor {
   received = 0;
   /** The value of `received` at the end of the last keepalive interval. */
   private receivedBefore = -1;
-  /** The latest request at the last end of an idle interval. */
+  /** The value of `latestRequest` at the end of the last idle interval. */
   private requestBefore = -1;
   private probes = 0;
   private isStarted = false;

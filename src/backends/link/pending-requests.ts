@@ -49,7 +49,7 @@ interface PendingRequestEvents {
 interface MessageOrigin {
   /** Calls of one client, the latest last. */
   readonly callers: readonly Caller[];
-  /** The message may belong to a call, but it is not known to which one. */
+  /** Whether the message may belong to a call that cannot be determined. */
   readonly ambiguous: boolean;
 }
 
@@ -208,7 +208,7 @@ export class PendingRequests {
     pending.reject(reason === 'cancelled' ? cancelledError() : timeoutError(this.server, method, timeoutMs));
   }
 
-  /** Whether a message may belong to a call that is no longer in flight, of a client other than this one. */
+  /** Whether a message may belong to a call of another client that is no longer in flight. */
   private mayBeOfOtherThan(client: ClientKey | undefined): boolean {
     if (this.abandoned.hasOtherThan(client)) return true;
     const isAfterAnyEndedCall = this.isOrdered && client !== undefined;

@@ -9,7 +9,10 @@ import { progressTokenOf, progressWithToken } from '../../mcp/params.js';
 /** Requests that a server may send to the client whose call it is executing. */
 const FORWARDED_METHODS = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
 
-/** Maximum requests of one server that wait for clients, and maximum bytes of their params. One may exceed the latter. */
+/**
+ * Maximum requests of one server that wait for clients, and maximum bytes of their params. A single request may have more
+ * bytes.
+ */
 export const MAX_OPEN_REQUESTS_PER_LINK = 512;
 export const MAX_OPEN_BYTES_PER_LINK = 33_554_432;
 

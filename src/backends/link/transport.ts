@@ -27,7 +27,7 @@ export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
 /** Limits the unsolicited messages that a transport reads. */
 export interface InboundGate {
   readonly isOverRate: boolean;
-  /** To be called before a message is parsed, while `isOverRate`. False for a message that must not be parsed. */
+  /** To be called before a message is parsed, while `isOverRate` is true. False for a message that must not be parsed. */
   admits(text: string): boolean;
   /** Counts an ignored message against the rate too, because reading it took time. */
   charge(): void;

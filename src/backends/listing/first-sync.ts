@@ -11,7 +11,7 @@ export class FirstSync {
     this.resolve();
   }
 
-  /** From now on the next sync counts as the first one. Pending waits continue until it is complete. */
+  /** From now on, the next sync counts as the first one. Pending waits continue until that sync is complete. */
   reset(): void {
     if (!this.isComplete) return;
     this.isComplete = false;

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { Backoff } from '../../lib/backoff/backoff.js';
 import { METHODS, type Kind } from './list-kinds.js';
 
-/** A list that cannot be fetched is requested again after this long; the server need not send a list change for that. */
+/** Delays before a list that could not be fetched is requested again, even without a list change. */
 const RETRY_LIMITS = { firstMs: 5000, maxMs: 60_000 };
 /** The message of a server may be long. */
 const MAX_MESSAGE_LENGTH = 200;

@@ -19,7 +19,7 @@ export const CHANGED_KINDS: ReadonlyMap<string, readonly Kind[]> = new Map([
   ['notifications/resources/list_changed', ['resources', 'templates']],
 ]);
 
-/** By the method of a request: the lists in which what it names is. */
+/** By method of a request: the lists that may contain the tool, prompt or resource that the request names. */
 export const NAMED_KINDS: ReadonlyMap<string, readonly Kind[]> = new Map([
   ['tools/call', ['tools']],
   ['prompts/get', ['prompts']],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 
-/** Longer pages are read as usual: their digest would block the event loop. */
+/** Longer pages are not compared, because computing their digest would block the event loop. */
 const MAX_DIGESTED_LENGTH = 1_048_576;
 /** Pages that are kept until it is known whether the list has changed. */
 const MAX_HELD_PAGES = 64;
@@ -11,8 +11,8 @@ const MAX_HELD_LENGTH = 4 * MAX_DIGESTED_LENGTH;
 export type PageDigests = readonly string[] | undefined;
 
 /**
- * Compares the pages of a list with those of the previous fetch. Equal pages are held back: if all are equal, none has to be
- * read.
+ * Compares the pages of a list with the pages of the previous fetch. Equal pages are held back: if all pages are equal, none
+ * has to be read.
  */
 export class PageComparison {
   private readonly digests: string[] = [];

@@ -24,7 +24,7 @@ export class SessionSyncs {
     private readonly events: SessionSyncEvents,
     private readonly send: (link: Link, request: LinkRequest) => Promise<JsonText>,
     /** The listing of the shared link. */
-    private readonly usual: () => Listing | undefined,
+    private readonly sharedListing: () => Listing | undefined,
   ) {}
 
   attach(link: Link, owner: ClientSession): void {
@@ -59,7 +59,7 @@ export class SessionSyncs {
     const sync = new ListingSync(this.server, events, this.send, {
       limits: SESSION_LIST_LIMITS,
       onTruncated: () => this.events.truncated(),
-      share: (lists) => this.lists.share(lists, this.usual()),
+      share: (lists) => this.lists.share(lists, this.sharedListing()),
     });
     this.bySession.set(owner.id, sync);
     const removeListener = owner.onClose(() => {

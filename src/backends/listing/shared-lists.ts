@@ -14,17 +14,17 @@ export class SharedLists {
     if (!this.byDigest.get(digest)?.deref()) this.byDigest.delete(digest);
   });
 
-  /** `usual` is the listing of the shared link, whose lists are preferred. */
-  share(lists: Partial<Lists>, usual: Lists | undefined): Partial<Lists> {
+  /** `sharedListing` is the listing of the shared link, whose lists are preferred. */
+  share(lists: Partial<Lists>, sharedListing: Lists | undefined): Partial<Lists> {
     const shared: Record<string, List> = {};
     for (const [kind, list] of Object.entries(lists) as [keyof Lists, List][])
-      shared[kind] = this.shareOne(kind, list, usual?.[kind]);
+      shared[kind] = this.shareList(kind, list, sharedListing?.[kind]);
     return shared;
   }
 
-  private shareOne(kind: keyof Lists, list: List, usual: List | undefined): List {
+  private shareList(kind: keyof Lists, list: List, sharedList: List | undefined): List {
     if (isUnknown(kind, list)) return list;
-    if (usual && isSameList(list, usual)) return usual;
+    if (sharedList && isSameList(list, sharedList)) return sharedList;
     const hash = createHash('sha256').update(kind);
     for (const { text } of itemsOf(list)) hash.update('\0').update(text);
     const digest = hash.digest('base64url');
@@ -39,8 +39,8 @@ export class SharedLists {
 /** Whether two lists have the same definitions in the same order. */
 export function isSameList(a: List, b: List): boolean {
   if (a === b) return true;
-  const [one, other] = [itemsOf(a), itemsOf(b)];
-  return one.length === other.length && one.every(({ text }, index) => text === other[index]!.text);
+  const [itemsA, itemsB] = [itemsOf(a), itemsOf(b)];
+  return itemsA.length === itemsB.length && itemsA.every(({ text }, index) => text === itemsB[index]!.text);
 }
 
 const itemsOf = (list: List): readonly { readonly text: string }[] =>

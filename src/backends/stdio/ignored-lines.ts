@@ -8,7 +8,10 @@ export class IgnoredLines {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Counts a line. Returns its report, or undefined while reports are limited. The text may contain secrets of the server. */
+  /**
+   * Counts a line. Returns the report, or undefined while reports are limited. The report does not quote the line, which
+   * may contain secrets of the server.
+   */
   add(why: string, bytes: number): Error | undefined {
     this.count++;
     if (this.count > INITIAL_REPORTS && this.now() - this.lastReport < REPORT_INTERVAL_MS) return undefined;

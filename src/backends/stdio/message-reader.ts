@@ -85,7 +85,7 @@ export class MessageReader {
     this.deliver(this.json.read(bytes, start, end), bytes, start, end);
   }
 
-  /** `bytes` are those of the line, or of its first part. */
+  /** `bytes` contain the line, or its first part. */
   private deliver(line: ReadJson, bytes: Buffer, start = 0, end = bytes.length): void {
     if (line instanceof JsonProblem) {
       if (isOverLimit(line.reason)) this.listener.onRefused(line);

@@ -3,7 +3,10 @@ import type { AddedSubscription, NewSubscription, SubscriptionTable } from './su
 /** Maximum numbers of subscriptions. Infinity where there is no limit. */
 export interface SubscriptionLimits {
   readonly perSubscriber: number;
-  /** Over all sessions of one principal. Separate from `perSubscriber`: a new session is not refused for the rows of a lost one. */
+  /**
+   * Of all sessions of one principal together. Separate from `perSubscriber`: the rows of a lost session do not count for a
+   * new one.
+   */
   readonly perPrincipal: number;
   readonly perServer: number;
   readonly total: number;
@@ -16,7 +19,7 @@ export interface ReachedLimit {
 
 /**
  * Adds the row unless a limit is reached. The row counts at once, before the server has confirmed it. The check and the
- * addition are one synchronous step, so that two clients cannot both get the last place.
+ * addition are one synchronous step, so that two clients cannot both get the last free row.
  */
 export function addWithinLimits(
   table: SubscriptionTable,

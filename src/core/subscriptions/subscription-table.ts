@@ -5,15 +5,15 @@ export type NewSubscription = Omit<Subscription, 'id' | 'since'>;
 
 export interface AddedSubscription {
   readonly subscription: Subscription;
-  /** False when the subscriber had it already. */
+  /** False when the subscriber had the subscription already. */
   readonly isNew: boolean;
-  /** It is the first subscription to its target. */
+  /** Whether this is the first subscription to its target. */
   readonly isFirst: boolean;
 }
 
 export interface RemovedSubscription {
   readonly subscription: Subscription;
-  /** It was the last subscription to its target. */
+  /** Whether this was the last subscription to its target. */
   readonly wasLast: boolean;
 }
 
@@ -49,7 +49,7 @@ export class SubscriptionTable {
     return this.byId.get(id);
   }
 
-  /** A subscriber has one row per URI: it stays what it was, a resource or a pattern, when it is requested again. */
+  /** The row of the subscriber for this URI. There is at most one: either for the resource, or for the pattern. */
   find({
     subscriber,
     server,
@@ -75,12 +75,12 @@ export class SubscriptionTable {
     return this.byServer.get(server)?.hasPatterns ?? false;
   }
 
-  /** Whether a subscription is for exactly this resource, by its URI or by a pattern that matches it. */
+  /** Whether there is a subscription to this URI, or to a pattern that matches it. */
   isWanted(server: string, uri: string): boolean {
     return this.byServer.get(server)?.isWanted(uri) ?? false;
   }
 
-  /** Every target that an update of `uri` is for: the resource, resources that it is a part of, and patterns. */
+  /** Every target whose subscribers get an update of `uri`: the resource, resources that contain it, and patterns. */
   covering(server: string, uri: string): readonly SubscriptionTarget[] {
     return this.byServer.get(server)?.covering(uri) ?? [];
   }
@@ -125,15 +125,15 @@ export class SubscriptionTable {
     return this.insert({ id: this.unusedId(), ...wanted, since });
   }
 
-  /** Adds a subscription of a previous process, which keeps its id unless that is taken. */
+  /** Adds a subscription of a previous process. It gets a new id only if its id is used by another one. */
   restore(subscription: Subscription): AddedSubscription {
     const existing = this.find(subscription);
     if (existing) return { subscription: existing, isNew: false, isFirst: false };
-    const taken = this.byId.has(subscription.id);
-    return this.insert(taken ? { ...subscription, id: this.unusedId() } : subscription);
+    const isIdUsed = this.byId.has(subscription.id);
+    return this.insert(isIdUsed ? { ...subscription, id: this.unusedId() } : subscription);
   }
 
-  /** Undefined when there was none. */
+  /** Undefined when there was no such row. */
   remove(wanted: Pick<NewSubscription, 'subscriber' | 'server' | 'uri'>): RemovedSubscription | undefined {
     const subscription = this.find(wanted);
     return subscription && this.delete(subscription);
@@ -173,8 +173,8 @@ export class SubscriptionTable {
     target.put(subscription);
     index.subscriptions++;
     this.byId.set(id, subscription);
-    const own = this.bySubscriber.get(subscriber);
-    if (own) own.add(subscription);
+    const rows = this.bySubscriber.get(subscriber);
+    if (rows) rows.add(subscription);
     else this.bySubscriber.set(subscriber, new Set([subscription]));
     this.countForPrincipal(principal, 1);
     return { subscription, isNew: true, isFirst: target.size === 1 };
@@ -183,16 +183,16 @@ export class SubscriptionTable {
   private delete(subscription: Subscription): RemovedSubscription {
     const { id, subscriber, principal, server } = subscription;
     this.byId.delete(id);
-    const own = this.bySubscriber.get(subscriber);
-    own?.delete(subscription);
-    if (own?.size === 0) this.bySubscriber.delete(subscriber);
+    const rows = this.bySubscriber.get(subscriber);
+    rows?.delete(subscription);
+    if (rows?.size === 0) this.bySubscriber.delete(subscriber);
     this.countForPrincipal(principal, -1);
     const index = this.byServer.get(server);
     const target = index?.at(subscription);
     return { subscription, wasLast: index && target ? this.deleteFrom(index, target, subscription) : false };
   }
 
-  /** True when it was the last subscription of the target. */
+  /** Returns whether this was the last subscription of the target. */
   private deleteFrom(index: TargetIndex, target: SubscriptionTarget, subscription: Subscription): boolean {
     target.drop(subscription);
     index.subscriptions--;

@@ -12,7 +12,7 @@ export interface Subscription extends SubscribableAddress {
   readonly id: string;
   /** The id of the subscriber. */
   readonly subscriber: string;
-  /** The quota key that the subscription is counted for; undefined while the address of an anonymous client is not known. */
+  /** The quota key for which the subscription counts; undefined while the address of an anonymous client is not known. */
   readonly principal: string | undefined;
   /** Milliseconds since the epoch. */
   readonly since: number;
@@ -69,8 +69,8 @@ export class SubscriptionTarget {
 }
 
 /**
- * The targets of one server. Finding those that cover a URI takes one descent through a prefix tree, plus one match
- * for each pattern whose literal prefix fits.
+ * The targets of one server. To find the targets that cover a URI takes one descent through a prefix tree, plus one match
+ * for each pattern whose literal prefix the URI begins with.
  */
 export class TargetIndex {
   private readonly resources = new PrefixTree<SubscriptionTarget>();
@@ -79,8 +79,10 @@ export class TargetIndex {
   private readonly unnormalized = new Map<string, Set<SubscriptionTarget>>();
   /** Number of subscriptions of all targets together; maintained by the table. */
   subscriptions = 0;
-  /** Cache of one entry: every update is looked up twice, and successive ones are often of the same resource. */
-  private last: { readonly uri: string; readonly covering: readonly SubscriptionTarget[] } | undefined;
+  /**
+   * The last result of `covering`: every update is looked up twice, and successive updates are often of the same resource.
+   */
+  private lastLookup: { readonly uri: string; readonly covering: readonly SubscriptionTarget[] } | undefined;
 
   constructor(private readonly server: string) {}
 
@@ -101,7 +103,7 @@ export class TargetIndex {
   }
 
   add(address: TargetAddress): SubscriptionTarget {
-    this.last = undefined;
+    this.lastLookup = undefined;
     const { uri } = address;
     const target = new SubscriptionTarget(this.server, uri, patternAt(address));
     if (target.pattern) {
@@ -115,7 +117,7 @@ export class TargetIndex {
   }
 
   delete(target: SubscriptionTarget): void {
-    this.last = undefined;
+    this.lastLookup = undefined;
     if (!target.pattern) {
       this.resources.delete(target.uri);
       this.deleteNormalForm(target);
@@ -125,7 +127,7 @@ export class TargetIndex {
     }
   }
 
-  /** Whether a target is exactly this resource, or a pattern that matches it. */
+  /** Whether there is a target for this URI, or for a pattern that matches it. */
   isWanted(uri: string): boolean {
     if (this.resources.get(uri)) return true;
     let isMatched = false;
@@ -133,17 +135,17 @@ export class TargetIndex {
     return isMatched;
   }
 
-  /** Every target that an update of `uri` is for. */
+  /** Every target whose subscribers get an update of `uri`. */
   covering(uri: string): readonly SubscriptionTarget[] {
-    if (this.last?.uri !== uri) this.last = { uri, covering: this.findCovering(uri) };
-    return this.last.covering;
+    if (this.lastLookup?.uri !== uri) this.lastLookup = { uri, covering: this.findCovering(uri) };
+    return this.lastLookup.covering;
   }
 
   /** The targets of single resources whose URIs have this normal form. */
   equivalentTo(normalUri: string): readonly SubscriptionTarget[] {
-    const written = this.resources.get(normalUri);
+    const normal = this.resources.get(normalUri);
     const others = this.unnormalized.size > 0 ? this.unnormalized.get(normalUri) : undefined;
-    return [...(written ? [written] : []), ...(others ?? [])];
+    return [...(normal ? [normal] : []), ...(others ?? [])];
   }
 
   private addNormalForm(target: SubscriptionTarget): void {

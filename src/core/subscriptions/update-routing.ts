@@ -36,7 +36,7 @@ export class UpdateRouting<U> {
   acknowledged(id: string): readonly U[] {
     const held = [...(this.unacknowledged.get(id)?.values() ?? [])].filter(({ isDelivered }) => !isDelivered);
     this.unacknowledged.delete(id);
-    for (const each of held) each.isDelivered = true;
+    for (const heldUpdate of held) heldUpdate.isDelivered = true;
     return held.map(({ update }) => update);
   }
 
@@ -47,23 +47,30 @@ export class UpdateRouting<U> {
 
   /**
    * Yields the subscriptions to deliver the update to, one per subscriber, except those that have ended meanwhile.
-   * Returns the number of subscribers that get the update now or later. `only` is the id of the only subscriber to consider.
+   * Returns the number of subscribers that get the update now or later. With `onlySubscriber`, the id of a subscriber, all
+   * others are left out.
    */
-  *route(server: string, uri: string, update: U, only?: string): Generator<Subscription, number, undefined> {
-    const { due, held } = this.findDue(server, uri, update, only);
+  *route(
+    server: string,
+    uri: string,
+    update: U,
+    onlySubscriber?: string,
+  ): Generator<Subscription, number, undefined> {
+    const { due, held } = this.findDue(server, uri, update, onlySubscriber);
     let reached = held.size;
     for (const subscription of due) {
       if (this.table.get(subscription.id) !== subscription) continue;
-      const other = held.get(subscription.subscriber);
-      if (other?.isDelivered) continue;
-      if (other) other.isDelivered = true;
+      // Another subscription of the same subscriber may hold the update, and may have delivered it meanwhile.
+      const heldUpdate = held.get(subscription.subscriber);
+      if (heldUpdate?.isDelivered) continue;
+      if (heldUpdate) heldUpdate.isDelivered = true;
       else reached++;
       yield subscription;
     }
     return reached;
   }
 
-  private findDue(server: string, uri: string, update: U, only: string | undefined) {
+  private findDue(server: string, uri: string, update: U, onlySubscriber: string | undefined) {
     const covering = this.table.covering(server, uri);
     const targets = covering.length > 1 ? covering.toSorted((a, b) => a.size - b.size) : covering;
     // The largest target comes last, so that its subscribers need not be added to `served`.
@@ -73,14 +80,14 @@ export class UpdateRouting<U> {
     /** By subscriber. */
     const held = new Map<string, HeldUpdate<U>>();
     for (const target of targets) {
-      for (const subscription of subscriptionsOf(target, only)) {
+      for (const subscription of subscriptionsOf(target, onlySubscriber)) {
         const { id, subscriber } = subscription;
         // An earlier update that is held for this subscription is superseded by the delivery through another one.
         if (served?.has(subscriber)) this.supersede(id, uri);
         else if (this.unacknowledged.has(id)) {
-          const each = held.get(subscriber) ?? { update, isDelivered: false };
-          held.set(subscriber, each);
-          this.hold(id, uri, each);
+          const heldUpdate = held.get(subscriber) ?? { update, isDelivered: false };
+          held.set(subscriber, heldUpdate);
+          this.hold(id, uri, heldUpdate);
         } else due.push(subscription);
       }
       if (target !== largest) for (const { subscriber } of due) served?.add(subscriber);
@@ -105,8 +112,11 @@ export class UpdateRouting<U> {
   }
 }
 
-function subscriptionsOf(target: SubscriptionTarget, only: string | undefined): Iterable<Subscription> {
-  if (only === undefined) return target;
-  const subscription = target.subscriptionOf(only);
+function subscriptionsOf(
+  target: SubscriptionTarget,
+  onlySubscriber: string | undefined,
+): Iterable<Subscription> {
+  if (onlySubscriber === undefined) return target;
+  const subscription = target.subscriptionOf(onlySubscriber);
   return subscription ? [subscription] : [];
 }

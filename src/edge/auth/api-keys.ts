@@ -11,6 +11,7 @@ interface ApiKey {
 }
 
 const HASH_PREFIX = 'sha256:';
+/** Length of the part of a digest by which keys are looked up: half of its 64 hex digits. */
 const INDEX_LENGTH = 32;
 
 /**
@@ -50,7 +51,9 @@ export class ApiKeys {
     return key !== undefined && !this.isExpired(key);
   }
 
-  /** Stored with a session, which is not restored after a change of the settings of its key. */
+  /**
+   * The digest of the key's settings. It is stored with a session: a session whose key has other settings is not restored.
+   */
   settingsDigestOf(principal: Principal): string | undefined {
     const key = this.byPrincipal.get(principal);
     return key && settingsDigestOf(key.config);

@@ -6,7 +6,7 @@ import { Authenticator } from './authenticator.js';
 /** A request whose Authorization header was verified. */
 export interface AuthenticatedRequest extends IncomingMessage {
   principal: Principal;
-  /** What limits per principal count by: see `Caller`. Set by `ConnectionGuard`. */
+  /** The key under which limits per principal count the request: see `Caller`. Set by `ConnectionGuard`. */
   quotaKey: string;
 }
 

@@ -5,7 +5,7 @@ import { fetchJson } from './fetch-json.js';
 import { discoverJwksUri } from './issuer-metadata.js';
 import { TokenError } from './auth-errors.js';
 
-/** Older keys are fetched again before use, so that keys which the issuer removed are no longer trusted. */
+/** Keys older than this are fetched again before use, so that a key that the issuer has removed is no longer trusted. */
 export const MAX_AGE_MS = 600_000;
 /** While the issuer is unreachable, keys are used for at most this long. */
 const MAX_STALE_MS = 86_400_000;
@@ -50,8 +50,8 @@ export class IssuerKeys {
   /** Fetches the keys if they are too old. A failure is logged, not thrown. */
   async refresh(): Promise<void> {
     if (this.now() - this.fetchedAt < MAX_AGE_MS) return;
-    const coolDown = this.keys ? MIN_REFETCH_INTERVAL_MS : MIN_FIRST_FETCH_INTERVAL_MS;
-    if (this.fetching || this.now() - this.failedAt >= coolDown) await this.fetch();
+    const minIntervalMs = this.keys ? MIN_REFETCH_INTERVAL_MS : MIN_FIRST_FETCH_INTERVAL_MS;
+    if (this.fetching || this.now() - this.failedAt >= minIntervalMs) await this.fetch();
   }
 
   private async refetchUnknownKey(): Promise<void> {

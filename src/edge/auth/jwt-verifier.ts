@@ -13,6 +13,7 @@ const CLOCK_TOLERANCE_S = 60;
 export class JwtVerifier {
   private readonly keys: IssuerKeys;
   private readonly verified = new VerifiedTokens();
+  /** When the token of each principal expires, in milliseconds since the epoch. */
   private readonly expiries = new WeakMap<Principal, number>();
 
   constructor(
@@ -51,7 +52,7 @@ export class JwtVerifier {
     return this.now() < (this.expiries.get(principal) ?? -Infinity);
   }
 
-  /** Stored with a session, which is not restored after a change of these settings. */
+  /** Stored with a session: a session with another digest is not restored. */
   get settingsDigest(): string {
     return hash('sha256', JSON.stringify(this.settings), 'hex');
   }

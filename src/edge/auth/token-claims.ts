@@ -16,8 +16,8 @@ export function grantsIn(claims: JWTPayload, settings: JwtSettings): Principal['
 
 /** Whether the token has all these scopes. They are in the claim `scope` (RFC 9068) or, with some issuers, `scp`. */
 export function hasScopes(claims: JWTPayload, scopes: readonly string[]): boolean {
-  const given = new Set([...wordsOf(claims['scope']), ...wordsOf(claims['scp'])]);
-  return scopes.every((scope) => given.has(scope));
+  const granted = new Set([...wordsOf(claims['scope']), ...wordsOf(claims['scp'])]);
+  return scopes.every((scope) => granted.has(scope));
 }
 
 /** The words of a claim that is a list, or a text with spaces between them. */

@@ -1,5 +1,7 @@
 const EMPTY = Buffer.alloc(0);
-/** Smaller chunks are copied into a shared Buffer: one Buffer per byte would take a hundred times its memory. */
+/**
+ * Smaller chunks are copied into a shared Buffer, because a Buffer for each small chunk would take many times its memory.
+ */
 const MIN_CHUNK_BYTES = 4 * 1024;
 const MAX_PACK_BYTES = 64 * 1024;
 
@@ -17,7 +19,7 @@ export class BoundedBuffer {
     return this.size;
   }
 
-  /** What was appended so far, in order. */
+  /** The bytes that were appended so far, in order. */
   get pieces(): readonly Buffer[] {
     return this.chunks;
   }

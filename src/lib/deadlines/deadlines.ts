@@ -15,7 +15,8 @@ export class Deadlines<T extends Expiring> {
   private dueAt = Infinity;
 
   /**
-   * The timer waits at least `minDelayMs`, so that one sweep covers many items. An item may expire late by that time.
+   * The timer waits at least `minDelayMs`, so that one sweep covers many items. An item may therefore expire late by
+   * `minDelayMs`.
    */
   constructor(
     private readonly items: () => Iterable<T>,

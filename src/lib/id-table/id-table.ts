@@ -53,7 +53,7 @@ export class IdTable<T extends Identified> implements Iterable<T> {
     return true;
   }
 
-  /** In no order. An item deleted during the iteration is not visited. */
+  /** Iterates in no particular order. An item that is deleted during the iteration is not visited. */
   *[Symbol.iterator](): Generator<T, void, undefined> {
     if (this.count === 0) return;
     // If the table grows meanwhile, the loop continues over the old slots and looks up each item in the new ones.

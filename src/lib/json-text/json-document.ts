@@ -5,9 +5,12 @@ import { ScannedObject } from './scanned-object.js';
 
 /** Maximum number of elements of an array whose elements can be taken as documents. */
 export const MAX_ELEMENTS = 1000;
-/** Maximum size of such an array. Long elements are scanned a second time: at this size, that takes some 40 ms. */
+/**
+ * Maximum size of an array whose elements can be taken as documents. Long elements are scanned a second time, which takes
+ * some 40 ms at this size.
+ */
 export const MAX_ARRAY_BYTES = 4 * 1024 * 1024;
-/** For the second scan of an element: the limits were checked in the scan of the whole text. */
+/** Limits for the second scan of an element. The real limits were checked in the scan of the whole text. */
 const CHECKED = { maxDepth: 1024, maxMembers: Infinity };
 
 /**
@@ -32,7 +35,7 @@ export abstract class JsonDocument {
   /** The elements of an array; undefined when there are more than `MAX_ELEMENTS`, or more than `MAX_ARRAY_BYTES`. */
   abstract elements(): readonly JsonDocument[] | undefined;
 
-  /** Of a text that is known to be valid; `value` is the parsed text, if the caller has it. */
+  /** The document of a text that is known to be valid. `value` is the parsed text, if the caller has it. */
   static of(text: string, value: unknown = new JsonText(text).value): JsonDocument {
     return new TextDocument(text, value);
   }
@@ -163,7 +166,7 @@ class ScannedDocument extends JsonDocument {
   }
 }
 
-/** Of bytes that are known to be valid. */
+/** The document of bytes that are known to be valid. */
 function documentOf(bytes: Buffer): JsonDocument {
   if (bytes.length <= MAX_EAGER_LENGTH) return JsonDocument.of(bytes.toString().trim());
   const scanner = new JsonScanner(CHECKED);

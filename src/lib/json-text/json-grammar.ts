@@ -3,13 +3,13 @@
  * for each kind of container, so that the end of a value leads to the right state without an action.
  */
 
-/** What a value stands in. The key of a member counts as a value of its own kind. */
+/** The kinds of values, by the container that they are in. The key of a member is a kind of its own. */
 export const TOP = 0;
 export const ARRAY = 1;
 export const OBJECT = 2;
 const KEY = 3;
 
-/** States of one kind. */
+/** The states that exist for each kind. */
 const VALUE = 0;
 /** After an opening bracket: a value, a key or the closing bracket. */
 const FIRST = 1;

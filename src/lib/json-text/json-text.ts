@@ -23,7 +23,7 @@ export class JsonText {
   #value: unknown;
   #members: readonly Member[] | undefined;
 
-  /** `value` and `members` are those of the text, if the caller has them. */
+  /** `value` is the parsed text and `members` are its members, if the caller has them. */
   constructor(
     readonly text: string,
     value?: unknown,

@@ -125,7 +125,7 @@ export function* encodeSteps(text: string): Steps<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** The same JSON on one line, as bytes: see `onOneLine`. Without line breaks these are the given bytes, not a copy. */
+/** The same JSON on one line: see `onOneLine`. Returns `bytes` themselves if they contain no line break. */
 export function* oneLineSteps(bytes: Buffer): Steps<Buffer> {
   if (!bytes.includes(LINE_FEED) && !bytes.includes(CARRIAGE_RETURN)) return bytes;
   const copy = Buffer.allocUnsafe(bytes.length);

@@ -12,9 +12,9 @@ const DESCRIBING_WORDS = new Set(
   ),
 );
 
-/** Shorter values occur in ordinary text. */
+/** Minimum length of a secret. Shorter values occur in ordinary text. */
 const MIN_LENGTH = 8;
-/** The same for a value whose name says that it is a secret. */
+/** Minimum length of a secret whose name says that it is one. */
 const MIN_NAMED_LENGTH = 6;
 /** A longer slug, or one of more parts, may be a passphrase. */
 const MAX_SLUG_LENGTH = 24;
@@ -77,7 +77,7 @@ const isSlug = (text: string): boolean => text.split(/[-_]/).every((part) => SLU
 const isPath = (text: string): boolean =>
   text.split(/[/\\]/).every((part) => PATH_PART.test(part) && !looksLikeKey(part));
 
-/** Also a media type. */
+/** Also matches a media type. */
 const isRelativePath = (text: string): boolean =>
   text.includes('/') && text.split('/').every((part) => part.split('.').every(isSlug));
 

@@ -30,12 +30,12 @@ interface TermRules {
   readonly formsOf: (term: string) => readonly string[];
 }
 
-/** For a filter: every term as it is written, the last one as a prefix. */
+/** The query of a filter: every term as it is written, the last term as a prefix. */
 export function parseQuery(text: string): Query {
   return termsFrom(tokensOf(text), { isPrefix: (_term, isLast) => isLast, formsOf: () => [] });
 }
 
-/** For a ranked search: without stop words, unless there are no others, and with the forms of each word. */
+/** The query of a ranked search: with the forms of each word, and without stop words unless all words are stop words. */
 export function parseRankedQuery(text: string): Query {
   const tokens = tokensOf(text);
   const words = tokens.filter(({ whole }) => !isStopWord(whole));

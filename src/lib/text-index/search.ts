@@ -196,5 +196,5 @@ function collectFullMatches<Item>(
   }
 }
 
-/** `TopK` needs it for equal scores. Here the scores are the keys of documents, which are unique. */
+/** Order of documents with equal scores in `TopK`. Here scores are keys of documents, which are unique. */
 const compareEqualKeys = (): number => 0;

@@ -50,7 +50,7 @@ export class TermScorer<Item> {
   private weight = 0;
   private variantWeight = 0;
 
-  /** Of the term and its forms. */
+  /** The common prefix of the term and its forms. */
   private readonly commonPrefix: string;
 
   /** `postings` is used as a buffer. */
@@ -147,7 +147,7 @@ export class TermScorer<Item> {
     return fuzzy.length > 0 ? { ...NO_MATCHES, fuzzy } : undefined;
   }
 
-  /** Looks them up among the terms that start like all of them, which are few. */
+  /** Looks the forms up among the terms that start with their common prefix, which are few. */
   private findFormsIn(terms: TermDictionary): number[] {
     const { forms } = this.term;
     if (forms.length === 0) return [];

@@ -10,7 +10,7 @@ export class TopK<Item> {
 
   constructor(
     private readonly limit: number,
-    /** Order of items with the same score: of two, the one that comes first is better. */
+    /** Order of items with the same score. The item that comes first counts as better. */
     private readonly compareTied: (a: Item, b: Item) => number,
   ) {}
 

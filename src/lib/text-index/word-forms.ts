@@ -23,7 +23,7 @@ export function wordFormsOf(word: string): string[] {
   return [...forms];
 }
 
-/** The words of which this one may be an inflected form, and itself. */
+/** The word itself, and the words of which it may be an inflected form. */
 function basesOf(word: string): string[] {
   if (/(?:ies|ied)$/.test(word)) return [word, `${word.slice(0, -3)}y`, word.slice(0, -1)];
   if (/[^suai]s$/.test(word)) {

@@ -1,28 +1,19 @@
-import { codesOf, Delimiters, fits, type MatchSubject } from './match-subject.js';
+import {
+  Delimiters,
+  fits,
+  lastEnd,
+  NONE,
+  type ExpressionMatcher,
+  type MatchSubject,
+  type Variable,
+} from './match-subject.js';
+import { NamedValues } from './named-values.js';
 
 export type Operator = '' | '+' | '#' | '.' | '/' | ';' | '?' | '&';
-
-/** One variable of an expression. `maxLength` is the number in `{name:3}`, in characters before encoding. */
-export interface Variable {
-  readonly name: string;
-  readonly maxLength: number;
-  readonly explode: boolean;
-}
 
 export interface Expression {
   readonly operator: Operator;
   readonly variables: readonly Variable[];
-}
-
-/**
- * Matches the text that one expression may expand to. Both methods take one pass over the subject. A set of positions
- * is an array with a byte for each position, 1 for a member.
- */
-export interface ExpressionMatcher {
-  /** The positions from which the expression can be matched so that it ends at one of `ends`. */
-  starts(subject: MatchSubject, ends: Uint8Array): Uint8Array;
-  /** The last of `ends` at which a match that begins at `start` can end. `starts` must have returned `start`. */
-  farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number;
 }
 
 const NO_DELIMITERS = new Delimiters('');
@@ -32,8 +23,6 @@ const PARAMETER = new Delimiters('/?#;');
 const QUERY = new Delimiters('#');
 const QUERY_VALUE = new Delimiters('#&');
 
-const NONE = -1;
-const EQUALS = 0x3d;
 const UNLIMITED_VALUES = 2 ** 29;
 /** Greater than any position and any number of values. */
 const UNREACHABLE = 2 ** 30;
@@ -191,126 +180,4 @@ class ValueList implements ExpressionMatcher {
       from = end + 1;
     }
   }
-}
-
-interface NamedValuesShape {
-  readonly prefix: string;
-  /** Between two pairs: one of the delimiters. */
-  readonly separator: string;
-  readonly delimiters: Delimiters;
-}
-
-/** The name of a variable. It contains neither a delimiter nor `=`. */
-interface ValueName {
-  readonly codes: Uint16Array;
-  readonly nameLength: number;
-  readonly maxValueLength: number;
-}
-
-/**
- * Pairs of the name of a variable and a value, `?name=value&name=value`, or the empty text. Accepts pairs in any order
- * and repeated pairs, as servers do, and a name without `=`, which is how RFC 6570 writes an empty value after `;`.
- */
-class NamedValues implements ExpressionMatcher {
-  private readonly prefix: number;
-  private readonly separator: number;
-  private readonly delimiters: Delimiters;
-  private readonly names: readonly ValueName[];
-  private readonly isLimited: boolean;
-
-  constructor(shape: NamedValuesShape, variables: readonly Variable[]) {
-    this.prefix = shape.prefix.charCodeAt(0);
-    this.separator = shape.separator.charCodeAt(0);
-    this.delimiters = shape.delimiters;
-    this.names = namesOf(variables);
-    this.isLimited = this.names.some(({ maxValueLength }) => maxValueLength < Infinity);
-  }
-
-  /** Goes backwards from delimiter to delimiter, because a pair can begin only after one. */
-  starts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
-    const { prefix, separator, delimiters } = this;
-    const { codes } = subject;
-    const counts = this.isLimited ? subject.counts : undefined;
-    const starts = ends.slice();
-    const nearest = nearestEnds(ends);
-    /** The nearest delimiter after the position, and whether it is a separator before a pair that reaches an end. */
-    let delimiter = ends.length - 1;
-    let isFollowedByPair = false;
-    /** Whether a pair begins here that reaches an end, directly or through the pairs after the next separator. */
-    const isPair = (at: number): boolean =>
-      this.names.some(({ codes: name, nameLength, maxValueLength }) => {
-        if (!isAt(codes, name, nameLength, at)) return false;
-        const end = at + nameLength;
-        if (ends[end] === 1 || (end === delimiter && isFollowedByPair)) return true;
-        if (codes[end] !== EQUALS) return false;
-        const near = nearest[end + 1]!;
-        if (near <= delimiter && fits(counts, end + 1, near, maxValueLength)) return true;
-        return isFollowedByPair && fits(counts, end + 1, delimiter, maxValueLength);
-      });
-    for (let at = delimiter; at >= 0; at--) {
-      const code = codes[at]!;
-      if (code !== prefix && !delimiters.has(code)) continue;
-      const leadsToPair = (code === prefix || code === separator) && isPair(at + 1);
-      if (code === prefix && leadsToPair) starts[at] = 1;
-      if (!delimiters.has(code)) continue;
-      delimiter = at;
-      isFollowedByPair = leadsToPair;
-    }
-    return starts;
-  }
-
-  farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number {
-    const { codes } = subject;
-    let farthest = ends[start] === 1 ? start : NONE;
-    let at = codes[start] === this.prefix ? start + 1 : NONE;
-    while (at !== NONE) {
-      let next = NONE;
-      for (const { codes: name, nameLength, maxValueLength } of this.names) {
-        if (!isAt(codes, name, nameLength, at)) continue;
-        const nameEnd = at + nameLength;
-        const hasValue = codes[nameEnd] === EQUALS;
-        const end = hasValue ? subject.valueEnd(nameEnd + 1, this.delimiters, maxValueLength) : nameEnd;
-        farthest = Math.max(farthest, lastEnd(ends, nameEnd, end));
-        if (codes[end] === this.separator) next = end + 1;
-      }
-      at = next;
-    }
-    return farthest;
-  }
-}
-
-/** Each name once, with the largest `maxLength` of the variables of that name. */
-function namesOf(variables: readonly Variable[]): ValueName[] {
-  const longest = new Map<string, number>();
-  for (const { name, maxLength } of variables) longest.set(name, Math.max(maxLength, longest.get(name) ?? 0));
-  return [...longest].map(([name, maxValueLength]) => ({
-    codes: codesOf(name),
-    nameLength: name.length,
-    maxValueLength,
-  }));
-}
-
-function isAt(codes: Uint16Array, name: Uint16Array, length: number, at: number): boolean {
-  // `codes` ends with a zero, which no name contains, so the loop does not read past it.
-  let read = 0;
-  while (read < length && codes[at + read] === name[read]) read++;
-  return read === length;
-}
-
-/** The nearest end at or after each position. */
-function nearestEnds(ends: Uint8Array): Uint32Array {
-  const nearest = new Uint32Array(ends.length);
-  let end = ends.length;
-  for (let at = ends.length - 1; at >= 0; at--) {
-    if (ends[at] === 1) end = at;
-    nearest[at] = end;
-  }
-  return nearest;
-}
-
-/** The last of `ends` from `from` to `to`, both included, or -1. */
-function lastEnd(ends: Uint8Array, from: number, to: number): number {
-  let at = to;
-  while (at >= from && ends[at] !== 1) at--;
-  return at >= from ? at : NONE;
 }

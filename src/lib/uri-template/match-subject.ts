@@ -1,3 +1,24 @@
+/** One variable of an expression. `maxLength` is the number in `{name:3}`, in characters before encoding. */
+export interface Variable {
+  readonly name: string;
+  readonly maxLength: number;
+  readonly explode: boolean;
+}
+
+/**
+ * Matches the text that one expression may expand to. Both methods take one pass over the subject. A set of positions,
+ * such as `ends`, is an array with a byte for each position of the subject: 1 if the position is in the set.
+ */
+export interface ExpressionMatcher {
+  /** The positions from which the expression can be matched so that it ends at one of `ends`. */
+  starts(subject: MatchSubject, ends: Uint8Array): Uint8Array;
+  /** The last of `ends` at which a match that begins at `start` can end. `starts` must have returned `start`. */
+  farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number;
+}
+
+/** No position. */
+export const NONE = -1;
+
 /** The characters that end a value. */
 export class Delimiters {
   private readonly codes = new Uint8Array(0x10000);
@@ -33,8 +54,8 @@ export class MatchSubject {
   positionsOf(characters: string): readonly number[] {
     let positions = this.positions.get(characters);
     if (positions === undefined) {
-      const each = characters.split('').flatMap((character) => positionsOf(this.text, character));
-      positions = each.toSorted((a, b) => a - b);
+      const found = characters.split('').flatMap((character) => positionsOf(this.text, character));
+      positions = found.toSorted((a, b) => a - b);
       this.positions.set(characters, positions);
     }
     return positions;
@@ -71,6 +92,13 @@ export class MatchSubject {
 /** Whether a value from `from` to `to` has at most `maxLength` characters; without counts it is unlimited. */
 export const fits = (counts: Uint32Array | undefined, from: number, to: number, maxLength: number): boolean =>
   counts === undefined || counts[to]! - counts[from]! <= maxLength;
+
+/** The last of `ends` from `from` to `to`, both included, or `NONE`. */
+export function lastEnd(ends: Uint8Array, from: number, to: number): number {
+  let at = to;
+  while (at >= from && ends[at] !== 1) at--;
+  return at >= from ? at : NONE;
+}
 
 export function codesOf(text: string): Uint16Array {
   const codes = new Uint16Array(text.length + 1);

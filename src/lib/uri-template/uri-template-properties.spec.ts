@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { Operator, Variable } from './expression-matcher.js';
+import type { Operator } from './expression-matcher.js';
+import type { Variable } from './match-subject.js';
 import { readExpression, UriTemplate } from './uri-template.js';
 
 type Value = string | readonly string[] | readonly (readonly [string, string])[] | undefined;

@@ -1,11 +1,5 @@
-import {
-  matcherOf,
-  type Expression,
-  type ExpressionMatcher,
-  type Operator,
-  type Variable,
-} from './expression-matcher.js';
-import { MatchSubject } from './match-subject.js';
+import { matcherOf, type Expression, type Operator } from './expression-matcher.js';
+import { MatchSubject, type ExpressionMatcher, type Variable } from './match-subject.js';
 
 /** Limits of an accepted template: the cost of a match grows with each of them. */
 export const MAX_EXPRESSIONS = 16;

@@ -1,0 +1,42 @@
+import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/sdk/types.js';
+import { clientLabel, type ClientProfile } from '../mcp/client-profile.js';
+
+/**
+ * What the client declared in `initialize`. Stored as text, whose size is bounded: a parsed profile takes up to ten times
+ * the memory, and servers and administrators rarely need it.
+ */
+export class SessionProfile {
+  private json = '{"capabilities":{}}';
+  private label: string | undefined;
+
+  set({ capabilities, clientInfo }: ClientProfile): void {
+    this.json = JSON.stringify({ capabilities, clientInfo });
+  }
+
+  /** `json` is the `text` of the previous process. */
+  restore(json: string): void {
+    this.json = json;
+  }
+
+  /** The profile as it is stored for the next process. */
+  get text(): string {
+    return this.json;
+  }
+
+  get capabilities(): ClientCapabilities {
+    return this.parse().capabilities;
+  }
+
+  get clientInfo(): Implementation | undefined {
+    return this.parse().clientInfo;
+  }
+
+  /** Name and version of the client, for logs. */
+  get clientLabel(): string | undefined {
+    return (this.label ??= clientLabel(this.clientInfo));
+  }
+
+  private parse(): ClientProfile {
+    return JSON.parse(this.json) as ClientProfile;
+  }
+}

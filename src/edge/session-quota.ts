@@ -1,0 +1,89 @@
+import { Logger } from '@nestjs/common';
+import type { Limits } from '../config/limits.js';
+import { limitExceeded, type GatewayError } from '../core/errors.js';
+import type { Metrics } from '../metrics/metrics.js';
+import { PrincipalQuota } from '../state/principal-quota.js';
+import type { QuotaCounter, Quotas } from '../state/quotas.js';
+import type { Session } from './session.js';
+import { SessionsByPrincipal } from './sessions-by-principal.js';
+
+/** Key of the counter of open sessions. */
+const SESSIONS = 'sessions';
+
+/** Limits the open sessions: all together, and those of each principal. */
+export class SessionQuota {
+  private readonly logger = new Logger('Sessions');
+  private readonly byPrincipal = new SessionsByPrincipal();
+  private readonly total: readonly QuotaCounter[];
+  private readonly perPrincipal: PrincipalQuota;
+
+  constructor(
+    private readonly limits: Limits,
+    private readonly quotas: Quotas,
+    private readonly metrics: Metrics,
+  ) {
+    this.total = [{ key: SESSIONS, limit: limits.sessions }];
+    const limit = { name: SESSIONS, limit: limits.sessionsPerPrincipal, what: 'open sessions' };
+    this.perPrincipal = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('sessionsPerPrincipal'));
+  }
+
+  get hasCapacity(): boolean {
+    return this.quotas.count(SESSIONS) < this.limits.sessions;
+  }
+
+  /** Throws when a new session of this principal would be refused. */
+  requireCapacity(quotaKey: string): void {
+    if (this.perPrincipal.isReached(quotaKey)) throw this.perPrincipal.refusal();
+    if (!this.hasCapacity && !this.byPrincipal.sessionToEndFor(quotaKey)) throw this.limitReached();
+  }
+
+  /** Counts the session until `release`. Throws when a limit is reached. */
+  claim(session: Session): void {
+    const { quotaKey } = session;
+    // A restored session had a place in the previous process. The address of its anonymous client is not known yet.
+    if (session.key === undefined) this.perPrincipal.claimUnlimited(quotaKey);
+    else if (!this.perPrincipal.claim(quotaKey)) throw this.perPrincipal.refusal();
+    if (!this.claimTotal(quotaKey)) {
+      this.perPrincipal.release(quotaKey);
+      throw this.limitReached();
+    }
+    this.byPrincipal.add(session);
+  }
+
+  release(session: Session): void {
+    this.quotas.release(this.total);
+    this.perPrincipal.release(session.quotaKey);
+    this.byPrincipal.delete(session);
+  }
+
+  /** From its first request on, a restored session counts for the client that sent the request. */
+  changeKey(session: Session, quotaKey: string): void {
+    this.byPrincipal.delete(session);
+    this.perPrincipal.release(session.quotaKey);
+    session.quotaKey = quotaKey;
+    this.perPrincipal.claimUnlimited(quotaKey);
+    this.byPrincipal.add(session);
+  }
+
+  /** At the limit, ends a session of the principal with the most, see `sessionToEndFor`. */
+  private claimTotal(quotaKey: string): boolean {
+    if (this.quotas.claim(this.total) === undefined) return true;
+    const session = this.byPrincipal.sessionToEndFor(quotaKey);
+    if (!session) return false;
+    this.metrics.countSessionEviction();
+    this.logger.warn({
+      message: 'session ended for a session of another principal: limits.sessions is reached',
+      session: session.id,
+      principal: session.principal.id,
+      idleMs: Math.round(session.idleMs),
+    });
+    session.close();
+    return this.quotas.claim(this.total) === undefined;
+  }
+
+  /** Counts the refusal, and returns its error. */
+  private limitReached(): GatewayError {
+    this.metrics.countRefusal('sessions');
+    return limitExceeded(`${this.limits.sessions} sessions are open`, this.limits.sessions);
+  }
+}
