@@ -29,7 +29,15 @@ function isCurrent() {
 
 if (!isCurrent()) {
   // stdout is reserved for the line with the URL.
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: ['ignore', 2, 2] });
+  process.stderr.write(
+    'Building Gatehouse: dist/ is missing or older than its sources. This takes a few seconds.\n',
+  );
+  try {
+    execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: ['ignore', 2, 2] });
+  } catch {
+    process.stderr.write('The build failed: correct the errors above, or run `npm ci` and start again.\n');
+    process.exit(1);
+  }
 }
 
 // A signal to npm ends npm and its shell but does not reach this process: the gateway ends when its parent does.

@@ -34,6 +34,7 @@ describe('npm start', () => {
     const builtAt = (): number => statSync(join(dir, 'dist/main.js')).mtimeMs;
 
     const first = await npmStart(dir);
+    expect(first.stderr).toContain('Building Gatehouse');
     expect(first.stdout).toMatch(/^[^\n]* http:\/\/127\.0\.0\.1:\d+\/mcp\n$/);
     await first.listed({ tools: ['everything', 'filesystem', 'memory'] });
     const session = await RawSession.open(first.url);
@@ -47,6 +48,7 @@ describe('npm start', () => {
 
     const second = await npmStart(dir);
     expect(builtAt()).toBe(started);
+    expect(second.stderr).toBe('');
     await second.stop();
 
     utimesSync(join(dir, 'src/main.ts'), new Date(), new Date());
