@@ -4,8 +4,12 @@ import { SubstringSet } from './lib/substrings/substring-set.js';
 
 const REDACTED = '[redacted]';
 
-/** Contexts of Nest's own start-up messages, which are logged at debug level. */
+/**
+ * Contexts of Nest's own start-up messages, which are logged at debug level. A failed start is reported once, by the
+ * command line.
+ */
 const FRAMEWORK_CONTEXTS = new Set([
+  'ExceptionHandler',
   'InstanceLoader',
   'NestApplication',
   'NestFactory',
@@ -55,9 +59,7 @@ export class JsonLogger implements LoggerService {
   }
 
   log(message: unknown, context?: string): void {
-    // The bundler prefixes the names of some classes with an underscore.
-    const isFramework = context !== undefined && FRAMEWORK_CONTEXTS.has(context.replace(/^_/, ''));
-    this.print(isFramework ? 'debug' : 'log', message, context);
+    this.print(isFramework(context) ? 'debug' : 'log', message, context);
   }
 
   warn(message: unknown, context?: string): void {
@@ -67,7 +69,7 @@ export class JsonLogger implements LoggerService {
   error(message: unknown, ...details: unknown[]): void {
     // Nest passes either the context, or the stack and the context.
     const [stack, context] = details.length > 1 ? details : [undefined, details[0]];
-    this.print('error', message, context, stack);
+    this.print(isFramework(context) ? 'debug' : 'error', message, context, stack);
   }
 
   fatal(message: unknown, ...details: unknown[]): void {
@@ -88,6 +90,10 @@ export class JsonLogger implements LoggerService {
     return this.patterns.replaceIn(line, REDACTED);
   }
 }
+
+/** The bundler prefixes the names of some classes with an underscore. */
+const isFramework = (context: unknown): boolean =>
+  typeof context === 'string' && FRAMEWORK_CONTEXTS.has(context.replace(/^_/, ''));
 
 function fieldsOf(message: unknown): object {
   if (message instanceof Error) {

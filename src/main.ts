@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
-import { configPath } from './config/config-path.js';
 
 // The server, the command line and the terminal UI are imported only when they are used.
-const serve = async (config: string): Promise<void> => (await import('./serve.js')).serve({ config });
+const serve = async (options: { readonly config?: string }): Promise<void> =>
+  (await import('./serve.js')).serve(options);
 const serveOptions = parseServeOptions(process.argv.slice(2));
-if (serveOptions) await serve(configPath(serveOptions.config)).catch(fail);
+if (serveOptions) await serve(serveOptions).catch(fail);
 else {
   const { runCommandLine } = await import('./cli/command-line.js');
   await runCommandLine(process.argv, {
-    serve: ({ config }) => serve(config),
+    serve,
     tui: async (target, project) => (await import('./tui/run-tui.js')).runTui(target, project),
   });
 }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -5,20 +6,24 @@ import { refuseAdmin } from './admin/problem.filter.js';
 import { SecretRedactor } from './admin/secret-redactor.js';
 import { AppModule } from './app.module.js';
 import { Backends } from './backends/backends.service.js';
+import { configFile } from './config/config-path.js';
 import { fingerprintOf } from './config/config-reloader.js';
-import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { LiveConfig } from './config/live-config.js';
-import { loadConfig } from './config/load-config.js';
+import { configLoader } from './config/load-config.js';
+import { listenError } from './config/start-error.js';
+import { StateDir } from './config/state-dir.js';
 import { Drain } from './edge/drain.service.js';
 import { ConnectionGuard } from './edge/connection.guard.js';
 import { GatewayServer } from './edge/gateway-server.js';
 import { McpEndpoint } from './edge/mcp-endpoint.js';
 import { OriginGuard } from './edge/origin.guard.js';
+import { StartupProgress } from './health/startup-progress.js';
 import { JsonLogger } from './json-logger.js';
 import { LogOutput } from './log-output.js';
 import { connectMcp } from './mcp/mcp.module.js';
 import { Metrics } from './metrics/metrics.js';
 import { exitOnSignals } from './process-signals.js';
+import { bannerText, firstSyncText, programName } from './start-banner.js';
 import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
@@ -33,10 +38,13 @@ const LOST_LINES = {
 } as const;
 
 /** Resolves when the gateway is listening; it runs until a signal. Rejects when it cannot start. */
-export async function serve({ config: path }: { readonly config: string }): Promise<void> {
-  const load = (): GatehouseConfig => loadConfig({ path, env: process.env });
+export async function serve(options: { readonly config?: string | undefined }): Promise<void> {
+  const file = configFile(options.config);
+  const { path } = file;
+  const load = configLoader(file, process.env);
   const fingerprint = fingerprintOf(path);
   const config = load();
+  new StateDir(config.stateDir).requireWritable();
   const output = new LogOutput();
   const logger = new JsonLogger(config.log.level, config.secrets, output.write);
   const { tracing, stopTracing } = await startTracing(process.env);
@@ -64,9 +72,29 @@ export async function serve({ config: path }: { readonly config: string }): Prom
     refuseAdmin,
   });
   app.get(Drain).server = server;
-  await app.listen(config.http.port, config.http.host);
+  await app.listen(config.http.port, config.http.host).catch((error: unknown) => {
+    throw listenError(error, config.http);
+  });
+  const exists = existsSync(path);
+  if (!exists)
+    logger.warn({ message: 'no configuration file: started without servers', path, fix: 'gatehouse init' });
   app.get(Backends).startServers();
+  const url = await app.getUrl();
   // Without a listener, a write to a pipe that the parent process has closed would end the gateway.
   process.stdout.on('error', () => {});
-  process.stdout.write(`Gatehouse ${VERSION} listens on ${await app.getUrl()}/mcp\n`, output.countFailure);
+  process.stdout.write(`Gatehouse ${VERSION} listens on ${url}/mcp\n`, output.countFailure);
+  if (process.stderr.isTTY) void writeBanner(app, output, { url, file: { ...file, exists }, config });
+}
+
+/** For a terminal: where things are, and after the first sync how many servers are up. */
+async function writeBanner(
+  app: NestFastifyApplication,
+  output: LogOutput,
+  facts: Omit<Parameters<typeof bannerText>[0], 'program'>,
+): Promise<void> {
+  const program = programName(process.argv[1]);
+  output.write(bannerText({ ...facts, program }));
+  await app.get(StartupProgress).whenComplete;
+  const servers = Array.from(app.get(Backends).all(), (backend) => backend.status());
+  output.write(firstSyncText(servers, program));
 }

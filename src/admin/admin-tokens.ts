@@ -12,7 +12,8 @@ import { readBearerToken } from '../edge/auth/bearer-token.js';
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 export const ADMIN_ROLES = ['admin', 'viewer'] as const;
 
-const FILE_NAME = 'admin-token';
+/** Name of the file in stateDir with the generated admin token. */
+export const ADMIN_TOKEN_FILE = 'admin-token';
 const TOKEN_BYTES = 32;
 const VALID_TOKEN = /^[\x21-\x7e]{16,512}$/;
 /** Error codes of file systems without hard links. */
@@ -59,7 +60,7 @@ export class AdminTokens {
 const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 async function readOrCreateToken(directory: string, logger: LoggerService): Promise<string> {
-  const path = join(directory, FILE_NAME);
+  const path = join(directory, ADMIN_TOKEN_FILE);
   const existing = await readToken(path, logger);
   if (existing !== undefined) return existing;
   const token = await createToken(path, randomBytes(TOKEN_BYTES).toString('base64url'));

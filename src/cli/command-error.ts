@@ -1,4 +1,5 @@
 import { ConfigError } from '../config/config-error.js';
+import { StartError } from '../config/start-error.js';
 import { StateError } from '../state/state-error.js';
 import { GatewayProblem, type GatewayProblemKind } from '../client/gateway-problem.js';
 import { printableLines } from '../client/printable.js';
@@ -48,6 +49,10 @@ function exitCode(error: unknown): number {
 /** Unexpected errors are defects of this program and are printed with their stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const isExpected = isWrongInput(error) || error instanceof CommandError || error instanceof GatewayProblem;
+  const isExpected =
+    isWrongInput(error) ||
+    error instanceof CommandError ||
+    error instanceof GatewayProblem ||
+    error instanceof StartError;
   return isExpected ? error.message : (error.stack ?? error.message);
 }

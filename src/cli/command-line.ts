@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import { configPath } from '../config/config-path.js';
 import { suggest } from '../config/schema/suggest.js';
 import type { GatewayTarget, TargetOptions } from '../client/gateway-target.js';
 import { VERSION } from '../version.js';
@@ -12,7 +11,7 @@ import { addLocalCommands } from './local-commands.js';
 
 /** Programs that the command line starts. They are parameters, so that their code is loaded only when they start. */
 interface Programs {
-  serve(options: { readonly config: string }): Promise<void>;
+  serve(options: { readonly config?: string }): Promise<void>;
   tui(target: GatewayTarget, project: string | undefined): Promise<void>;
 }
 
@@ -55,7 +54,7 @@ export function commandLine(programs: Programs): Command {
       .command('serve', { isDefault: true })
       .description('run the gateway (default command)')
       .addOption(configOption())
-      .action(({ config }: { config?: string }) => programs.serve({ config: configPath(config) })),
+      .action((options: { config?: string }) => programs.serve(options)),
     [
       ['serve --config /etc/gatehouse.yaml', ''],
       ['--config /etc/gatehouse.yaml', 'the same'],

@@ -1,6 +1,6 @@
 import { AdminApi } from '../client/admin-api.js';
 import { resolveGatewayTarget, type GatewayTarget, type TargetOptions } from '../client/gateway-target.js';
-import { configPath } from '../config/config-path.js';
+import { configFile } from '../config/config-path.js';
 import type { GatewayOptions } from './command-options.js';
 import { Output } from './output.js';
 
@@ -15,20 +15,14 @@ export function resolveTarget(options: TargetOptions): Promise<GatewayTarget> {
   return resolveGatewayTarget(options, process.env, async (config) => {
     // Loaded only if needed: reading a configuration loads the whole schema.
     const { findLocalGateway } = await import('../client/local-gateway.js');
-    return findLocalGateway(localConfigFile(config), process.env);
+    return findLocalGateway(configFile(config), process.env);
   });
 }
 
 export async function resolveStateDir({ config }: Pick<TargetOptions, 'config'>): Promise<string> {
   const { findLocalStateDir } = await import('../client/local-gateway.js');
-  return findLocalStateDir(localConfigFile(config), process.env);
+  return findLocalStateDir(configFile(config), process.env);
 }
-
-/** The file must exist only if the user named it. */
-const localConfigFile = (config: string | undefined) => ({
-  path: configPath(config),
-  mustExist: config !== undefined || process.env['GATEHOUSE_CONFIG'] !== undefined,
-});
 
 export async function openGateway(options: GatewayOptions): Promise<GatewaySession> {
   const target = await resolveTarget(options);

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
+import type { ConfigFile } from '../config/config-path.js';
 import type { GatehouseConfig } from '../config/gatehouse-config.js';
 import { readConfig, readConfigText } from '../config/load-config.js';
 import { ConfigProblems } from '../config/problems.js';
@@ -15,15 +16,8 @@ const LOCATING_KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], [
 const OTHER_OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
 const WILDCARDS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** The configuration file of a gateway on this machine. */
-interface LocalConfigFile {
-  readonly path: string;
-  /** Whether a missing file is an error; otherwise the defaults are used. */
-  readonly mustExist: boolean;
-}
-
 /** The gateway that runs on this machine with this configuration. */
-export function findLocalGateway(file: LocalConfigFile, env: Environment): LocalGateway {
+export function findLocalGateway(file: ConfigFile, env: Environment): LocalGateway {
   const { http, admin, stateDir } = readLocal(file, env);
   if (http.port === 0)
     throw new RangeError('the gateway uses any free port (http.port is 0): give its URL with --url');
@@ -35,10 +29,10 @@ export function findLocalGateway(file: LocalConfigFile, env: Environment): Local
   };
 }
 
-export const findLocalStateDir = (file: LocalConfigFile, env: Environment): string =>
+export const findLocalStateDir = (file: ConfigFile, env: Environment): string =>
   new StateDir(readLocal(file, env).stateDir).path;
 
-const readLocal = ({ path, mustExist }: LocalConfigFile, env: Environment): GatehouseConfig =>
+const readLocal = ({ path, mustExist }: ConfigFile, env: Environment): GatehouseConfig =>
   readConfig({
     text: mustExist || existsSync(path) ? readLocatingKeys(path, env) : '{}',
     source: path,

@@ -14,3 +14,11 @@ export class ConfigError extends Error {
     super([`invalid configuration ${source}:`, ...lines].join('\n'), options);
   }
 }
+
+/** The file does not exist. The message is one sentence that says what to do. */
+export class MissingConfigError extends ConfigError {
+  constructor(path: string, cause: unknown) {
+    super(path, [{ path, what: 'does not exist' }], { cause });
+    this.message = `the configuration file ${path} does not exist: check the path, or create the file with \`gatehouse init ${path}\``;
+  }
+}

@@ -1,5 +1,5 @@
-import { statSync, watch, type FSWatcher } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, statSync, watch, type FSWatcher } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { needsAuth } from './cross-checks.js';
@@ -44,6 +44,8 @@ export interface ReloadOutcome {
 export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Config');
   private watcher: FSWatcher | undefined;
+  /** The directory that `watcher` watches. */
+  private watched: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private readonly listeners = new ListenerSet<[outcome: ReloadOutcome]>();
   private readonly onHangup = (): void => void this.reload();
@@ -64,14 +66,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   }
 
   onApplicationBootstrap(): void {
-    // Watches the directory: files are replaced by renaming, and mounted files by swapping a symbolic link beside them.
-    this.watcher = watch(dirname(this.source.path), { persistent: false }, () => this.scheduleIfChanged());
-    this.watcher.on('error', (error) =>
-      this.logger.warn({
-        message: 'watching the configuration failed; send SIGHUP to reload',
-        cause: error.message,
-      }),
-    );
+    this.watch();
     process.on('SIGHUP', this.onHangup);
     this.scheduleIfChanged();
   }
@@ -105,6 +100,27 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   }
 
   /**
+   * Watches the directory: files are replaced by renaming, and mounted files by swapping a symbolic link beside them. While
+   * the directory does not exist, the closest one above it is watched.
+   */
+  private watch(): void {
+    const directory = existingDirectory(dirname(resolve(this.source.path)));
+    if (directory === this.watched) return;
+    this.watcher?.close();
+    this.watched = directory;
+    this.watcher = watch(directory, { persistent: false }, () => {
+      this.watch();
+      this.scheduleIfChanged();
+    });
+    this.watcher.on('error', (error) =>
+      this.logger.warn({
+        message: 'watching the configuration failed; send SIGHUP to reload',
+        cause: error.message,
+      }),
+    );
+  }
+
+  /**
    * Schedules a reload if the file has changed. Events also come from other files of the directory, such as the gateway's
    * log: without the check, each reload would cause the next.
    */
@@ -134,6 +150,9 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
       this.logger.warn({ message: 'these changes need a restart', keys: needRestart });
   }
 }
+
+const existingDirectory = (path: string): string =>
+  existsSync(path) || dirname(path) === path ? path : existingDirectory(dirname(path));
 
 /** Turns a map into a list, so that a comparison includes the order: that of the servers affects public names. */
 const orderedEntries = (value: unknown): unknown => (value instanceof Map ? [...value] : value);

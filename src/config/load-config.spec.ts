@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { ConfigError } from './config-error.js';
-import { loadConfig, readConfig } from './load-config.js';
+import { ConfigError, MissingConfigError } from './config-error.js';
+import { configLoader, loadConfig, readConfig } from './load-config.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'gatehouse-config-'));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -205,5 +205,23 @@ describe('readConfig', () => {
     expect(() => (config.mcpServers as Map<string, unknown>).set('b', {})).toThrow(TypeError);
     expect(() => (config.mcpServers as Map<string, unknown>).delete('a')).toThrow(TypeError);
     expect(() => (config.mcpServers as Map<string, unknown>).clear()).toThrow(TypeError);
+  });
+});
+
+describe('configLoader', () => {
+  it('reads a missing default file as empty until it exists, and then requires it', () => {
+    const path = join(directory, 'late.json');
+    const load = configLoader({ path, mustExist: false }, { GATEHOUSE__HTTP__PORT: '8080' });
+    expect([load().http.port, load().mcpServers.size]).toEqual([8080, 0]);
+    writeFileSync(path, '{ "mcpServers": { "a": { "command": "node" } } }');
+    expect(load().mcpServers.size).toBe(1);
+    rmSync(path);
+    expect(load).toThrow(MissingConfigError);
+  });
+
+  it('requires a file that the user named', () => {
+    expect(configLoader({ path: join(directory, 'none.json'), mustExist: true }, {})).toThrow(
+      MissingConfigError,
+    );
   });
 });

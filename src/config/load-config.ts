@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { ConfigError } from './config-error.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { ConfigError, MissingConfigError } from './config-error.js';
+import type { ConfigFile } from './config-path.js';
 import { crossCheck } from './cross-checks.js';
 import { GatehouseConfig } from './gatehouse-config.js';
 import { ConfigProblems } from './problems.js';
@@ -17,6 +18,18 @@ const ROOT = sectionOf(GatehouseConfig);
 /** Loads and validates the file. Throws a ConfigError that lists every problem. */
 export function loadConfig({ path, env }: { path: string; env: Environment }): GatehouseConfig {
   return readConfig({ text: readConfigText(path), source: path, env });
+}
+
+/**
+ * Returns a function that loads the file each time it is called. A file that need not exist counts as empty until it
+ * exists; from then on its removal is an error, so that it does not remove every server.
+ */
+export function configLoader({ path, mustExist }: ConfigFile, env: Environment): () => GatehouseConfig {
+  let isRequired = mustExist;
+  return () => {
+    isRequired ||= existsSync(path);
+    return isRequired ? loadConfig({ path, env }) : readConfig({ text: '{}', source: path, env });
+  };
 }
 
 /** Like `loadConfig`, for the text of a file. Errors name `source` as the origin of the text. */
@@ -41,6 +54,7 @@ export function readConfigText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') throw new MissingConfigError(path, cause);
     throw new ConfigError(path, [{ path, what: `cannot be read: ${(cause as Error).message}` }], { cause });
   }
 }

@@ -1,8 +1,10 @@
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { recordLog } from '../../test/kit/log-lines.js';
+import { unprivileged } from '../../test/kit/state-unprivileged.js';
 import { tempDir } from '../../test/kit/temp-dir.js';
+import { StartError } from './start-error.js';
 import { StateDir } from './state-dir.js';
 
 describe('StateDir', () => {
@@ -37,5 +39,35 @@ describe('StateDir', () => {
     chmodSync(path, 0o500);
     new StateDir(path).create();
     expect(lines).toEqual([]);
+  });
+});
+
+describe('StateDir.requireWritable', () => {
+  it('creates the directory for its owner alone', () => {
+    const path = join(tempDir(), 'a', 'b');
+    new StateDir(path).requireWritable();
+    expect(statSync(path).mode & 0o777).toBe(0o700);
+  });
+
+  it('throws one sentence that names the directory and what to do', async () => {
+    const readOnly = tempDir();
+    const file = join(tempDir(), 'file');
+    writeFileSync(file, '');
+    chmodSync(readOnly, 0o500);
+    await unprivileged(readOnly, () => {
+      for (const [path, code] of [
+        [file, 'EEXIST'],
+        [join(file, 'state'), 'ENOTDIR'],
+        [readOnly, 'EACCES'],
+        [join(readOnly, 'state'), 'EACCES'],
+      ] as const)
+        expect(() => new StateDir(path).requireWritable()).toThrow(
+          new StartError(
+            `cannot write to stateDir ${path} (${code}): give this user the right to write there, ` +
+              'or choose another directory with stateDir or GATEHOUSE__STATEDIR',
+          ),
+        );
+      return Promise.resolve();
+    });
   });
 });

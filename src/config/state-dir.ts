@@ -1,6 +1,7 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
+import { StartError } from './start-error.js';
 
 /** The directory of the durable state. */
 export class StateDir {
@@ -11,12 +12,31 @@ export class StateDir {
     this.path = resolve(path);
   }
 
+  /** Creates the directory if it is missing. Throws a StartError if it cannot be created or written. */
+  requireWritable(): void {
+    try {
+      this.make();
+      accessSync(this.path, constants.W_OK | constants.X_OK);
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      throw new StartError(
+        `cannot write to stateDir ${this.path} (${code}): give this user the right to write there, ` +
+          'or choose another directory with stateDir or GATEHOUSE__STATEDIR',
+        { cause },
+      );
+    }
+  }
+
+  private make(): void {
+    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+  }
+
   /**
    * Creates the directory with mode 0700. An existing directory keeps its mode; a mode that gives others access is
    * reported.
    */
   create(): this {
-    mkdirSync(this.path, { recursive: true, mode: 0o700 });
+    this.make();
     const mode = statSync(this.path).mode & 0o777;
     if (process.platform !== 'win32' && (mode & 0o077) !== 0)
       new Logger('State').warn({

@@ -7,12 +7,14 @@ const FIRST_SYNC_TIMEOUT_MS = 30_000;
 @Injectable()
 export class StartupProgress implements OnApplicationBootstrap {
   isComplete = false;
+  /** Resolves when `isComplete` becomes true. Set when the application starts. */
+  whenComplete: Promise<void> | undefined;
 
   constructor(private readonly backends: Backends) {}
 
   /** Nest calls this after the same hook of `Backends`, which creates the backends. */
   onApplicationBootstrap(): void {
-    void this.waitForServers();
+    this.whenComplete = this.waitForServers();
   }
 
   private async waitForServers(): Promise<void> {

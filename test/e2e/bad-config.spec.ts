@@ -57,9 +57,12 @@ describe('a start with an invalid config', () => {
     [['--config', '/nonexistent/gatehouse.yaml']],
     [['-c', '/nonexistent/gatehouse.yaml']],
     [['serve', '--config=/nonexistent/gatehouse.yaml']],
-  ])('names the missing file with the arguments %j', async (args) => {
+  ])('names the missing file and what to do in one sentence with the arguments %j', async (args) => {
     const { stderr } = await startRefused(args);
-    expect(stderr).toContain('/nonexistent/gatehouse.yaml');
+    expect(stderr).toBe(
+      'gatehouse: the configuration file /nonexistent/gatehouse.yaml does not exist: check the path, ' +
+        'or create the file with `gatehouse init /nonexistent/gatehouse.yaml`\n',
+    );
   });
 
   it('names the variable of an invalid value from the environment, without the value of a secret', async () => {

@@ -1,11 +1,14 @@
-import { existsSync } from 'node:fs';
+import { spawn, type StdioOptions } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../kit/cleanup.js';
-import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
+import { Gateway, launchGateway, startGateway, writeConfig } from '../kit/gateway.js';
 import { exchange, freePort } from '../kit/http.js';
 import { descendantsOf, isAlive, untilExited } from '../kit/processes.js';
+import { MAIN, NODE } from '../kit/program.js';
+import { PseudoTerminal } from '../kit/pseudo-terminal.js';
 import { RawSession } from '../kit/raw-session.js';
 import { everythingOverStdio, filesystem, memory } from '../kit/real-servers.js';
 import { Scrape } from '../kit/scrape.js';
@@ -100,14 +103,72 @@ describe('start', () => {
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
   });
 
-  it('fails with exit code 1 and the reason when the port is in use', async () => {
+  it('fails with exit code 1 and one sentence when the port is in use', async () => {
     const port = await freePort();
     const first = await startGateway({}, { GATEHOUSE__HTTP__PORT: String(port) });
     const second = launchGateway(['--config', writeConfig({})], { GATEHOUSE__HTTP__PORT: String(port) });
     const { code } = await within('the second gateway to exit', second.exited);
     expect(code).toBe(1);
-    expect(second.stderr + JSON.stringify(second.logs)).toContain('EADDRINUSE');
+    expect(second.stderr).toBe(
+      `gatehouse: cannot listen on 127.0.0.1:${port}: the port is in use; stop the program that uses it, ` +
+        'or choose another port with http.port or GATEHOUSE__HTTP__PORT\n',
+    );
+    expect(second.logs.filter(({ level }) => level === 'error')).toEqual([]);
     expect(first.isRunning).toBe(true);
+  });
+
+  it('fails with exit code 1 and one sentence when stateDir cannot be written', async () => {
+    const config = writeConfig({});
+    const stateDir = join(config, 'state');
+    const gateway = launchGateway(['--config', config], { GATEHOUSE__STATEDIR: stateDir });
+    expect((await within('the gateway to exit', gateway.exited)).code).toBe(1);
+    expect(gateway.stderr).toBe(
+      `gatehouse: cannot write to stateDir ${stateDir} (ENOTDIR): give this user the right to write there, ` +
+        'or choose another directory with stateDir or GATEHOUSE__STATEDIR\n',
+    );
+    expect(gateway.logs).toEqual([]);
+  });
+
+  it('starts without the default file, says how to create one, and loads it when it appears', async () => {
+    const cwd = tempDir();
+    const { PATH, HOME } = process.env;
+    const env = { PATH, HOME, GATEHOUSE__HTTP__PORT: '0', GATEHOUSE__SHUTDOWN__ACCEPTMS: '0' };
+    const stdio: StdioOptions = ['ignore', 'pipe', 'pipe'];
+    const gateway = new Gateway(spawn(NODE, [resolve(MAIN)], { cwd, env, stdio }));
+    await gateway.listening();
+    await gateway.logged({
+      level: 'warn',
+      message: 'no configuration file: started without servers',
+      path: 'config/gatehouse.yaml',
+      fix: 'gatehouse init',
+    });
+    const server = await ScriptedServer.start();
+    server.tool('echo', () => text('hello'));
+    mkdirSync(join(cwd, 'config'));
+    const config = { mcpServers: { late: server.http } };
+    writeFileSync(join(cwd, 'config/gatehouse.yaml'), JSON.stringify(config));
+    await gateway.listed({ tools: ['late'] });
+    await gateway.stop();
+  });
+
+  it('on a terminal writes a banner, and after the first sync how many servers are up and failing', async () => {
+    const file = writeConfig({
+      mcpServers: { everything: everythingOverStdio(), absent: { command: '/nonexistent' } },
+    });
+    const env = { GATEHOUSE__HTTP__PORT: '0', GATEHOUSE__SHUTDOWN__ACCEPTMS: '0' };
+    const size = { columns: 160, rows: 40 };
+    const terminal = PseudoTerminal.run([NODE, MAIN, '--config', file], size, env);
+    await terminal.shows(/ {2}servers +1 up, 1 failing: absent \(node dist\/main\.js servers ls\)/);
+    for (const text of [
+      /listens on http:\/\/127\.0\.0\.1:\d+\/mcp/,
+      `  config file  ${file}`,
+      /admin page {3}http:\/\/127\.0\.0\.1:\d+\/admin\/docs/,
+      `  admin token  ${join(dirname(file), 'state', 'admin-token')}`,
+      `  terminal UI  node dist/main.js tui --config ${file}`,
+    ])
+      await terminal.shows(text);
+    terminal.type('\x03');
+    await within('the gateway to exit', terminal.exited);
   });
 });
 

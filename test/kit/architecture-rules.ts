@@ -27,6 +27,7 @@ const PROGRAMS = [['client'], ['cli', 'tui']];
 const ENTRY_POINT = [
   'main.ts',
   'serve.ts',
+  'start-banner.ts',
   'app.module.ts',
   'process-signals.ts',
   'start-tracing.ts',

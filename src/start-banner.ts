@@ -1,0 +1,60 @@
+import { basename, join, relative, resolve } from 'node:path';
+import { ADMIN_TOKEN_FILE } from './admin/admin-tokens.js';
+import type { BackendStatus } from './backends/backend-status.js';
+import type { ConfigFile } from './config/config-path.js';
+import type { GatehouseConfig } from './config/gatehouse-config.js';
+import { StateDir } from './config/state-dir.js';
+
+interface BannerFacts {
+  /** The URL of the gateway, without a path. */
+  readonly url: string;
+  readonly file: ConfigFile & { readonly exists: boolean };
+  readonly config: Pick<GatehouseConfig, 'admin' | 'stateDir' | 'mcpServers'>;
+  /** How the user runs this program. */
+  readonly program: string;
+}
+
+/** More failing servers than this are counted, not named. */
+const MAX_NAMED = 5;
+const LABEL_WIDTH = 13;
+
+/** What a user needs first: written to a terminal when the gateway listens. */
+export function bannerText({ url, file, config, program }: BannerFacts): string {
+  const option = file.mustExist ? ` --config ${file.path}` : '';
+  const token =
+    config.admin.token === undefined
+      ? join(new StateDir(config.stateDir).path, ADMIN_TOKEN_FILE)
+      : 'admin.token of the configuration';
+  return [
+    line('endpoint', `${url}/mcp (open ${url} in a browser to connect a client)`),
+    line('config file', file.exists ? resolve(file.path) : `none; create one: ${program} init`),
+    line('admin page', `${url}/admin/docs`),
+    line('admin token', token),
+    line('terminal UI', `${program} tui${option}`),
+    ...(config.mcpServers.size === 0 && file.exists
+      ? [line('servers', `none; add one under mcpServers in ${file.path}`)]
+      : []),
+  ].join('');
+}
+
+type ServerState = Pick<BackendStatus, 'id' | 'state'>;
+
+/** One line after the first sync; empty without servers. */
+export function firstSyncText(servers: readonly ServerState[], program: string): string {
+  if (servers.length === 0) return '';
+  const failing = servers.filter(({ state }) => state !== 'ready').map(({ id }) => id);
+  const up = `${servers.length - failing.length} up`;
+  if (failing.length === 0) return line('servers', up);
+  const more = failing.length > MAX_NAMED ? ` and ${failing.length - MAX_NAMED} more` : '';
+  const names = `${failing.slice(0, MAX_NAMED).join(', ')}${more}`;
+  return line('servers', `${up}, ${failing.length} failing: ${names} (${program} servers ls)`);
+}
+
+const line = (label: string, text: string): string => `  ${label.padEnd(LABEL_WIDTH)}${text}\n`;
+
+/** `gatehouse` if it was installed; from a clone, the command that starts the bundle. */
+export function programName(script: string | undefined): string {
+  if (script === undefined || /^gatehouse(\.\w+)?$/.test(basename(script))) return 'gatehouse';
+  const path = basename(script) === 'start.mjs' ? resolve(script, '../../dist/main.js') : script;
+  return `node ${relative(process.cwd(), path)}`;
+}
