@@ -20,6 +20,7 @@ import { ProjectsModule } from './projects/projects.module.js';
 import { PromptsModule } from './prompts/prompts.module.js';
 import { RegistryModule } from './registry/registry.module.js';
 import { ResourcesModule } from './resources/resources.module.js';
+import { StartPageModule } from './start-page/start-page.module.js';
 import { SubscriptionsModule } from './subscriptions/subscriptions.module.js';
 import { ToolsModule } from './tools/tools.module.js';
 
@@ -49,6 +50,7 @@ export class AppModule {
         AdminModule,
         HealthModule,
         MetricsEndpointModule,
+        StartPageModule,
       ],
     };
   }

@@ -130,6 +130,7 @@ describe('the application', () => {
       'DELETE /admin/v1/sessions/:id',
       'DELETE /admin/v1/subscriptions/:id',
       'DELETE /mcp',
+      'GET /',
       'GET /.well-known/oauth-protected-resource',
       'GET /.well-known/oauth-protected-resource/mcp',
       'GET /admin/docs',
@@ -228,6 +229,7 @@ describe('the application', () => {
       ],
       'OriginGuard AuthenticationGuard ConnectionGuard': ['DELETE /mcp', 'GET /mcp', 'POST /mcp'],
       ProjectGuard: [
+        'GET /',
         'GET /.well-known/oauth-protected-resource',
         'GET /.well-known/oauth-protected-resource/mcp',
         'GET /admin/docs',

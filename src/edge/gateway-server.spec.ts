@@ -72,6 +72,22 @@ describe('GatewayServer', () => {
     expect((await ask(path)).text).toBe(expected);
   });
 
+  const HTML = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  it.each<[string, string, Record<string, string>, string]>([
+    ['GET', 'a browser', { accept: HTML }, 'nest'],
+    ['GET', 'any client', { accept: '*/*' }, 'mcp'],
+    ['GET', 'an MCP client', { accept: 'text/event-stream, text/html' }, 'mcp'],
+    ['GET', 'a client with a session', { accept: HTML, 'mcp-session-id': 'x' }, 'mcp'],
+    ['POST', 'a form of a page', { accept: HTML }, 'mcp'],
+  ])('routes the %s /mcp of %s with %j to %s', async (method, _client, headers, expected) => {
+    for (const path of ['/mcp', '/mcp?x=1', '/projects/a/mcp'])
+      expect((await exchange(`http://127.0.0.1:${port}${path}`, { method, headers })).text).toBe(expected);
+  });
+
+  it('refuses the GET /mcp of a browser with a foreign Host', async () => {
+    expect(await send('/mcp', 'host: evil.example', `accept: ${HTML}`)).toMatch(/^HTTP\/1.1 403 /);
+  });
+
   it.each(['/mcp', '/projects/a/mcp', '/health/live', '/nowhere'])(
     'answers 400 to a request for %s with two Host headers',
     async (path) => {

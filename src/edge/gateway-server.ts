@@ -18,6 +18,8 @@ import type { OriginGuard } from './origin.guard.js';
 const MCP_PATH = '/mcp';
 /** Not decoded: a project id contains no character that is escaped in a path. */
 const PROJECT_PATH = /^\/projects\/([^/]+)\/mcp$/;
+/** Fastify has the original URL in `originalUrl`. */
+const START_PAGE_PATH = '/';
 const ADMIN_PATH = /^\/admin(?:\/|$)/;
 /** Longer than the idle timeouts of common load balancers, so that they and not the gateway close idle connections. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
@@ -129,14 +131,13 @@ export class GatewayServer {
       this.refuse(request, response, path, error);
       return;
     }
-    if (path === MCP_PATH) {
-      mcp.handle(request, response);
-      return;
-    }
-    const project = PROJECT_PATH.exec(path)?.[1];
-    if (project !== undefined) {
-      mcp.handle(request, response, project);
-      return;
+    const project = path === MCP_PATH ? undefined : PROJECT_PATH.exec(path)?.[1];
+    if (path === MCP_PATH || project !== undefined) {
+      if (!isPageRequest(request)) {
+        mcp.handle(request, response, project);
+        return;
+      }
+      Object.assign(request, { originalUrl: request.url, url: START_PAGE_PATH });
     }
     try {
       originGuard.check(request, response, path);
@@ -164,6 +165,13 @@ function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
   }
   return hosts > 1;
+}
+
+/** A browser opens the URL of the endpoint. An MCP client accepts an event stream, or has a session. */
+function isPageRequest({ method, headers }: IncomingMessage): boolean {
+  if (method !== 'GET' || headers['mcp-session-id'] !== undefined) return false;
+  const accept = headers.accept ?? '';
+  return accept.includes('text/html') && !accept.includes('text/event-stream');
 }
 
 const pathOf = (url: string): string => {

@@ -156,3 +156,34 @@ describe('health', () => {
     expect((await within('the gateway to exit', gateway.exited)).code).toBe(0);
   });
 });
+
+describe('the start page', () => {
+  const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+  it('is the answer to GET / and to the GET /mcp of a browser, with the servers for local requests only', async () => {
+    const server = await ScriptedServer.start();
+    const gateway = await startGateway({
+      mcpServers: { one: server.http },
+      projects: { p: { servers: [] } },
+    });
+    await untilHealth(gateway, '', 200, 'ok');
+    for (const path of ['/', '/mcp', '/projects/p/mcp']) {
+      const { status, headers, text: page } = await exchange(gateway.urlOf(path), { headers: HTML });
+      expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
+      expect(page).toContain(gateway.urlOf(path === '/' ? '/mcp' : path));
+      expect(page).toMatch(/1 of 1 servers ready[\s\S]*<td>one<\/td>/);
+    }
+    const remote = await exchange(gateway.urlOf('/'), {
+      headers: { ...HTML, 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https' },
+    });
+    expect(remote.status).toBe(200);
+    expect(remote.text).not.toContain('one');
+    expect(remote.text).toContain(gateway.url.replace('http:', 'https:'));
+    const foreign = { headers: { ...HTML, host: 'evil.example' } };
+    expect((await exchange(gateway.urlOf('/'), foreign)).status).toBe(403);
+    // An MCP client still gets the error of the protocol.
+    const stream = { headers: { accept: 'text/event-stream' } };
+    expect((await exchange(gateway.url, stream)).status).toBe(400);
+  });
+});

@@ -10,6 +10,7 @@ import { within } from '../kit/until.js';
 
 /** The routes that answer without credentials. Every other route must refuse; adding one here needs a security review. */
 const PUBLIC = [
+  'GET /',
   'GET /.well-known/oauth-protected-resource',
   'GET /.well-known/oauth-protected-resource/mcp',
   'GET /health/live',

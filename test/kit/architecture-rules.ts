@@ -18,7 +18,7 @@ const LAYERS = [
   ['tools', 'resources', 'prompts', 'completion', 'meta-tools', 'subscriptions', 'projects'],
   ['edge'],
   ['admin'],
-  ['health'],
+  ['health', 'start-page'],
 ];
 /** Programs beside the server. They may import any server module; only the entry point imports them. */
 const PROGRAMS = [['client'], ['cli', 'tui']];

@@ -1,0 +1,49 @@
+import { Controller, Get, Header, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { OperatorAccess } from '../admin/operator-access.js';
+import { Backends } from '../backends/backends.service.js';
+import { LiveConfig } from '../config/live-config.js';
+import { START_PAGE_HEADERS, startPage } from './start-page.js';
+
+const MCP_PATH = /^(?:\/projects\/[A-Za-z0-9_.-]+)?\/mcp$/;
+
+/**
+ * The page for a browser. `GatewayServer` also routes a browser's `GET /mcp` here. It is public; the state of the servers is
+ * shown to whom `/health` would show it.
+ */
+@Controller()
+export class StartPageController {
+  constructor(
+    private readonly access: OperatorAccess,
+    private readonly backends: Backends,
+    private readonly live: LiveConfig,
+  ) {}
+
+  @Get()
+  @Header('content-type', 'text/html; charset=utf-8')
+  async page(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    reply.headers(START_PAGE_HEADERS);
+    const isAllowed = (await this.access.check(request.raw)) === 'allowed';
+    const [path = ''] = request.originalUrl.split('?', 1);
+    return startPage({
+      url: urlOf(request),
+      path: MCP_PATH.test(path) ? path : '/mcp',
+      needsKey: this.live.current.auth.isConfigured,
+      servers: isAllowed
+        ? Array.from(this.backends.all(), (backend) => {
+            const { id, state } = backend.status();
+            return { id, state };
+          })
+        : undefined,
+    });
+  }
+}
+
+/** `OriginGuard` has checked the Host. A proxy that terminates TLS says so. */
+function urlOf({ headers }: FastifyRequest): string {
+  const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
+  return `${scheme}://${headers.host ?? '127.0.0.1'}`;
+}

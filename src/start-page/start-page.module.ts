@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { OperatorModule } from '../admin/operator.module.js';
+import { BackendsModule } from '../backends/backends.module.js';
+import { StartPageController } from './start-page.controller.js';
+
+@Module({ imports: [OperatorModule, BackendsModule], controllers: [StartPageController] })
+export class StartPageModule {}
