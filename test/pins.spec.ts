@@ -29,6 +29,7 @@ describe('error kinds', () => {
       'server-unavailable -31003 200',
       'timeout -31008 200',
       'cancelled -31099 200',
+      'response-lost -31009 200',
       'overloaded -31029 200',
       'limit-exceeded -31029 200',
       'too-many-connections -31029 429',
