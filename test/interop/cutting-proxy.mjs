@@ -1,6 +1,13 @@
+import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { until } from './waits.mjs';
 
-/** A TCP proxy in front of an MCP endpoint that can end event streams, and counts the requests that open a session. */
+const UNREACHABLE_MS = 60_000;
+
+/**
+ * A TCP proxy in front of an MCP endpoint that can end event streams, and counts the requests that open a session. A connection
+ * waits while the endpoint cannot be reached, as at a load balancer.
+ */
 export class CuttingProxy {
   #pairs = new Set();
   initializations = 0;
@@ -9,12 +16,26 @@ export class CuttingProxy {
   static async start(url) {
     const proxy = new CuttingProxy();
     const target = new URL(url);
-    proxy.server = createServer((client) =>
-      proxy.#join(client, connect(Number(target.port), target.hostname)),
-    );
+    proxy.server = createServer({ pauseOnConnect: true }, (client) => void proxy.#accept(client, target));
     await new Promise((resolve) => proxy.server.listen(0, '127.0.0.1', resolve));
     proxy.url = `http://127.0.0.1:${proxy.server.address().port}${target.pathname}`;
     return proxy;
+  }
+
+  async #accept(client, { port, hostname }) {
+    client.on('error', () => undefined);
+    let upstream;
+    const isConnected = async () => {
+      if (client.destroyed) return true;
+      upstream = connect(Number(port), hostname);
+      return once(upstream, 'connect').then(
+        () => true,
+        () => false,
+      );
+    };
+    await until('a connection to the endpoint', isConnected, UNREACHABLE_MS).catch(() => client.destroy());
+    if (client.destroyed) upstream?.destroy();
+    else this.#join(client, upstream);
   }
 
   #join(client, upstream) {
