@@ -13,10 +13,10 @@ describe('UpstreamReconciler', () => {
     harness = new ReconcilerHarness();
   });
 
-  /** Updates of a and b, which are wanted, may be lost. */
-  function gap(): void {
+  /** Updates of these resources, which are wanted, may be lost. */
+  function gap(...uris: string[]): void {
     harness.reconciler.invalidate();
-    harness.want('a', 'b');
+    harness.want(...uris);
   }
 
   describe('in the background', () => {
@@ -63,23 +63,44 @@ describe('UpstreamReconciler', () => {
 
     it('reports a resource once that the server updates before it confirms the subscription after a gap', async () => {
       await harness.hold('a', 'b');
-      gap();
+      gap('a', 'b');
       harness.reconciler.updateReceived('a');
       for (const request of ['+a', '+b']) await harness.upstream.answer(request);
       expect(harness.events).toEqual(['resubscribed b']);
-      gap();
+      gap('a', 'b');
       for (const request of ['+a', '+b']) await harness.upstream.answer(request);
       expect(harness.events).toEqual(['resubscribed b', 'resubscribed a', 'resubscribed b']);
     });
 
-    it('reports a resource that is lost again after the update, or whose subscription was refused', async () => {
+    it('reports a resource whose updates are lost again after the update', async () => {
       await harness.hold('a', 'b');
-      gap();
-      for (const uri of ['a', 'b']) harness.reconciler.updateReceived(uri);
-      await harness.upstream.answer('+b', REFUSAL);
-      gap();
+      gap('a', 'b');
+      harness.reconciler.updateReceived('a');
+      gap('a', 'b');
       for (const request of ['+a', '+b']) await harness.upstream.answer(request);
-      expect(harness.events).toEqual(['subscribe b: no such resource', 'resubscribed a', 'resubscribed b']);
+      expect(harness.events).toEqual(['resubscribed a', 'resubscribed b']);
+    });
+
+    it('reports a resource whose subscription is refused after the update', async () => {
+      await harness.hold('a', 'b');
+      gap('a', 'b');
+      harness.reconciler.updateReceived('a');
+      await harness.upstream.answer('+a', REFUSAL);
+      await harness.upstream.answer('+b');
+      await harness.timers.elapse();
+      await harness.upstream.answer('+a');
+      expect(harness.events).toEqual(['subscribe a: no such resource', 'resubscribed b', 'resubscribed a']);
+    });
+
+    it('reports a queued resource that is gone after the update and listed again', async () => {
+      await harness.hold('a', 'b', 'c');
+      gap('a', 'b', 'c');
+      harness.reconciler.updateReceived('c');
+      harness.reconciler.resourceGone('c');
+      for (const request of ['+a', '+b']) await harness.upstream.answer(request);
+      harness.reconciler.resourceListed('c');
+      await harness.upstream.answer('+c');
+      expect(harness.events).toEqual(['resubscribed a', 'resubscribed b', 'resubscribed c']);
     });
 
     it('reports a resource that the server updates before its first subscription is confirmed', async () => {
