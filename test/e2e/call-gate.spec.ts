@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession, type Answer } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
-import { deferred, until, type Deferred } from '../kit/until.js';
+import { deferred, until, within, type Deferred } from '../kit/until.js';
 
 const KINDS = ['stdio', 'http'] as const;
 
@@ -28,12 +28,14 @@ describe.each(KINDS)('the call gate of a server (%s)', (kind) => {
   let server: ScriptedServer;
   /** Calls that have reached the server, by their argument, with a function that ends each. */
   const reached: { who: string; end: Deferred<void> }[] = [];
+  let endsAtOnce = false;
 
   beforeAll(() => {
     server = servers[kind];
     server.tool('work', async (call) => {
       const end = deferred();
       reached.push({ who: String(call.args['who']), end });
+      if (endsAtOnce) end.resolve();
       await Promise.race([end.promise, call.ended]);
       return text(String(call.args['who']));
     });
@@ -41,13 +43,9 @@ describe.each(KINDS)('the call gate of a server (%s)', (kind) => {
 
   /** Ends every call that arrives until the promise settles. */
   async function endAllUntil<T>(done: Promise<T>): Promise<T> {
-    let isDone = false;
-    const settled = done.finally(() => (isDone = true));
-    await until('all calls have ended', () => {
-      for (const { end } of reached) end.resolve();
-      return isDone;
-    });
-    return settled;
+    endsAtOnce = true;
+    for (const { end } of reached) end.resolve();
+    return within('all calls to end', done).finally(() => (endsAtOnce = false));
   }
 
   it('admits as many calls as concurrency, queues as many as queue, and refuses the rest at once', async () => {
