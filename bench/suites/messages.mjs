@@ -27,7 +27,7 @@ const HEADERS = { 'content-type': 'application/json', accept: 'application/json,
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The longest stall of the event loop that one message of a client or of a server causes, whatever it contains. */
+/** The longest stall of the event loop that one message of a client or of a server causes, for every shape of content. */
 export async function messages() {
   const backends = await Promise.all(
     ['json', 'events'].map((mode) => startServer([here('../servers/message-backend.mjs'), mode])),

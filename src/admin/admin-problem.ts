@@ -40,8 +40,8 @@ export class AdminProblem extends Error {
   }
 }
 
-export const notFound = (what: string, id: string): AdminProblem =>
-  new AdminProblem('not-found', `there is no ${what} \`${id}\``);
+export const notFound = (noun: string, id: string): AdminProblem =>
+  new AdminProblem('not-found', `there is no ${noun} \`${id}\``);
 
 export const invalidInput = (errors: readonly FieldError[]): AdminProblem =>
   new AdminProblem(

@@ -11,10 +11,13 @@ import { AdminProblem } from './admin-problem.js';
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/merge-patch+json']);
 const MAX_BODY_BYTES = 1_048_576;
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** Matches every text that may have a key that `isPoisoned` finds. `\u`, because a key may be written with escapes. */
+/** Matches every text in which `isPoisoned` may find a key. Includes `\u`, because a key may be written with escapes. */
 const MAY_BE_POISONED = /__proto__|constructor|\\u/;
 
-/** Reads the body, which must be declared as JSON. Runs after the guard: nothing of a body is read before its sender is authorised. */
+/**
+ * Reads the body, which must be declared as JSON. Runs after the guard: nothing of a body is read before its sender is
+ * authorised.
+ */
 @Injectable()
 export class BodyInterceptor implements NestInterceptor {
   constructor(private readonly metrics: Metrics) {}
@@ -67,7 +70,7 @@ const hasBody = ({ headers }: FastifyRequest): boolean =>
 function isPoisoned(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Object.hasOwn(value, '__proto__')) return true;
-  const own: unknown = Object.getOwnPropertyDescriptor(value, 'constructor')?.value;
-  if (isJsonObject(own) && Object.hasOwn(own, 'prototype')) return true;
+  const constructorValue: unknown = Object.getOwnPropertyDescriptor(value, 'constructor')?.value;
+  if (isJsonObject(constructorValue) && Object.hasOwn(constructorValue, 'prototype')) return true;
   return Object.values(value).some(isPoisoned);
 }

@@ -57,15 +57,15 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
   open(response: ServerResponse, snapshot: object): void {
     response.writeHead(200, HEADERS);
     response.once('close', () => this.readers.delete(response));
-    response.write(this.event('snapshot', snapshot));
+    response.write(this.serialize('snapshot', snapshot));
     this.readers.add(response);
   }
 
   publish(kind: FeedEventKind, data: object): void {
-    if (this.readers.size > 0) this.send(this.event(kind, data));
+    if (this.readers.size > 0) this.send(this.serialize(kind, data));
   }
 
-  private event(kind: FeedEventKind, data: object): string {
+  private serialize(kind: FeedEventKind, data: object): string {
     return `id: ${++this.lastId}\nevent: ${kind}\ndata: ${JSON.stringify(this.secrets.redact(data))}\n\n`;
   }
 

@@ -94,13 +94,13 @@ export class ServerViews {
     const names = new Map<string, string>();
     for (const { ownName, publicName } of this.registry.catalog.tools.view(EVERYTHING).after('', id))
       names.set(ownName, publicName);
-    return (this.listedTools(id) ?? []).map(({ name: own, text }) => {
-      const name = names.get(own);
-      const enabled = !disabledTools.has(own);
+    return (this.listedTools(id) ?? []).map(({ name: ownName, text }) => {
+      const name = names.get(ownName);
+      const enabled = !disabledTools.has(ownName);
       const definition = JSON.parse(text) as JsonObject;
       return {
-        ownName: own,
-        own,
+        ownName,
+        own: ownName,
         ...(name === undefined ? {} : { name }),
         enabled,
         ...titleAndDescription(definition),

@@ -92,12 +92,7 @@ export class AddressPolicy {
     const hostname = hostnameOf(url);
     if (isIP(hostname) !== 0) return this.allows(hostname);
     try {
-      const found = await withTimeout(
-        dns.lookup(hostname, { all: true }),
-        RESOLVE_TIMEOUT_MS,
-        () => new Error('the name was not resolved in time'),
-      );
-      return found.every(({ address }) => this.allows(address));
+      return (await resolve(hostname)).every((address) => this.allows(address));
     } catch {
       return true;
     }
@@ -105,13 +100,9 @@ export class AddressPolicy {
 
   /** An address of the host. Rejects unless all of its addresses are allowed. */
   async resolve(hostname: string): Promise<string> {
-    const found = await withTimeout(
-      dns.lookup(withoutBrackets(hostname), { all: true }),
-      RESOLVE_TIMEOUT_MS,
-      () => new Error('the name was not resolved in time'),
-    );
-    if (!found.every(({ address }) => this.allows(address))) throw this.refuseConnection();
-    return found[0]!.address;
+    const addresses = await resolve(withoutBrackets(hostname));
+    if (!addresses.every((address) => this.allows(address))) throw this.refuseConnection();
+    return addresses[0]!;
   }
 
   private readonly lookup: LookupFunction = (hostname, options, callback) => {
@@ -137,6 +128,15 @@ export class AddressPolicy {
     if (this.networks) return this.networks.check(address, family);
     return !isLocal || this.isLocalGateway;
   }
+}
+
+async function resolve(hostname: string): Promise<string[]> {
+  const found = await withTimeout(
+    dns.lookup(hostname, { all: true }),
+    RESOLVE_TIMEOUT_MS,
+    () => new Error('the name was not resolved in time'),
+  );
+  return found.map(({ address }) => address);
 }
 
 const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');

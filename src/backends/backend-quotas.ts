@@ -22,8 +22,8 @@ export function backendQuotas(
   refused: (limit: RefusedLimit) => void,
 ): BackendQuotas {
   const { callsPerPrincipal, processesPerPrincipal, queuedPerPrincipal } = limits;
-  const calls = { name: 'calls', limit: callsPerPrincipal, what: 'calls in flight' };
-  const processes = { name: 'processes', limit: processesPerPrincipal, what: 'child processes' };
+  const calls = { name: 'calls', limit: callsPerPrincipal, noun: 'calls in flight' };
+  const processes = { name: 'processes', limit: processesPerPrincipal, noun: 'child processes' };
   return {
     calls: new PrincipalQuota(quotas, calls, () => refused('callsPerPrincipal')),
     processes: new PrincipalQuota(quotas, processes, () => refused('processesPerPrincipal')),

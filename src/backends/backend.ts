@@ -5,7 +5,8 @@ import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
-import { unlimitedQuotas, type BackendQuotas } from './backend-quotas.js';
+import type { BackendEnvironment } from './backend-environment.js';
+import { unlimitedQuotas } from './backend-quotas.js';
 import type { BackendEvents } from './backend-events.js';
 import { backendStatus, type BackendStatus } from './backend-status.js';
 import { CallGate, type CallLimits } from './call-gate.js';
@@ -26,12 +27,6 @@ export interface BackendCall extends TracedCall {
   readonly caller: Caller;
   /** Whether no other call may run on the server during this call. */
   readonly exclusive?: boolean;
-}
-
-interface BackendOptions {
-  readonly tracing?: Tracing;
-  readonly quotas?: BackendQuotas;
-  readonly slots?: StartSlots;
 }
 
 /** One enabled server: keeps its connection open and its listing current, and sends calls through the call gate. */
@@ -59,7 +54,7 @@ export class Backend {
       tracing = Tracing.OFF,
       quotas = unlimitedQuotas(),
       slots = StartSlots.unlimited(),
-    }: BackendOptions = {},
+    }: Partial<BackendEnvironment> = {},
   ) {
     this.tracing = tracing;
     this.gate = new CallGate(id, callLimits(settings), quotas);

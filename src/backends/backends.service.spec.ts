@@ -10,12 +10,16 @@ import { decideServer } from '../state/decisions.js';
 import type { ServerDecision } from '../state/decision-store.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
+import { StartupSettings } from '../config/startup-settings.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Tracing } from '../mcp/tracing.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
+import { MemoryQuotas } from '../state/memory-quotas.js';
+import { BackendEnvironment } from './backend-environment.js';
 import { Backends } from './backends.service.js';
 import { DesiredServers } from './desired-servers.js';
+import { LinkFactories } from './link-factories.js';
 
 /** The Backends service with servers, configuration and decisions as the spec sets them. */
 class Harness {
@@ -27,13 +31,14 @@ class Harness {
   constructor(mcpServers: object) {
     this.live = liveConfig({ mcpServers });
     const desired = new DesiredServers(this.live, this.state);
+    const [metrics, limits] = [new Metrics(), new Limits()];
     this.backends = new Backends(
       desired,
       new Naming(),
-      new Limits(),
       this.registry,
-      Tracing.OFF,
-      new Metrics(),
+      metrics,
+      new LinkFactories(desired, limits, this.registry, metrics),
+      new BackendEnvironment(Tracing.OFF, limits, new MemoryQuotas(), new StartupSettings(), metrics),
     );
     onCleanup(() => this.backends.onApplicationShutdown());
     this.backends.onApplicationBootstrap();

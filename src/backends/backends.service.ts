@@ -1,31 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { EgressProxies } from '../config/egress-proxies.js';
-import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
-import { StartupSettings } from '../config/startup-settings.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import type { ListKind } from '../core/catalog/catalog.js';
 import { serverUnavailable } from '../core/errors.js';
-import { withPublicMessages } from '../core/resources/public-uris.js';
-import { EVERYTHING } from '../core/scope.js';
 import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
 import type { ClientSession } from '../mcp/mcp-context.js';
-import { Tracing } from '../mcp/tracing.js';
-import { MAX_EAGER_LENGTH } from '../lib/json-text/json-text.js';
-import { runAtOnce, runSliced } from '../lib/slices/run-sliced.js';
-import { sliceScheduler } from '../lib/slices/slices.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
-import { MemoryQuotas } from '../state/memory-quotas.js';
-import { Quotas } from '../state/quotas.js';
-import { AddressPolicy } from './address-policy.js';
+import { BackendEnvironment } from './backend-environment.js';
 import type { BackendEvents } from './backend-events.js';
 import { Backend } from './backend.js';
-import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
-import { StartSlots } from './lifecycle/start-slots.js';
-import { createLinkFactory, type LinkFactory } from './link/link-factory.js';
+import { LinkFactories } from './link-factories.js';
 import type { Link, ServerNotification } from './link/link.js';
 import { SessionListings } from './session-listings.js';
 
@@ -47,25 +34,17 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly syncListeners = new ListenerSet<BackendEvent>();
   private readonly reconfigureListeners = new ListenerSet<BackendEvent>();
   private logLevel: string | undefined;
-  private readonly quotas: BackendQuotas;
   readonly sessionListings: SessionListings;
-  private readonly slots: StartSlots;
 
   constructor(
     private readonly desired: DesiredServers,
     private readonly naming: Naming,
-    private readonly limits: Limits,
     private readonly registry: Registry,
-    private readonly tracing: Tracing,
     private readonly metrics: Metrics,
-    quotas: Quotas = new MemoryQuotas(),
-    private readonly addresses?: AddressPolicy,
-    startup: StartupSettings = new StartupSettings(),
-    private readonly proxies?: EgressProxies,
+    private readonly linkFactories: LinkFactories,
+    private readonly environment: BackendEnvironment,
   ) {
     this.sessionListings = new SessionListings(registry, () => metrics.countMemoryLimit('session-listings'));
-    this.slots = new StartSlots(startup.parallel);
-    this.quotas = backendQuotas(quotas, limits, (limit) => metrics.countRefusal(limit));
   }
 
   /** Starts all backends without waiting for their links, which are opened after `startServers`. */
@@ -106,12 +85,12 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
 
   /** To be called when the gateway listens. No server starts before. */
   startServers(): void {
-    this.slots.open();
+    this.environment.slots.open();
   }
 
   /** Number of servers that wait until others have started. */
   get waitingToStart(): number {
-    return this.slots.waiting;
+    return this.environment.slots.waiting;
   }
 
   /** Resolves when the catalog contains all listings that were fetched so far. */
@@ -189,34 +168,12 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
       sessionListed: (owner, listing) => this.sessionListings.listed(backend, owner, listing),
       sessionListTruncated: () => this.metrics.countMemoryLimit('session-listings'),
     };
-    const connect = this.linkFactory(id, config, () => backend.config.concurrency);
-    const backend: Backend = new Backend(id, config, connect, events, {
-      tracing: this.tracing,
-      quotas: this.quotas,
-      slots: this.slots,
-    });
+    const connect = this.linkFactories.create(id, config, () => backend.config.concurrency);
+    const backend: Backend = new Backend(id, config, connect, events, this.environment);
     if (this.logLevel !== undefined) backend.setLogLevel(this.logLevel);
     this.backends.set(id, backend);
     this.sessionListings.add(backend);
     backend.start();
-  }
-
-  protected linkFactory(id: string, config: ServerConfig, concurrency: () => number): LinkFactory {
-    const { links } = this.registry;
-    return createLinkFactory(id, config, this.limits, {
-      toPublicParams: (params) => {
-        const rewrite = withPublicMessages(params, links.publicUrisFor(id, EVERYTHING));
-        const isShort = params.text.length <= MAX_EAGER_LENGTH;
-        return isShort ? runAtOnce(rewrite) : runSliced(rewrite, sliceScheduler.start());
-      },
-      onRefusedJson: (limit) => this.metrics.countRefusedJson('server', limit),
-      onMemoryLimit: (limit) => this.metrics.countMemoryLimit(limit),
-      onExcess: (outcome) => this.metrics.countExcessMessage(id, outcome),
-      onUnattributed: (message) => this.metrics.countUnattributedMessage(id, message),
-      concurrency,
-      proxies: this.proxies,
-      addresses: () => (this.desired.current.get(id)?.isUrlFromApi ? this.addresses : undefined),
-    });
   }
 
   private reconfigure(backend: Backend, { config }: DesiredServer): void {

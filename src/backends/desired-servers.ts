@@ -51,7 +51,7 @@ export class DesiredServers {
     return this.live.current.mcpServers.has(id) && this.decisions.current.servers.get(id)?.removed === true;
   }
 
-  /** Listeners are called by ascending `order`, those of equal order as they were added. */
+  /** Listeners are called by ascending `order`; listeners of equal order in the order of their addition. */
   onChange(listener: Listener, order?: number): () => void {
     return this.listeners.add(listener, order);
   }

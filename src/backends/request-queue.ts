@@ -10,7 +10,7 @@ export interface QueuedRequest {
   readonly exclusive: boolean;
   /** A time of `performance.now()`. */
   readonly deadline: number;
-  /** Makes the request. To be called after it was removed from the queue. */
+  /** Makes the request. To be called after the request was removed from the queue. */
   start(): void;
   /** Removes the request from the queue and rejects it. */
   fail(error: Error): void;
@@ -24,7 +24,7 @@ const DEADLINE_STEP_MS = 10;
 
 /**
  * The requests that wait for a slot of one server. Calls of clients are served fairly: principal by principal, and session
- * by session of one principal. Requests of the gateway itself take turns with them.
+ * by session of one principal. Requests of the gateway itself alternate with calls.
  */
 export class RequestQueue {
   private readonly calls = new GroupedFairQueue<QueuedRequest>();
@@ -74,7 +74,7 @@ export class RequestQueue {
     return () => this.background.remove(entry);
   }
 
-  /** Takes the next request, if `admits` holds for it. */
+  /** Takes the next request, if `admits` returns true for that request. */
   take(
     admits: (request: QueuedRequest) => boolean,
     isReady: IsReady,

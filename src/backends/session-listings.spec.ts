@@ -8,6 +8,7 @@ import { EMPTY_LISTING, type Listing } from '../core/catalog/catalog.js';
 import { EVERYTHING, NOTHING, type Scope } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
 import type { Backend } from './backend.js';
+import type { IsolatedSessions } from './isolated-sessions.js';
 import { SESSION_LISTING_WAIT_MS, SessionListings } from './session-listings.js';
 
 useFakeTime();
@@ -22,18 +23,14 @@ class FakeBackend {
   readonly hasSessionLinks = true;
   listing = listingOf('x');
   isLinked = false;
-  /** The open calls of `listSession`. */
+  /** The open calls of `sessions.list`. */
   readonly opened: { resolve(): void; reject(error: Error): void }[] = [];
+  readonly sessions: Pick<IsolatedSessions, 'hasLink' | 'list'> = {
+    hasLink: () => this.isLinked,
+    list: () => new Promise((resolve, reject) => this.opened.push({ resolve, reject })),
+  };
 
   constructor(readonly id: string) {}
-
-  hasSessionLink(): boolean {
-    return this.isLinked;
-  }
-
-  listSession(): Promise<void> {
-    return new Promise((resolve, reject) => this.opened.push({ resolve, reject }));
-  }
 
   get asBackend(): Backend {
     return this as unknown as Backend;

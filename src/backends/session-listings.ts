@@ -6,7 +6,7 @@ import type { ClientSession, McpContext } from '../mcp/mcp-context.js';
 import type { Registry } from '../registry/registry.service.js';
 import type { Backend } from './backend.js';
 import type { Lists } from './listing/list-kinds.js';
-import { isSameList, isUnknown } from './listing/shared-lists.js';
+import { isSameList, isUnknown } from './listing/list-deduplicator.js';
 
 /** How long a request waits until the server has listed over the link of the session. Then the shared listing is used. */
 export const SESSION_LISTING_WAIT_MS = 5000;

@@ -10,10 +10,15 @@ const MAX_CANDIDATES = 200;
 export async function lookUpNames(
   argumentOrOption: string,
   command: Command,
-  given: readonly string[],
+  precedingArguments: readonly string[],
 ): Promise<readonly string[]> {
   try {
-    return await namesOf(argumentOrOption, command, given, AbortSignal.timeout(LOOKUP_TIMEOUT_MS));
+    return await namesOf(
+      argumentOrOption,
+      command,
+      precedingArguments,
+      AbortSignal.timeout(LOOKUP_TIMEOUT_MS),
+    );
   } catch {
     return [];
   }
@@ -22,7 +27,7 @@ export async function lookUpNames(
 async function namesOf(
   argumentOrOption: string,
   command: Command,
-  given: readonly string[],
+  precedingArguments: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const group = command.parent?.name();
@@ -32,7 +37,7 @@ async function namesOf(
     return (await api.projects(signal)).map(({ id }) => id);
   if (argumentOrOption === 'client')
     return (await api.page('sessions', { limit: MAX_CANDIDATES }, signal)).rows.map(({ id }) => id);
-  if (argumentOrOption === 'tool') return toolNamesFor(command.name(), given, api, signal);
+  if (argumentOrOption === 'tool') return toolNamesFor(command.name(), precedingArguments, api, signal);
   if (argumentOrOption === 'uri')
     return (await api.page('resources', { limit: MAX_CANDIDATES }, signal)).rows.map(({ uri }) => uri);
   if (argumentOrOption === 'id' && group === 'subs')

@@ -5,11 +5,14 @@ interface CompletionCandidate {
   readonly description: string;
 }
 
-/** Finds the values that an argument or option of `command` can have. `given` are the arguments before the cursor. */
+/**
+ * Finds the values that an argument or option of `command` can have. `precedingArguments` are the arguments before the
+ * cursor.
+ */
 type ValueLookup = (
   argumentOrOption: string,
   command: Command,
-  given: readonly string[],
+  precedingArguments: readonly string[],
 ) => Promise<readonly string[]>;
 
 /** Printed instead of candidates: the shell completes file names itself. */
@@ -26,7 +29,7 @@ export async function complete(
 ): Promise<readonly string[]> {
   const position = parseWords(program, words.slice(0, -1));
   const current = words.at(-1) ?? '';
-  const lookUpHere: PositionLookup = (name) => lookUp(name, position.command, position.given);
+  const lookUpHere: PositionLookup = (name) => lookUp(name, position.command, position.precedingArguments);
   const candidates = position.option
     ? await valuesOf(position.option, position.option.attributeName(), lookUpHere)
     : await candidatesAt(position, current, lookUpHere);
@@ -39,25 +42,25 @@ export async function complete(
 interface CursorPosition {
   readonly command: Command;
   /** Arguments before the cursor. */
-  readonly given: readonly string[];
+  readonly precedingArguments: readonly string[];
   /** The option whose value is to be completed. */
   readonly option: Option | undefined;
 }
 
 function parseWords(program: Command, words: readonly string[]): CursorPosition {
   let command = program;
-  const given: string[] = [];
+  const precedingArguments: string[] = [];
   let option: Option | undefined;
   for (const word of words) {
     if (option) option = undefined;
     else if (word.startsWith('-')) option = optionIn(command, word);
     else {
-      const child: Command | undefined = given.length === 0 ? childOf(command, word) : undefined;
+      const child: Command | undefined = precedingArguments.length === 0 ? childOf(command, word) : undefined;
       if (child) command = child;
-      else given.push(word);
+      else precedingArguments.push(word);
     }
   }
-  return { command, given, option };
+  return { command, precedingArguments, option };
 }
 
 const childOf = (command: Command, word: string): Command | undefined =>
@@ -78,14 +81,15 @@ function optionIn(command: Command, word: string): Option | undefined {
 type PositionLookup = (name: string) => Promise<readonly string[]>;
 
 async function candidatesAt(
-  { command, given }: CursorPosition,
+  { command, precedingArguments }: CursorPosition,
   current: string,
   lookUpHere: PositionLookup,
 ): Promise<CompletionCandidate[] | typeof COMPLETE_FILES> {
   if (current.startsWith('-')) return optionsOf(command);
-  if (command.commands.length > 0 && given.length === 0) return childrenOf(command);
+  if (command.commands.length > 0 && precedingArguments.length === 0) return childrenOf(command);
   const last = command.registeredArguments.at(-1);
-  const argument = command.registeredArguments[given.length] ?? (last?.variadic ? last : undefined);
+  const argument =
+    command.registeredArguments[precedingArguments.length] ?? (last?.variadic ? last : undefined);
   return argument ? valuesOf(argument, argument.name(), lookUpHere) : [];
 }
 

@@ -177,7 +177,7 @@ function idFor(name: string, taken: ServerDefinition): string {
   }
 }
 
-/** Problems that the gateway would report, without those of variables that are not set on this machine. */
+/** Problems that the gateway would report, except variables that are not set on this machine. */
 function validationProblems(mcpServers: Record<string, ServerDefinition>): string[] {
   try {
     readConfig({ text: JSON.stringify({ mcpServers }), source: 'import', env: {} });

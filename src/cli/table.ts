@@ -20,7 +20,7 @@ export type TableCell = string | { readonly text: string; readonly style: CellSt
 const GAP = '  ';
 const MIN_TRUNCATED_WIDTH = 12;
 
-/** Formats aligned columns. `width` is that of the terminal; without it nothing is truncated. */
+/** Formats aligned columns. `width` is the width of the terminal; without it nothing is truncated. */
 export function tableLines(
   columns: readonly TableColumn[],
   rows: readonly (readonly TableCell[])[],
@@ -65,7 +65,7 @@ function formatCell(text: string, width: number, column: TableColumn, isLast: bo
 }
 
 const totalWidth = (widths: readonly number[]): number =>
-  widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1));
+  widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
 
 /** Narrows the widest truncatable column to the width of the second widest, until the table fits. */
 function fitWidths(

@@ -39,10 +39,10 @@ function parseObject(text: string): JsonObject {
   throw new RangeError('--args must be a JSON object, such as {"path":"a.txt"}');
 }
 
-function parseJson(what: string, text: string): unknown {
+function parseJson(option: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new RangeError(`${what} is not valid JSON: ${(cause as Error).message}`, { cause });
+    throw new RangeError(`${option} is not valid JSON: ${(cause as Error).message}`, { cause });
   }
 }

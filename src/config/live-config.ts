@@ -3,7 +3,10 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 type Listener = (now: GatehouseConfig, before: GatehouseConfig) => void;
 
-/** The current configuration. Servers, projects, API keys, the log level and instructions follow a reload; other keys apply from the next start on. */
+/**
+ * The current configuration. Servers, projects, API keys, the log level and instructions follow a reload; other keys apply
+ * from the next start on.
+ */
 export class LiveConfig {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();
 
@@ -19,7 +22,7 @@ export class LiveConfig {
     this.listeners.emit(config, before);
   }
 
-  /** Listeners are called by ascending `order`, those of equal order as they were added. */
+  /** Listeners are called by ascending `order`; listeners of equal order in the order of their addition. */
   onChange(listener: Listener, order?: number): () => void {
     return this.listeners.add(listener, order);
   }

@@ -34,9 +34,9 @@ export class ServersConfig extends Map<string, ServerConfig> implements Readonly
 export const SERVER_SHAPE: SectionShape = {
   kind: 'section',
   types: [StdioServerConfig, HttpServerConfig],
-  choose(given): SectionType {
-    if (given.has('command')) return StdioServerConfig;
-    const isRemote = given.has('url') || given.has('headers') || isRemoteType(given.get('type'));
+  choose(keys): SectionType {
+    if (keys.has('command')) return StdioServerConfig;
+    const isRemote = keys.has('url') || keys.has('headers') || isRemoteType(keys.get('type'));
     return isRemote ? HttpServerConfig : StdioServerConfig;
   },
 };

@@ -114,7 +114,7 @@ export class RemoteError extends Error {
 
 const MAX_QUOTED_LENGTH = 200;
 
-/** A text of a client in a message or a log line: a name may be as long as the whole request. */
+/** Shortens a text of a client for a message or a log line: a name may be as long as the whole request. */
 export const shorten = (text: string): string =>
   text.length <= MAX_QUOTED_LENGTH
     ? text
@@ -126,18 +126,18 @@ export const unknownTool = (name: string): GatewayError =>
 export const unknownMethod = (method: string): GatewayError =>
   new GatewayError('method-not-found', `Method not found: ${shorten(method)}`);
 
-/** For resources that do not exist in the scope. SDK clients recognise the error by `data`: exactly `{ uri }`. */
+/** The error for a resource that does not exist in the scope. SDK clients recognise it by its `data`: exactly `{ uri }`. */
 export const resourceNotFound = (uri: string): GatewayError =>
   new GatewayError('resource-not-found', `RESOURCE_NOT_FOUND: resource ${shorten(uri)} is not available`, {
     uri,
   });
 
-/** For subscriptions to such resources: the same message with another code. */
+/** The error for a subscription to a resource that does not exist: the message of `resourceNotFound` with another code. */
 export const nothingToSubscribe = (uri: string): GatewayError =>
   new GatewayError('nothing-to-subscribe', resourceNotFound(uri).message, { uri });
 
-export const limitExceeded = (what: string, limit: number): GatewayError =>
-  new GatewayError('limit-exceeded', `LimitExceeded: ${what}`, { code: 'LimitExceeded', limit });
+export const limitExceeded = (message: string, limit: number): GatewayError =>
+  new GatewayError('limit-exceeded', `LimitExceeded: ${message}`, { code: 'LimitExceeded', limit });
 
 /**
  * Why a server is not available, in `data.reason`:
@@ -164,7 +164,7 @@ export type UnavailableReason =
   | 'disabled'
   | 'session-required';
 
-/** When a client should try again if nothing better is known. */
+/** When a client should try again, if there is no estimate. */
 const DEFAULT_RETRY_AFTER_MS = 1000;
 
 interface Unavailability extends ErrorOptions {
@@ -172,7 +172,7 @@ interface Unavailability extends ErrorOptions {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** For calls to a server without a link. Clients rely on the message. */
+/** The error for a call to a server without a link. Clients rely on the message. */
 export function serverUnavailable(
   server: string,
   why: string,

@@ -1,6 +1,6 @@
 import { GatewayError, type ErrorKind } from './errors.js';
 
-/** What is bounded so that no client and no server can fill the memory. The metric of these limits has them as labels. */
+/** The limits that keep clients and servers from filling the memory, by their label in the metric. */
 export const MEMORY_LIMITS = [
   'client-profile',
   'message-id',
@@ -17,7 +17,7 @@ export const MEMORY_LIMITS = [
 ] as const;
 export type MemoryLimit = (typeof MEMORY_LIMITS)[number];
 
-/** A refusal because of such a limit, which the receiver of the error counts. */
+/** A refusal because of a memory limit. The receiver of the error counts it. */
 export class MemoryLimitError extends GatewayError {
   constructor(
     readonly memoryLimit: MemoryLimit,

@@ -29,7 +29,7 @@ export class ConnectionGuard implements CanActivate {
     quotas: Quotas,
     metrics: Metrics,
   ) {
-    const limit = { name: 'connections', limit: limits.connectionsPerPrincipal, what: 'connections' };
+    const limit = { name: 'connections', limit: limits.connectionsPerPrincipal, noun: 'connections' };
     this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('connectionsPerPrincipal'));
   }
 

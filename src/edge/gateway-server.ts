@@ -102,8 +102,8 @@ export class GatewayServer {
   }
 
   /**
-   * Closes idle connections at once and the others after the timeout. Without it, clients that do not read, or have sent
-   * only a part of their request, would keep the server open.
+   * Closes idle connections at once and all others after `CLOSE_TIMEOUT_MS`. Clients that do not read, or have sent only a
+   * part of their request, would otherwise keep the server open.
    */
   private closeAll(server: Server, done: () => void = () => {}): void {
     if (this.isClosed) {

@@ -64,9 +64,11 @@ export class AllowedOrigins {
     allowedHosts: readonly string[];
     allowedOrigins: readonly string[];
   }) {
-    const own = WILDCARD_ADDRESSES.has(settings.host) ? [] : [bracketed(settings.host)];
+    const listening = WILDCARD_ADDRESSES.has(settings.host) ? [] : [bracketed(settings.host)];
     this.hosts = new Set(
-      [...LOOPBACK_NAMES, ...own, ...settings.allowedHosts.map(bracketed)].map((name) => name.toLowerCase()),
+      [...LOOPBACK_NAMES, ...listening, ...settings.allowedHosts.map(bracketed)].map((name) =>
+        name.toLowerCase(),
+      ),
     );
     this.origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()));
   }

@@ -10,7 +10,7 @@ import { SessionsByPrincipal } from './sessions-by-principal.js';
 /** Key of the counter of open sessions. */
 const SESSIONS = 'sessions';
 
-/** Limits the open sessions: all together, and those of each principal. */
+/** Limits the number of open sessions, in total and for each principal. */
 export class SessionQuota {
   private readonly logger = new Logger('Sessions');
   private readonly byPrincipal = new SessionsByPrincipal();
@@ -23,7 +23,7 @@ export class SessionQuota {
     private readonly metrics: Metrics,
   ) {
     this.total = [{ key: SESSIONS, limit: limits.sessions }];
-    const limit = { name: SESSIONS, limit: limits.sessionsPerPrincipal, what: 'open sessions' };
+    const limit = { name: SESSIONS, limit: limits.sessionsPerPrincipal, noun: 'open sessions' };
     this.perPrincipal = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('sessionsPerPrincipal'));
   }
 

@@ -29,9 +29,9 @@ export class SessionsByPrincipal {
   }
 
   /**
-   * The session to end so that the principal with this key can open one when `limits.sessions` is reached: of the principal
-   * with the most sessions, the one of its oldest sessions that is idle for longest. Undefined unless that principal has at
-   * least two sessions more than the principal with this key, which must not end up with more.
+   * Chooses the session to end at `limits.sessions`, so that the principal with this key can open another one. The session
+   * belongs to the principal with the most sessions: of its oldest, the one that is idle for longest. Undefined unless that
+   * principal has at least two sessions more than the principal with this key.
    */
   sessionToEndFor(quotaKey: string): Session | undefined {
     const { largest, largestSize } = this.ranking;

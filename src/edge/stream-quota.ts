@@ -19,7 +19,7 @@ export class StreamQuota {
   private readonly open = new Map<Session, number>();
 
   constructor(limits: Limits, quotas: Quotas, metrics: Metrics) {
-    const limit = { name: 'streams', limit: limits.streamsPerPrincipal, what: 'event streams' };
+    const limit = { name: 'streams', limit: limits.streamsPerPrincipal, noun: 'event streams' };
     this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('streamsPerPrincipal'));
   }
 

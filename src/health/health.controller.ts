@@ -13,7 +13,7 @@ import { OperatorGuard } from './operator.guard.js';
 import { RequiredServers } from './required-servers.js';
 import { StartupProgress } from './startup-progress.js';
 
-/** `swaggerDocumentation` is off because terminus would load @nestjs/swagger for it. */
+/** With `swaggerDocumentation`, terminus would load @nestjs/swagger. */
 const CHECK_OPTIONS = { noCache: true, swaggerDocumentation: false };
 
 /** The probes of an orchestrator are public and name no server; `/health` with its details is for operators. */

@@ -17,7 +17,7 @@ export type Recipient = Pick<Subscriber, 'deliver'>;
 
 /** One notification for any number of recipients. */
 export interface OutgoingNotification {
-  /** A later notification with the same key replaces this one while it waits. Without a key, it is never replaced. */
+  /** While this notification waits, a later one with the same key replaces it. Without a key, it is never replaced. */
   readonly key?: string;
   /**
    * Called when the delivery starts. Each recipient is read just before its delivery, so that closed recipients can be

@@ -23,16 +23,16 @@ const MAX_KEY_LENGTH = 1000;
 
 /**
  * The params with the server's own name or URI instead of the public one. A similar key is refused, because a
- * server with a lenient parser could read it instead of the checked key. `known` are the members of a long text.
+ * server with a lenient parser could read it instead of the checked key. `knownMembers` are the members of a long text.
  */
 export function withOwnValue(
   params: string | undefined,
   key: string,
-  own: string,
-  known?: readonly Member[],
+  ownValue: string,
+  knownMembers?: readonly Member[],
 ): string {
   const text = params ?? '{}';
-  const members = known ?? membersOf(text);
+  const members = knownMembers ?? membersOf(text);
   const folded = foldKey(key);
   if (members.length > MAX_PARAMS_MEMBERS)
     throw new GatewayError('invalid-params', `params must not have more than ${MAX_PARAMS_MEMBERS} members`);
@@ -42,7 +42,7 @@ export function withOwnValue(
     if (member.key !== key && foldKey(member.key) === folded)
       throw new GatewayError('invalid-params', `${JSON.stringify(member.key)} is too similar to ${key}`);
   }
-  return mapMember(text, key, () => JSON.stringify(own), members);
+  return mapMember(text, key, () => JSON.stringify(ownValue), members);
 }
 
 /**

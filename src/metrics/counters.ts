@@ -14,10 +14,10 @@ import {
 } from './metric-labels.js';
 
 /** The label values of one series for each value. */
-const each = (values: readonly string[]): (readonly [string])[] => values.map((value) => [value]);
+const seriesOf = (values: readonly string[]): (readonly [string])[] => values.map((value) => [value]);
 
 /** The label values of one series for each pair of values. */
-const eachPair = (first: readonly string[], second: readonly string[]): (readonly [string, string])[] =>
+const seriesOfPairs = (first: readonly string[], second: readonly string[]): (readonly [string, string])[] =>
   first.flatMap((left) => second.map((right) => [left, right] as const));
 
 /**
@@ -38,49 +38,49 @@ export const createCounters = () => ({
     'mcp_notifications_total',
     'Notifications to clients.',
     ['kind', 'outcome'],
-    eachPair(NOTIFICATION_KINDS, NOTIFICATION_OUTCOMES),
+    seriesOfPairs(NOTIFICATION_KINDS, NOTIFICATION_OUTCOMES),
   ),
   streamEnds: new LabelledCounter(
     'gatehouse_stream_closes_total',
     'Closed connections of event streams.',
     ['reason'],
-    each(STREAM_ENDS),
+    seriesOf(STREAM_ENDS),
   ),
   refusedJson: new LabelledCounter(
     'gatehouse_refused_json_total',
     'JSON from clients, administrators and servers that was not read.',
     ['source', 'reason'],
-    eachPair(JSON_SOURCES, JSON_REFUSALS),
+    seriesOfPairs(JSON_SOURCES, JSON_REFUSALS),
   ),
   authFailures: new LabelledCounter(
     'gatehouse_auth_failures_total',
     'MCP requests without valid credentials.',
     ['reason'],
-    each(AUTH_FAILURES),
+    seriesOf(AUTH_FAILURES),
   ),
   limitRefusals: new LabelledCounter(
     'gatehouse_limit_refusals_total',
-    'What a limit refused.',
+    'Requests, sessions, streams, connections and processes that a limit refused.',
     ['limit'],
-    each(REFUSED_LIMITS),
+    seriesOf(REFUSED_LIMITS),
   ),
   memoryLimits: new LabelledCounter(
     'gatehouse_memory_limits_total',
     'Messages refused, and links and pages dropped, because a memory limit was reached.',
     ['limit'],
-    each(MEMORY_LIMITS),
+    seriesOf(MEMORY_LIMITS),
   ),
   updates: new LabelledCounter(
     'mcp_subscription_events_total',
     'Resource updates from servers, or of the gateway itself after a gap or a deletion, by outcome.',
     ['outcome'],
-    each(UPDATE_OUTCOMES),
+    seriesOf(UPDATE_OUTCOMES),
   ),
   subscriptionRejections: new LabelledCounter(
     'gatehouse_subscription_rejections_total',
     'Refused subscriptions.',
     ['reason'],
-    each(SUBSCRIPTION_REJECTIONS),
+    seriesOf(SUBSCRIPTION_REJECTIONS),
   ),
   excessMessages: new LabelledCounter(
     'gatehouse_excess_server_messages_total',
@@ -96,7 +96,7 @@ export const createCounters = () => ({
     'gatehouse_address_refusals_total',
     'Addresses of servers of the admin API that the policy refused.',
     ['at'],
-    each(ADDRESS_CHECKS),
+    seriesOf(ADDRESS_CHECKS),
   ),
   requestsCutOff: new LabelledCounter(
     'gatehouse_requests_cut_off_total',
@@ -112,7 +112,7 @@ export const createCounters = () => ({
   ),
   sessionEvictions: new LabelledCounter(
     'gatehouse_sessions_evicted_total',
-    'Sessions that were ended for one of another principal.',
+    'Sessions that were ended to make room for a session of another principal.',
     [],
     [[]],
   ),

@@ -83,7 +83,7 @@ export class FileDecisionStore extends DecisionStore {
     return now;
   }
 
-  /** Another process may have changed the file while this one had lost the lock. */
+  /** Another process may have changed the file while this process did not hold the lock. */
   private async reloadAfterLockLoss(): Promise<void> {
     const term = await this.lock.acquireForWrite();
     if (term === this.lockTerm) return;

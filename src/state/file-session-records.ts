@@ -117,7 +117,7 @@ export class FileSessionRecords extends SessionRecords {
     }
   }
 
-  /** Batches the changes of one event-loop iteration, and those made during a pending write. */
+  /** Collects a change. Changes of one event-loop iteration, and changes during a pending write, are written together. */
   private record(change: SessionChange): void {
     if (this.isClosed) return;
     const line = serializeChange(change);

@@ -53,7 +53,7 @@ export class LockClaim {
     return new LockClaim(path, text, file, timing);
   }
 
-  /** False after another process considered this one dead and removed the claim. */
+  /** False after another process took this process for dead and removed the claim. */
   async isHeld(): Promise<boolean> {
     const { nlink } = await this.file.stat();
     return nlink > 0;

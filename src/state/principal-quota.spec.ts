@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MemoryQuotas } from './memory-quotas.js';
 import { PrincipalQuota } from './principal-quota.js';
 
-const LIMIT = { name: 'sessions', limit: 2, what: 'open sessions' };
+const LIMIT = { name: 'sessions', limit: 2, noun: 'open sessions' };
 
 describe('PrincipalQuota', () => {
   it('grants each principal as many places as the limit', () => {

@@ -1,17 +1,17 @@
 import { GatewayError, limitExceeded } from '../core/errors.js';
 import type { QuotaCounter, Quotas } from './quotas.js';
 
-/** A limit on what one principal may have at a time. `name` is the name of its counter. */
+/** A limit of one principal. `name` is the name of its counter. */
 interface PrincipalLimit {
   readonly name: string;
   readonly limit: number;
-  /** What is limited, in the words of an error: for example `open sessions`. */
-  readonly what: string;
+  /** What is limited, as a noun for the error message: for example `open sessions`. */
+  readonly noun: string;
 }
 
 /**
- * One limit per principal. Principals are told apart by their quota key: the id of an authenticated principal, the remote
- * address of an anonymous one.
+ * One limit per principal. A principal is identified by its quota key: the id of an authenticated principal, or the remote
+ * address of an anonymous client.
  */
 export class PrincipalQuota {
   /** By quota key: the counters of principals that hold something. Kept, because building the key of a counter is slow. */
@@ -53,8 +53,8 @@ export class PrincipalQuota {
   /** Counts the refusal and returns its error. */
   refusal(): GatewayError {
     this.onRefused();
-    const { limit, what } = this.settings;
-    return limitExceeded(`this principal already has ${limit} ${what}`, limit);
+    const { limit, noun } = this.settings;
+    return limitExceeded(`this principal already has ${limit} ${noun}`, limit);
   }
 
   private counterOf(quotaKey: string): readonly [QuotaCounter] {

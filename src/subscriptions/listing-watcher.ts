@@ -18,7 +18,7 @@ interface ListedResources {
   readonly catalog: Catalog;
 }
 
-/** What differs between two listings of a server, as far as clients are subscribed to it. */
+/** The subscribed resources that differ between two listings of a server. */
 interface ListingDifference {
   /** Own URIs of subscribed resources that only the earlier listing has. */
   readonly removed: ReadonlySet<string>;
@@ -26,19 +26,21 @@ interface ListingDifference {
   readonly added: ReadonlySet<string>;
   /** All patterns that clients are subscribed to. */
   readonly patterns: readonly ResourcePattern[];
-  /** All own URIs that clients are subscribed to, without those that only patterns match. */
+  /** All own URIs that clients are subscribed to. URIs that only patterns match are left out. */
   readonly resources: readonly string[];
 }
 
 /**
- * Compares successive listings of a server, and reports which subscribed resources were removed or added. Those of a
- * disabled server count as removed.
+ * Compares successive listings of a server, and reports which subscribed resources were removed or added. The resources of
+ * a disabled server count as removed.
  */
 @Injectable()
 export class ListingWatcher implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
   private lastCatalog = Catalog.EMPTY;
-  /** By server: what its next listing is compared with. Kept while the server is not in the catalog and has subscriptions. */
+  /**
+   * By server: what its next listing is compared with. Kept while the server is not in the catalog and has subscriptions.
+   */
   private readonly lastListings = new Map<string, ListedResources>();
   /** Runs one comparison at a time, in the order of the listings. */
   private readonly comparisons = new SerialQueue();

@@ -61,7 +61,7 @@ export class ResourceUpdates implements OnModuleInit {
 
   /**
    * To be called when the acknowledgement has been written. Sends the held updates as new events, so that their ids are
-   * higher than those of events sent meanwhile.
+   * higher than the ids of events sent meanwhile.
    */
   acknowledged(subscription: Subscription): void {
     const client = this.subscribers.subscriberOf(subscription);
@@ -74,7 +74,7 @@ export class ResourceUpdates implements OnModuleInit {
 
   /**
    * Sends an update of the gateway itself: a poll found a change, or updates of the server may have been missed.
-   * `onlySubscriber` is the id of the only session that gets it.
+   * `onlySubscriber` is the id of the only session that gets the update.
    */
   reportPossibleChange(server: string, uri: string, onlySubscriber?: string): void {
     const content = { size: uri.length, params: gatewayParams, publicUri: this.publicUrisOf(server, uri) };

@@ -5,7 +5,7 @@ import { sliceScheduler } from '../lib/slices/slices.js';
 import { Subscribers } from './subscribers.js';
 import { Subscriptions } from './subscriptions.service.js';
 
-/** Ends the subscriptions to a removed server, and those to a disabled server that it has not confirmed yet. */
+/** Ends the subscriptions to a removed server, and the unconfirmed subscriptions to a disabled server. */
 @Injectable()
 export class ServerRemovals implements OnModuleInit {
   constructor(

@@ -5,7 +5,7 @@ const MAX_HOLD_MS = 10_000;
 
 /** Holds updates of servers that have not listed their resources, because the public URIs depend on the lists. */
 export class UnlistedUpdates {
-  /** By server: the latest update of each resource. There are at most as many as subscribed resources. */
+  /** By server: the latest update of each resource, bounded by the number of subscribed resources. */
   private readonly held = new Map<string, Map<string, ResourceUpdate>>();
 
   constructor(

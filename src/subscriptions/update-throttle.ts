@@ -6,7 +6,10 @@ interface Window<U> {
   latest: U | undefined;
 }
 
-/** Publishes the first update under a key at once, and the latest of those that follow when the window ends. */
+/**
+ * Publishes the first update under a key at once. Of the updates that follow within the window, publishes the latest at its
+ * end.
+ */
 export class UpdateThrottle<U> {
   private readonly windows = new Map<string, Window<U>>();
 

@@ -99,8 +99,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   /**
-   * Resolves when the server has confirmed the resource of the row, or at least one resource of its pattern; the others
-   * are retried in the background.
+   * Resolves when the server has confirmed the resource of the row, or at least one resource of its pattern; further
+   * resources are retried in the background.
    */
   async confirm(row: Subscription): Promise<void> {
     this.pending.add(row.id);

@@ -46,7 +46,7 @@ export class WantedResources {
     };
   }
 
-  /** The targets of the included rows: those of one session, or of all if `owner` is undefined. */
+  /** The targets of the included rows: of the rows of one session, or of all rows if `owner` is undefined. */
   targetsOf(
     server: string,
     owner: string | undefined,
@@ -59,7 +59,10 @@ export class WantedResources {
       .map((row) => ({ uri: row.uri, pattern: patternAt(row) }));
   }
 
-  /** Whether the resource is not listed, no instance of a template and not linked, although the server has listed its resources. */
+  /**
+   * Whether the resource is not listed, no instance of a template and not linked, although the server has listed its
+   * resources.
+   */
   isGone(address: ResourceAddress, catalog = this.registry.catalog): boolean {
     return (
       listOf(catalog, address.server) !== ResourceList.NOT_LISTED &&

@@ -76,7 +76,10 @@ export class TuiSession {
     this.listeners.emit();
   }
 
-  /** Applies the event. The lists that it changed are reloaded after a short delay, with those of other events. */
+  /**
+   * Applies the event. The lists that the event changed are reloaded after a short delay, together with those of later
+   * events.
+   */
   private onFeedEvent(kind: string, data: Readonly<Record<string, unknown>>): void {
     if (kind === 'server' && this.isOutsideProject(data['id'])) return;
     this.dispatch({ type: 'feed', kind, data });

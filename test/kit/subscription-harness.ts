@@ -1,11 +1,15 @@
 import { jest } from '@jest/globals';
 import { Registry as MetricsRegistry } from 'prom-client';
 import type { LinkFactory } from '../../src/backends/link/link-factory.js';
+import { BackendEnvironment } from '../../src/backends/backend-environment.js';
 import { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
+import type { LinkFactories } from '../../src/backends/link-factories.js';
 import { decideServer } from '../../src/state/decisions.js';
+import { MemoryQuotas } from '../../src/state/memory-quotas.js';
 import { Limits } from '../../src/config/limits.js';
 import { Naming } from '../../src/config/naming.js';
+import { StartupSettings } from '../../src/config/startup-settings.js';
 import type { Subscription } from '../../src/core/subscriptions/subscription-target.js';
 import { FanOut } from '../../src/mcp/fan-out.js';
 import { Tracing } from '../../src/mcp/tracing.js';
@@ -28,14 +32,14 @@ import type { FakeServer } from './fake-server.js';
 import { MemoryDecisionStore } from './memory-decision-store.js';
 import { Scrape } from './scrape.js';
 
-/** The real `Backends`, with links to fake servers. */
-class FakeBackends extends Backends {
-  servers: Readonly<Record<string, FakeServer>> = {};
-
-  protected override linkFactory(id: string): LinkFactory {
-    return () => this.servers[id]!.connect();
-  }
-}
+/** Opens links to fake servers. */
+const fakeLinkFactories = (servers: Readonly<Record<string, FakeServer>>): LinkFactories => {
+  const create =
+    (id: string): LinkFactory =>
+    () =>
+      servers[id]!.connect();
+  return { create } as Pick<LinkFactories, 'create'> as LinkFactories;
+};
 
 /** Delay between the end of the last subscription and the upstream unsubscribe. */
 export const LINGER_MS = 500;
@@ -55,7 +59,7 @@ export class SubscriptionHarness {
   readonly registry: Registry;
   readonly state = new MemoryDecisionStore();
   readonly desired: DesiredServers;
-  readonly backends: FakeBackends;
+  readonly backends: Backends;
   readonly subscribers: Subscribers;
   readonly updates: ResourceUpdates;
   readonly upstreams: UpstreamSubscriptions;
@@ -76,8 +80,14 @@ export class SubscriptionHarness {
     this.live = liveConfig({ mcpServers: this.entries() });
     this.registry = new Registry(naming);
     this.desired = new DesiredServers(this.live, this.state);
-    this.backends = new FakeBackends(this.desired, naming, limits, this.registry, Tracing.OFF, this.metrics);
-    this.backends.servers = servers;
+    this.backends = new Backends(
+      this.desired,
+      naming,
+      this.registry,
+      this.metrics,
+      fakeLinkFactories(servers),
+      new BackendEnvironment(Tracing.OFF, limits, new MemoryQuotas(), new StartupSettings(), this.metrics),
+    );
     this.subscribers = new Subscribers(limits);
     const { subscribers, registry, backends, metrics, desired } = this;
     this.updates = new ResourceUpdates(subscribers, registry, backends, new FanOut(), metrics);

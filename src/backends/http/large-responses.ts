@@ -1,4 +1,4 @@
-/** A response that has so many bytes counts as large. */
+/** A response with at least this many bytes counts as large. */
 export const LARGE_RESPONSE_BYTES = 1024 * 1024;
 const MAX_AT_ONCE = 8;
 
@@ -9,7 +9,7 @@ interface LargeResponse {
 
 /**
  * Limits the large responses of one server that are read at the same time, so that its memory in the gateway is bounded:
- * eight times the maximum size of a message. The connections of the others are paused, in order.
+ * eight times the maximum size of a message. The connections of further large responses are paused, and continue in order.
  */
 export class LargeResponses {
   private readonly reading = new Set<LargeResponse>();

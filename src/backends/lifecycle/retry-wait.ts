@@ -2,7 +2,7 @@
 export class RetryWait {
   private wake: (() => void) | undefined;
 
-  /** Resolves when the delay is over, which begins now. The delay is read again after every `recheck`. */
+  /** Waits for the delay, which begins now. The delay is read again after every `recheck`. */
   async until(delayMs: () => number): Promise<void> {
     const startedAt = performance.now();
     for (;;) {

@@ -88,7 +88,7 @@ export class ServerConnection {
     return unavailableErrorOf(this.server, currentStatus, Date.now());
   }
 
-  /** To be called when a call is refused. Returns true when the next attempt begins earlier because of it. */
+  /** To be called when a call is refused. Returns whether the next attempt begins earlier for that reason. */
   recordRefusedCall(): boolean {
     const { nextAttemptAt } = this.currentStatus;
     this.dispatch({ type: 'called' });

@@ -9,8 +9,8 @@ interface ServerProbeEvents {
 const PROBE_INTERVAL_MS = 1000;
 
 /**
- * Probes a server whose requests time out, until any message of it arrives. The first probe is sent at once: a server
- * with one slow tool responds to it, and stays available for other calls.
+ * Probes a server whose requests time out, until a message of the server arrives. The first probe is sent at once: a server
+ * with one slow tool answers the probe, and stays available for other calls.
  */
 export class ServerProbe {
   private timer: NodeJS.Timeout | undefined;

@@ -29,13 +29,14 @@ export class ServerStarter {
       this.starts++;
       return link;
     } catch (error) {
+      // A process that was started and failed to initialize counts as a start.
       if (this.kind === 'process' && !isSpawnError(error)) this.starts++;
       throw error;
     }
   }
 }
 
-/** No process was started. */
+/** Whether the attempt failed before a process was started. */
 function isSpawnError(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof TransportError && cause.details.spawnCode !== undefined;

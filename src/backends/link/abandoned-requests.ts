@@ -2,7 +2,7 @@ import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import { ORIGIN_GRACE_MS, type ClientKey } from './ended-calls.js';
 
-/** Maximum entries of one link. */
+/** Maximum abandoned requests that are stored for one link. */
 export const MAX_ABANDONED = 1000;
 
 interface AbandonedRequest {
@@ -19,8 +19,8 @@ interface AbandoningClient {
 
 /**
  * Requests that were cancelled or timed out, and that the server may still execute. An entry is removed when the server
- * responds, or after the grace, because a server that obeys the cancellation never responds. Of requests beyond the maximum
- * only the last deadline is stored: until then, they count as those of another client.
+ * responds, or after the grace, because a server that obeys the cancellation never responds. Requests beyond the maximum are
+ * not stored: until the grace of the last of them ends, every client counts as having abandoned requests.
  */
 export class AbandonedRequests {
   private readonly byId = new Map<number, AbandonedRequest>();
@@ -30,13 +30,14 @@ export class AbandonedRequests {
     ({ id }) => this.delete(id),
   );
 
-  private unlistedUntil = 0;
+  /** When the grace of the last request ends that was not stored. */
+  private unstoredUntil = 0;
 
   /** False when the request is not stored, because the maximum is reached. */
   add(id: number, client: ClientKey, session: ClientSession | undefined): boolean {
     const deadline = performance.now() + ORIGIN_GRACE_MS;
     if (this.byId.size >= MAX_ABANDONED) {
-      this.unlistedUntil = deadline;
+      this.unstoredUntil = deadline;
       return false;
     }
     this.byId.set(id, { id, client, deadline });
@@ -57,10 +58,10 @@ export class AbandonedRequests {
     return request.client;
   }
 
-  /** Whether a client other than this one has abandoned requests. Clients whose session has ended do not count. */
+  /** Whether another client has abandoned requests. Clients whose session has ended do not count. */
   hasOtherThan(client: ClientKey | undefined): boolean {
-    if (this.hasUnlisted) return true;
-    for (const [other, { session }] of this.clients) if (other !== client && !session?.isClosed) return true;
+    if (this.hasUnstored) return true;
+    for (const [key, { session }] of this.clients) if (key !== client && !session?.isClosed) return true;
     return false;
   }
 
@@ -68,7 +69,7 @@ export class AbandonedRequests {
     this.deadlines.stop();
   }
 
-  private get hasUnlisted(): boolean {
-    return this.unlistedUntil > 0 && this.unlistedUntil > performance.now();
+  private get hasUnstored(): boolean {
+    return this.unstoredUntil > 0 && this.unstoredUntil > performance.now();
   }
 }

@@ -17,7 +17,7 @@ export class EndedCalls {
     this.latestAt = performance.now();
   }
 
-  /** Whether a call of a client other than this one ended within the grace. */
+  /** Whether a call of another client ended within the grace. */
   hasOtherThan(client: ClientKey | undefined): boolean {
     const endedAt = client !== undefined && client === this.latest ? this.othersAt : this.latestAt;
     return performance.now() - endedAt < ORIGIN_GRACE_MS;

@@ -32,7 +32,7 @@ export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorI
 
 /**
  * A link of the 2025 era: a JSON-RPC peer over any transport. It assigns its own request ids and progress tokens, so that
- * those of clients never reach the server.
+ * ids and tokens of clients never reach the server.
  */
 export class JsonRpcLink implements Link {
   readonly closed: Promise<Error>;

@@ -5,7 +5,8 @@ import type { LinkRequest } from './link.js';
 import { TransportError, type StreamState } from './transport.js';
 
 const PING_TIMEOUT_MS = 5000;
-const LISTED = ['tools', 'resources', 'prompts'] as const;
+/** Kinds of lists that a probe may request. */
+const LIST_KINDS = ['tools', 'resources', 'prompts'] as const;
 
 export interface MonitorIntervals {
   /** After this long without a message, the link pings the server, and closes if the server does not respond. */
@@ -22,11 +23,12 @@ interface LinkMonitorEvents {
 }
 
 /**
- * Detects that a link cannot be used any more: after a transport error, when the notification stream is lost or silent,
- * or when the server sends nothing for a keepalive interval. In doubtful cases the monitor pings the server.
+ * Detects that a link cannot be used any more: after a transport error, when the notification stream is lost or silent, or
+ * when the server sends nothing for a keepalive interval. If a symptom may have another cause, the monitor pings the
+ * server.
  */
 export class LinkMonitor {
-  /** Number of messages of the server. `InboundMessages` counts those that the transport delivers. */
+  /** Number of messages of the server. `InboundMessages` increments it for each message that the transport delivers. */
   received = 0;
   /** The value of `received` at the end of the last keepalive interval. */
   private receivedBefore = -1;
@@ -48,7 +50,7 @@ export class LinkMonitor {
   /**
    * To be called when the server is initialized: before that there is no session to check. With a keepalive interval,
    * the monitor pings the server after every interval without a message. The server has one interval to respond. With an
-   * idle interval, it pings the server after every interval without a request, and only an error of the transport counts.
+   * idle interval, it pings the server after every interval without a request, and ignores a missing response.
    */
   start({ keepaliveIntervalMs, idlePingIntervalMs }: MonitorIntervals = {}): void {
     this.isStarted = true;
@@ -76,12 +78,12 @@ export class LinkMonitor {
   }
 
   /**
-   * Pings the server, or requests a list of it in every second probe: some servers do not respond to `ping` at all.
+   * Pings the server or, in every second probe, requests a list: some servers do not respond to `ping` at all.
    * Resolves when the server has responded, or after the timeout.
    */
   async probe(timeoutMs: number, capabilities: ServerCapabilities): Promise<void> {
-    const listed = LISTED.find((kind) => capabilities[kind]);
-    const method = this.probes++ % 2 === 1 && listed ? `${listed}/list` : 'ping';
+    const kind = LIST_KINDS.find((candidate) => capabilities[candidate]);
+    const method = this.probes++ % 2 === 1 && kind ? `${kind}/list` : 'ping';
     await this.request({ method, timeoutMs: Math.min(timeoutMs, PING_TIMEOUT_MS) }).catch(() => {});
   }
 
@@ -108,7 +110,7 @@ export class LinkMonitor {
       .finally(() => (this.isSessionCheckPending = false));
   }
 
-  /** Messages of the server do not count: servers end sessions without requests. */
+  /** Only requests to the server count, because servers end sessions without requests. */
   private pingIfIdle(): void {
     if (this.latestRequest() === this.requestBefore) this.ping().catch(() => {});
     this.requestBefore = this.latestRequest();

@@ -21,7 +21,7 @@ export interface LinkRequest {
    * `timeoutMs` from the arrival of its call, the time in a queue or until a link is open included.
    */
   readonly deadline?: number | undefined;
-  /** The client request that caused this one; absent for requests of the gateway itself. */
+  /** The client request that this request is made for; absent for requests of the gateway itself. */
   readonly caller?: Caller | undefined;
 }
 
@@ -76,7 +76,9 @@ export interface Link {
 
   readonly notificationStream: NotificationStreamStatus;
 
-  /** The server does not know `resources/subscribe`, even if it announces subscriptions. Set by the subscriber of the link. */
+  /**
+   * The server does not know `resources/subscribe`, even if it announces subscriptions. Set by the subscriber of the link.
+   */
   refusesSubscriptions: boolean;
 
   /** Calls the listener whenever notifications may have been lost. */

@@ -22,11 +22,11 @@ interface ServerRequest {
   readonly params: string | undefined;
   /** Reaches the client that the request is for; undefined when that client is not known. */
   readonly channel: Channel | undefined;
-  /** The calls of that client that may have caused the request. */
+  /** The calls of the client that may have caused the request. */
   readonly callers: readonly Caller[];
   /**
-   * Whether the request ends with those calls. On the link of one session, a request without a stream may be outside any
-   * call: it ends with the link.
+   * Whether the request ends when its `callers` have ended. On the link of one session, a request outside of a response
+   * stream may belong to no call, and ends with the link.
    */
   readonly isOfCall: boolean;
 }
@@ -41,7 +41,7 @@ interface ForwardedRequest {
 /** Forwards each request of a server to the one client that it is for, and the response of the client to the server. */
 export class ServerRequests {
   private readonly open = new Map<RequestId, ForwardedRequest>();
-  /** Requests that are being forwarded, with those that were cancelled and have not ended yet. */
+  /** Number of requests that are being forwarded, including cancelled ones that have not ended yet. */
   private forwarding = 0;
   private forwardingBytes = 0;
 
@@ -137,7 +137,7 @@ export class ServerRequests {
     try {
       const token = progressTokenOf(params);
       const rewritten = params === undefined ? undefined : this.toPublicParams(new JsonText(params));
-      // Without a promise the request is sent at once, before the messages that follow it.
+      // Awaited only if needed: otherwise the request is sent before the messages of the server that follow it.
       const publicParams = rewritten instanceof Promise ? await rewritten : rewritten;
       const result = await channel.sendRequest(method, publicParams, {
         signal,
@@ -168,7 +168,7 @@ const tooManyError = (): MemoryLimitError =>
 
 function errorText(error: unknown): string {
   if (error instanceof RemoteError) return error.text;
-  const known = error instanceof GatewayError;
-  const { code } = codesFor(known ? error.kind : 'internal', '2025');
-  return JSON.stringify({ code, message: known ? error.message : 'Internal error' });
+  const isOwnError = error instanceof GatewayError;
+  const { code } = codesFor(isOwnError ? error.kind : 'internal', '2025');
+  return JSON.stringify({ code, message: isOwnError ? error.message : 'Internal error' });
 }

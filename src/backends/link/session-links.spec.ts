@@ -26,7 +26,7 @@ class Harness {
       return link;
     },
     (link) => this.reported.push(link),
-    new PrincipalQuota(new MemoryQuotas(), { name: 'processes', limit: 2, what: 'child processes' }),
+    new PrincipalQuota(new MemoryQuotas(), { name: 'processes', limit: 2, noun: 'child processes' }),
   );
 }
 

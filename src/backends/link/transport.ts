@@ -44,7 +44,7 @@ export interface LinkTransport extends Transport {
 
   /**
    * Sends one message that is already text; `requestId` is given when it is a request. Rejects with a TransportError
-   * when the message cannot be delivered or, over HTTP, when the server does not respond to it.
+   * when the message cannot be delivered or, over HTTP, when the server does not respond.
    */
   sendText(text: string, requestId?: RequestId): Promise<void>;
 

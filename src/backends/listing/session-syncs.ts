@@ -4,7 +4,7 @@ import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link, LinkRequest } from '../link/link.js';
 import { SESSION_LIST_LIMITS } from './list-limits.js';
 import { ListingSync, type SyncEvents } from './listing-sync.js';
-import { SharedLists } from './shared-lists.js';
+import { ListDeduplicator } from './list-deduplicator.js';
 
 interface SessionSyncEvents {
   /** A list of the session was fetched. Resolves when the catalog of the session has it. */
@@ -17,7 +17,7 @@ interface SessionSyncEvents {
 /** Keeps the listings of all sessions that have a link of their own to one server. */
 export class SessionSyncs {
   private readonly bySession = new Map<string, ListingSync>();
-  private readonly lists = new SharedLists();
+  private readonly deduplicator = new ListDeduplicator();
 
   constructor(
     private readonly server: string,
@@ -59,7 +59,7 @@ export class SessionSyncs {
     const sync = new ListingSync(this.server, events, this.send, {
       limits: SESSION_LIST_LIMITS,
       onTruncated: () => this.events.truncated(),
-      share: (lists) => this.lists.share(lists, this.sharedListing()),
+      deduplicate: (lists) => this.deduplicator.deduplicate(lists, this.sharedListing()),
     });
     this.bySession.set(owner.id, sync);
     const removeListener = owner.onClose(() => {

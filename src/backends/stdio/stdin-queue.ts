@@ -55,13 +55,13 @@ export class StdinQueue {
     });
   }
 
-  /** Accepts no more lines, and ends the stream after those that are queued. */
+  /** Accepts no more lines, and ends the stream after the queued lines. */
   end(reason: string): void {
     this.closeReason ??= reason;
     this.flush();
   }
 
-  /** Rejects waiting lines with `fault`, and the blocked batch with `broken`: the child may have read a part of it. */
+  /** Rejects waiting lines with `fault`, and the blocked batch with `broken`, because the child may have read a part. */
   fail(reason: string, fault: TransportFault): void {
     this.closeReason = reason;
     clearTimeout(this.blockedTimer);

@@ -28,8 +28,8 @@ export interface SectionShape {
   readonly kind: 'section';
   /** The forms of the mapping: one, or several that exclude each other. */
   readonly types: readonly SectionType[];
-  /** Selects the form by the keys that are present. */
-  readonly choose: (keys: ReadonlyMap<string, unknown>) => SectionType;
+  /** Selects the form by the given keys. */
+  readonly choose: (given: ReadonlyMap<string, unknown>) => SectionType;
 }
 
 export interface ListShape {

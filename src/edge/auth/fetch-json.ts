@@ -3,7 +3,7 @@ import { Client, request } from 'undici';
 import { egressOf } from '../../backends/http/egress.js';
 import { EgressProxies } from '../../config/egress-proxies.js';
 
-/** Far above those of a key set, which has a few thousand bytes. */
+/** Far above the size of a key set, which has a few thousand bytes. */
 const LIMITS = { maxBytes: 262_144, maxDepth: 16, maxMembers: 20_000 };
 
 const CONNECT_TIMEOUT_MS = 5000;

@@ -3,8 +3,8 @@ import type { JwtSettings } from '../../config/jwt-settings.js';
 import { ALL_PROJECTS, grantsOf, type Principal } from '../../mcp/principal.js';
 
 /**
- * Returns the projects that the token grants: those of the configuration, which every token grants, and those in its
- * projects claim. "All projects" in the claim counts only with `allowAllProjects`.
+ * Returns the projects that the token grants: the projects in the configuration, which every token grants, and the projects
+ * in its projects claim. "All projects" in the claim counts only with `allowAllProjects`.
  */
 export function grantsIn(claims: JWTPayload, settings: JwtSettings): Principal['grants'] {
   const claimed = wordsOf(claims[settings.projectsClaim]);

@@ -137,7 +137,7 @@ function isNestedDeeper(text: string, maxDepth: number): boolean {
   return false;
 }
 
-/** Whether the text has more than `max` opening brackets. Most short texts do not, and need not be read for it. */
+/** Whether the text has more than `max` opening brackets. Most short texts are too short for that, and are not read. */
 function hasMoreBrackets(text: string, max: number): boolean {
   let left = max;
   for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) if (--left < 0) return true;

@@ -1,8 +1,8 @@
 export type Listener<Args extends readonly unknown[]> = (...args: Args) => void;
 
 /**
- * The listeners of one event. `emit` calls each of them once, lowest `order` first, and those of equal order as they
- * were added. It calls the listeners present when it begins, except those removed meanwhile.
+ * The listeners of one event. `emit` calls each listener once, lowest `order` first; listeners of equal order in the
+ * order of their addition. A listener that is added meanwhile is not called, nor is one that is removed meanwhile.
  *
  * All listeners are called even if one throws. Its error goes to `onError`; without `onError`, `emit` throws the first
  * error after the last call.

@@ -48,7 +48,8 @@ export function isSecretName(name: string): boolean {
 
 /**
  * Whether a configured value must be removed from logs and responses wherever it occurs. Words, addresses, regions, paths
- * and the like are not, because ordinary text contains them. `names` are the names under which it is configured.
+ * and the like are no secrets, because ordinary text contains them. `names` are the names under which the value is
+ * configured.
  */
 export function isSecretValue(value: string, names: readonly string[]): boolean {
   if (WORD.test(value) || isAddress(value) || OPTION.test(value)) return false;
@@ -84,5 +85,5 @@ const isRelativePath = (text: string): boolean =>
 /** An IP address, with port or prefix length. */
 function isAddress(text: string): boolean {
   const host = text.replace(/(:\d{1,5}|\/\d{1,3})$/, '').replace(/^\[(.*)\]$/, '$1');
-  return [text, host].some((one) => IPV4.test(one) || IPV6.test(one));
+  return [text, host].some((address) => IPV4.test(address) || IPV6.test(address));
 }

@@ -60,7 +60,7 @@ export class IterationBudget {
   private readonly reset = (): void => {
     this.isResetScheduled = false;
     this.spentMs = 0;
-    // Scheduled before any work runs: an error in one piece of work must not stop the others.
+    // Scheduled before any work runs: an error in one piece of work must not stop the next piece.
     if (this.waiting.length > 0) this.scheduleReset();
     while (this.waiting.length > 0 && this.spentMs < BUDGET_MS) this.run(this.waiting.shift()!);
   };

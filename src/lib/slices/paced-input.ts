@@ -1,6 +1,6 @@
 import { inputBudget, type IterationBudget } from './iteration-budget.js';
 
-/** The source of the pieces, which delivers none while it is paused, except those that it has read already. */
+/** The source of the pieces. While it is paused, it delivers only pieces that it has read already. */
 interface InputSource {
   pause(): void;
   resume(): void;

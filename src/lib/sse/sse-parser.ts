@@ -40,7 +40,7 @@ export class EventStreamParser<Data> {
   /** The last `retry` field: the delay before a reconnect. */
   retryMs: number | undefined;
   private readonly line: BoundedBuffer;
-  /** What the incomplete line is; undefined until enough of it has arrived. The value of a data line is in `data`. */
+  /** The kind of the incomplete line; undefined until enough bytes have arrived. The value of a data line is in `data`. */
   private lineKind: 'data' | 'other' | undefined;
   private hasData = false;
   private type = '';

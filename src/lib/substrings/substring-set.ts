@@ -14,7 +14,7 @@ export class SubstringSet {
   private readonly suffix: number[] = [0];
   /** By state: the length of the longest word that ends there, otherwise 0. */
   private readonly longest: number[] = [0];
-  /** By code unit: 1 when a word begins with it. Most of a text is skipped with this table alone. */
+  /** By code unit: 1 when a word begins with this code unit. Most of a text is skipped with this table alone. */
   private readonly isFirst = new Uint8Array(0x10000);
 
   constructor(words: Iterable<string>) {

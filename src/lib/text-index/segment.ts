@@ -84,7 +84,7 @@ export class Segment<Item> {
     return list.size;
   }
 
-  /** Reads the postings of a term into `list`, without those of removed documents. */
+  /** Reads the postings of a term into `list`, without postings of removed documents. */
   read(term: number, list: PostingList): void {
     this.postings.read(term, list);
     const { removed } = this;
@@ -163,7 +163,7 @@ export class KindTable {
     return number;
   }
 
-  /** By kind, 1 for those that pass the test. */
+  /** By number of the kind: 1 if the kind passes the test. */
   passing(test: (name: string) => boolean): Uint8Array {
     return Uint8Array.from(this.names, (name) => (test(name) ? 1 : 0));
   }

@@ -55,7 +55,7 @@ export class TermDictionary {
   /** The id of a term whose rank is in the range, if it has one. */
   idOf(term: string, { from, to }: RankRange): number | undefined {
     this.key.write(term);
-    const rank = partitionPoint(from, to, (each) => this.isBeforeKey(this.idAt(each)));
+    const rank = partitionPoint(from, to, (candidate) => this.isBeforeKey(this.idAt(candidate)));
     if (rank === to) return undefined;
     const id = this.idAt(rank);
     return this.isKey(id) ? id : undefined;
@@ -66,7 +66,7 @@ export class TermDictionary {
     return this.isKey(id);
   }
 
-  /** The ids of terms within one edit of this one that have the same first letter. */
+  /** The ids of terms that differ from `term` by one edit and have the same first letter. */
   fuzzyMatches(term: string): number[] {
     const { from, to } = this.prefixRange(String.fromCodePoint(term.codePointAt(0)!));
     this.key.write(term);

@@ -45,7 +45,7 @@ export type MatchMode = 'fuzzy' | 'no-fuzzy';
 /** Scores documents for one term of a query. */
 export class TermScorer<Item> {
   private readonly found = new Map<Segment<Item>, CountedMatches>();
-  /** How much the term tells about a document, whether a document has it or not. */
+  /** How rare the term is: its inverse document frequency, or that of its variants if no document has the term. */
   information = 0;
   private weight = 0;
   private variantWeight = 0;
@@ -61,12 +61,12 @@ export class TermScorer<Item> {
     this.commonPrefix = term.forms.reduce(commonPrefix, term.text);
   }
 
-  /** Finds the term in a segment, once. */
+  /** Finds the term in a segment, unless that was done before. */
   lookUp(segment: Segment<Item>): void {
     if (!this.found.has(segment)) this.found.set(segment, this.withCounts(segment, this.findIn(segment)));
   }
 
-  /** Weighs the term by its frequency in exactly these segments, which have `documents` documents. */
+  /** Computes the weight of the term from its frequency in these segments, which have `documents` documents in total. */
   computeWeights(segments: readonly Segment<Item>[], documents: number, match: MatchMode): void {
     for (const segment of segments) this.lookUp(segment);
     let [words, variants] = this.sumCounts(segments);
@@ -151,9 +151,9 @@ export class TermScorer<Item> {
   private findFormsIn(terms: TermDictionary): number[] {
     const { forms } = this.term;
     if (forms.length === 0) return [];
-    const alike = terms.prefixRange(this.commonPrefix);
-    if (alike.from === alike.to) return [];
-    return forms.flatMap((form) => terms.idOf(form, alike) ?? []);
+    const candidates = terms.prefixRange(this.commonPrefix);
+    if (candidates.from === candidates.to) return [];
+    return forms.flatMap((form) => terms.idOf(form, candidates) ?? []);
   }
 }
 

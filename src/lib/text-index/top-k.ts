@@ -56,7 +56,7 @@ export class TopK<Item> {
     this.put(at, item, score);
   }
 
-  /** Replaces the root. */
+  /** Replaces the root by this item, and restores the order of the heap. */
   private siftDown(item: Item, score: number): void {
     let at = 0;
     for (;;) {

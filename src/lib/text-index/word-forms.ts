@@ -10,7 +10,7 @@ const DOUBLED = /([bdgklmnprt])\1$/;
 
 /**
  * The other inflected forms of an English word: plural, third person, past and participle. By spelling rules alone, so
- * some forms are no words; an index does not have those.
+ * some forms are no words, and occur in no index.
  */
 export function wordFormsOf(word: string): string[] {
   if (!ENGLISH_WORD.test(word)) return [];

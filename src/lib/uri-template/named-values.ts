@@ -18,8 +18,8 @@ interface NamedValuesShape {
   readonly delimiters: Delimiters;
 }
 
-/** The name of a variable. It contains neither a delimiter nor `=`. */
-interface ValueName {
+/** A variable, with its name as character codes. The name contains neither a delimiter nor `=`. */
+interface NamedVariable {
   readonly codes: Uint16Array;
   readonly nameLength: number;
   readonly maxValueLength: number;
@@ -33,7 +33,7 @@ export class NamedValues implements ExpressionMatcher {
   private readonly prefix: number;
   private readonly separator: number;
   private readonly delimiters: Delimiters;
-  private readonly names: readonly ValueName[];
+  private readonly names: readonly NamedVariable[];
   private readonly isLimited: boolean;
 
   constructor(shape: NamedValuesShape, variables: readonly Variable[]) {
@@ -44,7 +44,7 @@ export class NamedValues implements ExpressionMatcher {
     this.isLimited = this.names.some(({ maxValueLength }) => maxValueLength < Infinity);
   }
 
-  /** Goes backwards from delimiter to delimiter, because a pair can begin only after one. */
+  /** Goes backwards from delimiter to delimiter, because a pair can begin only after a delimiter. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const { prefix, separator, delimiters } = this;
     const { codes } = subject;
@@ -61,8 +61,8 @@ export class NamedValues implements ExpressionMatcher {
         const end = at + nameLength;
         if (ends[end] === 1 || (end === delimiter && isFollowedByPair)) return true;
         if (codes[end] !== EQUALS) return false;
-        const near = nearest[end + 1]!;
-        if (near <= delimiter && fits(counts, end + 1, near, maxValueLength)) return true;
+        const nearestEnd = nearest[end + 1]!;
+        if (nearestEnd <= delimiter && fits(counts, end + 1, nearestEnd, maxValueLength)) return true;
         return isFollowedByPair && fits(counts, end + 1, delimiter, maxValueLength);
       });
     for (let at = delimiter; at >= 0; at--) {
@@ -98,7 +98,7 @@ export class NamedValues implements ExpressionMatcher {
 }
 
 /** Each name once, with the largest `maxLength` of the variables of that name. */
-function namesOf(variables: readonly Variable[]): ValueName[] {
+function namesOf(variables: readonly Variable[]): NamedVariable[] {
   const longest = new Map<string, number>();
   for (const { name, maxLength } of variables) longest.set(name, Math.max(maxLength, longest.get(name) ?? 0));
   return [...longest].map(([name, maxValueLength]) => ({

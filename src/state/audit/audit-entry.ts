@@ -41,9 +41,9 @@ export function serializeEntry(
 ): string {
   const { actor, action, target, outcome, requestId, change } = event;
   const members = { actor, action, target, outcome, requestId, change };
-  const own = { seq: end.seq + 1, time: time.toISOString() };
+  const position = { seq: end.seq + 1, time: time.toISOString() };
   const noted = notes.length > 0 ? { notes } : {};
-  const body = JSON.stringify({ ...own, ...members, ...noted, prev: end.hash });
+  const body = JSON.stringify({ ...position, ...members, ...noted, prev: end.hash });
   return `${body.slice(0, -1)},"hash":"${sha256(body)}"}`;
 }
 

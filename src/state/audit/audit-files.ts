@@ -5,6 +5,7 @@ import { errnoOf } from '../storage-failure.js';
 /** The files of an audit log. Full files get increasing numbers, so a name is never used for a second file. */
 export class AuditFiles {
   readonly directory: string;
+  /** Path of the file with the last written entry: see `readHead`. */
   readonly head: string;
 
   constructor(readonly current: string) {
@@ -12,10 +13,12 @@ export class AuditFiles {
     this.head = `${current.replace(/\.jsonl$/, '')}.head`;
   }
 
+  /** Path of a full file. */
   full(number: number): string {
     return `${this.current}.${number}`;
   }
 
+  /** Path of the file that keeps an incomplete line, which a crash has left. */
   torn(time: Date): string {
     return `${this.current}.torn-${time.toISOString().replaceAll(':', '-')}`;
   }

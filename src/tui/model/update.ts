@@ -159,9 +159,9 @@ function withPreview(
 }
 
 /** Scrolls to the selected rows, and moves the focus out of an empty second list. */
-function withSelectionsInView(given: Model): Model {
-  const definition = panelDefinition(given.panel);
-  const model = definition.second ? withoutEmptySection(given, definition.second.list) : given;
+function withSelectionsInView(before: Model): Model {
+  const definition = panelDefinition(before.panel);
+  const model = definition.second ? withoutEmptySection(before, definition.second.list) : before;
   const { mainRows, secondRows } = computeLayout(model);
   const next = withList(model, definition.main, (list) => withSelectionInView(list, mainRows));
   return definition.second

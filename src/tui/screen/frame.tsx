@@ -116,12 +116,12 @@ function describeAction(action: PendingAction): string {
 /** The keys that work now. Help and quit always fit; others are left out if there is no room. */
 export function KeyLine({ model, width }: Props) {
   const { keys, always } = keysFor(model);
-  let room = width - always.reduce((sum, each) => sum + labelWidth(each), 0);
+  let room = width - always.reduce((sum, label) => sum + labelWidth(label), 0);
   const fitting: KeyLabel[] = [];
-  for (const each of keys) {
-    room -= labelWidth(each);
+  for (const label of keys) {
+    room -= labelWidth(label);
     if (room < 0) break;
-    fitting.push(each);
+    fitting.push(label);
   }
   const line = [...fitting, ...always].flatMap(([key, label]) => [
     span(` ${key}`, 'accent'),

@@ -29,7 +29,7 @@ export function parseKeys(input: string, key: Key): readonly string[] {
   return Array.from(input, (letter) => CONTROLS[letter] ?? keyOfCharacter(letter));
 }
 
-/** A control character within a chunk: Ink decodes it only if it is a chunk of its own. */
+/** The key of a character within a chunk. Ink decodes a control character only if it is the whole chunk. */
 function keyOfCharacter(letter: string): string {
   const code = letter.codePointAt(0)!;
   return code < 0x20 ? `ctrl-${String.fromCodePoint(code + 0x60)}` : letter;

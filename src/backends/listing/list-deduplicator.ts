@@ -7,22 +7,22 @@ import type { Lists } from './list-kinds.js';
 
 type List = readonly Definition[] | readonly ResourceTemplate[] | ResourceList;
 
-/** Lists of sessions by digest: equal lists of one server are in memory once. */
-export class SharedLists {
+/** Keeps equal lists of the sessions at one server in memory only once. */
+export class ListDeduplicator {
   private readonly byDigest = new Map<string, WeakRef<List>>();
-  private readonly unused = new FinalizationRegistry((digest: string) => {
+  private readonly finalizers = new FinalizationRegistry((digest: string) => {
     if (!this.byDigest.get(digest)?.deref()) this.byDigest.delete(digest);
   });
 
-  /** `sharedListing` is the listing of the shared link, whose lists are preferred. */
-  share(lists: Partial<Lists>, sharedListing: Lists | undefined): Partial<Lists> {
-    const shared: Record<string, List> = {};
+  /** Replaces lists by equal ones: by those of the shared link, or of another session. */
+  deduplicate(lists: Partial<Lists>, sharedListing: Lists | undefined): Partial<Lists> {
+    const deduplicated: Record<string, List> = {};
     for (const [kind, list] of Object.entries(lists) as [keyof Lists, List][])
-      shared[kind] = this.shareList(kind, list, sharedListing?.[kind]);
-    return shared;
+      deduplicated[kind] = this.deduplicateList(kind, list, sharedListing?.[kind]);
+    return deduplicated;
   }
 
-  private shareList(kind: keyof Lists, list: List, sharedList: List | undefined): List {
+  private deduplicateList(kind: keyof Lists, list: List, sharedList: List | undefined): List {
     if (isUnknown(kind, list)) return list;
     if (sharedList && isSameList(list, sharedList)) return sharedList;
     const hash = createHash('sha256').update(kind);
@@ -31,7 +31,7 @@ export class SharedLists {
     const known = this.byDigest.get(digest)?.deref();
     if (known) return known;
     this.byDigest.set(digest, new WeakRef(list));
-    this.unused.register(list, digest);
+    this.finalizers.register(list, digest);
     return list;
   }
 }
