@@ -6,8 +6,9 @@ import { refuseAdmin } from './admin/problem.filter.js';
 import { SecretRedactor } from './admin/secret-redactor.js';
 import { AppModule } from './app.module.js';
 import { Backends } from './backends/backends.service.js';
-import { configFile } from './config/config-path.js';
+import { configFile, type ConfigFile } from './config/config-path.js';
 import { fingerprintOf } from './config/config-reloader.js';
+import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { LiveConfig } from './config/live-config.js';
 import { configLoader } from './config/load-config.js';
 import { listenError } from './config/start-error.js';
@@ -75,26 +76,35 @@ export async function serve(options: { readonly config?: string | undefined }): 
   await app.listen(config.http.port, config.http.host).catch((error: unknown) => {
     throw listenError(error, config.http);
   });
+  app.get(Backends).startServers();
+  await announce(app, { file, config, logger, output });
+}
+
+interface Announcement {
+  readonly file: ConfigFile;
+  readonly config: GatehouseConfig;
+  readonly logger: JsonLogger;
+  readonly output: LogOutput;
+}
+
+/** Says where the gateway listens: in one line to stdout, with more to a terminal. */
+async function announce(
+  app: NestFastifyApplication,
+  { file, config, logger, output }: Announcement,
+): Promise<void> {
+  const { path } = file;
   const exists = existsSync(path);
   if (!exists)
     logger.warn({ message: 'no configuration file: started without servers', path, fix: 'gatehouse init' });
-  app.get(Backends).startServers();
   const url = await app.getUrl();
   // Without a listener, a write to a pipe that the parent process has closed would end the gateway.
   process.stdout.on('error', () => {});
   process.stdout.write(`Gatehouse ${VERSION} listens on ${url}/mcp\n`, output.countFailure);
-  if (process.stderr.isTTY) void writeBanner(app, output, { url, file: { ...file, exists }, config });
-}
-
-/** For a terminal: where things are, and after the first sync how many servers are up. */
-async function writeBanner(
-  app: NestFastifyApplication,
-  output: LogOutput,
-  facts: Omit<Parameters<typeof bannerText>[0], 'program'>,
-): Promise<void> {
+  if (!process.stderr.isTTY) return;
   const program = programName(process.argv[1]);
-  output.write(bannerText({ ...facts, program }));
-  await app.get(StartupProgress).whenComplete;
-  const servers = Array.from(app.get(Backends).all(), (backend) => backend.status());
-  output.write(firstSyncText(servers, program));
+  output.write(bannerText({ url, file: { ...file, exists }, config, program }));
+  void app.get(StartupProgress).whenComplete?.then(() => {
+    const servers = Array.from(app.get(Backends).all(), (backend) => backend.status());
+    output.write(firstSyncText(servers, program));
+  });
 }

@@ -37,10 +37,10 @@ describe('bannerText', () => {
   });
 });
 
-describe('firstSyncText', () => {
-  const servers = (...states: ('ready' | 'retrying')[]) =>
-    states.map((state, index) => ({ id: `s${index}`, state }));
+const servers = (...states: ('ready' | 'retrying')[]) =>
+  states.map((state, index) => ({ id: `s${index}`, state }));
 
+describe('firstSyncText', () => {
   it.each([
     [servers(), ''],
     [servers('ready', 'ready'), '  servers      2 up\n'],

@@ -27,7 +27,7 @@ function cloneWith(npm: string): () => { code: number | null; stdout: string; st
 
 describe('npm start', () => {
   it('says on stderr that it builds, and only if it builds', () => {
-    const start = cloneWith(`echo 'process.stdout.write("listens\\n");' > dist/main.js`);
+    const start = cloneWith(`echo 'console.log("listens");' > dist/main.js`);
     const first = start();
     expect(first).toMatchObject({ code: 0, stdout: 'listens\n' });
     expect(first.stderr).toMatch(BUILDING);

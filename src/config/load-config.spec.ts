@@ -31,11 +31,11 @@ describe('loadConfig', () => {
   });
 
   it.each([
-    ['does not exist', join(directory, 'none.yaml'), 'ENOENT'],
-    ['is a directory', directory, 'EISDIR'],
-  ])('refuses a file that %s', (_why, path, code) => {
+    ['does not exist', join(directory, 'none.yaml'), 'ENOENT', 'does not exist'],
+    ['is a directory', directory, 'EISDIR', 'cannot be read: EISDIR'],
+  ])('refuses a file that %s', (_why, path, code, what) => {
     const error = errorOf(() => loadConfig({ path, env: {} }));
-    expect(error.problems).toEqual([{ path, what: expect.stringContaining(`cannot be read: ${code}`) }]);
+    expect(error.problems).toEqual([{ path, what: expect.stringContaining(what) }]);
     expect(error.cause).toHaveProperty('code', code);
   });
 });

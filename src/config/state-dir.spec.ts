@@ -4,7 +4,6 @@ import { describe, expect, it } from '@jest/globals';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { unprivileged } from '../../test/kit/state-unprivileged.js';
 import { tempDir } from '../../test/kit/temp-dir.js';
-import { StartError } from './start-error.js';
 import { StateDir } from './state-dir.js';
 
 describe('StateDir', () => {
@@ -51,7 +50,7 @@ describe('StateDir.requireWritable', () => {
 
   it('throws one sentence that names the directory and what to do', async () => {
     const readOnly = tempDir();
-    const file = join(tempDir(), 'file');
+    const file = join(readOnly, 'file');
     writeFileSync(file, '');
     chmodSync(readOnly, 0o500);
     await unprivileged(readOnly, () => {
@@ -62,10 +61,8 @@ describe('StateDir.requireWritable', () => {
         [join(readOnly, 'state'), 'EACCES'],
       ] as const)
         expect(() => new StateDir(path).requireWritable()).toThrow(
-          new StartError(
-            `cannot write to stateDir ${path} (${code}): give this user the right to write there, ` +
-              'or choose another directory with stateDir or GATEHOUSE__STATEDIR',
-          ),
+          `cannot write to stateDir ${path} (${code}): give this user the right to write there, ` +
+            'or choose another directory with stateDir or GATEHOUSE__STATEDIR',
         );
       return Promise.resolve();
     });

@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { StartError } from './start-error.js';
 
@@ -16,11 +16,13 @@ export class StateDir {
   requireWritable(): void {
     try {
       this.make();
-      accessSync(this.path, constants.W_OK | constants.X_OK);
+      // access(2) checks the real user, and a write the effective one.
+      rmdirSync(mkdtempSync(join(this.path, '.write-check-')));
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
+      const remedy = code === 'ENOSPC' ? 'free space' : 'give this user the right to write';
       throw new StartError(
-        `cannot write to stateDir ${this.path} (${code}): give this user the right to write there, ` +
+        `cannot write to stateDir ${this.path} (${code}): ${remedy} there, ` +
           'or choose another directory with stateDir or GATEHOUSE__STATEDIR',
         { cause },
       );

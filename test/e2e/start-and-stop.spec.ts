@@ -1,7 +1,7 @@
 import { spawn, type StdioOptions } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../kit/cleanup.js';
 import { Gateway, launchGateway, startGateway, writeConfig } from '../kit/gateway.js';
@@ -134,7 +134,7 @@ describe('start', () => {
     const { PATH, HOME } = process.env;
     const env = { PATH, HOME, GATEHOUSE__HTTP__PORT: '0', GATEHOUSE__SHUTDOWN__ACCEPTMS: '0' };
     const stdio: StdioOptions = ['ignore', 'pipe', 'pipe'];
-    const gateway = new Gateway(spawn(NODE, [resolve(MAIN)], { cwd, env, stdio }));
+    const gateway = new Gateway(spawn(NODE, [join(process.cwd(), MAIN)], { cwd, env, stdio }));
     await gateway.listening();
     await gateway.logged({
       level: 'warn',
@@ -148,7 +148,7 @@ describe('start', () => {
     const config = { mcpServers: { late: server.http } };
     writeFileSync(join(cwd, 'config/gatehouse.yaml'), JSON.stringify(config));
     await gateway.listed({ tools: ['late'] });
-    await gateway.stop();
+    expect((await gateway.stop()).code).toBe(0);
   });
 
   it('on a terminal writes a banner, and after the first sync how many servers are up and failing', async () => {
@@ -159,14 +159,14 @@ describe('start', () => {
     const size = { columns: 160, rows: 40 };
     const terminal = PseudoTerminal.run([NODE, MAIN, '--config', file], size, env);
     await terminal.shows(/ {2}servers +1 up, 1 failing: absent \(node dist\/main\.js servers ls\)/);
-    for (const text of [
+    for (const expected of [
       /listens on http:\/\/127\.0\.0\.1:\d+\/mcp/,
       `  config file  ${file}`,
       /admin page {3}http:\/\/127\.0\.0\.1:\d+\/admin\/docs/,
       `  admin token  ${join(dirname(file), 'state', 'admin-token')}`,
       `  terminal UI  node dist/main.js tui --config ${file}`,
     ])
-      await terminal.shows(text);
+      await terminal.shows(expected);
     terminal.type('\x03');
     await within('the gateway to exit', terminal.exited);
   });
