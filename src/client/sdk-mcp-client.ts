@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { McpError, ResultSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
+import { endpointUrl } from '../start-page/client-setup.js';
 import { VERSION } from '../version.js';
 import { GatewayProblem, unreachable } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
@@ -39,8 +40,7 @@ export class SdkMcpClient {
   ) {}
 
   static async connect({ url, key }: GatewayTarget, project?: string): Promise<SdkMcpClient> {
-    const endpoint =
-      project === undefined ? `${url}/mcp` : `${url}/projects/${encodeURIComponent(project)}/mcp`;
+    const endpoint = endpointUrl(url, project);
     const client = new Client({ name: 'gatehouse-cli', title: 'Gatehouse command line', version: VERSION });
     const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
     const transport = new StreamableHTTPClientTransport(new URL(endpoint), { requestInit: { headers } });

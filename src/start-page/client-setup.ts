@@ -4,13 +4,18 @@ export type ClientName = (typeof CLIENT_NAMES)[number];
 
 /** What a client needs to reach the gateway. */
 export interface ClientTarget {
-  /** The URL of the MCP endpoint. */
-  readonly endpoint: string;
+  /** The URL of the gateway, without a final slash. */
+  readonly url: string;
+  readonly project?: string | undefined;
   /** Whether the gateway requires a client key. */
   readonly needsKey: boolean;
   /** The command and first arguments of `gatehouse stdio`, for clients that speak only stdio. */
   readonly bridge: readonly [command: string, ...args: string[]];
 }
+
+/** The URL of the MCP endpoint, of one project or of all servers. */
+export const endpointUrl = (url: string, project: string | undefined): string =>
+  project === undefined ? `${url}/mcp` : `${url}/projects/${encodeURIComponent(project)}/mcp`;
 
 export interface ClientSetup {
   readonly title: string;
@@ -27,14 +32,23 @@ export interface ClientSetup {
 /** Name of the entry in the configuration of a client. */
 const ENTRY = 'gatehouse';
 const KEY_VARIABLE = 'GATEHOUSE_KEY';
+/** Claude Desktop has no variables: its file contains the key. */
+export const KEY_PLACEHOLDER = '<client key>';
 const KEY_NOTE = `Set ${KEY_VARIABLE} to a client key, which \`gatehouse key create\` creates.`;
 
 /** Project files are often shared, so they refer to the key and do not contain it. */
 const headersWith = (reference: string, needsKey: boolean): object =>
   needsKey ? { headers: { Authorization: `Bearer ${reference}` } } : {};
 
-const SETUPS: Readonly<Record<ClientName, (target: ClientTarget) => ClientSetup>> = {
-  'claude-code': ({ endpoint, needsKey }) => ({
+const desktopNote = (needsKey: boolean): string =>
+  [
+    'Settings → Developer → Edit Config opens the file.',
+    ...(needsKey ? [`Replace ${KEY_PLACEHOLDER} by a key that \`gatehouse key create\` creates.`] : []),
+    'Restart Claude Desktop afterwards.',
+  ].join(' ');
+
+const SETUPS: Readonly<Record<ClientName, (target: ClientTarget, endpoint: string) => ClientSetup>> = {
+  'claude-code': ({ needsKey }, endpoint) => ({
     title: 'Claude Code',
     command: `claude mcp add --transport http ${ENTRY} ${endpoint}${needsKey ? ` --header "Authorization: Bearer $${KEY_VARIABLE}"` : ''}`,
     file: '.mcp.json',
@@ -45,7 +59,7 @@ const SETUPS: Readonly<Record<ClientName, (target: ClientTarget) => ClientSetup>
     },
     ...(needsKey && { note: KEY_NOTE }),
   }),
-  cursor: ({ endpoint, needsKey }) => ({
+  cursor: ({ needsKey }, endpoint) => ({
     title: 'Cursor',
     file: '~/.cursor/mcp.json',
     config: {
@@ -53,7 +67,7 @@ const SETUPS: Readonly<Record<ClientName, (target: ClientTarget) => ClientSetup>
     },
     ...(needsKey && { note: KEY_NOTE }),
   }),
-  vscode: ({ endpoint, needsKey }) => ({
+  vscode: ({ needsKey }, endpoint) => ({
     title: 'VS Code',
     file: '.vscode/mcp.json',
     config: {
@@ -68,25 +82,26 @@ const SETUPS: Readonly<Record<ClientName, (target: ClientTarget) => ClientSetup>
     },
     ...(needsKey && { note: 'VS Code asks for the client key, which `gatehouse key create` creates.' }),
   }),
-  'claude-desktop': ({ endpoint, needsKey, bridge: [command, ...args] }) => ({
+  'claude-desktop': ({ url, project, needsKey, bridge: [command, ...args] }) => ({
     title: 'Claude Desktop',
     file: 'claude_desktop_config.json',
     config: {
       mcpServers: {
         [ENTRY]: {
           command,
-          args: [...args, 'stdio', '--url', endpoint],
-          ...(needsKey && { env: { [KEY_VARIABLE]: '<client key>' } }),
+          args: [...args, 'stdio', '--url', url, ...(project === undefined ? [] : ['--project', project])],
+          ...(needsKey && { env: { [KEY_VARIABLE]: KEY_PLACEHOLDER } }),
         },
       },
     },
-    note: `Settings → Developer → Edit Config opens the file.${needsKey ? ' Replace <client key>: `gatehouse key create` creates one.' : ''} Restart Claude Desktop afterwards.`,
+    note: desktopNote(needsKey),
   }),
-  inspector: ({ endpoint, needsKey }) => ({
+  inspector: ({ needsKey }, endpoint) => ({
     title: 'MCP Inspector',
     command: `npx @modelcontextprotocol/inspector --transport http --server-url ${endpoint}`,
     ...(needsKey && { note: 'Enter the client key under Authentication.' }),
   }),
 };
 
-export const clientSetup = (name: ClientName, target: ClientTarget): ClientSetup => SETUPS[name](target);
+export const clientSetup = (name: ClientName, target: ClientTarget): ClientSetup =>
+  SETUPS[name](target, endpointUrl(target.url, target.project));

@@ -5,7 +5,7 @@ import { Backends } from '../backends/backends.service.js';
 import { LiveConfig } from '../config/live-config.js';
 import { START_PAGE_HEADERS, startPage } from './start-page.js';
 
-const MCP_PATH = /^(?:\/projects\/[A-Za-z0-9_.-]+)?\/mcp$/;
+const PROJECT_PATH = /^\/projects\/([A-Za-z0-9_.-]+)\/mcp(?:\?|$)/;
 
 /**
  * The page for a browser. `GatewayServer` also routes a browser's `GET /mcp` here. It is public; the state of the servers is
@@ -27,10 +27,9 @@ export class StartPageController {
   ): Promise<string> {
     reply.headers(START_PAGE_HEADERS);
     const isAllowed = (await this.access.check(request.raw)) === 'allowed';
-    const [path = ''] = request.originalUrl.split('?', 1);
     return startPage({
       url: urlOf(request),
-      path: MCP_PATH.test(path) ? path : '/mcp',
+      project: PROJECT_PATH.exec(request.originalUrl)?.[1],
       needsKey: this.live.current.auth.isConfigured,
       servers: isAllowed
         ? Array.from(this.backends.all(), (backend) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { escapeHtml, START_PAGE_HEADERS, startPage, type StartPageFacts } from './start-page.js';
 
 const page = (facts: Partial<StartPageFacts> = {}): string =>
-  startPage({ url: 'http://127.0.0.1:3000', path: '/mcp', needsKey: false, servers: [], ...facts });
+  startPage({ url: 'http://127.0.0.1:3000', needsKey: false, servers: [], ...facts });
 
 const HOSTILE = '"><script>alert(1)</script>\'&';
 
@@ -40,7 +40,7 @@ describe('startPage', () => {
   it('escapes every text', () => {
     const text = page({
       url: `http://${HOSTILE}`,
-      path: `/${HOSTILE}`,
+      project: HOSTILE,
       servers: [{ id: HOSTILE, state: HOSTILE }],
     });
     expect(text).not.toContain('<script');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { VERSION } from '../version.js';
-import { CLIENT_NAMES, clientSetup, type ClientSetup } from './client-setup.js';
+import { CLIENT_NAMES, clientSetup, endpointUrl, type ClientSetup } from './client-setup.js';
 
 interface PageServer {
   readonly id: string;
@@ -10,8 +10,8 @@ interface PageServer {
 export interface StartPageFacts {
   /** The URL of the gateway, without a path. */
   readonly url: string;
-  /** The path of the MCP endpoint, with the project if the request named one. */
-  readonly path: string;
+  /** The project that the request named. */
+  readonly project?: string | undefined;
   readonly needsKey: boolean;
   /** Undefined for a client that may not read `/health`. */
   readonly servers: readonly PageServer[] | undefined;
@@ -48,8 +48,7 @@ const MAX_LISTED = 200;
 
 /** The page for a person who opens the gateway in a browser. */
 export function startPage(facts: StartPageFacts): string {
-  const endpoint = `${facts.url}${facts.path}`;
-  const target = { endpoint, needsKey: facts.needsKey, bridge: ['gatehouse'] as const };
+  const target = { ...facts, bridge: ['gatehouse'] as const };
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -61,7 +60,7 @@ export function startPage(facts: StartPageFacts): string {
 <body>
 <h1>Gatehouse <small>${escapeHtml(VERSION)}</small></h1>
 <p>One MCP endpoint in front of many Model Context Protocol servers:</p>
-<pre>${escapeHtml(endpoint)}</pre>
+<pre>${escapeHtml(endpointUrl(facts.url, facts.project))}</pre>
 <h2>Status</h2>
 ${statusHtml(facts.servers)}
 <h2>Connect a client</h2>
