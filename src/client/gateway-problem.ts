@@ -37,6 +37,14 @@ export function unreachable(url: string, error: unknown): GatewayProblem {
   });
 }
 
+/** Whether the connection was not opened, so that nothing can have arrived. */
+export function isRefusedConnection(error: unknown): boolean {
+  const { code, cause, errors } = (error ?? {}) as Failure;
+  if (code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT') return true;
+  const inner = Array.isArray(errors) ? (errors[0] as unknown) : cause;
+  return inner !== undefined && isRefusedConnection(inner);
+}
+
 interface Failure {
   readonly name?: unknown;
   readonly message?: unknown;

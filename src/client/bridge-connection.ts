@@ -1,0 +1,133 @@
+import { request, type Dispatcher } from 'undici';
+import { setTimeout as pause } from 'node:timers/promises';
+import { BoundedBuffer } from '../lib/bounded-buffer/bounded-buffer.js';
+import { SseParser } from '../lib/sse/sse-parser.js';
+import { isRefusedConnection, unreachable } from './gateway-problem.js';
+
+/** Parameters, so that specs can reach the limits. */
+export interface BridgeLimits {
+  /** Longer messages of the client are refused, those of the gateway end their stream. */
+  readonly messageBytes: number;
+  /** Requests in flight; further ones are refused, because responses of the client come on the same input. */
+  readonly requests: number;
+  /** How long a message waits for a gateway that does not listen, for example while it restarts. */
+  readonly reconnectMs: number;
+  /** After the end of stdin: time for the answers to requests in flight. Clients kill a server after two seconds. */
+  readonly drainMs: number;
+}
+
+export const BRIDGE_LIMITS: BridgeLimits = {
+  messageBytes: 64 * 1024 * 1024,
+  requests: 1000,
+  reconnectMs: 30_000,
+  drainMs: 1500,
+};
+export const RETRY_MS = 500;
+/** Longer than the interval of keep-alive comments: a connection without any byte for so long is lost. */
+const SILENCE_MS = 120_000;
+
+export type BridgeResponse = Dispatcher.ResponseData;
+
+interface SendOptions {
+  readonly body?: string;
+  readonly lastEventId?: string;
+  readonly signal?: AbortSignal;
+  /** Whether the message may arrive twice. */
+  readonly isRepeatable?: boolean;
+  /** Whether the request opens a session. */
+  readonly isInitial?: boolean;
+}
+
+/** HTTP requests of one session to the MCP endpoint of the gateway. */
+export class BridgeConnection {
+  session: string | undefined;
+  /** The negotiated protocol version. */
+  version: string | undefined;
+  private readonly ended = new AbortController();
+  readonly signal = this.ended.signal;
+
+  constructor(
+    private readonly endpoint: string,
+    private readonly key: string | undefined,
+    private readonly note: (text: string) => void,
+    private readonly limits: BridgeLimits,
+  ) {}
+
+  /** Ends all requests except those that `send` makes with a signal of their own. */
+  end(): void {
+    this.ended.abort();
+  }
+
+  /** Waits for a gateway that does not listen. A message that may have arrived is sent again only if it is repeatable. */
+  async sendPatiently(method: 'GET' | 'POST', options: SendOptions): Promise<BridgeResponse> {
+    const { reconnectMs } = this.limits;
+    const deadline = performance.now() + reconnectMs;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.send(method, options);
+      } catch (error) {
+        const problem = unreachable(this.endpoint, error);
+        const mayRepeat =
+          isRefusedConnection(error) || (options.isRepeatable === true && !this.signal.aborted);
+        if (!mayRepeat || performance.now() > deadline) throw problem;
+        if (attempt === 0) this.note(`${problem.message}; trying again for ${reconnectMs / 1000} s`);
+        await pause(RETRY_MS, undefined, { signal: this.signal });
+      }
+    }
+  }
+
+  send(method: 'GET' | 'POST' | 'DELETE', options: SendOptions): Promise<BridgeResponse> {
+    const { body, lastEventId, signal = this.signal, isInitial = false } = options;
+    const session = isInitial ? undefined : this.session;
+    const headers = {
+      accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+      'content-type': body === undefined ? undefined : 'application/json',
+      authorization: this.key === undefined ? undefined : `Bearer ${this.key}`,
+      'mcp-session-id': session,
+      'mcp-protocol-version': session === undefined ? undefined : this.version,
+      'last-event-id': lastEventId,
+    };
+    return request(this.endpoint, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      signal,
+      headersTimeout: SILENCE_MS,
+      bodyTimeout: SILENCE_MS,
+    });
+  }
+
+  /** Returns at the end of the stream or the loss of its connection. */
+  async readEvents(
+    { body }: BridgeResponse,
+    lastEventId: string,
+    deliver: (text: string) => Promise<void>,
+  ): Promise<SseParser> {
+    const events: string[] = [];
+    // The first event of a stream has no message.
+    const collect = (data: string): void => {
+      if (data.trim() !== '') events.push(data);
+    };
+    const parser = new SseParser(this.limits.messageBytes, collect, lastEventId);
+    try {
+      for await (const chunk of body) {
+        if (!parser.push(chunk as Buffer)) throw new RangeError('a message of the gateway is too long');
+        for (const data of events.splice(0)) await deliver(data);
+      }
+    } catch (error) {
+      if (error instanceof RangeError || this.signal.aborted) throw error;
+    }
+    return parser;
+  }
+
+  /** The whole body. */
+  async textOf({ body }: BridgeResponse): Promise<string> {
+    const text = new BoundedBuffer(this.limits.messageBytes);
+    for await (const chunk of body)
+      if (!text.append(chunk as Buffer)) throw new RangeError('a message of the gateway is too long');
+    return text.take().toString();
+  }
+}
+
+export const isEventStream = ({ headers }: BridgeResponse): boolean =>
+  String(headers['content-type']).startsWith('text/event-stream');

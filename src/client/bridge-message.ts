@@ -1,0 +1,47 @@
+import { isJsonObject, tryParseJson } from '../lib/json-text/json-value.js';
+
+type MessageId = string | number;
+
+/** What the bridge reads of a message; the message itself is forwarded as text. */
+export interface BridgeMessage {
+  /** The ids of its requests: one, or those of a batch. */
+  readonly requests: readonly MessageId[];
+  /** The ids of its responses. */
+  readonly responses: readonly MessageId[];
+  /** Of a single message. */
+  readonly method: string | undefined;
+  readonly result: unknown;
+}
+
+/** Undefined for a text that is not JSON. */
+export function readBridgeMessage(text: string): BridgeMessage | undefined {
+  const value = tryParseJson(text);
+  if (value === undefined) return undefined;
+  const messages = (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isJsonObject);
+  const [first] = messages;
+  return {
+    requests: idsOf(messages.filter((message) => 'method' in message)),
+    responses: idsOf(messages.filter((message) => !('method' in message))),
+    method: messages.length === 1 && typeof first?.['method'] === 'string' ? first['method'] : undefined,
+    result: first?.['result'],
+  };
+}
+
+const idsOf = (messages: readonly Readonly<Record<string, unknown>>[]): MessageId[] =>
+  messages.map(({ id }) => id).filter((id) => typeof id === 'string' || typeof id === 'number');
+
+interface BridgeError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export const errorResponse = (id: MessageId | null, error: BridgeError): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error });
+
+/** The error of a refused HTTP request: that of its JSON-RPC body, or one that names the status. */
+export function refusalIn(status: number, body: string): BridgeError {
+  const value = tryParseJson(body);
+  if (isJsonObject(value) && isJsonObject(value['error'])) return value['error'] as unknown as BridgeError;
+  return { code: -32000, message: `the gateway responded with status ${status}` };
+}

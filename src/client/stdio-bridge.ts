@@ -1,0 +1,222 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { completesWithin } from '../lib/deadlines/timeout.js';
+import { onOneLine } from '../lib/json-text/json-text.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
+import {
+  BRIDGE_LIMITS,
+  BridgeConnection,
+  isEventStream,
+  RETRY_MS,
+  type BridgeLimits,
+  type BridgeResponse,
+} from './bridge-connection.js';
+import { errorResponse, readBridgeMessage, refusalIn, type BridgeMessage } from './bridge-message.js';
+import { messageLines } from './message-lines.js';
+
+const DELETE_TIMEOUT_MS = 1000;
+const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+const UNAVAILABLE = -32000;
+
+export interface BridgeOutput {
+  /** Resolves when the reader can take more. */
+  write(line: string): Promise<void>;
+  /** A line for the log of the client. */
+  note(text: string): void;
+}
+
+/**
+ * A stdio server that forwards every message to the gateway and back as text, in both directions. It reconnects after a
+ * restart of the gateway; where the session has expired, it opens another one with the client's `initialize`.
+ */
+export class StdioBridge {
+  private readonly connection: BridgeConnection;
+  private readonly limits: BridgeLimits;
+  private readonly inFlight = new Set<Promise<void>>();
+  /** The last message that is not answered concurrently. */
+  private ordered: Promise<void> = Promise.resolve();
+  private initialize: string | undefined;
+  private renewal: Promise<void> | undefined;
+  private isListening = false;
+
+  constructor(
+    endpoint: string,
+    key: string | undefined,
+    private readonly out: BridgeOutput,
+    limits: Partial<BridgeLimits> = {},
+  ) {
+    this.limits = { ...BRIDGE_LIMITS, ...limits };
+    this.connection = new BridgeConnection(endpoint, key, (text) => out.note(text), this.limits);
+  }
+
+  /** Resolves after the end of the input, when the session is closed. */
+  async run(input: AsyncIterable<Buffer>): Promise<void> {
+    for await (const line of messageLines(input, this.limits.messageBytes)) await this.receive(line);
+    await completesWithin(Promise.all(this.inFlight), this.limits.drainMs);
+    await this.close();
+  }
+
+  /** Ends all requests and the session. */
+  async close(): Promise<void> {
+    if (this.connection.signal.aborted) return;
+    this.connection.end();
+    if (this.connection.session === undefined) return;
+    const signal = AbortSignal.timeout(DELETE_TIMEOUT_MS);
+    await this.connection
+      .send('DELETE', { signal })
+      .then(({ body }) => body.dump())
+      .catch(() => {});
+  }
+
+  /**
+   * Requests are answered concurrently; each is sent after the messages of other kinds before it, which are sent in order.
+   * The input is read on meanwhile, so that its end is noticed.
+   */
+  private async receive(line: string | undefined): Promise<void> {
+    const message = line === undefined ? undefined : readBridgeMessage(line);
+    if (line === undefined || !message) {
+      const [code, problem] =
+        line === undefined
+          ? [-32600, `a message has more than ${this.limits.messageBytes} bytes`]
+          : [-32700, 'not JSON'];
+      await this.out.write(errorResponse(null, { code, message: problem }));
+      return;
+    }
+    if (message.method === 'initialize' && this.connection.session === undefined) this.initialize = line;
+    if (this.inFlight.size >= this.limits.requests) {
+      if (message.requests.length > 0) {
+        const data = { code: 'Overloaded', limit: this.limits.requests };
+        await this.fail(message, { code: -31029, message: 'too many requests in flight', data });
+        return;
+      }
+      await this.ordered;
+    }
+    const exchange = this.ordered.then(() => this.exchange(line, message));
+    if (message.requests.length === 0 || message.method === 'initialize') this.ordered = exchange;
+    this.inFlight.add(exchange);
+    void exchange.finally(() => this.inFlight.delete(exchange));
+  }
+
+  /** Never rejects: a failure is the answer to the requests of the message. */
+  private async exchange(line: string, message: BridgeMessage): Promise<void> {
+    try {
+      await this.deliverAnswer(await this.post(line, message), message);
+      if (message.method === 'notifications/initialized') void this.listen();
+    } catch (error) {
+      if (!this.connection.signal.aborted)
+        await this.fail(message, { code: UNAVAILABLE, message: (error as Error).message });
+    }
+  }
+
+  private async fail({ requests }: BridgeMessage, error: Parameters<typeof errorResponse>[1]): Promise<void> {
+    if (requests.length === 0) this.out.note(error.message);
+    for (const id of requests) await this.out.write(errorResponse(id, error));
+  }
+
+  /** A tool must not run twice, so its call is sent again only if it cannot have arrived. */
+  private async post(body: string, { method, requests }: BridgeMessage): Promise<BridgeResponse> {
+    const isRepeatable = requests.length === 0 || (method !== undefined && method !== 'tools/call');
+    await this.renewal?.catch(() => {});
+    const { session } = this.connection;
+    const response = await this.connection.sendPatiently('POST', { body, isRepeatable });
+    if (response.statusCode !== 404 || session === undefined) return response;
+    await response.body.dump();
+    await this.renew(session);
+    return this.connection.sendPatiently('POST', { body, isRepeatable });
+  }
+
+  private async deliverAnswer(response: BridgeResponse, message: BridgeMessage): Promise<void> {
+    const { statusCode, headers } = response;
+    if (statusCode >= 400) {
+      await this.fail(message, refusalIn(statusCode, await this.connection.textOf(response)));
+      return;
+    }
+    const isInitialize = message.method === 'initialize';
+    if (isInitialize) this.connection.session ??= headers['mcp-session-id'] as string | undefined;
+    const open = new Set(message.requests);
+    const deliver = async (text: string): Promise<void> => {
+      const answer = readBridgeMessage(text);
+      for (const id of answer?.responses ?? []) open.delete(id);
+      if (isInitialize) this.readVersion(answer);
+      await this.out.write(onOneLine(text));
+    };
+    if (isEventStream(response)) await this.readAnswer(response, deliver, () => open.size === 0);
+    else {
+      const text = await this.connection.textOf(response);
+      if (text !== '') await deliver(text);
+    }
+    if (open.size > 0)
+      await this.fail(
+        { ...message, requests: [...open] },
+        { code: UNAVAILABLE, message: 'the connection to the gateway was lost before the answer' },
+      );
+  }
+
+  private readVersion(answer: BridgeMessage | undefined): void {
+    if (isJsonObject(answer?.result)) this.connection.version = answer.result['protocolVersion'] as string;
+  }
+
+  /** Reads the event stream of an answer, and resumes it where its connection was lost. */
+  private async readAnswer(
+    first: BridgeResponse,
+    deliver: (text: string) => Promise<void>,
+    isComplete: () => boolean,
+  ): Promise<void> {
+    let response = first;
+    for (let lastEventId = ''; ;) {
+      const parser = await this.connection.readEvents(response, lastEventId, deliver);
+      ({ lastEventId } = parser);
+      if (isComplete() || lastEventId === '') return;
+      await pause(RETRY_MS, undefined, { signal: this.connection.signal });
+      response = await this.connection.sendPatiently('GET', { lastEventId });
+      if (response.statusCode !== 200)
+        throw new Error(refusalIn(response.statusCode, await this.connection.textOf(response)).message);
+    }
+  }
+
+  /** Keeps the standalone stream of the session open until the end of the input. */
+  private async listen(): Promise<void> {
+    if (this.isListening) return;
+    this.isListening = true;
+    const { signal } = this.connection;
+    let lastEventId = '';
+    let { session } = this.connection;
+    let delayMs = RETRY_MS;
+    while (!signal.aborted) {
+      if (session !== this.connection.session) lastEventId = '';
+      ({ session } = this.connection);
+      try {
+        const response = await this.connection.send('GET', lastEventId === '' ? {} : { lastEventId });
+        if (response.statusCode === 200) {
+          const parser = await this.connection.readEvents(response, lastEventId, (text) =>
+            this.out.write(onOneLine(text)),
+          );
+          ({ lastEventId } = parser);
+          delayMs = parser.retryMs ?? RETRY_MS;
+        } else await response.body.dump();
+        if (response.statusCode === 405) return;
+        if (response.statusCode === 404 && session !== undefined) await this.renew(session);
+      } catch (error) {
+        // Otherwise the gateway does not listen, or the connection was lost.
+        if (error instanceof RangeError) lastEventId = '';
+      }
+      await pause(delayMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Opens another session for the expired one. Concurrent calls share one attempt. */
+  private renew(expired: string): Promise<void> {
+    if (!this.renewal && this.connection.session !== expired) return Promise.resolve();
+    this.renewal ??= this.openSession().finally(() => (this.renewal = undefined));
+    return this.renewal;
+  }
+
+  private async openSession(): Promise<void> {
+    const response = await this.connection.sendPatiently('POST', { body: this.initialize!, isInitial: true });
+    const text = await this.connection.textOf(response);
+    const session = response.headers['mcp-session-id'];
+    if (typeof session !== 'string') throw new Error(refusalIn(response.statusCode, text).message);
+    this.connection.session = session;
+    await (await this.connection.sendPatiently('POST', { body: INITIALIZED })).body.dump();
+    this.out.note('the session has expired; another one was opened');
+  }
+}
