@@ -8,6 +8,7 @@ import { configOption, withAdminTarget, withExamples, withKeyAndProject } from '
 import { addConfigCommands } from './config-commands.js';
 import { addGatewayCommands } from './gateway-commands.js';
 import { addLocalCommands } from './local-commands.js';
+import { addStartCommands } from './start-commands.js';
 
 /** Programs that the command line starts. They are parameters, so that their code is loaded only when they start. */
 interface Programs {
@@ -78,6 +79,7 @@ export function commandLine(programs: Programs): Command {
   addCatalogCommands(program);
   addConfigCommands(program);
   addLocalCommands(program);
+  addStartCommands(program);
   return program;
 }
 

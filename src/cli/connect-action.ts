@@ -1,0 +1,74 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { TargetOptions } from '../client/gateway-target.js';
+import { printable, printableLines } from '../client/printable.js';
+import { clientSetup, KEY_PLACEHOLDER, type ClientName } from '../start-page/client-setup.js';
+import { CommandError } from './command-error.js';
+import { mergeClientConfig } from './client-config-file.js';
+import { resolveTarget } from './gateway-session.js';
+import { Output, type OutputFormat } from './output.js';
+
+export interface ConnectOptions extends TargetOptions {
+  readonly project?: string;
+  readonly write?: boolean;
+  readonly file?: string;
+  readonly output: OutputFormat;
+}
+
+/** Prints the configuration of the client, or merges it into the client's file. */
+export async function connectClient(name: ClientName, options: ConnectOptions): Promise<void> {
+  const { url, key } = await resolveTarget(options);
+  const { project, write = false } = options;
+  const setup = clientSetup(name, { url, project, needsKey: key !== undefined, bridge: ownCommand() });
+  const out = new Output(options.output);
+  if (write) {
+    if (!setup.config)
+      throw new CommandError(`${setup.title} has no configuration file; run: ${setup.command}`);
+    const config = key === undefined ? setup.config : withKey(setup.config, key);
+    const path = options.file ?? clientFile(setup.file ?? '');
+    const outcome = mergeClientConfig(path, config);
+    if (out.format === 'json') out.json({ client: name, path, outcome });
+    else out.line(printable(`${path} ${outcome}`));
+    return;
+  }
+  if (out.format === 'json') {
+    out.json({ client: name, ...setup });
+    return;
+  }
+  const lines = [
+    ...(setup.command === undefined ? [] : [`Run: ${setup.command}`]),
+    ...(setup.config === undefined
+      ? []
+      : [
+          `${setup.command === undefined ? 'In' : 'Or in'} ${setup.file} (--write adds it):`,
+          ...printableLines(JSON.stringify(setup.config, null, 2)),
+        ]),
+    ...(setup.note === undefined ? [] : [setup.note]),
+  ];
+  for (const line of lines) out.line(printable(line));
+}
+
+/** Programs with a window do not have the PATH of a terminal, so both paths are absolute. */
+const ownCommand = (): [string, ...string[]] => [process.execPath, resolve(process.argv[1] ?? 'gatehouse')];
+
+const withKey = (config: object, key: string): Readonly<Record<string, unknown>> =>
+  JSON.parse(
+    JSON.stringify(config).replaceAll(JSON.stringify(KEY_PLACEHOLDER), () => JSON.stringify(key)),
+  ) as Record<string, unknown>;
+
+/** A file of the project, or of the user. */
+function clientFile(file: string): string {
+  if (file.startsWith('~/')) return join(homedir(), file.slice(2));
+  return file === 'claude_desktop_config.json' ? join(desktopDirectory(), file) : file;
+}
+
+function desktopDirectory(): string {
+  const { APPDATA, XDG_CONFIG_HOME } = process.env;
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'Claude');
+  if (process.platform === 'win32') return join(APPDATA ?? join(homedir(), 'AppData', 'Roaming'), 'Claude');
+  const base =
+    XDG_CONFIG_HOME !== undefined && isAbsolute(XDG_CONFIG_HOME)
+      ? XDG_CONFIG_HOME
+      : join(homedir(), '.config');
+  return join(base, 'Claude');
+}
