@@ -35,7 +35,7 @@ export function addConfigCommands(program: Command): void {
     config
       .command('import <file>')
       .description(
-        'convert the servers of Claude Desktop, Claude Code, Cursor, Windsurf or VS Code; - for stdin',
+        'convert the servers of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Cline, Roo Code or Gemini CLI; - for stdin',
       )
       .addOption(formatOption())
       .action(async (file: string, { output }: { output: ConfigFormat }) =>

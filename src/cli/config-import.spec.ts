@@ -120,4 +120,41 @@ describe('importServers', () => {
       expect(() => importServers(text, 'file.json')).toThrow('file.json');
     },
   );
+
+  it.each<[string, object, object]>([
+    ['disabled of Cline', { disabled: true, timeout: 30 }, { enabled: false, timeoutMs: 30_000 }],
+    ['enabled: false beside disabled: false', { enabled: false, disabled: false }, { enabled: false }],
+    ['disabledTools of Roo Code', { disabledTools: ['rm'] }, { tools: { disabled: ['rm'] } }],
+    [
+      'tools.disabled beside excludeTools of Gemini CLI',
+      { tools: { disabled: ['a'] }, excludeTools: ['b'] },
+      { tools: { disabled: ['a', 'b'] } },
+    ],
+    ['includeTools of Gemini CLI', { includeTools: ['read'] }, { enabled: false }],
+  ])('keeps off what %s switches off', (_what, keys, expected) => {
+    const text = JSON.stringify({ mcpServers: { s: { command: 'x', ...keys } } });
+    expect(importServers(text, 'f').config.mcpServers['s']).toEqual({ command: 'x', ...expected });
+  });
+
+  it('keeps off the servers that Gemini CLI excludes or does not allow', () => {
+    const server = { httpUrl: 'https://x/mcp' };
+    const mcpServers = { a: server, b: server, c: server };
+    const text = JSON.stringify({ mcp: { allowed: ['a', 'b'], excluded: ['b'] }, mcpServers });
+    expect(importServers(text, 'f').config.mcpServers).toEqual({
+      a: { url: 'https://x/mcp' },
+      b: { url: 'https://x/mcp', enabled: false },
+      c: { url: 'https://x/mcp', enabled: false },
+    });
+  });
+
+  it('names the keys that it leaves out', () => {
+    const s = { command: 'x', autoApprove: ['a'], trust: true, includeTools: ['a'] };
+    const { notes, problems } = importServers(JSON.stringify({ mcpServers: { s } }), 'f');
+    expect(notes).toEqual([
+      's.autoApprove: left out, no such setting',
+      's.trust: left out, no such setting',
+      expect.stringMatching(/^s\.includeTools: left out, and s is disabled/),
+    ]);
+    expect(problems).toEqual([]);
+  });
 });

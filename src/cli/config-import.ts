@@ -1,8 +1,9 @@
 import { parse } from 'yaml';
 import { ConfigError } from '../config/config-error.js';
 import { readConfig } from '../config/load-config.js';
-import { RESERVED_NAMES } from '../config/schema/shape.js';
-import { SERVER_ID } from '../config/servers-config.js';
+import { allKeysOf, RESERVED_NAMES } from '../config/schema/shape.js';
+import { SERVER_ID, SERVER_SHAPE } from '../config/servers-config.js';
+import { translateClientKey, type TranslatedKey } from '../config/source/client-keys.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 
 interface ImportResult {
@@ -18,14 +19,9 @@ type ServerDefinition = Record<string, unknown>;
 /** A string, or a comment: from two slashes to the end of the line, or between comment marks. */
 const STRING_OR_COMMENT = /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
-/** Keys with the same meaning in the configuration of the gateway. Other keys belong to the program that wrote the file. */
-const KEPT_KEYS = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
-/** Names of other programs for `url`. */
-const URL_ALIASES = ['serverUrl', 'httpUrl'];
-
 /**
- * Converts a configuration of Claude Desktop, Claude Code, Cursor, Windsurf or VS Code, which differ only in a few names.
- * Throws a RangeError if the file has no servers.
+ * Converts a configuration of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Cline, Roo Code or Gemini CLI, which
+ * differ only in a few names. What they switch off stays off. Throws a RangeError if the file has no servers.
  */
 export function importServers(text: string, file: string): ImportResult {
   const document = parseDocument(text, file);
@@ -39,7 +35,11 @@ export function importServers(text: string, file: string): ImportResult {
   for (const [name, entry] of Object.entries(servers)) {
     const id = idFor(name, mcpServers);
     if (id !== name) notes.add(`${name}: renamed to ${id}, because public names start with it`);
-    if (isJsonObject(entry)) mcpServers[id] = convertEntry(id, entry, translator, notes);
+    if (isJsonObject(entry))
+      mcpServers[id] = {
+        ...convertEntry(id, entry, translator, notes),
+        ...(isSwitchedOff(document, name) ? { enabled: false } : {}),
+      };
     else notes.add(`${name}: left out, not a server definition`);
   }
   return { config: { mcpServers }, notes: [...notes], problems: validationProblems(mcpServers) };
@@ -70,23 +70,54 @@ function convertEntry(
   translator: VariableTranslator,
   notes: Set<string>,
 ): ServerDefinition {
-  const url = entry['url'] ?? URL_ALIASES.map((name) => entry[name]).find((value) => value !== undefined);
-  const withUrl: ServerDefinition = { ...entry, ...(url === undefined ? {} : { url }) };
-  const kept = KEPT_KEYS.filter((name) => withUrl[name] !== undefined && withUrl[name] !== null);
-  const { type } = entry;
-  const isDisabled = entry['disabled'] === true || entry['enabled'] === false;
-  for (const name of Object.keys(entry).filter((key) => !isKnownKey(key)))
-    notes.add(`${id}.${name}: left out, no such setting`);
-  return {
-    // The other types follow from `command` and `url`.
-    ...(type === 'sse' ? { type } : {}),
-    ...Object.fromEntries(kept.map((name) => [name, translator.translate(withUrl[name], `${id}.${name}`)])),
-    ...(isDisabled ? { enabled: false } : {}),
-  };
+  const result: ServerDefinition = {};
+  const given = Object.entries(entry).filter(([, value]) => value !== undefined && value !== null);
+  for (const [name, value] of given) if (KNOWN_KEYS.has(name)) result[name] = value;
+  for (const [name, value] of given) {
+    const translated = KNOWN_KEYS.has(name) ? undefined : translateClientKey(name, value);
+    if (translated) setTranslated(result, translated);
+    else if (name === 'includeTools') {
+      result['enabled'] = false;
+      notes.add(
+        `${id}.includeTools: left out, and ${id} is disabled, because the gateway has no list of allowed tools; list the others in tools.disabled and enable it`,
+      );
+    } else if (!KNOWN_KEYS.has(name)) notes.add(`${id}.${name}: left out, no such setting`);
+  }
+  // The other types follow from `command` and `url`.
+  if (result['type'] !== 'sse') delete result['type'];
+  // As in these programs, a server is enabled unless it says otherwise.
+  if (result['enabled'] === true) delete result['enabled'];
+  return Object.fromEntries(
+    Object.entries(result).map(([name, value]) => [
+      name,
+      KEYS_WITH_VARIABLES.has(name) ? translator.translate(value, `${id}.${name}`) : value,
+    ]),
+  );
 }
 
-const isKnownKey = (key: string): boolean =>
-  [...KEPT_KEYS, ...URL_ALIASES, 'type', 'disabled', 'enabled'].includes(key);
+const KEYS_WITH_VARIABLES: ReadonlySet<string> = new Set(['command', 'args', 'env', 'cwd', 'url', 'headers']);
+
+/** Keys with the same meaning in the configuration of the gateway. */
+const KNOWN_KEYS: ReadonlySet<string> = new Set(allKeysOf(SERVER_SHAPE).keys());
+
+/** Switched off by one of two keys is off; lists are united; otherwise the key of the gateway is kept. */
+function setTranslated(result: ServerDefinition, { path: [key, member], value }: TranslatedKey): void {
+  if (member !== undefined) {
+    const section = { ...(isJsonObject(result[key]) ? result[key] : {}) };
+    const existing = Array.isArray(section[member]) ? (section[member] as unknown[]) : [];
+    result[key] = { ...section, [member]: [...new Set([...existing, ...(value as unknown[])])] };
+  } else if (key === 'enabled') result[key] = value === true && result[key] !== false;
+  else result[key] ??= value;
+}
+
+/** The servers that Gemini CLI leaves out: all that are excluded, and all but the allowed ones. */
+function isSwitchedOff(document: ServerDefinition, name: string): boolean {
+  const [allowed, excluded] = ['allowed', 'excluded'].map((list) => memberOf(document['mcp'], list));
+  return (
+    (Array.isArray(excluded) && excluded.includes(name)) ||
+    (Array.isArray(allowed) && !allowed.includes(name))
+  );
+}
 
 /** Translates variable references of other programs to `${NAME}`. */
 class VariableTranslator {

@@ -5,15 +5,16 @@ import { crossCheck } from './cross-checks.js';
 import { GatehouseConfig } from './gatehouse-config.js';
 import { ConfigProblems } from './problems.js';
 import { build } from './schema/build.js';
-import { sectionOf } from './schema/shape.js';
+import { sectionOf, type SectionShape } from './schema/shape.js';
 import { validate } from './schema/validate.js';
+import { CLIENT_TOP_KEYS, translateClientKeys } from './source/client-keys.js';
 import { parseConfigDocument, type ConfigDocument } from './source/document.js';
 import type { Environment } from './source/interpolate.js';
 import { applyOverrides } from './source/overrides.js';
 import { VariableResolver } from './source/variable-resolver.js';
 import { SecretCollector } from './source/secret-collector.js';
 
-const ROOT = sectionOf(GatehouseConfig);
+const ROOT: SectionShape = { ...sectionOf(GatehouseConfig), foreignKeys: CLIENT_TOP_KEYS };
 
 /** Loads and validates the file. Throws a ConfigError that lists every problem. */
 export function loadConfig({ path, env }: { path: string; env: Environment }): GatehouseConfig {
@@ -40,6 +41,7 @@ export function readConfig(input: { text: string; source: string; env: Environme
 
   const parsed = parseConfigDocument(text, source, problems);
   if (!parsed) throw new ConfigError(source, problems.list());
+  translateClientKeys(parsed, problems);
   const document = new VariableResolver(env, secrets, problems).resolve(parsed, ROOT) as ConfigDocument;
   applyOverrides(document, ROOT, env, secrets, problems);
   const config = build(ROOT, document, problems) as GatehouseConfig;

@@ -1,5 +1,6 @@
 import { HttpServerConfig } from './http-server-config.js';
 import type { TextRule, SectionShape, SectionType } from './schema/shape.js';
+import { CLIENT_SERVER_KEYS } from './source/client-keys.js';
 import { StdioServerConfig } from './stdio-server-config.js';
 
 /** One server, discriminated by `type`: `stdio`, `http` or `sse`. */
@@ -34,6 +35,7 @@ export class ServersConfig extends Map<string, ServerConfig> implements Readonly
 export const SERVER_SHAPE: SectionShape = {
   kind: 'section',
   types: [StdioServerConfig, HttpServerConfig],
+  foreignKeys: CLIENT_SERVER_KEYS,
   choose(keys): SectionType {
     if (keys.has('command')) return StdioServerConfig;
     const isRemote = keys.has('url') || keys.has('headers') || isRemoteType(keys.get('type'));

@@ -137,5 +137,5 @@ function unknownKeyMessage(name: string, type: SectionType, shape: SectionShape)
     const [requiredKey] = [...keysOf(type)].find(([, key]) => key.missingMessage !== undefined) ?? [];
     return `cannot be combined with \`${requiredKey}\``;
   }
-  return unknownKey(name, [...keysOfAllForms.keys()]);
+  return shape.foreignKeys?.get(name) ?? unknownKey(name, [...keysOfAllForms.keys()]);
 }

@@ -28,8 +28,10 @@ export interface SectionShape {
   readonly kind: 'section';
   /** The forms of the mapping: one, or several that exclude each other. */
   readonly types: readonly SectionType[];
-  /** Selects the form by the given keys. */
-  readonly choose: (given: ReadonlyMap<string, unknown>) => SectionType;
+  /** Selects the form by the keys that are present. */
+  readonly choose: (keys: ReadonlyMap<string, unknown>) => SectionType;
+  /** Keys that other programs have here, each with its problem. */
+  readonly foreignKeys?: ReadonlyMap<string, string>;
 }
 
 export interface ListShape {
