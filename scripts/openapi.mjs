@@ -158,7 +158,8 @@ async function complete(document, problems) {
   schemas.ProjectBody.additionalProperties = false;
   schemas.ServerInfo.additionalProperties = true;
   const { description } = schemas.ServerDetail.properties.definition;
-  schemas.ServerDetail.properties.definition = { ...ref('ServerDefinition'), description };
+  for (const { properties } of [schemas.ServerDetail, schemas.PatchedServer])
+    properties.definition = { ...ref('ServerDefinition'), description };
   return onOneLine({
     openapi: document.openapi,
     info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }, contact: undefined },

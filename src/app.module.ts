@@ -6,6 +6,7 @@ import type { ConfigSource } from './config/config-reloader.js';
 import { BackendsModule } from './backends/backends.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
+import { DecisionsModule } from './decisions/decisions.module.js';
 import { StateDir } from './config/state-dir.js';
 import { CompletionModule } from './completion/completion.module.js';
 import { MetaToolsModule } from './meta-tools/meta-tools.module.js';
@@ -35,6 +36,7 @@ export class AppModule {
         StateModule.forDirectory(StateDir),
         MetricsModule,
         McpModule.forRoot(tracing),
+        DecisionsModule,
         RegistryModule,
         BackendsModule,
         ProjectsModule,

@@ -8,11 +8,18 @@ import { readOpenApi } from './kit/admin-contract.js';
  */
 const MEMBERS: Readonly<Record<string, string>> = {
   CatalogItem: 'definition: object, name: string, own: string, ownName: string, server: string',
-  Config: 'at: date-time, ok: boolean, problem?: string',
+  Config: 'at: date-time, ok: boolean, overruledBy: string[], problem?: string, restartNeeded: string[]',
+  Decision:
+    'at?: date-time, by?: string, change: disabled|enabled|defined|removed|revoked, effect: applied|ignored|unused, emergency: boolean, id: string, kind: server|project|tool|key, overrules: boolean, target: string, tool?: string',
+  Decisions: 'decisions: Decision[], policy: overlay|file',
   FieldError: 'field: string, message: string',
+  Key: 'decision?: Decision, expires?: date-time, id: string, projects: string[], sessions: integer, state: revoked|active|expired',
+  Keys: 'keys: Key[]',
+  PatchedServer:
+    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, changed: string[], counts: ServerCounts, decisions?: Decision[], definition: ServerDefinition, enabled: boolean, id: string, inFlight: integer, missingCapabilities?: string[], notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
   Problem:
     'detail: string, errors?: FieldError[], requestId: string, status: integer, title: string, type: enum',
-  Project: 'description?: string, id: string, origin: config|admin, servers: string[]',
+  Project: 'decision?: Decision, description?: string, id: string, origin: config|admin, servers: string[]',
   ProjectBody: 'description?: string, servers: string[]',
   Projects: 'projects: Project[]',
   Prompts: 'nextCursor?: string, prompts: CatalogItem[]',
@@ -23,20 +30,22 @@ const MEMBERS: Readonly<Record<string, string>> = {
   ResourceTemplates: 'nextCursor?: string, resourceTemplates: ResourceTemplate[], total: integer',
   Resources: 'nextCursor?: string, resources: Resource[], total: integer',
   Server:
-    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, counts: ServerCounts, enabled: boolean, id: string, inFlight: integer, notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
+    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, counts: ServerCounts, decisions?: Decision[], enabled: boolean, id: string, inFlight: integer, notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
   ServerCounts:
     'disabledTools: integer, prompts: integer, resources: integer, templates: integer, tools: integer',
   ServerDetail:
-    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, counts: ServerCounts, definition: ServerDefinition, enabled: boolean, id: string, inFlight: integer, missingCapabilities?: string[], notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
+    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, counts: ServerCounts, decisions?: Decision[], definition: ServerDefinition, enabled: boolean, id: string, inFlight: integer, missingCapabilities?: string[], notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
   ServerInfo: 'name: string, version: string',
   ServerTool:
-    'definition?: object, description?: string, enabled: boolean, name?: string, own: string, ownName: string, title?: string',
+    'decision?: Decision, definition?: object, description?: string, enabled: boolean, name?: string, origin: config|admin, own: string, ownName: string, title?: string',
   ServerTools: 'tools: ServerTool[]',
   ServerTotals: 'enabled: integer, ready: integer, total: integer',
   Servers: 'servers: Server[]',
   Session:
     'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, opened: date-time, principal: string, project?: string, protocolVersion: string, streams: integer',
   SessionClient: 'name: string, version: string',
+  SessionDetail:
+    'client?: SessionClient, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, servers: string[], streams: integer, subscriptions: integer',
   Sessions: 'nextCursor?: string, sessions: Session[], total: integer',
   Subscription:
     'client: string, hasStream: boolean, id: string, original: string, ownUri: string, server: string, since: date-time, uri: string',

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { shorten } from '../core/errors.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
+import { DecisionReview } from '../decisions/decision-review.js';
 import { DecisionStore, type Decisions } from '../state/decision-store.js';
 import { SerialQueue } from '../lib/queues/serial-queue.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -40,13 +41,18 @@ export class AdminActions {
     private readonly decisions: DecisionStore,
     private readonly secrets: SecretRedactor,
     private readonly metrics: Metrics,
+    private readonly review: DecisionReview,
   ) {
     this.refusals = new RefusalBudget(metrics);
   }
 
-  /** Creates the `apply` of a change that updates the decisions. */
-  decisionUpdate(change: (decisions: Decisions) => Decisions): PlannedChange['apply'] {
-    return () => this.decisions.update(change);
+  /** Creates the `apply` of a change that updates the decisions. `renewed` is an id as in `stampChanges`. */
+  decisionUpdate(
+    { actor }: AdminCaller,
+    change: (decisions: Decisions) => Decisions,
+    renewed?: string,
+  ): PlannedChange['apply'] {
+    return () => this.decisions.update(this.review.complete(change, actor, renewed));
   }
 
   /**

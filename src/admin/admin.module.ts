@@ -3,6 +3,7 @@ import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { BackendsModule } from '../backends/backends.module.js';
 import { MetaToolsModule } from '../meta-tools/meta-tools.module.js';
+import { DecisionsModule } from '../decisions/decisions.module.js';
 import { EdgeModule } from '../edge/edge.module.js';
 import { ProjectsModule } from '../projects/projects.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
@@ -14,6 +15,9 @@ import { ListRequests } from './list-requests.js';
 import { ChangeFeed } from './change-feed.js';
 import { AdminActions } from './admin-actions.js';
 import { ConfigController } from './config.controller.js';
+import { DecisionAdmin } from './decision-admin.js';
+import { DecisionsController, KeysController } from './decisions.controller.js';
+import { FilePolicy } from './file-policy.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { EntityTags } from './entity-tags.js';
 import { EventsController } from './events.controller.js';
@@ -36,6 +40,7 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
 @Module({
   imports: [
     OperatorModule,
+    DecisionsModule,
     BackendsModule,
     ProjectsModule,
     RegistryModule,
@@ -51,6 +56,8 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
     AdminSubscriptionsController,
     ProjectsController,
     ConfigController,
+    DecisionsController,
+    KeysController,
     SummaryController,
     EventsController,
   ],
@@ -59,7 +66,9 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
     ListRequests,
     ChangeFeed,
     AdminActions,
+    DecisionAdmin,
     EntityTags,
+    FilePolicy,
     GatewayFeed,
     SecretRedactor,
     ProjectAdmin,

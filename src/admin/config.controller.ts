@@ -1,5 +1,6 @@
 import { Get, HttpCode, Post } from '@nestjs/common';
 import { ConfigReloader, type ReloadOutcome } from '../config/config-reloader.js';
+import { DecisionReview } from '../decisions/decision-review.js';
 import { AdminActions } from './admin-actions.js';
 import { CurrentCaller, type AdminCaller } from './admin-caller.js';
 import { AdminController } from './admin-controller.js';
@@ -11,12 +12,13 @@ export class ConfigController {
   constructor(
     private readonly reloader: ConfigReloader,
     private readonly actions: AdminActions,
+    private readonly review: DecisionReview,
   ) {}
 
   /** Shows the outcome of the last reload of the configuration */
   @Get()
   getConfig(): ConfigDto {
-    return configDto(this.reloader.lastOutcome);
+    return configDto(this.reloader.lastOutcome, this.review.overruling());
   }
 
   /**
@@ -39,8 +41,13 @@ export class ConfigController {
   }
 }
 
-export const configDto = ({ ok, at, problem }: ReloadOutcome): ConfigDto => ({
+export const configDto = (
+  { ok, at, problem, restartNeeded }: ReloadOutcome,
+  overruledBy: string[],
+): ConfigDto => ({
   ok,
   at: at.toISOString(),
   ...(problem === undefined ? {} : { problem }),
+  restartNeeded: [...restartNeeded],
+  overruledBy,
 });

@@ -5,6 +5,7 @@ import { Backends } from '../backends/backends.service.js';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { DecisionStore } from '../state/decision-store.js';
 import { ConfigReloader } from '../config/config-reloader.js';
+import { DecisionReview } from '../decisions/decision-review.js';
 import { LIST_KINDS } from '../core/catalog/catalog.js';
 import type { Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
@@ -13,6 +14,7 @@ import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { ChangeFeed } from './change-feed.js';
 import { configDto } from './config.controller.js';
+import { ProjectAdmin } from './project-admin.js';
 import { publicSessionId, sessionDto } from './session-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
@@ -87,12 +89,16 @@ export class GatewayFeed implements OnModuleInit {
     private readonly projects: Projects,
     private readonly sessions: Sessions,
     private readonly reloader: ConfigReloader,
+    private readonly review: DecisionReview,
+    private readonly projectAdmin: ProjectAdmin,
     private readonly feed: ChangeFeed,
   ) {}
 
   onModuleInit(): void {
     this.decisions.onChange(({ revision }) => this.feed.publish('decisions', { revision }));
-    this.reloader.onOutcome((outcome) => this.feed.publish('config', configDto(outcome)));
+    this.reloader.onOutcome((outcome) => {
+      this.feed.publish('config', configDto(outcome, this.review.overruling()));
+    });
     this.sessions.onOpen((session) => this.publishSession(session));
     let before = this.currentProjects();
     this.projects.onChange(() => {
@@ -111,7 +117,7 @@ export class GatewayFeed implements OnModuleInit {
   }
 
   private currentProjects() {
-    return new Map([...this.projects.all()].map((project) => [project.id, project]));
+    return new Map([...this.projects.all()].map((project) => [project.id, this.projectAdmin.dtoOf(project)]));
   }
 }
 

@@ -5,11 +5,13 @@ import type { ProjectDecision } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
 import { PROJECT_ID } from '../config/projects-config.js';
 import { RESERVED_NAMES } from '../config/schema/shape.js';
+import { DecisionReview } from '../decisions/decision-review.js';
 import { Projects, type Project } from '../projects/projects.service.js';
 import { invalidInput, notFound } from './admin-problem.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AdminActions, type PlannedChange } from './admin-actions.js';
 import { EntityTags } from './entity-tags.js';
+import { FilePolicy } from './file-policy.js';
 import type { ProjectBodyDto, ProjectDto } from './dto/project.dto.js';
 import { ServerViews } from './server-views.js';
 
@@ -27,16 +29,18 @@ export class ProjectAdmin {
     private readonly actions: AdminActions,
     private readonly live: LiveConfig,
     private readonly tags: EntityTags,
+    private readonly policy: FilePolicy,
+    private readonly review: DecisionReview,
   ) {}
 
   all(): ProjectDto[] {
-    return Array.from(this.projects.all(), projectDto);
+    return Array.from(this.projects.all(), (project) => this.dtoOf(project));
   }
 
   show(id: string): TaggedProject {
     const project = this.projects.find(id);
     if (!project) throw notFound('project', id);
-    return { project: projectDto(project), etag: this.etag(project)! };
+    return { project: this.dtoOf(project), etag: this.etag(project)! };
   }
 
   async put(
@@ -50,7 +54,7 @@ export class ProjectAdmin {
       const before = this.projects.find(id);
       caller.precondition.require(this.etag(before));
       created = before === undefined;
-      return this.planReplacement(id, before, body);
+      return this.planReplacement(caller, id, before, body);
     });
     return { ...this.show(id), created };
   }
@@ -58,12 +62,19 @@ export class ProjectAdmin {
   async remove(caller: AdminCaller, id: string): Promise<void> {
     await this.actions.run(caller, { action: 'project.delete', target: id }, () => {
       caller.precondition.require(this.show(id).etag);
+      this.policy.requireChangeable('project', id);
       const isInConfigFile = this.live.current.projects.has(id);
-      return { apply: this.decisionUpdate(id, isInConfigFile ? { removed: true } : undefined) };
+      return { apply: this.decisionUpdate(caller, id, isInConfigFile ? { removed: true } : undefined) };
     });
   }
 
+  dtoOf({ servers, ...project }: Project): ProjectDto {
+    const decision = this.review.ofProject(project.id);
+    return { ...project, servers: [...servers], ...(decision && { decision }) };
+  }
+
   private planReplacement(
+    caller: AdminCaller,
     id: string,
     before: Project | undefined,
     body: ProjectBodyDto,
@@ -77,20 +88,24 @@ export class ProjectAdmin {
     if (unknownServers.length > 0) throw invalidInput(unknownServers);
     if (before && isDeepStrictEqual([before.servers, before.description], [servers, description]))
       return undefined;
+    this.policy.requireChangeable('project', id);
     const decision = { servers, ...(description === undefined ? {} : { description }) };
-    return { summary: { before: before?.servers, servers }, apply: this.decisionUpdate(id, decision) };
+    const summary = { before: before?.servers, servers };
+    return { summary, apply: this.decisionUpdate(caller, id, decision) };
   }
 
-  private decisionUpdate(id: string, decision: ProjectDecision | undefined): PlannedChange['apply'] {
-    return this.actions.decisionUpdate((decisions) => decideProject(decisions, id, decision));
+  private decisionUpdate(
+    caller: AdminCaller,
+    id: string,
+    decision: ProjectDecision | undefined,
+  ): PlannedChange['apply'] {
+    return this.actions.decisionUpdate(caller, (decisions) => decideProject(decisions, id, decision));
   }
 
   private etag(project: Project | undefined): string | undefined {
     return project && this.tags.of([project.id, project.origin, project.servers, project.description]);
   }
 }
-
-const projectDto = ({ servers, ...project }: Project): ProjectDto => ({ ...project, servers: [...servers] });
 
 function requireProjectId(id: string): void {
   if (!PROJECT_ID.pattern.test(id)) throw invalidInput([{ field: 'id', message: PROJECT_ID.requirement }]);

@@ -29,6 +29,7 @@ export class ProjectsController {
    * Adds or replaces a project
    *
    * @param id - Id of the project.
+   * @throws {409} The configuration file defines the project, and `decisions.policy` is `file`.
    */
   @Put(':id')
   async putProject(
@@ -46,6 +47,7 @@ export class ProjectsController {
    * Deletes a project, also one of the configuration file
    *
    * @param id - Id of the project.
+   * @throws {409} The configuration file defines the project, and `decisions.policy` is `file`.
    */
   @Delete(':id')
   @HttpCode(204)

@@ -4,6 +4,7 @@ import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { configOf } from '../../test/kit/config.js';
 import { outcomeOf, flushPromises } from '../../test/kit/promises.js';
 import { deferred } from '../../test/kit/until.js';
+import type { JsonObject } from '../lib/json-text/json-value.js';
 import type { AdminProblem } from './admin-problem.js';
 import { AdminTokens } from './admin-tokens.js';
 import { SecretRedactor } from './secret-redactor.js';
@@ -38,6 +39,71 @@ describe('ServerAdmin', () => {
     await harness.servers.patch(harness.caller(), 'http', {});
     expect([harness.state.current.revision, harness.actions]).toEqual([0, []]);
     expect(harness.servers.show('http', 'admin').server.origin).toBe('config');
+  });
+
+  it('drops decisions that return to the file, with their stamps', async () => {
+    const harness = new AdminHarness(config);
+    harness.listings.set('http', ['a']);
+    const caller = harness.caller();
+    await harness.servers.setEnabled(caller, 'http', false);
+    expect(harness.servers.show('http', 'admin').server.decisions).toEqual([
+      expect.objectContaining({ change: 'disabled', by: 'admin', at: expect.any(String), overrules: true }),
+    ]);
+    await harness.servers.setEnabled(caller, 'http', true);
+    await harness.servers.setToolEnabled(caller, 'http', 'a', false);
+    expect(harness.servers.show('http', 'admin').server.tools).toMatchObject([
+      { origin: 'admin', decision: { change: 'disabled', by: 'admin' } },
+    ]);
+    await harness.servers.setToolEnabled(caller, 'http', 'a', true);
+    await harness.servers.patch(caller, 'http', { timeoutMs: 5 });
+    await harness.servers.patch(caller, 'http', { timeoutMs: null });
+    const { servers, stamps } = harness.state.current;
+    expect([servers.size, stamps.size]).toEqual([0, 0]);
+    expect(harness.servers.show('http', 'admin').server).not.toHaveProperty('decisions');
+  });
+
+  it('names the keys that a patch changed', async () => {
+    const harness = new AdminHarness(config);
+    const patch = (body: object) => harness.servers.patch(harness.caller(), 'http', body as JsonObject);
+    expect((await patch({ timeoutMs: 5, queue: 3 })).changed).toEqual(['queue', 'timeoutMs']);
+    expect((await patch({ timeoutMs: 5 })).changed).toEqual([]);
+  });
+
+  it('refuses to change what the file defines with the policy file, except for emergency switches', async () => {
+    const file = { ...config, decisions: { policy: 'file' }, projects: { p: { servers: ['http'] } } };
+    const off = { command: 'node', enabled: false, tools: { disabled: ['t'] } };
+    const harness = new AdminHarness({ ...file, mcpServers: { ...config.mcpServers, off } });
+    harness.listings.set('http', ['a']);
+    const { servers, projects } = harness;
+    const caller = harness.caller();
+    const refused = await Promise.all([
+      kindOf(servers.put(caller, 'http', { url, timeoutMs: 5 })),
+      kindOf(servers.patch(caller, 'http', { timeoutMs: 5 })),
+      kindOf(servers.remove(caller, 'http')),
+      kindOf(servers.setEnabled(caller, 'off', true)),
+      kindOf(servers.setToolEnabled(caller, 'off', 't', true)),
+      kindOf(projects.put(caller, 'p', { servers: [] })),
+      kindOf(projects.remove(caller, 'p')),
+    ]);
+    expect(refused).toEqual(refused.map(() => 'defined-in-file'));
+    expect(await kindOf(servers.put(caller, 'http', { url }))).toBe('done');
+    expect(await kindOf(servers.put(caller, 'added', { url }))).toBe('done');
+    expect(await kindOf(servers.remove(caller, 'added'))).toBe('done');
+    expect((await servers.setToolEnabled(caller, 'http', 'a', false)).server.counts.disabledTools).toBe(1);
+    const { server } = await servers.setEnabled(caller, 'http', false);
+    expect(server).toMatchObject({ enabled: false, decisions: [{ emergency: true, overrules: true }] });
+    expect((await servers.setEnabled(caller, 'http', true)).server.enabled).toBe(true);
+    expect((await servers.setToolEnabled(caller, 'http', 'a', true)).server.counts.disabledTools).toBe(0);
+    expect(harness.state.current.servers.size).toBe(0);
+  });
+
+  it('makes an ignored decision an emergency switch when it is made again', async () => {
+    const harness = new AdminHarness(config);
+    await harness.servers.setEnabled(harness.caller(), 'http', false);
+    harness.live.replace(configOf({ ...config, decisions: { policy: 'file' } }));
+    expect(harness.desired.current.get('http')?.enabled).toBe(true);
+    await harness.servers.setEnabled(harness.caller(), 'http', false);
+    expect(harness.desired.current.get('http')?.enabled).toBe(false);
   });
 
   it('replaces earlier decisions by a new definition', async () => {

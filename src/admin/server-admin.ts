@@ -3,6 +3,7 @@ import { Backends } from '../backends/backends.service.js';
 import { AddressPolicy, REFUSED_BY_POLICY } from '../backends/address-policy.js';
 import { urlOf, type DesiredServer } from '../backends/desired-servers.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
+import { enabledDecisionId, toolDecisionId, withoutDecision } from '../state/decision-items.js';
 import { decideServer } from '../state/decisions.js';
 import type { ServerDecision } from '../state/decision-store.js';
 import { AdminSettings } from '../config/admin-settings.js';
@@ -12,6 +13,7 @@ import { AdminProblem, notFound } from './admin-problem.js';
 import type { AdminCaller } from './admin-caller.js';
 import { ADMIN_ROLES, type AdminRole } from './admin-tokens.js';
 import { AdminActions, type AdminAction, type PlannedChange } from './admin-actions.js';
+import { FilePolicy } from './file-policy.js';
 import { mergePatch } from './merge-patch.js';
 import {
   changedKeys,
@@ -43,6 +45,7 @@ export class ServerAdmin {
     private readonly live: LiveConfig,
     private readonly settings: AdminSettings,
     private readonly addresses: AddressPolicy,
+    private readonly policy: FilePolicy,
   ) {}
 
   show(id: string, role: AdminRole): TaggedServer {
@@ -62,27 +65,36 @@ export class ServerAdmin {
       const before = this.views.find(id);
       caller.precondition.require(this.views.etag(before));
       created = before === undefined;
-      return refuseUnless(isAllowed, this.planReplacement(id, before, definition, definition));
+      return refuseUnless(isAllowed, this.planReplacement(caller, id, before, definition, definition));
     });
     return { ...(await this.showAfterFirstSync(id)), created };
   }
 
-  async patch(caller: AdminCaller, id: string, patch: JsonObject): Promise<TaggedServer> {
+  /** `changed` are the keys of the definition that have another value now. */
+  async patch(
+    caller: AdminCaller,
+    id: string,
+    patch: JsonObject,
+  ): Promise<TaggedServer & { changed: string[] }> {
+    let changed: string[] = [];
     const isAllowed = await this.allowsAddress(id, patch);
     await this.actions.run(caller, actionOn('server.patch', id), () => {
       const before = this.requireServer(caller, id);
       const merged = mergePatch(definitionOf(before), patch) as JsonObject;
-      return refuseUnless(isAllowed, this.planReplacement(id, before, merged, patch));
+      const change = this.planReplacement(caller, id, before, merged, patch);
+      changed = change?.changed ?? [];
+      return refuseUnless(isAllowed, change);
     });
-    return this.showAfterFirstSync(id);
+    return { ...(await this.showAfterFirstSync(id)), changed };
   }
 
   async remove(caller: AdminCaller, id: string): Promise<void> {
     await this.actions.run(caller, actionOn('server.delete', id), () => {
       this.requireServer(caller, id);
+      this.policy.requireChangeable('server', id);
       // Without the decision `removed`, a server of the configuration file would return at the next start.
       const isInConfigFile = this.live.current.mcpServers.has(id);
-      return { apply: this.decisionUpdate(id, () => (isInConfigFile ? { removed: true } : {})) };
+      return { apply: this.decisionUpdate(caller, id, () => (isInConfigFile ? { removed: true } : {})) };
     });
   }
 
@@ -90,7 +102,11 @@ export class ServerAdmin {
     await this.actions.run(caller, actionOn(enabled ? 'server.enable' : 'server.disable', id), () => {
       if (enabled && this.views.isRemoved(id)) return this.planUndelete(caller, id);
       if (this.requireServer(caller, id).enabled === enabled) return undefined;
-      return { apply: this.decisionUpdate(id, (before) => ({ ...before, enabled })) };
+      const isReserved = this.policy.reserves('server', id);
+      if (enabled && isReserved) this.policy.requireEnabledInFile(id);
+      const value = enabled && isReserved ? undefined : enabled;
+      const decide = (before: ServerDecision): ServerDecision => ({ ...before, enabled: value });
+      return { apply: this.decisionUpdate(caller, id, decide, enabledDecisionId(id)) };
     });
     return this.showAfterFirstSync(id);
   }
@@ -107,14 +123,20 @@ export class ServerAdmin {
       this.requireTool(id, tool, disabledTools);
       const isEnabled = !disabledTools.has(tool);
       if (isEnabled === enabled) return undefined;
-      return {
-        apply: this.decisionUpdate(id, (before) => ({
-          ...before,
-          tools: { ...before.tools, [tool]: enabled },
-        })),
-      };
+      if (enabled && this.policy.reserves('server', id)) {
+        this.policy.requireEnabledInFile(id, tool);
+        return {
+          apply: this.actions.decisionUpdate(caller, (all) => withoutDecision(all, toolDecisionId(id, tool))),
+        };
+      }
+      const decide = ({ tools, ...before }: ServerDecision): ServerDecision => ({
+        ...before,
+        tools: { ...tools, [tool]: enabled },
+      });
+      return { apply: this.decisionUpdate(caller, id, decide, toolDecisionId(id, tool)) };
     });
-    return this.showAfterCatalogBuild(id);
+    await this.backends.whenListed();
+    return this.show(id, 'admin');
   }
 
   async reconnect(caller: AdminCaller, id: string): Promise<TaggedServer> {
@@ -137,7 +159,7 @@ export class ServerAdmin {
   /** Undoes a deletion. The server has its definition of the configuration file again, without earlier decisions. */
   private planUndelete(caller: AdminCaller, id: string): PlannedChange {
     caller.precondition.require(undefined);
-    return { apply: this.decisionUpdate(id, () => ({ enabled: true })) };
+    return { apply: this.decisionUpdate(caller, id, () => ({ enabled: true })) };
   }
 
   /**
@@ -145,21 +167,25 @@ export class ServerAdmin {
    * caller sent: the same for a PUT, a part of it for a PATCH.
    */
   private planReplacement(
+    caller: AdminCaller,
     id: string,
     before: DesiredServer | undefined,
     desired: JsonObject,
     sent: JsonObject,
-  ): PlannedChange | undefined {
+  ): (PlannedChange & { readonly changed: string[] }) | undefined {
     const current = before && definitionOf(before);
     const shown = before ? ADMIN_ROLES.map((role) => this.views.shownDefinition(before, role)) : [];
     const definition = restoreMasked(desired, sent, current, shown);
     const config = readDefinition(id, definition);
     const after = definitionOfConfig(config);
     if (current && isSameDefinition(current, after)) return undefined;
+    this.policy.requireChangeable('server', id);
     this.requireAllowedCommand(id, before, config);
+    const changed = changedKeys(current ?? {}, after);
     return {
-      summary: { changed: changedKeys(current ?? {}, after), transport: config.type },
-      apply: this.decisionUpdate(id, () => ({ definition })),
+      changed,
+      summary: { changed, transport: config.type },
+      apply: this.decisionUpdate(caller, id, () => ({ definition })),
     };
   }
 
@@ -196,20 +222,22 @@ export class ServerAdmin {
   }
 
   private decisionUpdate(
+    caller: AdminCaller,
     id: string,
     decide: (before: ServerDecision) => ServerDecision,
+    renewed?: string,
   ): PlannedChange['apply'] {
-    return this.actions.decisionUpdate((decisions) => decideServer(decisions, id, decide));
+    return this.actions.decisionUpdate(caller, (decisions) => decideServer(decisions, id, decide), renewed);
+  }
+
+  /** Resolves when the server is ready, has failed or took too long, and the catalog contains what it lists. */
+  async whenApplied(id: string): Promise<void> {
+    await this.backends.find(id)?.whenSynced(FIRST_SYNC_TIMEOUT_MS);
+    await this.backends.whenListed();
   }
 
   private async showAfterFirstSync(id: string): Promise<TaggedServer> {
-    await this.backends.find(id)?.whenSynced(FIRST_SYNC_TIMEOUT_MS);
-    return this.showAfterCatalogBuild(id);
-  }
-
-  /** The catalog is built asynchronously, and the response must show the new one. */
-  private async showAfterCatalogBuild(id: string): Promise<TaggedServer> {
-    await this.backends.whenListed();
+    await this.whenApplied(id);
     // Only an admin may change a server.
     return this.show(id, 'admin');
   }

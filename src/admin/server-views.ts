@@ -3,6 +3,7 @@ import type { BackendStatus } from '../backends/backend-status.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers, type DesiredServer } from '../backends/desired-servers.js';
 import { UNSHARED_CAPABILITIES } from '../backends/link/link-factory.js';
+import { DecisionReview } from '../decisions/decision-review.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
@@ -24,6 +25,7 @@ export class ServerViews {
     private readonly registry: Registry,
     private readonly tags: EntityTags,
     private readonly secrets: SecretRedactor,
+    private readonly review: DecisionReview,
   ) {}
 
   all(): ServerDto[] {
@@ -55,12 +57,14 @@ export class ServerViews {
     const { id, enabled, origin, config } = server;
     const backend = this.backends.find(id);
     const { tools, prompts, resources, templates } = backend?.listing ?? EMPTY_LISTING;
+    const decisions = this.review.ofServer(id);
     const enabledTools = tools.filter(({ name }) => !server.disabledTools.has(name)).length;
     return {
       id,
       enabled,
       transport: config.type,
       origin,
+      ...(decisions.length > 0 && { decisions }),
       ...(backend ? statusOf(backend.status()) : DISABLED_STATUS),
       counts: {
         tools: enabledTools,
@@ -94,15 +98,19 @@ export class ServerViews {
     const names = new Map<string, string>();
     for (const { ownName, publicName } of this.registry.catalog.tools.view(EVERYTHING).after('', id))
       names.set(ownName, publicName);
+    const decisions = this.review.ofTools(id);
     return (this.listedTools(id) ?? []).map(({ name: ownName, text }) => {
       const name = names.get(ownName);
       const enabled = !disabledTools.has(ownName);
       const definition = JSON.parse(text) as JsonObject;
+      const decision = decisions.get(ownName);
       return {
         ownName,
         own: ownName,
         ...(name === undefined ? {} : { name }),
         enabled,
+        origin: decision?.effect === 'applied' ? 'admin' : 'config',
+        ...(decision && { decision }),
         ...titleAndDescription(definition),
         ...(enabled ? {} : { definition }),
       };

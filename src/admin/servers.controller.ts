@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '../lib/json-text/json-value.js';
 import { CurrentCaller, type AdminCaller } from './admin-caller.js';
 import { AdminController } from './admin-controller.js';
-import { ServerDetailDto, ServersDto, ServerToolsDto } from './dto/server.dto.js';
+import { PatchedServerDto, ServerDetailDto, ServersDto, ServerToolsDto } from './dto/server.dto.js';
 import { JsonObjectPipe } from './json-object.pipe.js';
 import { ServerAdmin, type TaggedServer } from './server-admin.js';
 import { ServerViews } from './server-views.js';
@@ -40,6 +40,7 @@ export class ServersController {
    *
    * @remarks A definition with a command needs `admin.allowStdio: true`.
    * @param id - Id of the server.
+   * @throws {409} The configuration file defines the server, and `decisions.policy` is `file`.
    */
   @Put(':id')
   async putServer(
@@ -54,9 +55,10 @@ export class ServersController {
   }
 
   /**
-   * Changes a part of a definition (JSON Merge Patch, RFC 7396)
+   * Changes a part of a definition (JSON Merge Patch, RFC 7396); the response names the keys that changed
    *
    * @param id - Id of the server.
+   * @throws {409} The configuration file defines the server, and `decisions.policy` is `file`.
    */
   @Patch(':id')
   async patchServer(
@@ -64,8 +66,9 @@ export class ServersController {
     @Param('id') id: string,
     @Body(JsonObjectPipe) patch: JsonObject,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ServerDetailDto> {
-    return withEtag(reply, await this.admin.patch(caller, id, patch));
+  ): Promise<PatchedServerDto> {
+    const { changed, ...tagged } = await this.admin.patch(caller, id, patch);
+    return Object.assign(withEtag(reply, tagged), { changed });
   }
 
   /**
@@ -73,6 +76,7 @@ export class ServersController {
    *
    * @remarks A server of the configuration file stays deleted over restarts until it is enabled or put again.
    * @param id - Id of the server.
+   * @throws {409} The configuration file defines the server, and `decisions.policy` is `file`.
    */
   @Delete(':id')
   @HttpCode(204)
@@ -84,6 +88,7 @@ export class ServersController {
    * Enables a server, also a deleted one of the configuration file; waits until it is ready or fails
    *
    * @param id - Id of the server.
+   * @throws {409} The configuration file defines the server, and `decisions.policy` is `file`.
    */
   @Post(':id/enable')
   @HttpCode(200)
@@ -141,7 +146,8 @@ export class ServersController {
    *
    * @param id - Id of the server.
    * @param tool - The server's own name of the tool, URL-encoded.
-   * @throws {409} The tools are not known, because the server is disabled or has not connected yet.
+   * @throws {409} The tools are not known, because the server is disabled or has not connected yet; or the configuration file
+   * disables the tool, and `decisions.policy` is `file`.
    */
   @Post(':id/tools/:tool/enable')
   @HttpCode(200)

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Subscribers } from '../subscriptions/subscribers.js';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { flushPromises, outcomeOf } from '../../test/kit/promises.js';
@@ -30,7 +31,9 @@ describe('SessionAdmin', () => {
     sessions = new Sessions(new Limits());
     const projects = new Projects(harness.live, harness.state);
     const requests = new ListRequests(projects, harness.views, new Limits(), new RandomCursorKey());
-    admin = new SessionAdmin(sessions, requests, harness.adminActions);
+    admin = new SessionAdmin(sessions, requests, harness.adminActions, harness.desired, {
+      table: { countOfSubscriber: () => 3 },
+    } as unknown as Subscribers);
   });
 
   function open(name: string, openedAt: number, principal = 'anonymous'): Session {
@@ -43,6 +46,13 @@ describe('SessionAdmin', () => {
 
   const names = async (query: SessionQuery = {}): Promise<(string | undefined)[]> =>
     (await admin.page(query)).items.map(({ client }) => client?.name);
+
+  it('shows a session with the servers in its scope', () => {
+    const session = open('a', 1);
+    const id = session.id.slice(0, 16);
+    expect(admin.show(id)).toMatchObject({ id, servers: [], subscriptions: 3, lastSeen: expect.any(String) });
+    expect(() => admin.show('nothing')).toThrow('there is no session `nothing`');
+  });
 
   it('lists sessions by age, the oldest first, however they were added', async () => {
     open('b', START + 2);

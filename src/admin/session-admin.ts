@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import { DesiredServers } from '../backends/desired-servers.js';
+import { Subscribers } from '../subscriptions/subscribers.js';
 import type { Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import { notFound } from './admin-problem.js';
 import type { SessionQuery } from './dto/list-query.dto.js';
-import type { SessionDto } from './dto/session.dto.js';
+import type { SessionDetailDto, SessionDto } from './dto/session.dto.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AdminActions } from './admin-actions.js';
 import { ListRequests } from './list-requests.js';
@@ -23,6 +25,8 @@ export class SessionAdmin {
     private readonly sessions: Sessions,
     private readonly requests: ListRequests,
     private readonly actions: AdminActions,
+    private readonly desired: DesiredServers,
+    private readonly subscribers: Subscribers,
   ) {}
 
   /** Sorted by age, the oldest first. Collected in slices: there may be thousands of sessions. */
@@ -43,10 +47,18 @@ export class SessionAdmin {
     return pageOf({ entries: found.items, total }, request, sortKey, sessionDto);
   }
 
+  show(publicId: string): SessionDetailDto {
+    const session = this.get(publicId);
+    return Object.assign(sessionDto(session), {
+      servers: [...this.desired.current.keys()].filter((id) => session.scope.allows(id)),
+      lastSeen: new Date(Date.now() - session.idleMs).toISOString(),
+      subscriptions: this.subscribers.table.countOfSubscriber(session.id),
+    });
+  }
+
   async close(caller: AdminCaller, publicId: string): Promise<void> {
     await this.actions.run(caller, { action: 'session.close', target: publicId }, () => {
-      const session = this.find(publicId);
-      if (!session) throw notFound('session', publicId);
+      const session = this.get(publicId);
       return {
         apply: async () => {
           session.close();
@@ -56,9 +68,10 @@ export class SessionAdmin {
     });
   }
 
-  private find(publicId: string): Session | undefined {
+  /** Throws a problem when there is no such session. */
+  private get(publicId: string): Session {
     for (const session of this.sessions.all()) if (publicSessionId(session) === publicId) return session;
-    return undefined;
+    throw notFound('session', publicId);
   }
 }
 

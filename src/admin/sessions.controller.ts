@@ -2,7 +2,7 @@ import { Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
 import { CurrentCaller, type AdminCaller } from './admin-caller.js';
 import { AdminController } from './admin-controller.js';
 import { SessionQuery } from './dto/list-query.dto.js';
-import { SessionsDto } from './dto/session.dto.js';
+import { SessionDetailDto, SessionsDto } from './dto/session.dto.js';
 import { SessionAdmin } from './session-admin.js';
 
 @AdminController('sessions')
@@ -14,6 +14,16 @@ export class SessionsController {
   async listSessions(@Query() query: SessionQuery): Promise<SessionsDto> {
     const { items, ...page } = await this.admin.page(query);
     return { sessions: items, ...page };
+  }
+
+  /**
+   * Shows a session with the servers in its scope
+   *
+   * @param id - The id in the list of sessions.
+   */
+  @Get(':id')
+  getSession(@Param('id') id: string): SessionDetailDto {
+    return this.admin.show(id);
   }
 
   /**

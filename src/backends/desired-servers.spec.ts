@@ -3,7 +3,7 @@ import { configOf, liveConfig } from '../../test/kit/config.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
 import { decideServer } from '../state/decisions.js';
-import type { ServerDecision } from '../state/decision-store.js';
+import type { DecisionStamp, ServerDecision } from '../state/decision-store.js';
 import type { LiveConfig } from '../config/live-config.js';
 import { DesiredServers, type DesiredServer } from './desired-servers.js';
 
@@ -97,6 +97,26 @@ describe('DesiredServers', () => {
       server: 'bad',
       problem: expect.stringContaining('comand'),
     });
+  });
+
+  it('follow the file with the policy file, except for emergency switches', () => {
+    decide('git', { removed: true });
+    decide('db', { enabled: true, tools: { drop: true } });
+    decide('new', { definition: { command: 'deno' } });
+    live.replace(configOf({ ...content, decisions: { policy: 'file' } }));
+    expect([...desired.current.keys()]).toEqual(['git', 'db', 'new']);
+    expect(desired.isRemoved('git')).toBe(false);
+    expect(server('db')).toMatchObject({ enabled: false, disabledTools: new Set(['drop']) });
+    const at: DecisionStamp = { by: 'admin', at: '2026-11-18T09:00:00.000Z' };
+    decisionStore.decide((decisions) => ({
+      ...decideServer(decisions, 'git', () => ({ enabled: false, tools: { push: false, pull: false } })),
+      stamps: new Map([
+        ['server:git:enabled', { ...at, emergency: true }],
+        ['tool:git:push', { ...at, emergency: true }],
+        ['tool:git:pull', at],
+      ]),
+    }));
+    expect(server('git')).toMatchObject({ enabled: false, disabledTools: new Set(['push']) });
   });
 
   it('drop a server that left the file and keep the decisions about it', () => {

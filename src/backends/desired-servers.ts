@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DecisionStore, type ServerDecision } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
+import { effectiveServerDecision } from '../decisions/effective-decisions.js';
 import { readServer } from '../config/read-server.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
@@ -48,7 +49,7 @@ export class DesiredServers {
 
   /** Whether the server is in the configuration, but was deleted through the admin API. */
   isRemoved(id: string): boolean {
-    return this.live.current.mcpServers.has(id) && this.decisions.current.servers.get(id)?.removed === true;
+    return this.live.current.mcpServers.has(id) && this.decisionOf(id).removed === true;
   }
 
   /** Listeners are called by ascending `order`; listeners of equal order in the order of their addition. */
@@ -73,14 +74,17 @@ export class DesiredServers {
 
   private collect(): ReadonlyMap<string, DesiredServer> {
     const declared = this.live.current.mcpServers;
-    const decided = this.decisions.current.servers;
-    const ids = new Set([...declared.keys(), ...decided.keys()]);
+    const ids = new Set([...declared.keys(), ...this.decisions.current.servers.keys()]);
     const servers = new Map<string, DesiredServer>();
     for (const id of ids) {
-      const server = this.combine(id, servers.size, declared.get(id), decided.get(id) ?? {});
+      const server = this.combine(id, servers.size, declared.get(id), this.decisionOf(id));
       if (server) servers.set(id, server);
     }
     return servers;
+  }
+
+  private decisionOf(id: string): ServerDecision {
+    return effectiveServerDecision(id, this.decisions.current, this.live.current);
   }
 
   private combine(

@@ -318,6 +318,59 @@ export interface components {
             readonly at: string;
             /** @description Why the configuration was rejected. */
             readonly problem?: string;
+            /** @description Keys of the file whose values apply after a restart only. */
+            readonly restartNeeded: readonly string[];
+            /** @description Ids of the decisions that overrule the file. */
+            readonly overruledBy: readonly string[];
+        };
+        readonly Decision: {
+            /** @description `server:<id>:enabled`, `server:<id>:definition`, `tool:<server>:<own name>`, `project:<id>` or `key:<id>`. */
+            readonly id: string;
+            /** @enum {string} */
+            readonly kind: "server" | "project" | "tool" | "key";
+            /** @description Id of the server, project or key. */
+            readonly target: string;
+            /** @description The server's own name of the tool. */
+            readonly tool?: string;
+            /** @enum {string} */
+            readonly change: "disabled" | "enabled" | "defined" | "removed" | "revoked";
+            /**
+             * @description `ignored`: `decisions.policy` is `file`. `unused`: its server, project or key does not exist.
+             * @enum {string}
+             */
+            readonly effect: "applied" | "ignored" | "unused";
+            /** @description Whether it applies in place of another value of the configuration file. */
+            readonly overrules: boolean;
+            /** @description Whether it is an emergency switch: it overrules the file although `decisions.policy` is `file`. */
+            readonly emergency: boolean;
+            /** @description Role of the administrator. Absent if the decision was made by a version that did not record it. */
+            readonly by?: string;
+            /**
+             * Format: date-time
+             * @description When the decision was made.
+             */
+            readonly at?: string;
+        };
+        readonly Decisions: {
+            /** @enum {string} */
+            readonly policy: "overlay" | "file";
+            readonly decisions: readonly components["schemas"]["Decision"][];
+        };
+        readonly Key: {
+            readonly id: string;
+            /** @enum {string} */
+            readonly state: "revoked" | "active" | "expired";
+            /** @description Projects that the key grants, or `*` for all. */
+            readonly projects: readonly string[];
+            /** Format: date-time */
+            readonly expires?: string;
+            /** @description Open sessions of clients with this key. */
+            readonly sessions: number;
+            /** @description The revocation. */
+            readonly decision?: components["schemas"]["Decision"];
+        };
+        readonly Keys: {
+            readonly keys: readonly components["schemas"]["Key"][];
         };
         readonly Project: {
             readonly id: string;
@@ -329,6 +382,8 @@ export interface components {
              * @enum {string}
              */
             readonly origin: "config" | "admin";
+            /** @description The decision about the project. */
+            readonly decision?: components["schemas"]["Decision"];
         };
         readonly Projects: {
             readonly projects: readonly components["schemas"]["Project"][];
@@ -376,6 +431,8 @@ export interface components {
              * @enum {string}
              */
             readonly origin: "config" | "admin";
+            /** @description The decisions about the server, without those about its tools. Absent when there are none. */
+            readonly decisions?: readonly components["schemas"]["Decision"][];
             /** @description Attempts to connect since the server was last ready. */
             readonly attempts: number;
             /** @description How often the process of the server was started again; without a process, how often the gateway has reconnected. */
@@ -418,6 +475,13 @@ export interface components {
             /** @description The public name of the tool. Absent while clients do not see it. */
             readonly name?: string;
             readonly enabled: boolean;
+            /**
+             * @description Whether `enabled` comes from the definition of the server, or from a decision.
+             * @enum {string}
+             */
+            readonly origin: "config" | "admin";
+            /** @description The decision about the tool. */
+            readonly decision?: components["schemas"]["Decision"];
             readonly title?: string;
             readonly description?: string;
             /** @description The tool as its server lists it. Present only while the tool is switched off. */
@@ -456,6 +520,71 @@ export interface components {
              * @enum {string}
              */
             readonly origin: "config" | "admin";
+            /** @description The decisions about the server, without those about its tools. Absent when there are none. */
+            readonly decisions?: readonly components["schemas"]["Decision"][];
+            /** @description Attempts to connect since the server was last ready. */
+            readonly attempts: number;
+            /** @description How often the process of the server was started again; without a process, how often the gateway has reconnected. */
+            readonly restarts: number;
+            /** @description Calls since the server was enabled. */
+            readonly calls: number;
+            /** @description Calls that the server is working on. */
+            readonly inFlight: number;
+            /** @description Calls that wait in the queue of the server. */
+            readonly waiting: number;
+            /** @description Process id of a stdio server. */
+            readonly pid?: number;
+            /** @description `serverInfo` of the server's initialize result. */
+            readonly serverInfo?: components["schemas"]["ServerInfo"];
+            /** @description MCP revision that was negotiated with the server. */
+            readonly protocolVersion?: string;
+            /**
+             * @description Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none` when the server offers no notification stream. Absent while there is no connection.
+             * @enum {string}
+             */
+            readonly notificationStream?: "opening" | "open" | "lost" | "none";
+            /**
+             * @description How updates of resources come: `subscriptions` at the server, `polling` by the gateway (`watch.pollMs`), `unsolicited` if the server takes no subscriptions and may send updates nevertheless, or `none` when no updates can come. Absent while there is no connection, and for a server without resources.
+             * @enum {string}
+             */
+            readonly updates?: "subscriptions" | "none" | "polling" | "unsolicited";
+            readonly counts: components["schemas"]["ServerCounts"];
+        };
+        readonly PatchedServer: {
+            /** @description The keys of the definition that have another value now. */
+            readonly changed: readonly string[];
+            /** @description Values of `headers` and `env` are masked, and so are values from environment variables of the gateway and, except for an admin, secrets in arguments and URLs. A masked value that is sent back keeps the stored value. */
+            readonly definition: components["schemas"]["ServerDefinition"];
+            /** @description Client capabilities that the gateway does not offer to this server, because clients share its link: what the server offers only to clients with them is not available. Absent with `isolation: session`. */
+            readonly missingCapabilities?: readonly string[];
+            /** @description The last lines that a stdio server wrote to stderr. */
+            readonly stderr: readonly string[];
+            readonly tools: readonly components["schemas"]["ServerTool"][];
+            readonly id: string;
+            readonly enabled: boolean;
+            /** @enum {string} */
+            readonly state: "connecting" | "ready" | "unresponsive" | "retrying" | "crash-loop" | "stopped" | "disabled";
+            /**
+             * @description Why the server is not connected; while it is connecting, why it was not before.
+             * @enum {string}
+             */
+            readonly cause?: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
+            /** @description The last failure in words; of a ready server, the lists that could not be fetched. Absent while there is none. */
+            readonly reason?: string;
+            /**
+             * Format: date-time
+             * @description When the server entered this state. Absent while it is disabled.
+             */
+            readonly since?: string;
+            /** @enum {string} */
+            readonly transport: "stdio" | "http" | "sse";
+            /**
+             * @description Where the definition comes from: the configuration file or the admin API.
+             * @enum {string}
+             */
+            readonly origin: "config" | "admin";
+            /** @description The decisions about the server, without those about its tools. Absent when there are none. */
+            readonly decisions?: readonly components["schemas"]["Decision"][];
             /** @description Attempts to connect since the server was last ready. */
             readonly attempts: number;
             /** @description How often the process of the server was started again; without a process, how often the gateway has reconnected. */
@@ -515,6 +644,29 @@ export interface components {
             /** @description Entries on all pages. */
             readonly total: number;
         };
+        readonly SessionDetail: {
+            /** @description Ids of the servers that the client sees. */
+            readonly servers: readonly string[];
+            /**
+             * Format: date-time
+             * @description Time of the last request; now, while a request or a stream is open.
+             */
+            readonly lastSeen: string;
+            readonly subscriptions: number;
+            /** @description The first 16 digits of the session id's hash. The session id itself is a secret. */
+            readonly id: string;
+            /** @description `clientInfo` of the initialize request. */
+            readonly client?: components["schemas"]["SessionClient"];
+            readonly principal: string;
+            readonly project?: string;
+            readonly protocolVersion: string;
+            /** Format: date-time */
+            readonly opened: string;
+            /** @description Requests that are being answered. */
+            readonly inFlight: number;
+            /** @description Open event streams to the client. */
+            readonly streams: number;
+        };
         readonly ServerTotals: {
             readonly total: number;
             readonly enabled: number;
@@ -538,7 +690,7 @@ export interface components {
         };
         readonly Problem: {
             /** @enum {string} */
-            readonly type: "urn:gatehouse:problem:malformed" | "urn:gatehouse:problem:unauthorized" | "urn:gatehouse:problem:forbidden" | "urn:gatehouse:problem:stdio-not-allowed" | "urn:gatehouse:problem:address-not-allowed" | "urn:gatehouse:problem:not-found" | "urn:gatehouse:problem:conflict" | "urn:gatehouse:problem:precondition-failed" | "urn:gatehouse:problem:payload-too-large" | "urn:gatehouse:problem:unsupported-media-type" | "urn:gatehouse:problem:invalid-input" | "urn:gatehouse:problem:invalid-config" | "urn:gatehouse:problem:too-many-attempts" | "urn:gatehouse:problem:internal" | "urn:gatehouse:problem:too-many-readers" | "urn:gatehouse:problem:storage-unavailable" | "urn:gatehouse:problem:storage-full";
+            readonly type: "urn:gatehouse:problem:malformed" | "urn:gatehouse:problem:unauthorized" | "urn:gatehouse:problem:forbidden" | "urn:gatehouse:problem:stdio-not-allowed" | "urn:gatehouse:problem:address-not-allowed" | "urn:gatehouse:problem:not-found" | "urn:gatehouse:problem:defined-in-file" | "urn:gatehouse:problem:conflict" | "urn:gatehouse:problem:precondition-failed" | "urn:gatehouse:problem:payload-too-large" | "urn:gatehouse:problem:unsupported-media-type" | "urn:gatehouse:problem:invalid-input" | "urn:gatehouse:problem:invalid-config" | "urn:gatehouse:problem:too-many-attempts" | "urn:gatehouse:problem:internal" | "urn:gatehouse:problem:draining" | "urn:gatehouse:problem:too-many-readers" | "urn:gatehouse:problem:storage-unavailable" | "urn:gatehouse:problem:storage-full";
             readonly title: string;
             readonly status: number;
             readonly detail: string;

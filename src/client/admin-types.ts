@@ -9,6 +9,11 @@ export type SessionItem = Schemas['Session'];
 export type GatewaySummary = Schemas['Summary'];
 export type ProjectItem = Schemas['Project'];
 export type ConfigStatus = Schemas['Config'];
+export type DecisionList = Schemas['Decisions'];
+export type KeyItem = Schemas['Key'];
+export type PatchedServer = Schemas['PatchedServer'];
+export type SessionDetail = Schemas['SessionDetail'];
+export type AdminDecision = Schemas['Decision'];
 /** A tool or a prompt. */
 export type NamedItem = Schemas['CatalogItem'];
 export type ResourceItem = Schemas['Resource'];

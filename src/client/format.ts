@@ -1,4 +1,4 @@
-import type { ServerSummary } from './admin-types.js';
+import type { AdminDecision, ServerSummary } from './admin-types.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -64,3 +64,19 @@ const TONES: Readonly<Partial<Record<ServerSummary['state'], StateTone>>> = {
 };
 
 export const stateTone = (state: ServerSummary['state']): StateTone => TONES[state] ?? 'off';
+
+/** `disabled by admin at 2026-11-18T09:30:00.000Z`; the effect is added where the decision does not simply apply. */
+export function formatDecision(decision: AdminDecision): string {
+  const { change, by, at } = decision;
+  const author = by === undefined ? '' : ` by ${by}`;
+  const effect = formatDecisionEffect(decision);
+  return `${change}${author}${at === undefined ? '' : ` at ${at}`}${effect === '' ? '' : `, ${effect}`}`;
+}
+
+/** Empty for a decision about what the configuration file does not define. */
+export function formatDecisionEffect({ effect, overrules, emergency }: AdminDecision): string {
+  if (effect === 'ignored') return 'ignored: decisions.policy is file';
+  if (effect === 'unused') return 'unused: not defined now';
+  if (emergency) return 'emergency switch';
+  return overrules ? 'overrules the file' : '';
+}

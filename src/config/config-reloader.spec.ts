@@ -72,6 +72,19 @@ describe('ConfigReloader.reload', () => {
     ]);
   });
 
+  it('asks for no restart after a change was reverted, and names the keys until then', () => {
+    start({});
+    content = { http: { port: 4000 }, limits: { pageSize: 7 } };
+    expect(reloader.reload()).toMatchObject({ restartNeeded: ['http', 'limits'] });
+    content = { limits: { pageSize: 7 }, log: { level: 'debug' } };
+    expect(reloader.reload()).toMatchObject({ restartNeeded: ['limits'] });
+    content = { limits: { pageSize: 'x' } };
+    expect(reloader.reload()).toMatchObject({ ok: false, restartNeeded: ['limits'] });
+    content = {};
+    expect(reloader.reload()).toMatchObject({ ok: true, restartNeeded: [] });
+    expect(logged('these changes need a restart')).toHaveLength(1);
+  });
+
   it('keeps the configuration when the file is invalid, logs the problem, and applies the next valid file', () => {
     start({ mcpServers: { a: server() } });
     const before = live.current;

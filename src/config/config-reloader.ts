@@ -16,6 +16,7 @@ const LIVE_KEYS = new Set<keyof GatehouseConfig>([
   'mcpServers',
   'projects',
   'auth',
+  'decisions',
   'log',
   'instructions',
   'secrets',
@@ -35,6 +36,8 @@ export interface ReloadOutcome {
   readonly at: Date;
   /** Why the file was refused. */
   readonly problem?: string;
+  /** Keys of the last valid file whose values apply after a restart only. */
+  readonly restartNeeded: readonly string[];
 }
 
 /**
@@ -53,7 +56,9 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   private readonly boundHttp: HttpSettings;
   /** Fingerprint of the file when it was last loaded, or when a reload was last scheduled. */
   private lastFingerprint: string;
-  lastOutcome: ReloadOutcome = { ok: true, at: new Date() };
+  /** The configuration that the process started with. */
+  private readonly started: GatehouseConfig;
+  lastOutcome: ReloadOutcome = { ok: true, at: new Date(), restartNeeded: [] };
   /** Time of the last successful load. */
   lastGoodAt = new Date();
 
@@ -61,6 +66,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     private readonly live: LiveConfig,
     private readonly source: ConfigSource,
   ) {
+    this.started = live.current;
     this.boundHttp = live.current.http;
     this.lastFingerprint = source.fingerprint ?? fingerprintOf(source.path);
   }
@@ -87,12 +93,13 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     const at = new Date();
     this.lastFingerprint = fingerprintOf(this.source.path);
     try {
-      this.apply(this.source.load());
-      this.lastOutcome = { ok: true, at };
+      const restartNeeded = this.apply(this.source.load());
+      this.lastOutcome = { ok: true, at, restartNeeded };
       this.lastGoodAt = at;
     } catch (error) {
       const problem = (error as Error).message;
-      this.lastOutcome = { ok: false, at, problem };
+      const { restartNeeded } = this.lastOutcome;
+      this.lastOutcome = { ok: false, at, problem, restartNeeded };
       this.logger.error({ message: 'configuration not reloaded; the previous one stays in effect', problem });
     }
     this.listeners.emit(this.lastOutcome);
@@ -132,27 +139,33 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     this.timer = setTimeout(() => this.reload(), DEBOUNCE_MS).unref();
   }
 
-  private apply(config: GatehouseConfig): void {
+  /** Returns the keys that need a restart. */
+  private apply(config: GatehouseConfig): string[] {
     if (!config.auth.isConfigured && needsAuth(this.boundHttp))
       throw new Error(
         'auth: cannot be removed while the gateway listens beyond loopback; ' +
           'set http.host to a loopback address, or http.allowRemoteWithoutAuth, and restart',
       );
-    const before = this.live.current;
-    const changed = (Object.keys(config) as (keyof GatehouseConfig)[]).filter(
-      (key) => !isDeepStrictEqual(orderedEntries(config[key]), orderedEntries(before[key])),
-    );
-    if (changed.length === 0) return;
-    const needRestart = changed.filter((key) => !LIVE_KEYS.has(key));
+    // A change that was reverted needs no restart, so the comparison is with the start, not with the last reload.
+    const restartNeeded = changedKeysOf(config, this.started).filter((key) => !LIVE_KEYS.has(key));
+    const changed = changedKeysOf(config, this.live.current);
+    if (changed.length === 0) return restartNeeded;
     this.live.replace(config);
     this.logger.log({ message: 'configuration reloaded', changed });
+    const needRestart = restartNeeded.filter((key) => changed.includes(key));
     if (needRestart.length > 0)
       this.logger.warn({ message: 'these changes need a restart', keys: needRestart });
+    return restartNeeded;
   }
 }
 
 const existingDirectory = (path: string): string =>
   existsSync(path) || dirname(path) === path ? path : existingDirectory(dirname(path));
+
+const changedKeysOf = (config: GatehouseConfig, other: GatehouseConfig): (keyof GatehouseConfig)[] =>
+  (Object.keys(config) as (keyof GatehouseConfig)[]).filter(
+    (key) => !isDeepStrictEqual(orderedEntries(config[key]), orderedEntries(other[key])),
+  );
 
 /** Turns a map into a list, so that a comparison includes the order: that of the servers affects public names. */
 const orderedEntries = (value: unknown): unknown => (value instanceof Map ? [...value] : value);

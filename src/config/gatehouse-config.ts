@@ -1,5 +1,6 @@
 import { AdminSettings } from './admin-settings.js';
 import { AuthSettings, NO_AUTH } from './auth-settings.js';
+import { DecisionSettings } from './decision-settings.js';
 import { HttpSettings } from './http-settings.js';
 import { InstructionSettings } from './instruction-settings.js';
 import { Limits } from './limits.js';
@@ -40,6 +41,9 @@ export class GatehouseConfig {
   /** A relative path is resolved against the working directory of the gateway. */
   @Text('Directory of the durable state; created with mode 0700.', { isPublic: true })
   readonly stateDir: string = '.gatehouse';
+
+  @Section(DecisionSettings, 'Decisions of administrators.')
+  readonly decisions: DecisionSettings = new DecisionSettings();
 
   @SectionRecord(
     SERVER_ID,

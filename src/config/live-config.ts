@@ -4,8 +4,8 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 type Listener = (now: GatehouseConfig, before: GatehouseConfig) => void;
 
 /**
- * The current configuration. Servers, projects, API keys, the log level and instructions follow a reload; other keys apply
- * from the next start on.
+ * The current configuration. Servers, projects, API keys, the policy of decisions, the log level and instructions follow
+ * a reload; other keys apply from the next start on.
  */
 export class LiveConfig {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();

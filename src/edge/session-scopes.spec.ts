@@ -5,6 +5,8 @@ import { Clock } from '../../test/kit/auth.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { flushPromises } from '../../test/kit/promises.js';
 import { recordLog } from '../../test/kit/log-lines.js';
+import { decideKey } from '../state/decisions.js';
+import { isRevokedKey } from '../decisions/effective-decisions.js';
 import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
 import { hashOf } from '../config/api-key-config.js';
 import { Limits } from '../config/limits.js';
@@ -33,12 +35,18 @@ class Harness {
   readonly projects: Projects;
   readonly authenticator: Authenticator;
   readonly clock = new Clock();
+  readonly decisions = new MemoryDecisionStore();
   private runInterval = (): void => {};
 
   constructor(private content: object) {
     this.live = liveConfig({ mcpServers, ...content });
-    this.projects = new Projects(this.live, new MemoryDecisionStore());
-    this.authenticator = new Authenticator(this.live.current.auth, this.clock.now);
+    this.projects = new Projects(this.live, this.decisions);
+    this.authenticator = new Authenticator(
+      this.live.current.auth,
+      this.clock.now,
+      () => {},
+      (each) => isRevokedKey(each, this.decisions.current),
+    );
     this.sessions.onInterval = (listener) => (this.runInterval = listener);
     const registry = new Registry(new Naming());
     for (const [rank, id] of ['git', 'db'].entries()) {
@@ -59,7 +67,15 @@ class Harness {
       new FanOut(),
       new SessionListings(registry),
     );
-    new SessionScopes(live, projects, authenticator, sessions, registry, listChanges).onModuleInit();
+    new SessionScopes(
+      live,
+      projects,
+      authenticator,
+      sessions,
+      registry,
+      listChanges,
+      this.decisions,
+    ).onModuleInit();
   }
 
   reload(content: object): void {
@@ -180,6 +196,21 @@ describe('SessionScopes scope', () => {
 
 describe('SessionScopes', () => {
   const auth = { apiKeys: [key('k'), key('other')] };
+
+  it('closes the sessions of a revoked key, and accepts the key again when the decision is cleared', async () => {
+    const harness = new Harness({ ...projectsOf(['git']), auth });
+    const [mine, other] = [
+      harness.open(await harness.principalOf('k')),
+      harness.open(await harness.principalOf('other')),
+    ];
+    harness.decisions.decide((decisions) => decideKey(decisions, 'k', { revoked: [hashOf('k')] }));
+    expect([mine, other].map(({ session }) => harness.isOpen(session))).toEqual([false, true]);
+    await expect(harness.principalOf('k')).rejects.toMatchObject({ kind: 'unauthorized' });
+    harness.reload({ auth: { apiKeys: [key('k'), key('other'), key('new')] } });
+    await expect(harness.principalOf('k')).rejects.toMatchObject({ kind: 'unauthorized' });
+    harness.decisions.decide((decisions) => decideKey(decisions, 'k', undefined));
+    expect(await harness.principalOf('k')).toMatchObject({ id: 'key:k' });
+  });
 
   it('closes only the sessions of a removed key', async () => {
     const harness = new Harness({ ...projectsOf(['git']), auth });

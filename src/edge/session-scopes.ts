@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
 import { LIST_KINDS, type Catalog, type ListKind } from '../core/catalog/catalog.js';
 import { NOTHING, type Scope } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
+import { DecisionStore } from '../state/decision-store.js';
 import { Authenticator } from './auth/authenticator.js';
 import { ListChanges } from './list-changes.js';
 import type { NotificationRecipient } from './notification-recipients.js';
@@ -21,12 +23,13 @@ export class SessionScopes implements OnModuleInit {
     private readonly sessions: Sessions,
     private readonly registry: Registry,
     private readonly listChanges: ListChanges,
+    private readonly decisions: DecisionStore,
   ) {}
 
   onModuleInit(): void {
-    this.live.onChange(({ auth }) => {
-      this.authenticator.replace(auth);
-      this.closeRevoked();
+    this.live.onChange(() => this.refreshCredentials());
+    this.decisions.onChange((now, before) => {
+      if (!isDeepStrictEqual(now.keys, before.keys)) this.refreshCredentials();
     });
     this.projects.onChange(() => this.refreshScopes(this.sessions.recipients));
     this.sessions.onPrincipalChange((session) => this.refreshScopes([session]));
@@ -40,6 +43,11 @@ export class SessionScopes implements OnModuleInit {
       // The project was removed. Requests that name it are refused by the project guard.
       return NOTHING;
     }
+  }
+
+  private refreshCredentials(): void {
+    this.authenticator.replace(this.live.current.auth);
+    this.closeRevoked();
   }
 
   /** Credentials are checked with every request, but a client with an open stream may send no further request. */

@@ -33,6 +33,16 @@ describe('Projects', () => {
 
   const ids = (): string[] => [...projects.all()].map(({ id }) => id);
 
+  it('follow the file with the policy file, beside added ones', () => {
+    decide('pay', { servers: [] });
+    decide('ops', { removed: true });
+    decide('new', { servers: ['git'] });
+    expect(projects.find('pay')).toMatchObject({ servers: [], origin: 'admin' });
+    live.replace(configOf({ ...content, decisions: { policy: 'file' } }));
+    expect(projects.find('pay')).toMatchObject({ servers: ['git', 'db'], origin: 'config' });
+    expect(ids()).toEqual(expect.arrayContaining(['ops', 'new']));
+  });
+
   describe('scope', () => {
     it.each([
       ['everything with all grants', unrestricted, undefined, SERVERS],

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DecisionStore } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
+import { effectiveProjectDecision } from '../decisions/effective-decisions.js';
 import { GatewayError, shorten } from '../core/errors.js';
 import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';
 import type { Principal } from '../mcp/principal.js';
@@ -72,7 +73,9 @@ export class Projects {
     const projects = new Map<string, Project>();
     for (const [id, { servers, description }] of this.live.current.projects)
       projects.set(id, { id, servers, description, origin: 'config' });
-    for (const [id, decision] of this.decisions.current.projects) {
+    for (const id of this.decisions.current.projects.keys()) {
+      const decision = effectiveProjectDecision(id, this.decisions.current, this.live.current);
+      if (!decision) continue;
       if ('removed' in decision) projects.delete(id);
       else projects.set(id, { id, ...decision, origin: 'admin' });
     }

@@ -1,22 +1,40 @@
 /** Decision about one server. An absent field leaves the value of the configuration. */
 export interface ServerDecision {
-  readonly enabled?: boolean;
+  readonly enabled?: boolean | undefined;
   /** Whether a tool is enabled, by own name. The record has no prototype, so that any name can be looked up. */
-  readonly tools?: Readonly<Record<string, boolean>>;
+  readonly tools?: Readonly<Record<string, boolean>> | undefined;
   /** Definition of a server that was added, or that replaces the one of the configuration; as the administrator sent it. */
-  readonly definition?: Readonly<Record<string, unknown>>;
-  readonly removed?: true;
+  readonly definition?: Readonly<Record<string, unknown>> | undefined;
+  readonly removed?: true | undefined;
 }
 
 export type ProjectDecision =
   { readonly servers: readonly string[]; readonly description?: string } | { readonly removed: true };
 
-/** Immutable snapshot of all decisions, by server and project id. */
+/** Hashes of the key with this id that are refused. A new key under the same id has another hash and is accepted. */
+export interface KeyDecision {
+  readonly revoked: readonly string[];
+}
+
+/** Who made a decision, and when. */
+export interface DecisionStamp {
+  /** Role of the caller of the admin API. */
+  readonly by: string;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Made with `decisions.policy: file`. Such a decision applies to what the configuration file defines. */
+  readonly emergency?: true;
+}
+
+/** Immutable snapshot of all decisions, by the ids of servers, projects and keys. */
 export interface Decisions {
   /** Incremented by every change. */
   readonly revision: number;
   readonly servers: ReadonlyMap<string, ServerDecision>;
   readonly projects: ReadonlyMap<string, ProjectDecision>;
+  readonly keys: ReadonlyMap<string, KeyDecision>;
+  /** By the id of a `DecisionItem`. Decisions of state files of schema 1 have none. */
+  readonly stamps: ReadonlyMap<string, DecisionStamp>;
 }
 
 export type DecisionListener = (now: Decisions, before: Decisions) => void;

@@ -1,20 +1,33 @@
-import type { Decisions, ProjectDecision, ServerDecision } from './decision-store.js';
+import type {
+  Decisions,
+  DecisionStamp,
+  KeyDecision,
+  ProjectDecision,
+  ServerDecision,
+} from './decision-store.js';
 
 /** JSON form of the decisions. The revision is stored beside it. */
 export interface DecisionsJson {
   readonly servers: Readonly<Record<string, ServerDecision>>;
   readonly projects: Readonly<Record<string, ProjectDecision>>;
+  readonly keys: Readonly<Record<string, KeyDecision>>;
+  readonly stamps: Readonly<Record<string, DecisionStamp>>;
 }
 
-export function toJson({ servers, projects }: Decisions): DecisionsJson {
-  return { servers: Object.fromEntries(servers), projects: Object.fromEntries(projects) };
-}
+export const toJson = ({ servers, projects, keys, stamps }: Decisions): DecisionsJson => ({
+  servers: Object.fromEntries(servers),
+  projects: Object.fromEntries(projects),
+  keys: Object.fromEntries(keys),
+  stamps: Object.fromEntries(stamps),
+});
 
-export function fromJson({ servers, projects }: DecisionsJson, revision: number): Decisions {
+export function fromJson({ servers, projects, keys, stamps }: DecisionsJson, revision: number): Decisions {
   return {
     revision,
     servers: new Map(Object.entries(servers).map(([id, decision]) => [id, withoutPrototype(decision)])),
     projects: new Map(Object.entries(projects)),
+    keys: new Map(Object.entries(keys)),
+    stamps: new Map(Object.entries(stamps)),
   };
 }
 

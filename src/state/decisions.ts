@@ -1,6 +1,12 @@
-import type { Decisions, ProjectDecision, ServerDecision } from './decision-store.js';
+import type { Decisions, KeyDecision, ProjectDecision, ServerDecision } from './decision-store.js';
 
-export const NO_DECISIONS: Decisions = { revision: 0, servers: new Map(), projects: new Map() };
+export const NO_DECISIONS: Decisions = {
+  revision: 0,
+  servers: new Map(),
+  projects: new Map(),
+  keys: new Map(),
+  stamps: new Map(),
+};
 
 /** Changes the decision about one server. An empty decision is removed, so that the configuration applies. */
 export function decideServer(
@@ -20,6 +26,11 @@ export function decideProject(
   decision: ProjectDecision | undefined,
 ): Decisions {
   return { ...decisions, projects: withEntry(decisions.projects, id, decision) };
+}
+
+/** Changes the decision about one key; undefined removes it. */
+export function decideKey(decisions: Decisions, id: string, decision: KeyDecision | undefined): Decisions {
+  return { ...decisions, keys: withEntry(decisions.keys, id, decision) };
 }
 
 function withEntry<T>(entries: ReadonlyMap<string, T>, id: string, value: T | undefined): Map<string, T> {

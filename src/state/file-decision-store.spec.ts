@@ -146,7 +146,7 @@ describe('FileDecisionStore after losing the lock', () => {
     const { state } = await openState(directory);
     await state.update(disable('a'));
     removeClaims();
-    writeFileSync(path('state.json'), '{"schemaVersion":2}');
+    writeFileSync(path('state.json'), '{"schemaVersion":3}');
     const refused = { kind: 'storage-unavailable', message: expect.stringContaining('a later Gatehouse') };
     await expect(state.update(disable('b'))).rejects.toMatchObject(refused);
     await expect(state.update(disable('b'))).rejects.toMatchObject(refused);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decideProject, decideServer, NO_DECISIONS } from './decisions.js';
+import { decideKey, decideProject, decideServer, NO_DECISIONS } from './decisions.js';
 import { parseState, serializeState } from './state-document.js';
 import { migrate, SCHEMA_VERSION } from './state-migrations.js';
 
@@ -38,9 +38,26 @@ const SCHEMA_1 = `{
 }
 `;
 
+const revoked = {
+  ...decideKey(decisions, 'ci', { revoked: ['sha256:0'] }),
+  stamps: new Map([['key:ci', { by: 'admin', at: '2026-11-18T09:00:00.000Z' }]]),
+};
+
 describe('state document', () => {
-  it('is written in the released format', () => {
-    expect([SCHEMA_VERSION, serializeState(decisions)]).toEqual([1, SCHEMA_1]);
+  it('is written in schema 2', () => {
+    const text = serializeState(revoked);
+    expect(SCHEMA_VERSION).toBe(2);
+    expect(JSON.parse(text)).toEqual({
+      schemaVersion: 2,
+      revision: 7,
+      checksum: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      decisions: {
+        ...(JSON.parse(SCHEMA_1) as { decisions: object }).decisions,
+        keys: { ci: { revoked: ['sha256:0'] } },
+        stamps: { 'key:ci': { by: 'admin', at: '2026-11-18T09:00:00.000Z' } },
+      },
+    });
+    expect(parseState(text)).toEqual({ decisions: revoked });
   });
 
   it('is read in the format of schema 1', () => {
@@ -80,7 +97,7 @@ describe('state document', () => {
   });
 
   it('is not read in a later schema, whether or not its checksum matches', () => {
-    expect(parseState('{"schemaVersion":2,"anything":"else"}')).toEqual({ newerVersion: 2 });
+    expect(parseState('{"schemaVersion":3,"anything":"else"}')).toEqual({ newerVersion: 3 });
   });
 });
 

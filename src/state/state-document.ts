@@ -11,6 +11,8 @@ interface Envelope {
   readonly decisions: StateContent;
 }
 
+const PARTS: readonly (keyof DecisionsJson)[] = ['servers', 'projects', 'keys', 'stamps'];
+
 type ParsedState =
   | { readonly decisions: Decisions }
   | { readonly damage: string }
@@ -37,9 +39,10 @@ export function parseState(text: string): ParsedState {
   if (checksum !== checksumOf(schemaVersion, revision, decisions)) {
     return { damage: 'its checksum does not match its content' };
   }
-  const { servers, projects } = migrate(decisions, schemaVersion);
-  if (!isJsonObject(servers) || !isJsonObject(projects)) return { damage: 'its decisions are incomplete' };
-  return { decisions: fromJson({ servers, projects } as DecisionsJson, revision) };
+  const content = migrate(decisions, schemaVersion);
+  const isComplete = PARTS.every((part) => isJsonObject(content[part]));
+  if (!isComplete) return { damage: 'its decisions are incomplete' };
+  return { decisions: fromJson(content as unknown as DecisionsJson, revision) };
 }
 
 /** Checksum of the values, not of the bytes: JSON.stringify after JSON.parse yields the same text. */

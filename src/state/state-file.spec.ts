@@ -112,9 +112,9 @@ describe('StateFile with damage', () => {
   it.each(['state.json', 'state.json.bak'])('rejects a %s of a later version', async (name) => {
     writeFileSync(path('state.json.bak'), serializeState(revision(1)));
     writeFileSync(path('state.json'), 'damaged');
-    writeFileSync(path(name), '{"schemaVersion":2}');
+    writeFileSync(path(name), '{"schemaVersion":3}');
     await expect(reload()).rejects.toThrow(
-      `the state in ${path(name)} cannot be used: it was written by a later Gatehouse (schema 2)`,
+      `the state in ${path(name)} cannot be used: it was written by a later Gatehouse (schema 3)`,
     );
   });
 

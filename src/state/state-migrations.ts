@@ -4,7 +4,10 @@ export type StateContent = Readonly<Record<string, unknown>>;
 type Migration = (content: StateContent) => StateContent;
 
 /** The migration at index n - 1 converts schema n to n + 1. Released migrations never change. */
-const MIGRATIONS: readonly Migration[] = [];
+const MIGRATIONS: readonly Migration[] = [
+  // Schema 2 adds revoked keys, and who made each decision.
+  (content) => ({ ...content, keys: {}, stamps: {} }),
+];
 
 export const SCHEMA_VERSION = MIGRATIONS.length + 1;
 

@@ -80,16 +80,30 @@ describe('AdminContract', () => {
     contract.check('GET', url, { status, headers: { ...headers, ...more }, text: JSON.stringify(body) });
 
   it('accepts a response as documented', () => {
-    expect(() => check(200, { ok: true, at: '2026-01-31T12:00:00.000Z' })).not.toThrow();
+    expect(() =>
+      check(200, { ok: true, restartNeeded: [], overruledBy: [], at: '2026-01-31T12:00:00.000Z' }),
+    ).not.toThrow();
   });
 
   it.each<[string, number, object, object, string]>([
     ['an undocumented status', 418, {}, {}, 'the status is not documented'],
     ['a missing member', 200, { ok: true }, {}, 'at'],
-    ['an undocumented member', 200, { ok: true, at: '2026-01-31T12:00:00.000Z', more: 1 }, {}, 'more'],
+    [
+      'an undocumented member',
+      200,
+      { ok: true, restartNeeded: [], overruledBy: [], at: '2026-01-31T12:00:00.000Z', more: 1 },
+      {},
+      'more',
+    ],
     ['a member of another type', 200, { ok: 1, at: '2026-01-31T12:00:00.000Z' }, {}, '/ok'],
-    ['a time in another form', 200, { ok: true, at: 'today' }, {}, '/at'],
-    ['an undocumented ETag', 200, { ok: true, at: '2026-01-31T12:00:00.000Z' }, { etag: '"x"' }, 'ETag'],
+    ['a time in another form', 200, { ok: true, restartNeeded: [], overruledBy: [], at: 'today' }, {}, '/at'],
+    [
+      'an undocumented ETag',
+      200,
+      { ok: true, restartNeeded: [], overruledBy: [], at: '2026-01-31T12:00:00.000Z' },
+      { etag: '"x"' },
+      'ETag',
+    ],
     ['another content type', 200, {}, { 'content-type': 'text/html' }, 'text/html'],
   ])('refuses %s', (_what, status, body, more, message) => {
     expect(() => check(status, body, more)).toThrow(message);

@@ -156,11 +156,13 @@ describe('enabling and disabling servers and tools', () => {
     expect((await session.callTool('alpha__a/b c')).error).toMatchObject({ code: -32602 });
     expect((await client.get('servers/alpha/tools')).json).toEqual({
       tools: [
-        { ownName: 'one', own: 'one', name: 'alpha__one', enabled: true },
+        { ownName: 'one', own: 'one', name: 'alpha__one', enabled: true, origin: 'config' },
         {
           ownName: 'a/b c',
           own: 'a/b c',
           enabled: false,
+          origin: 'admin',
+          decision: expect.objectContaining({ change: 'disabled', by: 'admin', overrules: true }),
           definition: { name: 'a/b c', inputSchema: { type: 'object' } },
         },
       ],

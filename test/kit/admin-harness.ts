@@ -3,6 +3,8 @@ import { Metrics } from '../../src/metrics/metrics.js';
 import { AddressPolicy } from '../../src/backends/address-policy.js';
 import type { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
+import { FilePolicy } from '../../src/admin/file-policy.js';
+import { DecisionReview } from '../../src/decisions/decision-review.js';
 import { EMPTY_LISTING } from '../../src/core/catalog/catalog.js';
 import { storageUnavailable } from '../../src/state/storage-failure.js';
 import { AdminSettings } from '../../src/config/admin-settings.js';
@@ -34,6 +36,7 @@ export class AdminHarness {
   readonly registry = new Registry(new Naming());
   readonly desired: DesiredServers;
   readonly secrets: SecretRedactor;
+  readonly review: DecisionReview;
   readonly adminActions: AdminActions;
   readonly views: ServerViews;
   readonly servers: ServerAdmin;
@@ -48,10 +51,12 @@ export class AdminHarness {
     this.desired = new DesiredServers(this.live, this.state);
     const tokens = new AdminTokens('a-token-of-the-admin');
     this.secrets = new SecretRedactor(this.live, tokens, this.desired);
-    this.adminActions = new AdminActions(this.audit(), this.state, this.secrets, this.metrics);
+    this.review = new DecisionReview(this.live, this.state, this.metrics);
+    this.adminActions = new AdminActions(this.audit(), this.state, this.secrets, this.metrics, this.review);
+    const policy = new FilePolicy(this.live);
     const tags = new EntityTags(tokens);
     const backends = this.backends();
-    this.views = new ServerViews(this.desired, backends, this.registry, tags, this.secrets);
+    this.views = new ServerViews(this.desired, backends, this.registry, tags, this.secrets, this.review);
     const admin = Object.assign(new AdminSettings(), settings);
     this.servers = new ServerAdmin(
       this.views,
@@ -60,9 +65,18 @@ export class AdminHarness {
       this.live,
       admin,
       new AddressPolicy(admin, this.live.current.http, this.metrics),
+      policy,
     );
     const projects = new Projects(this.live, this.state);
-    this.projects = new ProjectAdmin(projects, this.views, this.adminActions, this.live, tags);
+    this.projects = new ProjectAdmin(
+      projects,
+      this.views,
+      this.adminActions,
+      this.live,
+      tags,
+      policy,
+      this.review,
+    );
   }
 
   caller(ifMatch?: string): AdminCaller {

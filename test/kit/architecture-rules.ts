@@ -13,7 +13,7 @@ const LAYERS = [
   ['lib'],
   ['core'],
   ['config', 'state', 'metrics', 'mcp'],
-  ['registry'],
+  ['registry', 'decisions'],
   ['backends'],
   ['tools', 'resources', 'prompts', 'completion', 'meta-tools', 'subscriptions', 'projects'],
   ['edge'],

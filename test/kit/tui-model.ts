@@ -127,6 +127,7 @@ export class TuiModelHarness {
             ownName: 'off',
             own: 'off',
             enabled: false,
+            origin: 'admin',
             server: id,
             definition: { name: 'off', inputSchema: { properties: { path: { type: 'string' } } } },
           })),

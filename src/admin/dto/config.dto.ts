@@ -10,4 +10,10 @@ export class ConfigDto {
 
   /** Why the configuration was rejected. */
   readonly problem?: string;
+
+  /** Keys of the file whose values apply after a restart only. */
+  readonly restartNeeded: string[];
+
+  /** Ids of the decisions that overrule the file. */
+  readonly overruledBy: string[];
 }

@@ -7,6 +7,7 @@ import {
   Matches,
   MaxLength,
 } from 'class-validator';
+import { DecisionDto } from './decision.dto.js';
 import { SERVER_ID } from '../../config/servers-config.js';
 
 const MAX_SERVERS = 10_000;
@@ -38,6 +39,9 @@ export class ProjectDto {
 
   /** Where the definition comes from: the configuration file or the admin API. */
   readonly origin: 'config' | 'admin';
+
+  /** The decision about the project. */
+  readonly decision?: DecisionDto;
 }
 
 export class ProjectsDto {

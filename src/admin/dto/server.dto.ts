@@ -1,6 +1,7 @@
 import { IsInt, IsISO8601, Min } from 'class-validator';
 import type { BackendStatus } from '../../backends/backend-status.js';
 import type { JsonObject } from '../../lib/json-text/json-value.js';
+import { DecisionDto } from './decision.dto.js';
 
 /** `serverInfo` of the server's initialize result, with every member that the server sent. */
 export class ServerInfoDto {
@@ -54,6 +55,9 @@ export class ServerDto {
 
   /** Where the definition comes from: the configuration file or the admin API. */
   readonly origin: 'config' | 'admin';
+
+  /** The decisions about the server, without those about its tools. Absent when there are none. */
+  readonly decisions?: DecisionDto[];
 
   /** Attempts to connect since the server was last ready. */
   @IsInt()
@@ -127,6 +131,12 @@ export class ServerToolDto {
 
   readonly enabled: boolean;
 
+  /** Whether `enabled` comes from the definition of the server, or from a decision. */
+  readonly origin: 'config' | 'admin';
+
+  /** The decision about the tool. */
+  readonly decision?: DecisionDto;
+
   readonly title?: string;
 
   readonly description?: string;
@@ -156,4 +166,10 @@ export class ServerDetailDto extends ServerDto {
   readonly stderr: string[];
 
   readonly tools: ServerToolDto[];
+}
+
+/** The answer to a PATCH. */
+export class PatchedServerDto extends ServerDetailDto {
+  /** The keys of the definition that have another value now. */
+  readonly changed: string[];
 }

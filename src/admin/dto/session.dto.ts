@@ -36,6 +36,19 @@ export class SessionDto {
   readonly hasStream: boolean;
 }
 
+export class SessionDetailDto extends SessionDto {
+  /** Ids of the servers that the client sees. */
+  readonly servers: string[];
+
+  /** Time of the last request; now, while a request or a stream is open. */
+  @IsISO8601()
+  readonly lastSeen: string;
+
+  @IsInt()
+  @Min(0)
+  readonly subscriptions: number;
+}
+
 export class SessionsDto {
   readonly sessions: SessionDto[];
 

@@ -33,6 +33,16 @@ export function parseConfigDocument(
   }
 }
 
+/** What can be read of a file with syntax errors. Undefined when that is not a mapping. */
+export function parseDamagedDocument(text: string): ConfigDocument | undefined {
+  try {
+    const document = parseYaml(text, YAML);
+    return isMap(document.contents) ? (document.toJS({ mapAsMap: true }) as ConfigDocument) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The value of a text from the environment: a plain string for text keys and choices, parsed as YAML for others. */
 export function parseForShape(shape: Shape, text: string): unknown {
   return shape.kind === 'text' || shape.kind === 'choice' ? text : parseValue(text);

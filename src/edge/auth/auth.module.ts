@@ -1,6 +1,8 @@
 import { Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { AuthSettings } from '../../config/auth-settings.js';
+import { isRevokedKey } from '../../decisions/effective-decisions.js';
 import { Metrics } from '../../metrics/metrics.js';
+import { DecisionStore } from '../../state/decision-store.js';
 import { Authenticator } from './authenticator.js';
 import { ProtectedResourceController } from './protected-resource.controller.js';
 import { OpenAccessWarning } from './open-access-warning.js';
@@ -11,9 +13,14 @@ import { OpenAccessWarning } from './open-access-warning.js';
     OpenAccessWarning,
     {
       provide: Authenticator,
-      useFactory: (settings: AuthSettings, metrics: Metrics) =>
-        new Authenticator(settings, Date.now, (reason) => metrics.countAuthFailure(reason)),
-      inject: [AuthSettings, Metrics],
+      useFactory: (settings: AuthSettings, decisions: DecisionStore, metrics: Metrics) =>
+        new Authenticator(
+          settings,
+          Date.now,
+          (reason) => metrics.countAuthFailure(reason),
+          (key) => isRevokedKey(key, decisions.current),
+        ),
+      inject: [AuthSettings, DecisionStore, Metrics],
     },
   ],
   exports: [Authenticator],

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import type { StoredPrincipal } from '../../state/session-records.js';
+import type { ApiKeyConfig } from '../../config/api-key-config.js';
 import type { AuthSettings } from '../../config/auth-settings.js';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
@@ -25,6 +26,7 @@ export class Authenticator {
     private settings: AuthSettings,
     private readonly now: () => number = Date.now,
     private readonly onFailure: (reason: AuthFailure) => void = () => {},
+    private readonly isRevoked: (key: ApiKeyConfig) => boolean = () => false,
   ) {
     this.apiKeys = new ApiKeys([], now);
     this.replace(settings);
@@ -43,7 +45,7 @@ export class Authenticator {
   replace(settings: AuthSettings): void {
     this.settings = settings;
     this.required = settings.isConfigured;
-    this.apiKeys.replace(settings.apiKeys ?? []);
+    this.apiKeys.replace((settings.apiKeys ?? []).filter((key) => !this.isRevoked(key)));
     if (JSON.stringify(settings.jwt) !== JSON.stringify(this.jwtVerifier?.settings))
       this.jwtVerifier = settings.jwt && new JwtVerifier(settings.jwt, this.now);
   }

@@ -4,6 +4,7 @@ import { Test } from '@nestjs/testing';
 import { describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { authSettings } from '../../../test/kit/auth.js';
+import { MemoryDecisionStore } from '../../../test/kit/memory-decision-store.js';
 import { onCleanup } from '../../../test/kit/cleanup.js';
 import { recordLog } from '../../../test/kit/log-lines.js';
 import { serve } from '../../../test/kit/serve.js';
@@ -13,20 +14,24 @@ import { NO_AUTH } from '../../config/auth-settings.js';
 import { ConfigModule } from '../../config/config.module.js';
 import { readConfig } from '../../config/load-config.js';
 import { Metrics } from '../../metrics/metrics.js';
+import { DecisionStore } from '../../state/decision-store.js';
 import { AuthModule } from './auth.module.js';
 import { Authenticator } from './authenticator.js';
 
 const PATHS = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 
 @Module({})
-class TestMetricsModule {}
+class TestGlobalsModule {}
 
 /** One registry per application, because the global one accepts each name once. */
-const testMetrics = (): DynamicModule => ({
-  module: TestMetricsModule,
+const testGlobals = (): DynamicModule => ({
+  module: TestGlobalsModule,
   global: true,
-  providers: [{ provide: Metrics, useFactory: () => new Metrics(new Registry()) }],
-  exports: [Metrics],
+  providers: [
+    { provide: Metrics, useFactory: () => new Metrics(new Registry()) },
+    { provide: DecisionStore, useClass: MemoryDecisionStore },
+  ],
+  exports: [Metrics, DecisionStore],
 });
 
 async function start(config: object): Promise<{ app: NestFastifyApplication; log: string[] }> {
@@ -35,7 +40,7 @@ async function start(config: object): Promise<{ app: NestFastifyApplication; log
   const module = await Test.createTestingModule({
     imports: [
       ConfigModule.forRoot(settings, { path: 'g.json', load: () => settings }),
-      testMetrics(),
+      testGlobals(),
       AuthModule,
     ],
   }).compile();

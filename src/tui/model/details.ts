@@ -3,6 +3,7 @@ import {
   formatAge,
   formatBytes,
   formatCount,
+  formatDecision,
   formatState,
   formatUpdates,
   pluralize,
@@ -89,6 +90,7 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   const updates = formatUpdates(server);
   if (updates !== server.updates) page.field('updates', updates, 'busy');
   page.field('defined by', server.origin === 'config' ? 'configuration' : 'administrator');
+  for (const decision of server.decisions ?? []) page.field('decided', formatDecision(decision));
   if (!detail) return;
   page.heading('Latest stderr output');
   const { stderr } = detail;

@@ -1,0 +1,135 @@
+import { isDeepStrictEqual } from 'node:util';
+import { decideKey, decideProject, decideServer } from './decisions.js';
+import type { Decisions, DecisionStamp, ProjectDecision, ServerDecision } from './decision-store.js';
+
+/** One decision: what a single admin action changed, and what can be cleared on its own. */
+export interface DecisionItem {
+  /** `server:<id>:enabled`, `server:<id>:definition`, `tool:<server>:<own name>`, `project:<id>` or `key:<id>`. */
+  readonly id: string;
+  readonly kind: 'server' | 'tool' | 'project' | 'key';
+  /** Id of the server, project or key. */
+  readonly target: string;
+  /** The server's own name of the tool. */
+  readonly tool?: string;
+  readonly change: 'enabled' | 'disabled' | 'defined' | 'removed' | 'revoked';
+  readonly value: unknown;
+}
+
+export const enabledDecisionId = (server: string): string => `server:${server}:enabled`;
+export const definitionDecisionId = (server: string): string => `server:${server}:definition`;
+export const toolDecisionId = (server: string, tool: string): string => `tool:${server}:${tool}`;
+export const projectDecisionId = (project: string): string => `project:${project}`;
+export const keyDecisionId = (key: string): string => `key:${key}`;
+
+/** `server:a:enabled`, `tool:a:b:c`: ids of servers contain no colon, names of tools may. */
+const ITEM_ID = /^(server|tool|project|key):([^:]+)(?::(.*))?$/s;
+
+const switched = (enabled: boolean): 'enabled' | 'disabled' => (enabled ? 'enabled' : 'disabled');
+
+/** All decisions: those about servers with their tools first, then projects and keys. */
+export function decisionItems({
+  servers,
+  projects,
+  keys,
+}: Omit<Decisions, 'revision' | 'stamps'>): DecisionItem[] {
+  return [
+    ...[...servers].flatMap(([id, decision]) => serverDecisionItems(id, decision)),
+    ...Array.from(projects, ([id, decision]) => projectDecisionItem(id, decision)),
+    ...Array.from(keys, ([target, value]): DecisionItem => ({
+      id: keyDecisionId(target),
+      kind: 'key',
+      target,
+      change: 'revoked',
+      value,
+    })),
+  ];
+}
+
+export const projectDecisionItem = (target: string, value: ProjectDecision): DecisionItem => ({
+  id: projectDecisionId(target),
+  kind: 'project',
+  target,
+  change: 'removed' in value ? 'removed' : 'defined',
+  value,
+});
+
+export function serverDecisionItems(target: string, decision: ServerDecision): DecisionItem[] {
+  const { enabled, tools = {}, definition, removed } = decision;
+  const items: DecisionItem[] = [];
+  const about = { kind: 'server', target } as const;
+  if (removed) items.push({ ...about, id: definitionDecisionId(target), change: 'removed', value: removed });
+  else if (definition)
+    items.push({ ...about, id: definitionDecisionId(target), change: 'defined', value: definition });
+  if (enabled !== undefined)
+    items.push({ ...about, id: enabledDecisionId(target), change: switched(enabled), value: enabled });
+  for (const [tool, value] of Object.entries(tools))
+    items.push({
+      id: toolDecisionId(target, tool),
+      kind: 'tool',
+      target,
+      tool,
+      change: switched(value),
+      value,
+    });
+  return items;
+}
+
+/** The decisions without this one; unchanged when there is none with this id. */
+export function withoutDecision(decisions: Decisions, id: string): Decisions {
+  const [, kind, target, rest] = ITEM_ID.exec(id) ?? [];
+  if (target === undefined) return decisions;
+  if (kind === 'project') return decideProject(decisions, target, undefined);
+  if (kind === 'key') return decideKey(decisions, target, undefined);
+  return decideServer(decisions, target, ({ tools, ...decision }) => {
+    const { enabled, definition, removed } = decision;
+    if (kind === 'tool') return { ...decision, tools: withoutMember(tools, rest ?? '') };
+    if (rest === 'enabled') return { definition, removed, tools };
+    return rest === 'definition' ? { enabled, tools } : { ...decision, tools };
+  });
+}
+
+/**
+ * `after` with this stamp on every decision that differs from `before`, and on `renewed` also when its value is the same.
+ * Stamps of decisions that are gone are removed.
+ */
+export function stampChanges(
+  before: Decisions,
+  after: Decisions,
+  stamp: DecisionStamp,
+  renewed?: string,
+): Decisions {
+  const stamps = new Map(after.stamps);
+  const values = new Map<string, unknown>();
+  for (const item of decisionItems(differing(before, after))) {
+    values.set(item.id, item.value);
+    stamps.delete(item.id);
+  }
+  for (const { id, value } of decisionItems(differing(after, before))) {
+    const previous = before.stamps.get(id);
+    if (id === renewed || !values.has(id) || !isDeepStrictEqual(values.get(id), value)) stamps.set(id, stamp);
+    else if (previous) stamps.set(id, previous);
+  }
+  return { ...after, stamps };
+}
+
+/** The entries of `decisions` that `other` does not share. A change keeps the entries that it does not touch. */
+const differing = (
+  decisions: Decisions,
+  other: Decisions,
+): Pick<Decisions, 'servers' | 'projects' | 'keys'> => ({
+  servers: entriesNotIn(decisions.servers, other.servers),
+  projects: entriesNotIn(decisions.projects, other.projects),
+  keys: entriesNotIn(decisions.keys, other.keys),
+});
+
+const entriesNotIn = <T>(entries: ReadonlyMap<string, T>, other: ReadonlyMap<string, T>): Map<string, T> =>
+  new Map([...entries].filter(([id, value]) => other.get(id) !== value));
+
+/** Undefined when no member remains. */
+function withoutMember<T>(
+  record: Readonly<Record<string, T>> = {},
+  name: string,
+): Record<string, T> | undefined {
+  const members = Object.entries(record).filter(([member]) => member !== name);
+  return members.length === 0 ? undefined : Object.fromEntries(members);
+}
