@@ -58,7 +58,8 @@ describe('ChangeFeed', () => {
     await until('one reader is left', () => feed.size === 1);
     feed.beforeApplicationShutdown();
     await events.untilEnded();
-    expect(() => feed.requireCapacity()).toThrow('the feed serves at most 64 readers');
+    expect(events.messages.at(-1)).toEqual({ at: expect.any(String) });
+    expect(() => feed.requireCapacity()).toThrow(expect.objectContaining({ kind: 'draining' }));
     expect(feed.size).toBe(0);
   });
 });

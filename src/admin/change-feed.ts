@@ -15,7 +15,15 @@ const HEADERS = {
 };
 
 type FeedEventKind =
-  'snapshot' | 'server' | 'catalog' | 'session' | 'subscription' | 'project' | 'decisions' | 'config';
+  | 'snapshot'
+  | 'server'
+  | 'catalog'
+  | 'session'
+  | 'subscription'
+  | 'project'
+  | 'decisions'
+  | 'config'
+  | 'draining';
 
 /** Streams events to the readers of `/admin/v1/events`. An event is serialized once for all readers. */
 @Injectable()
@@ -31,10 +39,11 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
     this.timer = setInterval(() => this.send(': still here\n\n'), HEARTBEAT_INTERVAL_MS).unref();
   }
 
-  /** Ends the streams, so that they do not delay the shutdown. */
+  /** Ends the streams with an event that says why, so that they do not delay the shutdown. */
   beforeApplicationShutdown(): void {
     this.isClosed = true;
     clearInterval(this.timer);
+    this.publish('draining', { at: new Date().toISOString() });
     for (const reader of this.readers) reader.end();
   }
 
@@ -49,7 +58,9 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
 
   /** Throws a problem if the feed accepts no further reader. */
   requireCapacity(): void {
-    if (this.isClosed || this.readers.size >= MAX_READERS)
+    if (this.isClosed)
+      throw new AdminProblem('draining', 'the gateway is draining; it accepts no new readers');
+    if (this.readers.size >= MAX_READERS)
       throw new AdminProblem('too-many-readers', `the feed serves at most ${MAX_READERS} readers`);
   }
 

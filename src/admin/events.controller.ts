@@ -15,8 +15,8 @@ export class EventsController {
    * Streams every change as a server-sent event
    *
    * @remarks The first event is `snapshot` with the revision of the decisions; `server`, `catalog`, `session`,
-   * `subscription`, `project`, `decisions` and `config` follow.
-   * @throws {503} The feed has its maximum number of readers.
+   * `subscription`, `project`, `decisions` and `config` follow. `draining` is the last one before the gateway stops.
+   * @throws {503} The feed has its maximum number of readers, or the gateway is draining.
    */
   @Get()
   readEvents(@Res() reply: FastifyReply): void {

@@ -36,7 +36,8 @@ export class ProblemFilter extends BaseExceptionFilter {
     if (!ADMIN_URL.test(request.url)) return super.catch(exception, host);
     const problem = problemOf(exception);
     const requestId = requestIdOf(request);
-    if (PROBLEMS[problem.kind].status >= 500) this.logFailure(exception, request, requestId);
+    if (PROBLEMS[problem.kind].status >= 500 && problem.kind !== 'draining')
+      this.logFailure(exception, request, requestId);
     this.sendProblem(http.getResponse<FastifyReply>(), problem, requestId);
     return undefined;
   }
@@ -61,7 +62,7 @@ export class ProblemFilter extends BaseExceptionFilter {
       route: routeOptions.url,
       requestId,
       problem,
-      ...(exception instanceof GatewayError ? { cause: (cause as Error | undefined)?.message } : { stack }),
+      ...(isExpected(exception) ? { cause: (cause as Error | undefined)?.message } : { stack }),
     });
   }
 }
@@ -91,6 +92,10 @@ function problemDto({ kind, message, errors }: AdminProblem, requestId: string):
     ...(errors.length > 0 && { errors: [...errors] }),
   };
 }
+
+/** The stack of any other error helps to find the defect. */
+const isExpected = (exception: unknown): boolean =>
+  exception instanceof GatewayError || exception instanceof AdminProblem;
 
 const KINDS_BY_STATUS = new Map<number, ProblemKind>([
   [401, 'unauthorized'],

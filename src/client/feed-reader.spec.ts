@@ -52,6 +52,22 @@ describe('FeedReader', () => {
     ]);
   });
 
+  it('reports that the gateway is draining if the stream announced it', async () => {
+    const { events } = await startReader((response, attempt) => {
+      const draining = 'event: draining\ndata: {"at":"now"}\n\n';
+      stream(response).write(`event: snapshot\ndata: {}\n\n${attempt === 1 ? draining : ''}`);
+      if (attempt <= 2) response.end();
+    });
+    await until(
+      'the reader has reconnected twice',
+      () => events.filter((line) => line === 'opened').length === 3,
+    );
+    expect(events.filter((line) => line.startsWith('lost'))).toEqual([
+      'lost: the gateway is draining',
+      'lost: the gateway ended the connection',
+    ]);
+  });
+
   it('retries after a refusal, and immediately on retryNow', async () => {
     const { events, reader } = await startReader((response, attempt) => {
       if (attempt === 1)

@@ -23,6 +23,8 @@ interface FeedSource {
 export class FeedReader {
   private readonly stopped = new AbortController();
   private endBackoff: () => void = () => {};
+  /** Whether the current stream announced that the gateway stops. */
+  private isDraining = false;
 
   constructor(
     private readonly source: FeedSource,
@@ -63,9 +65,13 @@ export class FeedReader {
     try {
       const stream = await this.source.events(signal);
       wasOpen = true;
+      this.isDraining = false;
       this.listener.opened();
       await this.emitEvents(stream, silence);
-      return { wasOpen, problem: 'the gateway ended the connection' };
+      return {
+        wasOpen,
+        problem: this.isDraining ? 'the gateway is draining' : 'the gateway ended the connection',
+      };
     } catch (error) {
       const isSilent = silence.signal.aborted;
       return { wasOpen, problem: isSilent ? 'the gateway sent no heartbeat' : problemOf(error) };
@@ -90,6 +96,7 @@ export class FeedReader {
 
   private emit(kind: string, data: string): void {
     if (this.isStopped) return;
+    if (kind === 'draining') this.isDraining = true;
     try {
       this.listener.event(kind, JSON.parse(data) as Record<string, unknown>);
     } catch (error) {

@@ -95,6 +95,7 @@ describe('the event feed', () => {
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
     expect(Date.now() - started).toBeLessThan(15_000);
     await feed.untilEnded();
+    expect(gateway.logs.filter((line) => JSON.stringify(line).includes('"stack"'))).toEqual([]);
     idle.destroy();
   });
 });
