@@ -57,8 +57,9 @@ function addTools(tools: Command): void {
         (await import('./mcp-actions.js')).callTool(name, pairs, options),
       ),
     [
-      ['tools call everything__echo message=hello', 'name=text'],
-      ['tools call everything__get-sum a:=2 b:=3', 'name:=json for numbers, booleans, lists and objects'],
+      ['tools call everything__get-sum a=2 b=3', 'name=value; the schema of the tool decides its type'],
+      ['tools call everything__echo message=hello', ''],
+      ['tools call files__search paths:=\'["a","b"]\'', 'name:=json for lists and objects'],
       ['tools call files__read -a @arguments.json -o json', 'the whole result'],
     ],
   );

@@ -1,5 +1,5 @@
 import type { ListName, AdminLists, PageQuery } from '../client/admin-types.js';
-import { firstLine, formatAge, formatBytes, textOrEmpty } from '../client/format.js';
+import { firstLine, formatAge, formatBytes, formatDecision, textOrEmpty } from '../client/format.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
 import type { TableCell, TableColumn } from './table.js';
@@ -121,8 +121,14 @@ export async function listProjects(options: GatewayOptions): Promise<void> {
     { title: 'PROJECT' },
     { title: 'SERVERS', truncate: 'end' },
     { title: 'DESCRIPTION', truncate: 'end' },
+    { title: 'DECIDED', truncate: 'end', isOptional: true },
   ];
-  const rows = projects.map(({ id, servers, description = '' }) => [id, servers.join(', '), description]);
+  const rows = projects.map(({ id, servers, description = '', decision }) => [
+    id,
+    servers.join(', '),
+    description,
+    decision ? formatDecision(decision) : '',
+  ]);
   out.table(columns, rows, 'no projects');
 }
 

@@ -31,12 +31,14 @@ async function namesOf(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const group = command.parent?.name();
-  const api = new AdminApi(await resolveTarget({}));
+  const api = new AdminApi(await resolveTarget({}, () => {}));
   if (argumentOrOption === 'server') return (await api.servers(signal)).map(({ id }) => id);
   if (argumentOrOption === 'project' && group !== 'key')
     return (await api.projects(signal)).map(({ id }) => id);
-  if (argumentOrOption === 'client')
+  if (argumentOrOption === 'key' && group === 'key') return (await api.keys(signal)).map(({ id }) => id);
+  if (argumentOrOption === 'client' || argumentOrOption === 'session')
     return (await api.page('sessions', { limit: MAX_CANDIDATES }, signal)).rows.map(({ id }) => id);
+  if (argumentOrOption === 'decision') return (await api.decisions(signal)).decisions.map(({ id }) => id);
   if (argumentOrOption === 'tool') return toolNamesFor(command.name(), precedingArguments, api, signal);
   if (argumentOrOption === 'uri')
     return (await api.page('resources', { limit: MAX_CANDIDATES }, signal)).rows.map(({ uri }) => uri);

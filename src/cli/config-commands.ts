@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { configPath } from '../config/config-path.js';
-import { configOption, withExamples } from './command-options.js';
+import { configOption, withAdminOptions, withExamples, type GatewayOptions } from './command-options.js';
 import type { ConfigFormat } from './config-actions.js';
 
 const formatOption = (): Option =>
@@ -45,6 +45,12 @@ export function addConfigCommands(program: Command): void {
       ['config import claude_desktop_config.json > gatehouse.yaml', ''],
       ['config import .vscode/mcp.json', ''],
     ],
+  );
+  withExamples(
+    withAdminOptions(config.command('reload'))
+      .description('have the running gateway read its configuration file again; fails if it is invalid')
+      .action(async (options: GatewayOptions) => (await import('./config-reload.js')).reloadConfig(options)),
+    [['config reload', 'the local gateway']],
   );
   withExamples(
     config

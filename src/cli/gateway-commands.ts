@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
+import { addDecisionCommands } from './decision-commands.js';
 import { withExamples, withAdminOptions, type GatewayOptions } from './command-options.js';
+import { addProjectDefinitionCommands, addServerDefinitionCommands } from './definition-commands.js';
+import { addSessionCommands } from './session-commands.js';
 
 const ACTIONS = [
   ['enable', 'enable a server and wait until it is ready or fails'],
@@ -32,8 +35,11 @@ export function addGatewayCommands(program: Command): void {
       ),
     [['projects ls -o json | jq -r ".projects[].id"', 'ids only']],
   );
+  addProjectDefinitionCommands(projects);
 
   addSubscriptions(program);
+  addSessionCommands(program);
+  addDecisionCommands(program);
 }
 
 function addServers(program: Command): void {
@@ -60,6 +66,7 @@ function addServers(program: Command): void {
       ),
     [['servers show github', '']],
   );
+  addServerDefinitionCommands(servers);
   for (const parent of [servers, program])
     for (const [action, description] of ACTIONS)
       withExamples(

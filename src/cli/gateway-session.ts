@@ -1,6 +1,7 @@
 import { AdminApi } from '../client/admin-api.js';
 import { resolveGatewayTarget, type GatewayTarget, type TargetOptions } from '../client/gateway-target.js';
 import { configFile } from '../config/config-path.js';
+import { printable } from '../client/printable.js';
 import type { GatewayOptions } from './command-options.js';
 import { Output } from './output.js';
 
@@ -11,13 +12,18 @@ interface GatewaySession {
 }
 
 /** The gateway that the options, the environment or the local configuration name. */
-export function resolveTarget(options: TargetOptions): Promise<GatewayTarget> {
+export function resolveTarget(
+  options: TargetOptions,
+  note: (text: string) => void = noteOnStderr,
+): Promise<GatewayTarget> {
   return resolveGatewayTarget(options, process.env, async (config) => {
     // Loaded only if needed: reading a configuration loads the whole schema.
     const { findLocalGateway } = await import('../client/local-gateway.js');
-    return findLocalGateway(configFile(config), process.env);
+    return findLocalGateway(configFile(config), process.env, note);
   });
 }
+
+const noteOnStderr = (text: string): void => void process.stderr.write(`${printable(text)}\n`);
 
 export async function resolveStateDir({ config }: Pick<TargetOptions, 'config'>): Promise<string> {
   const { findLocalStateDir } = await import('../client/local-gateway.js');

@@ -53,7 +53,7 @@ const PROBE_TIMEOUT_MS = 2000;
 
 /** Throws if the liveness probe of the gateway fails. */
 export async function checkHealth(options: TargetOptions): Promise<void> {
-  const { url } = await resolveTarget(options).catch((error: unknown) => {
+  const { url } = await resolveTarget(options, () => {}).catch((error: unknown) => {
     // A running gateway keeps its configuration when the file becomes invalid, so its container must stay healthy.
     if (error instanceof ConfigError) return { url: DEFAULT_URL };
     throw error;

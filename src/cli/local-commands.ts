@@ -1,10 +1,17 @@
 import { Argument, type Command } from 'commander';
 import type { TargetOptions } from '../client/gateway-target.js';
-import { configOption, withExamples, withOutput, withUrl } from './command-options.js';
+import {
+  configOption,
+  withAdminOptions,
+  withExamples,
+  withOutput,
+  withUrl,
+  type GatewayOptions,
+} from './command-options.js';
 import { COMPLETION_SHELLS, type CompletionShell } from './completion-scripts.js';
 import type { AuditVerifyOptions, KeyCreateOptions } from './local-actions.js';
 
-/** Commands that work without the admin API. */
+/** Commands about keys, and those that work without the admin API. */
 export function addLocalCommands(program: Command): void {
   addKeys(program);
   addChecks(program);
@@ -27,6 +34,20 @@ function addKeys(program: Command): void {
       ['key create ci --project payments --expires 2027-01-01', ''],
       ['key create ops --project "*" -o json | jq -r .key', 'key only'],
     ],
+  );
+  withExamples(
+    withAdminOptions(key.command('ls'))
+      .description('list the client keys of the running gateway, with their state and sessions')
+      .action(async (options: GatewayOptions) => (await import('./key-reports.js')).listKeys(options)),
+    [['key ls', '']],
+  );
+  withExamples(
+    withAdminOptions(key.command('revoke <key>'))
+      .description('refuse a client key and end its sessions, until decisions clear key:<id>')
+      .action(async (id: string, options: GatewayOptions) =>
+        (await import('./key-reports.js')).revokeKey(id, options),
+      ),
+    [['key revoke ci', '']],
   );
 }
 

@@ -6,7 +6,7 @@ import type { GatewayOptions } from './command-options.js';
 import { resolveTarget } from './gateway-session.js';
 import { Output } from './output.js';
 import { ProgressBar } from './progress-bar.js';
-import { parseToolArguments } from './tool-arguments.js';
+import { convertBySchema, isTextPair, parseToolArguments } from './tool-arguments.js';
 
 export interface McpOptions extends GatewayOptions {
   readonly project?: string;
@@ -20,21 +20,36 @@ export async function callTool(
   pairs: readonly string[],
   options: McpOptions & { readonly args?: string },
 ): Promise<void> {
-  const args = parseToolArguments(options.args, pairs);
+  // Wrong arguments are reported before the gateway is asked for the schema of the tool.
+  const unconverted = parseToolArguments(options.args, pairs);
   const out = new Output(options.output);
   const bar = new ProgressBar(process.stderr);
-  const result = await withSession(options, (client, signal) =>
-    client
+  const result = await withSession(options, async (client, signal) => {
+    const args = pairs.some(isTextPair)
+      ? {
+          ...unconverted,
+          ...parseToolArguments(undefined, pairs, { convert: await converterFor(client, name) }),
+        }
+      : unconverted;
+    return client
       .callTool(name, args, {
         signal,
         timeoutMs: options.timeout * 1000,
         onProgress: (reported) => bar.update(reported),
       })
-      .finally(() => bar.end()),
-  );
+      .finally(() => bar.end());
+  });
   if (out.format === 'json') out.json(result);
   else printResult(out, result);
   if (result.isError === true) throw new CommandError(printable(`${name} returned an error`));
+}
+
+/** Numbers and booleans are converted by the input schema of the tool. A tool that no list contains gets the text. */
+async function converterFor(
+  client: SdkMcpClient,
+  name: string,
+): Promise<(name: string, text: string) => unknown> {
+  return convertBySchema((await client.findTool(name))?.['inputSchema']);
 }
 
 export async function readResource(uri: string, options: McpOptions): Promise<void> {

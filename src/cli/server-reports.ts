@@ -1,9 +1,18 @@
-import type { ServerSummary } from '../client/admin-types.js';
+import type { ServerDetail, ServerSummary } from '../client/admin-types.js';
 import type { ServerAction } from '../client/admin-api.js';
-import { formatAge, formatCount, formatState, formatUpdates, stateTone } from '../client/format.js';
+import {
+  formatAge,
+  formatCount,
+  formatDecision,
+  formatState,
+  formatUpdates,
+  stateTone,
+} from '../client/format.js';
 import { printable, printableLines } from '../client/printable.js';
+import { CommandError } from './command-error.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
+import type { Output } from './output.js';
 import type { TableCell, TableColumn } from './table.js';
 
 const COLUMNS: readonly TableColumn[] = [
@@ -56,7 +65,9 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
   const { state, reason, transport, since, origin, restarts, pid, serverInfo, protocolVersion, counts } =
     server;
   const isReady = state === 'ready';
-  const disabled = server.tools.filter(({ enabled }) => !enabled).map(({ ownName }) => ownName);
+  const disabled = server.tools
+    .filter(({ enabled }) => !enabled)
+    .map(({ ownName, decision }) => (decision ? `${ownName} (${formatDecision(decision)})` : ownName));
   const fields: [string, string | undefined][] = [
     ['state', formatState(server)],
     ['cause', server.cause],
@@ -78,6 +89,7 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['resources', formatCount(counts.resources)],
     ['templates', formatCount(counts.templates)],
     ['defined by', origin === 'config' ? 'configuration' : 'administrator'],
+    ['decided', server.decisions?.map(formatDecision).join('; ')],
   ];
   out.line(out.paint('bold', printable(server.id)));
   for (const [name, value] of fields)
@@ -99,13 +111,21 @@ export async function runServerAction(
 ): Promise<void> {
   const { api, out } = await openGateway(options);
   const server = await api.controlServer(id, action);
-  if (out.format === 'json') {
-    out.json(server);
-    return;
-  }
+  printOutcome(out, id, PAST_TENSE[action], server);
+  if (action !== 'disable') requireReady(server);
+}
+
+/** `github is enabled; it is retrying: connection refused`. */
+export function printOutcome(out: Output, id: string, outcome: string, server: ServerDetail): void {
   const now = server.state === 'disabled' ? '' : `; it is ${server.state}`;
   const reason = server.reason === undefined ? '' : `: ${server.reason}`;
-  out.line(printable(`${id} is ${PAST_TENSE[action]}${now}${reason}`));
+  if (out.format === 'json') out.json(server);
+  else out.line(printable(`${id} is ${outcome}${now}${reason}`));
+}
+
+/** Fails the command for a server that should run and does not. */
+export function requireReady({ id, state }: ServerDetail): void {
+  if (state !== 'ready') throw new CommandError(printable(`${id} is not ready but ${state}`));
 }
 
 export async function setToolEnabled(

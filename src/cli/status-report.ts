@@ -1,16 +1,17 @@
 import type { AdminApi } from '../client/admin-api.js';
-import type { GatewaySummary, Health } from '../client/admin-types.js';
+import type { ConfigStatus, GatewaySummary, Health } from '../client/admin-types.js';
 import { printable } from '../client/printable.js';
 import { formatCount, pluralize, textOrEmpty } from '../client/format.js';
 import { CommandError } from './command-error.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
+import type { Output } from './output.js';
 import type { TableColumn } from './table.js';
 
 interface Status extends GatewaySummary {
   readonly url: string;
   readonly status: 'ok' | 'degraded' | 'down';
-  readonly config: { readonly ok: boolean; readonly at: string; readonly problem?: string };
+  readonly config: ConfigStatus;
   /** Health indicators that are not up. */
   readonly troubles: readonly { readonly what: string; readonly state: string; readonly reason: string }[];
 }
@@ -32,7 +33,7 @@ export async function showStatus(options: GatewayOptions): Promise<void> {
       ['resources', resourcesIn(status)],
       ['subscriptions', formatCount(status.subscriptions)],
       ['sessions', formatCount(status.sessions)],
-      ['configuration', status.config.ok ? `accepted ${status.config.at}` : out.paint('yellow', 'refused')],
+      ['configuration', configurationIn(status, out)],
     ];
     out.line(out.paint('bold', status.url));
     for (const [name, value] of fields) out.line(`  ${name.padEnd(13)}  ${value}`);
@@ -48,6 +49,14 @@ export async function showStatus(options: GatewayOptions): Promise<void> {
     }
   }
   if (status.status === 'down') throw new CommandError(printable(`${target.url} does not accept requests`));
+}
+
+function configurationIn({ config: { ok, at, restartNeeded, overruledBy } }: Status, out: Output): string {
+  const notes = [
+    ...(restartNeeded.length > 0 ? [`restart needed for ${restartNeeded.join(', ')}`] : []),
+    ...(overruledBy.length > 0 ? [`overruled by ${pluralize(overruledBy.length, 'decision')}`] : []),
+  ];
+  return [ok ? `accepted ${at}` : out.paint('yellow', 'refused'), ...notes].join('; ');
 }
 
 function resourcesIn({ resources, resourceTemplates }: Status): string {

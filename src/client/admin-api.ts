@@ -1,6 +1,10 @@
 import type {
   ConfigStatus,
+  DecisionList,
   Health,
+  KeyItem,
+  PatchedServer,
+  SessionDetail,
   ProjectItem,
   PagedLists,
   PageQuery,
@@ -21,7 +25,10 @@ const MAX_PAGE_SIZE = 1000;
 export type ServerAction = 'enable' | 'disable' | 'reconnect';
 
 interface RequestOptions {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Sent as JSON. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** 0 disables the timeout. */
   readonly timeoutMs?: number;
@@ -78,6 +85,67 @@ export class AdminApi {
 
   config(): Promise<ConfigStatus> {
     return this.requestJson('admin/v1/config');
+  }
+
+  /** Fails if there is a server with this id. */
+  addServer(id: string, definition: object): Promise<ServerDetail> {
+    return this.requestJson(`admin/v1/servers/${encodeURIComponent(id)}`, {
+      method: 'PUT',
+      body: definition,
+      headers: { 'if-none-match': '*' },
+      timeoutMs: SERVER_ACTION_TIMEOUT_MS,
+    });
+  }
+
+  patchServer(id: string, patch: object): Promise<PatchedServer> {
+    return this.requestJson(`admin/v1/servers/${encodeURIComponent(id)}`, {
+      method: 'PATCH',
+      body: patch,
+      timeoutMs: SERVER_ACTION_TIMEOUT_MS,
+    });
+  }
+
+  async removeServer(id: string): Promise<void> {
+    await this.send(`admin/v1/servers/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  }
+
+  putProject(id: string, body: object): Promise<ProjectItem> {
+    return this.requestJson(`admin/v1/projects/${encodeURIComponent(id)}`, { method: 'PUT', body });
+  }
+
+  async removeProject(id: string): Promise<void> {
+    await this.send(`admin/v1/projects/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  }
+
+  session(id: string): Promise<SessionDetail> {
+    return this.requestJson(`admin/v1/sessions/${encodeURIComponent(id)}`);
+  }
+
+  async endSession(id: string): Promise<void> {
+    await this.send(`admin/v1/sessions/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  }
+
+  reloadConfig(): Promise<ConfigStatus> {
+    return this.requestJson('admin/v1/config/reload', { method: 'POST' });
+  }
+
+  async keys(signal?: AbortSignal): Promise<readonly KeyItem[]> {
+    return (await this.requestJson<{ keys: KeyItem[] }>('admin/v1/keys', { signal })).keys;
+  }
+
+  revokeKey(id: string): Promise<KeyItem> {
+    return this.requestJson(`admin/v1/keys/${encodeURIComponent(id)}/revoke`, { method: 'POST' });
+  }
+
+  decisions(signal?: AbortSignal): Promise<DecisionList> {
+    return this.requestJson('admin/v1/decisions', { signal });
+  }
+
+  async clearDecision(id: string): Promise<void> {
+    await this.send(`admin/v1/decisions/${encodeURIComponent(id)}`, {
+      method: 'DELETE',
+      timeoutMs: SERVER_ACTION_TIMEOUT_MS,
+    });
   }
 
   async endSubscription(id: string): Promise<void> {
@@ -161,13 +229,26 @@ export class AdminApi {
   }
 
   private async fetchPath(path: string, options: RequestOptions): Promise<Response> {
-    const { method = 'GET', signal, timeoutMs = REQUEST_TIMEOUT_MS, accept = 'application/json' } = options;
+    const {
+      method = 'GET',
+      signal,
+      timeoutMs = REQUEST_TIMEOUT_MS,
+      accept = 'application/json',
+      body,
+    } = options;
     const { url, token } = this.target;
+    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const signals = [...(signal ? [signal] : []), ...(timeoutMs > 0 ? [AbortSignal.timeout(timeoutMs)] : [])];
     try {
       return await fetch(`${url}/${path}`, {
         method,
-        headers: { accept, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
+        headers: {
+          accept,
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(body && { 'content-type': contentType }),
+          ...options.headers,
+        },
+        ...(body && { body: JSON.stringify(body) }),
         signal: AbortSignal.any(signals),
         // A redirect must not receive the token.
         redirect: 'error',

@@ -117,6 +117,25 @@ describe('findLocalGateway', () => {
     expect(() => findLocalGateway({ path: file, mustExist: true }, {})).toThrow('absent.yaml');
   });
 
+  it.each([
+    ['a syntax error', 'http: { port: 4001 }\nadmin: { token: token-of-the-file }\nlimits: { pageSize: [\n'],
+    ['an invalid key', 'stateDir: [a]\nhttp: { port: 4001 }\nadmin: { token: token-of-the-file }\n'],
+  ])('reads what it can of a file with %s, and notes it', (_what, content) => {
+    const path = fileWith(content);
+    const notes: string[] = [];
+    const found = findLocalGateway({ path, mustExist: true }, {}, (note) => notes.push(note));
+    expect(found.token).toBe('token-of-the-file');
+    expect(new URL(found.url).port).toBe('4001');
+    expect(notes).toEqual([expect.stringContaining(`${path} is invalid`)]);
+  });
+
+  it('uses the defaults for a file that is not a configuration', () => {
+    const path = fileWith('- a\n- b');
+    expect(findLocalGateway({ path, mustExist: true }, { GATEHOUSE__STATEDIR: tempDir() })).toEqual({
+      url: 'http://127.0.0.1:3000',
+    });
+  });
+
   it('refuses a configuration with port 0', () => {
     expect(() => findLocalGateway({ path: fileWith('http: { port: 0 }'), mustExist: true }, {})).toThrow(
       '--url',

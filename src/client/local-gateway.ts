@@ -5,7 +5,7 @@ import type { ConfigFile } from '../config/config-path.js';
 import type { GatehouseConfig } from '../config/gatehouse-config.js';
 import { readConfig, readConfigText } from '../config/load-config.js';
 import { ConfigProblems } from '../config/problems.js';
-import { parseConfigDocument, type ConfigDocument } from '../config/source/document.js';
+import { parseConfigDocument, parseDamagedDocument, type ConfigDocument } from '../config/source/document.js';
 import { interpolate, type Environment } from '../config/source/interpolate.js';
 import { StateDir } from '../config/state-dir.js';
 import type { LocalGateway } from './gateway-target.js';
@@ -16,9 +16,16 @@ const LOCATING_KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], [
 const OTHER_OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
 const WILDCARDS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** The gateway that runs on this machine with this configuration. */
-export function findLocalGateway(file: ConfigFile, env: Environment): LocalGateway {
-  const { http, admin, stateDir } = readLocal(file, env);
+/**
+ * The gateway that runs on this machine with this configuration. A running gateway keeps its configuration when the file
+ * becomes invalid; `note` then gets a text for the user, and the keys that can be read locate the gateway.
+ */
+export function findLocalGateway(
+  file: ConfigFile,
+  env: Environment,
+  note: (text: string) => void = () => {},
+): LocalGateway {
+  const { http, admin, stateDir } = readLocalOrDamaged(file, env, note);
   if (http.port === 0)
     throw new RangeError('the gateway uses any free port (http.port is 0): give its URL with --url');
   const host = WILDCARDS[http.host] ?? http.host;
@@ -32,18 +39,51 @@ export function findLocalGateway(file: ConfigFile, env: Environment): LocalGatew
 export const findLocalStateDir = (file: ConfigFile, env: Environment): string =>
   new StateDir(readLocal(file, env).stateDir).path;
 
-const readLocal = ({ path, mustExist }: ConfigFile, env: Environment): GatehouseConfig =>
-  readConfig({
-    text: mustExist || existsSync(path) ? readLocatingKeys(path, env) : '{}',
-    source: path,
-    env: Object.fromEntries(Object.entries(env).filter(([name]) => !OTHER_OVERRIDES.test(name))),
-  });
+function readLocalOrDamaged(
+  file: ConfigFile,
+  env: Environment,
+  note: (text: string) => void,
+): GatehouseConfig {
+  try {
+    return readLocal(file, env);
+  } catch (error) {
+    if (!(error instanceof ConfigError) || !existsSync(file.path)) throw error;
+    note(`${file.path} is invalid; using what can be read of it to find the gateway`);
+    const document = parseDamagedDocument(readConfigText(file.path)) ?? new Map<string, unknown>();
+    return readValidKeys(document, file.path, env);
+  }
+}
 
-/** A configuration text with LOCATING_KEYS only, without values that use undefined variables. */
-function readLocatingKeys(path: string, env: Environment): string {
+/** A configuration of those LOCATING_KEYS that are valid. */
+function readValidKeys(document: ConfigDocument, source: string, env: Environment): GatehouseConfig {
+  let config = readKeys(new Map(), source, env);
+  let kept: ConfigDocument = new Map();
+  for (const [section, key] of LOCATING_KEYS) {
+    const value = key === undefined ? document.get(section) : sectionIn(document, section)?.get(key);
+    if (value === undefined) continue;
+    const sectionValue =
+      key === undefined ? value : new Map([...(sectionIn(kept, section) ?? []), [key, value]]);
+    const next: ConfigDocument = new Map([...kept, [section, sectionValue]]);
+    try {
+      config = readKeys(next, source, env);
+      kept = next;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+    }
+  }
+  return config;
+}
+
+function readLocal({ path, mustExist }: ConfigFile, env: Environment): GatehouseConfig {
+  if (!mustExist && !existsSync(path)) return readKeys(new Map(), path, env);
   const problems = new ConfigProblems();
   const document = parseConfigDocument(readConfigText(path), path, problems);
   if (!document) throw new ConfigError(path, problems.list());
+  return readKeys(document, path, env);
+}
+
+/** The configuration with the LOCATING_KEYS of a document only, without values that use undefined variables. */
+function readKeys(document: ConfigDocument, source: string, env: Environment): GatehouseConfig {
   const kept: Record<string, unknown> = {};
   for (const [section, key] of LOCATING_KEYS) {
     const value = key === undefined ? document.get(section) : sectionIn(document, section)?.get(key);
@@ -52,9 +92,11 @@ function readLocatingKeys(path: string, env: Environment): string {
     else kept[section] = { ...(kept[section] as object | undefined), [key]: value };
   }
   // The check for remote access without authentication concerns the gateway only.
-  return JSON.stringify({
-    ...kept,
-    http: { ...(kept['http'] as object | undefined), allowRemoteWithoutAuth: true },
+  const http = { ...(kept['http'] as object | undefined), allowRemoteWithoutAuth: true };
+  return readConfig({
+    text: JSON.stringify({ ...kept, http }),
+    source,
+    env: Object.fromEntries(Object.entries(env).filter(([name]) => !OTHER_OVERRIDES.test(name))),
   });
 }
 

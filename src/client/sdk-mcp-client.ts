@@ -61,6 +61,19 @@ export class SdkMcpClient {
     return await this.request('tools/call', { name, arguments: args }, options);
   }
 
+  /** The listed tool with this public name. */
+  async findTool(name: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+    let cursor: unknown;
+    do {
+      const page = await this.request('tools/list', cursor === undefined ? {} : { cursor }, {});
+      const tools = (page['tools'] ?? []) as readonly Readonly<Record<string, unknown>>[];
+      const found = tools.find((tool) => tool['name'] === name);
+      if (found) return found;
+      cursor = page['nextCursor'];
+    } while (cursor !== undefined);
+    return undefined;
+  }
+
   /** Also terminates the session at the gateway. */
   async close(): Promise<void> {
     await this.transport.terminateSession().catch(() => {});

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { launch, type Run } from '../kit/command-line.js';
-import { launchGateway, writeConfig, type Gateway } from '../kit/gateway.js';
+import { launchGateway, writeConfig, type Gateway, type GatewayConfig } from '../kit/gateway.js';
 import { freePort } from '../kit/http.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { tempDir } from '../kit/temp-dir.js';
@@ -14,6 +14,7 @@ let config: string;
 let stateDir: string;
 let gateway: Gateway;
 let key: string;
+let fileContent: GatewayConfig & { mcpServers: Record<'slow' | 'other', object> };
 
 /** Runs a command on the machine of the gateway, which it finds through the configuration. */
 const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Run> => start(args, env).done;
@@ -26,13 +27,16 @@ beforeAll(async () => {
   const created = await launch(['key', 'create', 'ci', '--project', 'slow', '-o', 'json']).done;
   key = String(created.json['key']);
   stateDir = join(tempDir(), 'state');
-  config = writeConfig({
+  fileContent = {
     stateDir,
     admin: { token: ADMIN_TOKEN },
     mcpServers: { slow: slow.http, other: slow.http },
     projects: { slow: { servers: ['slow'] }, other: { servers: ['other'] } },
     auth: { apiKeys: [created.json['entry']] },
-  });
+  };
+  config = writeConfig(fileContent);
+  // With the keys that every gateway of the tests gets.
+  fileContent = JSON.parse(readFileSync(config, 'utf8')) as typeof fileContent;
   gateway = launchGateway(['--config', config]);
   await gateway.listening();
   await gateway.listed({ tools: ['slow'] }, { authorization: `Bearer ${key}` });
@@ -120,6 +124,138 @@ describe('audit verify', () => {
       code: 2,
       stderr: 'gatehouse: /nonexistent/audit.jsonl does not exist\n',
     });
+  });
+});
+
+/** Writes the configuration file and has it read. Returns the outcome of the reload. */
+async function reload(content: object): Promise<Record<string, unknown>> {
+  writeFileSync(config, JSON.stringify({ ...fileContent, ...content }));
+  return (await adminClient().post('config/reload')).json;
+}
+
+const adminClient = (): AdminClient => new AdminClient(gateway);
+
+const otherWith = (settings: object): object => ({
+  mcpServers: { ...fileContent.mcpServers, other: { ...fileContent.mcpServers.other, ...settings } },
+});
+
+const isOtherEnabled = async (): Promise<unknown> =>
+  (await adminClient().get('servers/other')).json['enabled'];
+
+const decisionIds = async (): Promise<string[]> =>
+  ((await adminClient().get('decisions')).json['decisions'] as { id: string }[]).map(({ id }) => id);
+
+describe('decisions', () => {
+  const OTHER = 'server:other:enabled';
+  /** Made by a test above. */
+  const MORE = 'project:more';
+
+  it('that return to the value of the file leave the file in effect', async () => {
+    await adminClient().post('servers/other/disable');
+    expect(await decisionIds()).toEqual([OTHER, MORE]);
+    await adminClient().post('servers/other/enable');
+    expect(await decisionIds()).toEqual([MORE]);
+    await reload(otherWith({ enabled: false }));
+    expect(await isOtherEnabled()).toBe(false);
+    await reload({});
+    expect(await isOtherEnabled()).toBe(true);
+  });
+
+  it('are listed with who decided and when, and cleared', async () => {
+    await adminClient().post('servers/other/tools/say/disable');
+    await adminClient().post('servers/other/disable');
+    const [table, server] = await Promise.all([run(['decisions', 'ls']), run(['servers', 'show', 'other'])]);
+    expect(table.stdout).toMatch(/^DECISION +CHANGE +BY +AGE +EFFECT\n/);
+    expect(table.stdout).toMatch(/server:other:enabled +disabled +admin +\d+s +overrules the file\n/);
+    expect(table.stdout).toMatch(/tool:other:say +disabled +admin +\d+s +overrules the file\n/);
+    expect(server.stdout).toMatch(/decided +disabled by admin at 20\S+Z, overrules the file\n/);
+    expect(await run(['decisions', 'clear', OTHER])).toMatchObject({ code: 0, stdout: `${OTHER} cleared\n` });
+    expect(await isOtherEnabled()).toBe(true);
+    const [again, none] = await Promise.all([
+      run(['decisions', 'clear', OTHER]),
+      run(['decisions', 'clear']),
+    ]);
+    expect(again).toMatchObject({ code: 1, stderr: `gatehouse: there is no decision \`${OTHER}\`\n` });
+    expect(none.code).toBe(2);
+    expect(await run(['decisions', 'clear', '--all'])).toMatchObject({ stdout: '1 decision cleared\n' });
+    expect(await decisionIds()).toEqual([MORE]);
+  });
+
+  it('that overrule a reload are named by it, the log and a metric', async () => {
+    await adminClient().post('servers/other/disable');
+    expect(await reload(otherWith({ timeoutMs: 5000 }))).toMatchObject({ ok: true, overruledBy: [OTHER] });
+    await adminClient().patch('servers/other', { timeoutMs: 4000 });
+    const from = gateway.logs.length;
+    writeFileSync(config, JSON.stringify({ ...fileContent, ...otherWith({ timeoutMs: 3000 }) }));
+    expect(await run(['config', 'reload'])).toMatchObject({
+      code: 0,
+      stdout: 'the configuration was reloaded\n',
+      stderr: expect.stringContaining('overruled by decisions: server:other:definition\n'),
+    });
+    const { decisions } = await gateway.logged({ context: 'Decisions', level: 'warn' }, from);
+    expect(decisions).toEqual(['server:other:definition']);
+    const { text: metrics } = await adminClient().get('/metrics');
+    expect(metrics).toMatch(/^gatehouse_overruled_changes_total 1$/m);
+    expect(metrics).toMatch(/^gatehouse_decisions\{effect="overruling"\} 1$/m);
+    expect((await run(['status'])).stdout).toMatch(/configuration +accepted \S+; overruled by 1 decision\n/);
+    await adminClient().delete('decisions/server:other:definition');
+    await reload({});
+  });
+
+  it('change nothing that the file defines with the policy file, except as emergency switches', async () => {
+    await adminClient().post('servers/other/disable');
+    const from = gateway.logs.length;
+    await reload({ decisions: { policy: 'file' } });
+    await gateway.logged({ message: 'decisions are ignored, because decisions.policy is file' }, from);
+    expect(await isOtherEnabled()).toBe(true);
+    expect((await run(['decisions', 'ls'])).stdout).toContain('ignored: decisions.policy is file');
+    const refused = { status: 409, json: { type: 'urn:gatehouse:problem:defined-in-file' } };
+    expect(await adminClient().patch('servers/other', { timeoutMs: 4000 })).toMatchObject(refused);
+    expect(await adminClient().delete('servers/other')).toMatchObject(refused);
+    expect(await adminClient().put('projects/other', { servers: [] })).toMatchObject(refused);
+    expect(await run(['disable', 'other'])).toMatchObject({ code: 0 });
+    expect(await isOtherEnabled()).toBe(false);
+    expect((await run(['decisions', 'ls'])).stdout).toMatch(/server:other:enabled .*emergency switch\n/);
+    await adminClient().delete(`decisions/${OTHER}`);
+    expect(await isOtherEnabled()).toBe(true);
+    await reload({});
+  });
+
+  it('about keys refuse them until they are cleared', async () => {
+    expect((await run(['key', 'ls'])).stdout).toMatch(
+      /^KEY +STATE +PROJECTS +EXPIRES +SESSIONS +DECIDED\nci +active +slow +never +/,
+    );
+    expect(await run(['key', 'revoke', 'ci'])).toMatchObject({ code: 0, stdout: 'ci is revoked\n' });
+    expect((await adminClient().get('keys')).json['keys']).toMatchObject([
+      { id: 'ci', state: 'revoked', sessions: 0, decision: { id: 'key:ci', by: 'admin' } },
+    ]);
+    expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 4 });
+    await adminClient().delete('decisions/key:ci');
+    expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 0 });
+  });
+});
+
+describe('status', () => {
+  it('finds the gateway while its configuration file is broken, and shows that it was refused', async () => {
+    const { port } = new URL(gateway.url);
+    writeFileSync(
+      config,
+      `http: { port: ${port} }\nadmin: { token: ${ADMIN_TOKEN} }\nlimits: { pageSize: [\n`,
+    );
+    await until('the file was refused', async () => (await adminClient().get('config')).json['ok'] === false);
+    const { code, stdout, stderr } = await run(['status'], { GATEHOUSE__HTTP__PORT: undefined });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `${config} is invalid; using what can be read of it to find the gateway\n`,
+    });
+    expect(stdout).toMatch(/configuration +refused[^]*\nconfig +degraded +/);
+    await reload({});
+  });
+
+  it('asks for no restart after a change was reverted', async () => {
+    expect(await reload({ limits: { pageSize: 7 } })).toMatchObject({ restartNeeded: ['limits'] });
+    expect((await run(['status'])).stdout).toContain('restart needed for limits');
+    expect(await reload({})).toMatchObject({ restartNeeded: [] });
   });
 });
 

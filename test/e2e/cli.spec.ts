@@ -159,6 +159,11 @@ describe('command line as an MCP client', () => {
     ]);
     expect(echo).toMatchObject({ code: 0, stdout: 'Echo: hello\n', stderr: '' });
     expect(sum.stdout).toContain('5');
+    expect((await run(['tools', 'call', 'everything__get-sum', 'a=2', 'b=40'])).stdout).toContain('42');
+    expect(await run(['tools', 'call', 'everything__get-sum', 'a=two', 'b=40'])).toMatchObject({
+      code: 2,
+      stderr: 'gatehouse: a must be of type number, not "two"\n',
+    });
     expect(failing).toMatchObject({ code: 1, stdout: 'no such file\n' });
     expect(failing.stderr).toContain('files__fail returned an error');
     expect(unknown.code).toBe(1);
@@ -203,6 +208,67 @@ describe('command line, changing a gateway', () => {
     });
     expect((await admin.get('servers/files')).json).toMatchObject({ counts: { disabledTools: 1 } });
     expect(await run(['tools', 'enable', 'files', 'fail'])).toMatchObject({ code: 0 });
+  });
+});
+
+describe('command line, defining what the gateway serves', () => {
+  it('fails to enable or reconnect a server that is not ready then', async () => {
+    for (const action of ['enable', 'reconnect']) {
+      const { code, stdout, stderr } = await run([action, 'absent']);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^gatehouse: absent is not ready but \S+\n$/),
+      ]);
+      expect(stdout).toMatch(/^absent is \w+; it is \S+: .*ENOENT/);
+    }
+    expect((await run(['reconnect', 'absent', '-o', 'json'])).json).toMatchObject({ id: 'absent' });
+  });
+
+  it('adds, edits and removes a server', async () => {
+    const { url } = files.http;
+    const add = ['servers', 'add', 'more', `url=${url}`, 'timeoutMs=4000'];
+    expect(await run(add)).toMatchObject({ code: 0, stdout: 'more is added; it is ready\n' });
+    expect(await run(add)).toMatchObject({ code: 1, stdout: '' });
+    expect(await run(['servers', 'edit', 'more', 'timeoutMs=5000', 'queue:=null'])).toMatchObject({
+      code: 0,
+      stdout: 'more is changed (timeoutMs); it is ready\n',
+    });
+    expect(await run(['servers', 'edit', 'more', '-d', '{"timeoutMs":5000}'])).toMatchObject({
+      stdout: 'more is unchanged; it is ready\n',
+    });
+    expect(await run(['servers', 'edit', 'more', 'timeoutMs=soon'])).toMatchObject({ code: 1 });
+    expect(await run(['servers', 'edit', 'more'])).toMatchObject({ code: 2 });
+    expect(await run(['servers', 'add', 'dead', 'url=http://127.0.0.1:9/mcp'])).toMatchObject({ code: 1 });
+    for (const id of ['more', 'dead'])
+      expect(await run(['servers', 'rm', id])).toMatchObject({ code: 0, stdout: `${id} is removed\n` });
+    expect((await admin.get('servers/more')).status).toBe(404);
+  });
+
+  it('defines and removes a project', async () => {
+    const set = ['projects', 'set', 'both', 'files', 'everything', '--description', 'all of it'];
+    expect(await run(set)).toMatchObject({ code: 0, stdout: 'both has files, everything\n' });
+    expect((await run(['projects', 'ls'])).stdout).toMatch(
+      /both +files, everything +all of it +defined by admin/,
+    );
+    expect(await run(['projects', 'set', 'both', 'nothing'])).toMatchObject({ code: 1 });
+    expect(await run(['projects', 'rm', 'both'])).toMatchObject({ code: 0, stdout: 'both is removed\n' });
+  });
+
+  it('lists, shows and ends sessions', async () => {
+    const session = await RawSession.open(gateway.urlOf('/projects/logs/mcp'));
+    const listed = await run(['sessions', 'ls', '--project', 'logs', '-o', 'json']);
+    const [{ id }] = listed.json['sessions'] as unknown as [{ id: string }];
+    await session.request('resources/subscribe', { uri: APP_LOG });
+    expect((await run(['sessions', 'ls'])).stdout).toMatch(
+      new RegExp(`^SESSION +CLIENT +PRINCIPAL +PROJECT [^]*\\n${id} +raw \\S+ +anonymous +logs `),
+    );
+    const shown = await run(['sessions', 'show', id]);
+    expect(shown.stdout).toMatch(/servers +files\n[^]*last seen +20\S+Z\n[^]*subscriptions +1\n/);
+    expect(await run(['sessions', 'end', id])).toMatchObject({ code: 0, stdout: `session ${id} ended\n` });
+    expect(await run(['sessions', 'show', id])).toMatchObject({
+      code: 1,
+      stderr: `gatehouse: there is no session \`${id}\`\n`,
+    });
   });
 });
 
@@ -283,7 +349,15 @@ describe('command line in a shell', () => {
           error ? reject(error) : resolve(stdout),
         ),
       );
-    const expected = ['files', 'check print import schema help', 'fail', '', 'logs', '///logs/error.log', ''];
+    const expected = [
+      'files',
+      'check print import reload schema help',
+      'fail',
+      '',
+      'logs',
+      '///logs/error.log',
+      '',
+    ];
     // A completion is empty when the gateway takes longer than the user would wait.
     let output: string[] = [];
     await until('every name is completed in time', async () => {
