@@ -666,6 +666,8 @@ export interface components {
             readonly inFlight: number;
             /** @description Open event streams to the client. */
             readonly streams: number;
+            /** @description Whether the client has its event stream open. Without it, notifications wait in a bounded queue. */
+            readonly hasStream: boolean;
         };
         readonly ServerTotals: {
             readonly total: number;
