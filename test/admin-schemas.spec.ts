@@ -45,7 +45,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
     'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, opened: date-time, principal: string, project?: string, protocolVersion: string, streams: integer',
   SessionClient: 'name: string, version: string',
   SessionDetail:
-    'client?: SessionClient, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, servers: string[], streams: integer, subscriptions: integer',
+    'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, servers: string[], streams: integer, subscriptions: integer',
   Sessions: 'nextCursor?: string, sessions: Session[], total: integer',
   Subscription:
     'client: string, hasStream: boolean, id: string, original: string, ownUri: string, server: string, since: date-time, uri: string',
