@@ -103,12 +103,14 @@ describe('with isolation: session', () => {
         shared: server.scripted.stdio(),
         own: { ...server.scripted.stdio(), isolation: 'session' },
       },
+      // So that only the test of the real server starts processes of it.
+      projects: { real: { servers: ['everything'] }, scripted: { servers: ['shared', 'own'] } },
     });
     await gateway.listed({ tools: ['everything', 'own'], resources: ['own'] });
   });
 
-  async function open(capabilities: object): Promise<RawSession> {
-    const client = await RawSession.open(gateway.url, { capabilities });
+  async function open(capabilities: object, project = 'scripted'): Promise<RawSession> {
+    const client = await RawSession.open(gateway.urlOf(`/projects/${project}/mcp`), { capabilities });
     client.onServerRequest = () => ({ roots: [{ uri: 'file:///of-this-client' }] });
     return client;
   }
@@ -122,7 +124,7 @@ describe('with isolation: session', () => {
   });
 
   it('a server that lists a tool for clients with roots lists it for those clients only', async () => {
-    const [one, other] = await Promise.all([open(ROOTS), open({})]);
+    const [one, other] = await Promise.all([open(ROOTS, 'real'), open({}, 'real')]);
     const lists = await Promise.all([one.list('tools'), other.list('tools')]);
     const hasTool = lists.map((tools) => tools.some(({ name }) => name === 'everything__get-roots-list'));
     expect(hasTool).toEqual([true, false]);

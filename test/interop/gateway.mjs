@@ -9,13 +9,18 @@ import { ServerProgram } from './programs.mjs';
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const READY_MS = 60_000;
 
+/** The kernel gives connections ports from 32,768 on: a port below stays free until the program listens on it. */
+const PORTS = { first: 16_384, count: 16_384 };
+
 /** A port that is free now; a restarted program needs the port it had before. */
 export async function freePort() {
+  const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
   const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  const isFree = await new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+  return isFree ? port : freePort();
 }
 
 /** The built gateway as a process, with one server whose names and URIs it keeps. */

@@ -6,7 +6,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { onCleanup } from './cleanup.js';
 import { within } from './until.js';
 
@@ -54,13 +54,18 @@ export async function exchange(url: string, sent: RawRequest = {}): Promise<RawR
   return { status: response.statusCode!, headers: response.headers, text };
 }
 
+/** The kernel gives connections ports from 32,768 on: a port below is not taken before the test listens on it. */
+const PORTS = { first: 16_384, count: 16_384 };
+
 /** A port without a listener. */
 export async function freePort(): Promise<number> {
+  const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+  return isFree ? port : freePort();
 }
 
 /** Writes until the client closes the connection, or to 160 MB. Resolves with the number of bytes. */

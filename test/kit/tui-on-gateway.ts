@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ADMIN_TOKEN, AdminClient } from './admin-client.js';
 import { launchGateway, writeConfig, type Gateway } from './gateway.js';
+import { freePort } from './http.js';
 import { everythingOverStdio, memory } from './real-servers.js';
 import { tempDir } from './temp-dir.js';
 import { filesServer } from './tui-files-server.js';
@@ -34,7 +35,8 @@ export class TuiGateway {
       },
       projects: { logs: { servers: ['files'] } },
     });
-    const tuiGateway = new TuiGateway(await started(config), config, files);
+    const port = String(await freePort());
+    const tuiGateway = new TuiGateway(await started(config, { GATEHOUSE__HTTP__PORT: port }), config, files);
     await tuiGateway.gateway.listed({ tools: ['everything', 'files', 'memory'] });
     await tuiGateway.untilResources(RESOURCES);
     return tuiGateway;

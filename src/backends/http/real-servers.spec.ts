@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { createServer as createListener, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CreateMessageRequestSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { freePort } from '../../../test/kit/http.js';
 import { ArrivalQueue, HttpHarness } from '../../../test/kit/http-harness.js';
 import { within } from '../../../test/kit/until.js';
 
@@ -18,15 +19,6 @@ const START_MS = 30_000;
 
 const harness = new HttpHarness();
 afterEach(harness.release);
-
-async function freePort(): Promise<number> {
-  const listener = createListener().listen(0);
-  await once(listener, 'listening');
-  const { port } = listener.address() as AddressInfo;
-  listener.close();
-  await once(listener, 'close');
-  return port;
-}
 
 async function connect(url: string) {
   const transport = harness.transportTo(url);

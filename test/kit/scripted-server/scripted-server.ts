@@ -1,8 +1,9 @@
 import { createServer as createHttpServer } from 'node:http';
-import { createServer as createSocketServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { onCleanup } from '../cleanup.js';
 import type { Message } from '../events.js';
+import { freePort } from '../http.js';
 import { ScriptedCall } from './scripted-call.js';
 import { HttpEndpoint } from './http-endpoint.js';
 import type { ScriptedLink } from './scripted-link.js';
@@ -156,8 +157,8 @@ export class ScriptedServer {
   async goUp(): Promise<void> {
     const server = createHttpServer((request, response) => void this.httpEndpoint.serve(request, response));
     this.httpEndpoint.watch(server);
+    this.port ||= await freePort();
     await listen(server, this.port);
-    this.port = (server.address() as AddressInfo).port;
     this.servers.push(server);
   }
 

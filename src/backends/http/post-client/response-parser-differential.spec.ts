@@ -217,15 +217,11 @@ function difference(wire: string, ours: Outcome, nodes: Outcome): string | undef
 }
 
 describe('ResponseParser compared with the parser of node:http', () => {
-  it(
-    'delivers the same response, or rejects it for an accepted reason',
-    async () => {
-      const agreement = fc.asyncProperty(sentPieces, async ({ wire, pieces }) => {
-        expect(difference(wire, parseWithOurs(pieces), await parseWithNode(pieces))).toBeUndefined();
-      });
-      const endAt = performance.now() + TIME_LIMIT_MS;
-      while (performance.now() < endAt) await fc.assert(agreement, { numRuns: RUNS_PER_BATCH });
-    },
-    TIME_LIMIT_MS * 4,
-  );
+  it('delivers the same response, or rejects it for an accepted reason', async () => {
+    const agreement = fc.asyncProperty(sentPieces, async ({ wire, pieces }) => {
+      expect(difference(wire, parseWithOurs(pieces), await parseWithNode(pieces))).toBeUndefined();
+    });
+    const endAt = performance.now() + TIME_LIMIT_MS;
+    while (performance.now() < endAt) await fc.assert(agreement, { numRuns: RUNS_PER_BATCH });
+  });
 });
