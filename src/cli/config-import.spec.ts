@@ -131,6 +131,8 @@ describe('importServers', () => {
       { tools: { disabled: ['a', 'b'] } },
     ],
     ['includeTools of Gemini CLI', { includeTools: ['read'] }, { enabled: false }],
+    ['a value that is not a boolean', { disabled: 'yes' }, { enabled: false }],
+    ['a value that is not a list', { disabledTools: 'rm' }, { enabled: false }],
   ])('keeps off what %s switches off', (_what, keys, expected) => {
     const text = JSON.stringify({ mcpServers: { s: { command: 'x', ...keys } } });
     expect(importServers(text, 'f').config.mcpServers['s']).toEqual({ command: 'x', ...expected });

@@ -76,10 +76,10 @@ function convertEntry(
   for (const [name, value] of given) {
     const translated = KNOWN_KEYS.has(name) ? undefined : translateClientKey(name, value);
     if (translated) setTranslated(result, translated);
-    else if (name === 'includeTools') {
+    else if (SWITCHES.has(name)) {
       result['enabled'] = false;
       notes.add(
-        `${id}.includeTools: left out, and ${id} is disabled, because the gateway has no list of allowed tools; list the others in tools.disabled and enable it`,
+        `${id}.${name}: left out, and ${id} is disabled, because this value has no equivalent; list the tools that are off in tools.disabled and enable it`,
       );
     } else if (!KNOWN_KEYS.has(name)) notes.add(`${id}.${name}: left out, no such setting`);
   }
@@ -94,6 +94,16 @@ function convertEntry(
     ]),
   );
 }
+
+/** Keys that switch something off. */
+const SWITCHES: ReadonlySet<string> = new Set([
+  'disabled',
+  'disabledTools',
+  'excludeTools',
+  'includeTools',
+  'enabledTools',
+  'allowedTools',
+]);
 
 const KEYS_WITH_VARIABLES: ReadonlySet<string> = new Set(['command', 'args', 'env', 'cwd', 'url', 'headers']);
 
