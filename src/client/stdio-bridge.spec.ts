@@ -91,16 +91,22 @@ describe('StdioBridge', () => {
 
   it('opens another session with the same initialize when the session has expired', async () => {
     let sessions = 0;
+    /** The refusal of a request that arrives after the session was opened again. */
+    const late: ServerResponse[] = [];
     const { received, lines, notes, input } = await bridgeTo(({ method, headers, body }, response) => {
       if (body === INITIALIZE) initialized(response, `s${++sessions}`);
       else if (method === 'GET') response.writeHead(405).end();
+      else if (headers['mcp-session-id'] === 's1' && body.includes('"id":3')) late.push(response);
       else if (headers['mcp-session-id'] === 's1' && body.includes('ping')) response.writeHead(404).end();
       else if (body.includes('ping')) json(response, body.replace('"method":"ping"', '"result":{}'));
       else accepted(response);
     });
     const pings = [1, 2, 3].map((id) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`);
     input.write(`${INITIALIZE}\n${INITIALIZED}\n${pings.join('')}`);
-    await until('the answers arrive', () => lines.length === 4);
+    await until('two answers arrive', () => lines.length === 3 && late.length === 1);
+    late[0]!.writeHead(404).end();
+    await until('the last answer arrives', () => lines.length === 4);
+    expect(sessions).toBe(2);
     expect(lines.slice(1).toSorted()).toEqual(
       pings.map((ping) => ping.trim().replace('"method":"ping"', '"result":{}')),
     );
