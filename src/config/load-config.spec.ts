@@ -72,6 +72,7 @@ describe('readConfig', () => {
         allowRemoteWithoutAuth: false,
       },
       auth: {},
+      decisions: { policy: 'overlay' },
       stateDir: '.gatehouse',
       naming: { tools: 'always', separator: '__', resources: 'resource' },
       metaTools: true,
