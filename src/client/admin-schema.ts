@@ -634,7 +634,6 @@ export interface components {
             readonly inFlight: number;
             /** @description Open event streams to the client. */
             readonly streams: number;
-            readonly hasStream: boolean;
             /** @description Whether the client has its event stream open. Without it, notifications wait in a bounded queue. */
             readonly hasStream: boolean;
         };
