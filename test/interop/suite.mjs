@@ -1,5 +1,5 @@
 /** Columns that run at once; they wait most of the time. */
-const PARALLEL = 4;
+const PARALLEL = 6;
 
 const NOT_RUN = 'not run';
 
