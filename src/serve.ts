@@ -8,6 +8,7 @@ import { AppModule } from './app.module.js';
 import { Backends } from './backends/backends.service.js';
 import { configFile, type ConfigFile } from './config/config-path.js';
 import { fingerprintOf } from './config/config-reloader.js';
+import { EgressProxies } from './config/egress-proxies.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { LiveConfig } from './config/live-config.js';
 import { configLoader } from './config/load-config.js';
@@ -38,6 +39,13 @@ const LOST_LINES = {
   labelNames: ['reason'],
 } as const;
 
+const PROXY_FAILURES = {
+  type: 'counter',
+  name: 'gatehouse_proxy_failures_total',
+  help: 'Connections through an egress proxy that were not made.',
+  labelNames: ['reason'],
+} as const;
+
 /** Resolves when the gateway is listening; it runs until a signal. Rejects when it cannot start. */
 export async function serve(options: { readonly config?: string | undefined }): Promise<void> {
   const file = configFile(options.config);
@@ -48,7 +56,8 @@ export async function serve(options: { readonly config?: string | undefined }): 
   new StateDir(config.stateDir).requireWritable();
   const output = new LogOutput();
   const logger = new JsonLogger(config.log.level, config.secrets, output.write);
-  const { tracing, stopTracing } = await startTracing(process.env);
+  const proxies = EgressProxies.ofProcess();
+  const { tracing, stopTracing } = await startTracing(process.env, proxies);
   const server = new GatewayServer();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.forRoot(config, { path, fingerprint, load }, tracing),
@@ -59,7 +68,11 @@ export async function serve(options: { readonly config?: string | undefined }): 
     // Nest's own parsers would read a body before any guard runs.
     { logger, abortOnError: false, bodyParser: false },
   );
-  app.get(Metrics).expose(LOST_LINES, () => output.lost());
+  const metrics = app.get(Metrics);
+  metrics.expose(LOST_LINES, () => output.lost());
+  metrics.expose(PROXY_FAILURES, () =>
+    Array.from(proxies.failureCounts(), ([reason, count]) => [{ reason }, count]),
+  );
   const secrets = app.get(SecretRedactor);
   logger.addSecrets(secrets.current);
   secrets.onChange((all) => logger.addSecrets(all));

@@ -1,4 +1,4 @@
-import { EgressProxies } from './config/egress-proxies.js';
+import type { EgressProxies } from './config/egress-proxies.js';
 import { Tracing } from './mcp/tracing.js';
 import { agentFor } from './otlp-agent.js';
 import { VERSION } from './version.js';
@@ -10,7 +10,7 @@ interface StartedTracing {
 }
 
 /** Exports traces to the OTLP endpoint in the environment. Without one, the OpenTelemetry SDK is not loaded. */
-export async function startTracing(env: NodeJS.ProcessEnv): Promise<StartedTracing> {
+export async function startTracing(env: NodeJS.ProcessEnv, proxies: EgressProxies): Promise<StartedTracing> {
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return { tracing: Tracing.OFF, stopTracing: async () => {} };
   const [{ NodeTracerProvider, BatchSpanProcessor }, { OTLPTraceExporter }, { resourceFromAttributes }] =
@@ -19,7 +19,6 @@ export async function startTracing(env: NodeJS.ProcessEnv): Promise<StartedTraci
       import('@opentelemetry/exporter-trace-otlp-http'),
       import('@opentelemetry/resources'),
     ]);
-  const proxies = new EgressProxies(env);
   const isProxied = URL.canParse(endpoint) && proxies.for(new URL(endpoint)) !== undefined;
   const agent = isProxied ? { httpAgentOptions: () => agentFor(new URL(endpoint), proxies) } : {};
   const provider = new NodeTracerProvider({

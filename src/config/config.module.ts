@@ -55,7 +55,7 @@ export class ConfigModule {
       providers: [
         ...providers,
         { provide: LiveConfig, useValue: live },
-        { provide: EgressProxies, useFactory: () => new EgressProxies(process.env) },
+        { provide: EgressProxies, useFactory: () => EgressProxies.ofProcess() },
         { provide: ConfigReloader, useFactory: () => new ConfigReloader(live, source) },
       ],
       exports: [LiveConfig, EgressProxies, ConfigReloader, ...sections.map(({ token }) => token)],

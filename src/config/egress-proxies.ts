@@ -4,6 +4,13 @@ import { isNetwork, networksOf } from './network.js';
 
 type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
+/**
+ * Why a proxy made no connection. `unreachable`: it could not be connected. `closed`: it closed the connection before it
+ * answered. `refused`: it answered CONNECT with an error. `invalid`: it answered with more or something else than HTTP.
+ */
+export type ProxyFailure = (typeof PROXY_FAILURES)[number];
+const PROXY_FAILURES = ['unreachable', 'timeout', 'closed', 'refused', 'invalid'] as const;
+
 /** An entry of NO_PROXY: a network, or a domain with its subdomains. */
 type Exception = (host: string, port: string) => boolean;
 
@@ -14,6 +21,13 @@ type Exception = (host: string, port: string) => boolean;
 export class EgressProxies {
   private readonly byProtocol: ReadonlyMap<string, URL | undefined>;
   private readonly exceptions: readonly Exception[];
+  private readonly failures = new Map<ProxyFailure, number>(PROXY_FAILURES.map((reason) => [reason, 0]));
+  private static process: EgressProxies | undefined;
+
+  /** Those of the environment of the process, one object for all requests, so that its failures are those of all. */
+  static ofProcess(): EgressProxies {
+    return (this.process ??= new EgressProxies(process.env));
+  }
 
   /** Throws when a variable is not the URL of a proxy. */
   constructor(env: ProxyEnvironment) {
@@ -25,6 +39,15 @@ export class EgressProxies {
       .split(/[\s,]+/)
       .filter(Boolean)
       .map(exceptionOf);
+  }
+
+  countFailure(reason: ProxyFailure): void {
+    this.failures.set(reason, this.failures.get(reason)! + 1);
+  }
+
+  /** Number of failed connections by reason. */
+  failureCounts(): Iterable<readonly [reason: ProxyFailure, count: number]> {
+    return this.failures;
   }
 
   /** `serverProxy` is the proxy in the configuration of the server, to which NO_PROXY does not apply. */

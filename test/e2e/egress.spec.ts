@@ -15,6 +15,7 @@ import { exitOf, killAfterTest } from '../kit/processes.js';
 import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { tempDir } from '../kit/temp-dir.js';
+import { startCollector } from '../kit/trace-collector.js';
 import { until } from '../kit/until.js';
 
 const HAS_TINYPROXY = spawnSync('tinyproxy', ['-v']).error === undefined;
@@ -85,6 +86,7 @@ describe('requests of the gateway', () => {
           plain: { url: `http://mcp.internal:${port}/mcp` },
           secure: { url: `https://mcp.internal:${securePort}/mcp`, tls: { ca: file } },
           local: scripted.http,
+          gone: { url: 'https://mcp.internal:1/mcp' },
         },
       },
       {
@@ -116,21 +118,29 @@ describe('requests of the gateway', () => {
   });
 
   (HAS_TINYPROXY && ADDRESS !== undefined ? it : it.skip)(
-    'reach http and https servers through tinyproxy, with pooled calls and the notification stream (needs tinyproxy)',
+    'reach http and https servers and the trace collector through tinyproxy, with pooled calls and the notification stream (needs tinyproxy)',
     async () => {
       const tinyproxy = await startTinyproxy();
       const [plain, secure] = [await startForwarder(port), await startForwarder(port, true)];
-      const through = await startGateway({
-        mcpServers: {
-          plain: { url: `http://${ADDRESS}:${plain}/mcp`, proxy: tinyproxy },
-          secure: {
-            url: `https://${ADDRESS}:${secure}/mcp`,
-            headers: { Host: 'mcp.internal' },
-            proxy: tinyproxy,
-            tls: { ca: file },
+      const collector = await startCollector();
+      const through = await startGateway(
+        {
+          mcpServers: {
+            plain: { url: `http://${ADDRESS}:${plain}/mcp`, proxy: tinyproxy },
+            secure: {
+              url: `https://${ADDRESS}:${secure}/mcp`,
+              headers: { Host: 'mcp.internal' },
+              proxy: tinyproxy,
+              tls: { ca: file },
+            },
           },
         },
-      });
+        {
+          HTTP_PROXY: tinyproxy,
+          OTEL_EXPORTER_OTLP_ENDPOINT: `http://${ADDRESS}:${collector.port}`,
+          OTEL_BSP_SCHEDULE_DELAY: '100',
+        },
+      );
       await through.listed({ tools: ['plain', 'secure'] });
       const session = await RawSession.open(through.url);
       const results = [];
@@ -144,6 +154,20 @@ describe('requests of the gateway', () => {
         const names = (await session.list('tools')).map(({ name }) => name);
         return names.includes('plain__later') && names.includes('secure__later');
       });
+      await until('the spans of the calls arrived', () =>
+        collector.spans.some(({ name }) => name === 'tools/call secure__echo'),
+      );
+      // oxlint-disable-next-line jest/no-standalone-expect -- as above
+      expect(collector.via.every((via) => via?.includes('tinyproxy'))).toBe(true);
     },
   );
+
+  it('are counted by reason when the proxy makes no connection', async () => {
+    // Nothing listens on port 1, so the proxy closes the connection without an answer.
+    const counted = await until('the failure is counted', async () => {
+      const { text: scraped } = await exchange(gateway.urlOf('/metrics'));
+      return /gatehouse_proxy_failures_total\{reason="closed"\} [1-9]/.test(scraped) && scraped;
+    });
+    expect(counted).toContain('gatehouse_proxy_failures_total{reason="invalid"} 0\n');
+  });
 });

@@ -1,51 +1,20 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { onCleanup } from '../kit/cleanup.js';
 import { startGateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { startCollector } from '../kit/trace-collector.js';
 import { until } from '../kit/until.js';
-
-interface Span {
-  readonly name: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-}
-
-/** A minimal OpenTelemetry collector that keeps the spans it received. */
-async function startCollector(): Promise<{ url: string; spans: Span[] }> {
-  const spans: Span[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as {
-        resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
-      };
-      spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
-      response.end('{}');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onCleanup(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans };
-}
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
 describe('traces', () => {
   it('follow a call from the client through the gateway to the server', async () => {
-    const { url, spans } = await startCollector();
+    const { port, spans } = await startCollector();
     const scripted = await ScriptedServer.start();
     scripted.tool('echo', () => text('hi'));
     const gateway = await startGateway(
       { mcpServers: { db: scripted.http } },
-      { OTEL_EXPORTER_OTLP_ENDPOINT: url },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
     );
     await gateway.listed({ tools: ['db'] });
     const session = await RawSession.open(gateway.url);

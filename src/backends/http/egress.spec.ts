@@ -67,6 +67,17 @@ async function startHttps(
   return { port: (server.address() as AddressInfo).port, names, clients };
 }
 
+/** The failed connections by reason, without those that did not occur. */
+const failuresOf = (proxies: EgressProxies): unknown =>
+  Object.fromEntries([...proxies.failureCounts()].filter(([, count]) => count > 0));
+
+async function failure(proxies: EgressProxies, connectTimeoutMs = 5000): Promise<string> {
+  const url = 'https://mcp.internal:1/mcp';
+  const egress = egressOf({ url }, { proxies, policy: undefined, tls: undefined });
+  const client = harness.transportTo(url, { egress, connectTimeoutMs });
+  return causesOf(await refusalOf(client.sendText(callText(1), 1)));
+}
+
 describe('egressOf', () => {
   let proxy: EgressProxy;
   beforeEach(async () => {
@@ -157,31 +168,40 @@ describe('egressOf', () => {
   });
 
   it.each([
-    ['HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', 'the proxy answered HTTP 407'],
-    ['HTTP/1.1 200 OK\r\n\r\nmore', 'the proxy sent more than a response'],
-    ['nonsense\r\n\r\n', 'the proxy answered HTTP nothing valid'],
-    ['x'.repeat(20_000), 'the response of the proxy is too large'],
-  ])('fails when the proxy answers CONNECT with %j', async (response, reason) => {
-    proxy.connectResponse = response;
-    const error = await refusalOf(transport('https://mcp.internal/mcp').sendText(callText(1), 1));
-    expect(causesOf(error)).toContain(reason);
-  });
+    ['an error', 'refused', 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', 'answered HTTP 407'],
+    ['more than a response', 'invalid', 'HTTP/1.1 200 OK\r\n\r\nmore', 'sent more than a response'],
+    ['something else than HTTP', 'invalid', 'nonsense\r\n\r\n', 'answered nothing that is HTTP'],
+    ['an endless head', 'invalid', 'x'.repeat(20_000), 'is too large'],
+  ])(
+    'fails when the proxy answers CONNECT with %s, and counts it as %s',
+    async (_what, reason, response, message) => {
+      proxy.connectResponse = response;
+      const proxies = new EgressProxies({ HTTPS_PROXY: proxy.url });
+      expect(await failure(proxies)).toContain(message);
+      expect(failuresOf(proxies)).toEqual({ [reason]: 1 });
+    },
+  );
 
-  it('fails in time when the proxy does not answer CONNECT', async () => {
+  it('fails in time when the proxy does not answer CONNECT, and counts it', async () => {
     proxy.connectResponse = '';
     const proxies = new EgressProxies({ HTTPS_PROXY: proxy.url });
-    const url = 'https://mcp.internal/mcp';
-    const egress = egressOf(
-      { url },
-      {
-        proxies,
-        policy: undefined,
-        tls: undefined,
-      },
-    );
-    const client = harness.transportTo(url, { egress, connectTimeoutMs: 50 });
-    const error = await refusalOf(client.sendText(callText(1), 1));
-    expect(causesOf(error)).toContain('in time');
+    expect(await failure(proxies, 50)).toContain('in time');
+    expect(failuresOf(proxies)).toEqual({ timeout: 1 });
+  });
+
+  it.each(['http', 'https'])('counts a proxy that cannot be connected, for %s servers', async (scheme) => {
+    const proxies = new EgressProxies({ [`${scheme}_proxy`]: 'http://127.0.0.1:1' });
+    const url = `${scheme}://mcp.internal/mcp`;
+    const egress = egressOf({ url }, { proxies, policy: undefined, tls: undefined });
+    expect(await faultOf(harness.transportTo(url, { egress }).sendText(callText(1), 1))).toBe('unreachable');
+    expect(failuresOf(proxies)).toEqual({ unreachable: 1 });
+  });
+
+  it('counts a proxy that closes the connection without an answer', async () => {
+    const proxies = new EgressProxies({ HTTPS_PROXY: proxy.url });
+    // The proxy connects to port 1 of this machine, where nothing listens.
+    expect(await failure(proxies)).toContain('the proxy closed the connection');
+    expect(failuresOf(proxies)).toEqual({ closed: 1 });
   });
 });
 

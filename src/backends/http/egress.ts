@@ -1,9 +1,9 @@
 import type { OnReadOpts } from 'node:net';
-import { buildConnector } from 'undici';
+import { buildConnector, errors } from 'undici';
 import type { EgressProxies } from '../../config/egress-proxies.js';
 import type { AddressPolicy } from '../address-policy.js';
 import { withTlsFiles, type TlsFiles } from './tls-files.js';
-import { Tunnel } from './tunnel.js';
+import { Tunnel, type TunnelError } from './tunnel.js';
 
 type CreateConnector = typeof buildConnector;
 
@@ -42,11 +42,28 @@ export function egressOf(
   if (!proxy) return { createConnector: secure(policy?.createConnector ?? buildConnector) };
   // A proxy of the environment is trusted; one that an administrator named is subject to the policy.
   const toProxy = (config.proxy === undefined ? undefined : policy?.createConnector) ?? buildConnector;
+  const counted = countingFailures(toProxy, proxies);
   const authorization = authorizationOf(proxy);
   if (url.protocol === 'http:' && !policy)
-    return { createConnector: forwardConnector(proxy, toProxy), forwardProxy: { authorization } };
-  return { createConnector: secure(tunnelConnector({ proxy, toProxy, authorization, policy })) };
+    return { createConnector: forwardConnector(proxy, counted), forwardProxy: { authorization } };
+  const onRefused = ({ reason }: TunnelError): void => proxies.countFailure(reason);
+  return {
+    createConnector: secure(tunnelConnector({ proxy, toProxy: counted, authorization, policy, onRefused })),
+  };
 }
+
+/** Counts connections to a proxy that cannot be opened. */
+const countingFailures =
+  (create: CreateConnector, proxies: EgressProxies): CreateConnector =>
+  (options) => {
+    const connect = create(options);
+    return (target, callback) =>
+      connect(target, (...[error, socket]) => {
+        if (socket) return callback(null, socket);
+        proxies.countFailure(error instanceof errors.ConnectTimeoutError ? 'timeout' : 'unreachable');
+        callback(error, null);
+      });
+  };
 
 function authorizationOf({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
@@ -79,10 +96,11 @@ interface TunnelOptions {
   readonly toProxy: CreateConnector;
   readonly authorization: string | undefined;
   readonly policy: AddressPolicy | undefined;
+  readonly onRefused: (error: TunnelError) => void;
 }
 
 const tunnelConnector =
-  ({ proxy, toProxy, authorization, policy }: TunnelOptions): CreateConnector =>
+  ({ proxy, toProxy, authorization, policy, onRefused }: TunnelOptions): CreateConnector =>
   (options = {}) =>
   (target, callback) => {
     const { timeout = DEFAULT_TIMEOUT_MS, onread } = socketOptions(options);
@@ -97,8 +115,10 @@ const tunnelConnector =
           socket,
           { authority: authorityOf(host, target), authorization, timeoutMs: timeout },
           (refused) => {
-            if (refused) fail(refused);
-            else if (isTls) upgrade(options, { ...target, httpSocket: socket }, callback);
+            if (refused) {
+              onRefused(refused);
+              fail(refused);
+            } else if (isTls) upgrade(options, { ...target, httpSocket: socket }, callback);
             else callback(null, socket);
           },
         );

@@ -1,7 +1,19 @@
 import type { OnReadOpts, Socket } from 'node:net';
+import type { ProxyFailure } from '../../config/egress-proxies.js';
 
 /** Larger than any response to CONNECT that has a purpose. */
 const MAX_HEAD_BYTES = 16_384;
+
+/** A proxy that did not open a tunnel. */
+export class TunnelError extends Error {
+  constructor(
+    readonly reason: ProxyFailure,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
 
 interface TunnelRequest {
   /** Host and port of the server. */
@@ -17,7 +29,7 @@ interface TunnelRequest {
 export class Tunnel {
   private head = '';
   private isOpen = false;
-  private settle: ((error: Error | null) => void) | undefined;
+  private settle: ((error: TunnelError | null) => void) | undefined;
 
   /** Reads go to the tunnel until it is open, and then to `onread`. */
   wrap(onread: OnReadOpts): OnReadOpts {
@@ -32,39 +44,41 @@ export class Tunnel {
   }
 
   /** Calls `done` once: with the error, or when bytes on the socket reach the server. */
-  open(socket: Socket, request: TunnelRequest, done: (error: Error | null) => void): void {
+  open(socket: Socket, request: TunnelRequest, done: (error: TunnelError | null) => void): void {
     const { authority, authorization, timeoutMs } = request;
-    const fail = (cause: Error): void => this.settle?.(cause);
-    const onClose = (): void => fail(new Error('the proxy closed the connection'));
+    const onClose = (cause?: unknown): void => this.fail('closed', 'the proxy closed the connection', cause);
     const onReadable = (): void => {
       for (let chunk: unknown; !this.isOpen && (chunk = socket.read()) !== null;) this.read(chunk as Buffer);
     };
-    const timer = setTimeout(() => fail(new Error('the proxy did not answer in time')), timeoutMs);
+    const timer = setTimeout(() => this.fail('timeout', 'the proxy did not answer in time'), timeoutMs);
     this.settle = (error) => {
       this.settle = undefined;
       clearTimeout(timer);
-      socket.off('error', fail).off('close', onClose).off('readable', onReadable);
+      socket.off('error', onClose).off('close', onClose).off('readable', onReadable);
       if (error) socket.on('error', () => {}).destroy();
       done(error);
     };
-    socket.on('error', fail).on('close', onClose).on('readable', onReadable);
+    socket.on('error', onClose).on('close', onClose).on('readable', onReadable);
     const credentials = authorization === undefined ? '' : `proxy-authorization: ${authorization}\r\n`;
     socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${credentials}\r\n`, 'latin1');
+  }
+
+  private fail(reason: ProxyFailure, message: string, cause?: unknown): void {
+    this.settle?.(new TunnelError(reason, message, cause instanceof Error ? { cause } : undefined));
   }
 
   private read(chunk: Buffer): void {
     this.head += chunk.toString('latin1');
     const end = this.head.indexOf('\r\n\r\n');
     if (end === -1) {
-      if (this.head.length > MAX_HEAD_BYTES)
-        this.settle?.(new Error('the response of the proxy is too large'));
+      if (this.head.length > MAX_HEAD_BYTES) this.fail('invalid', 'the response of the proxy is too large');
       return;
     }
     const status = /^HTTP\/1\.[01] (\d{3})/.exec(this.head)?.[1];
-    if (!status?.startsWith('2'))
-      this.settle?.(new Error(`the proxy answered HTTP ${status ?? 'nothing valid'}`));
+    if (status === undefined) this.fail('invalid', 'the proxy answered nothing that is HTTP');
+    else if (!status.startsWith('2')) this.fail('refused', `the proxy answered HTTP ${status}`);
     // A server sends nothing before the client does.
-    else if (this.head.length > end + 4) this.settle?.(new Error('the proxy sent more than a response'));
+    else if (this.head.length > end + 4) this.fail('invalid', 'the proxy sent more than a response');
     else {
       this.isOpen = true;
       this.settle?.(null);

@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT_MS = 5000;
 /** Fetches a JSON document within limits, without following redirects. */
 export async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   // Requests are minutes apart, so the connection is not kept.
-  const proxies = new EgressProxies(process.env);
+  const proxies = EgressProxies.ofProcess();
   const { createConnector } = egressOf({ url }, { proxies, policy: undefined, tls: undefined });
   const dispatcher = new Client(new URL(url).origin, {
     connect: createConnector({ timeout: CONNECT_TIMEOUT_MS }),
