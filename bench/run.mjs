@@ -10,6 +10,7 @@ import { catalog } from './suites/catalog.mjs';
 import { fairness } from './suites/fairness.mjs';
 import { fanout } from './suites/fanout.mjs';
 import { hostile } from './suites/hostile.mjs';
+import { leaks } from './suites/leaks.mjs';
 import { links } from './suites/links.mjs';
 import { lists } from './suites/lists.mjs';
 import { memory } from './suites/memory.mjs';
@@ -24,6 +25,7 @@ const SUITES = {
   calls,
   catalog,
   lists,
+  leaks,
   links,
   resources,
   search,

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { writeConfig } from '../harness/config-file.mjs';
+import { startServer } from '../harness/processes.mjs';
+import { openSession } from '../harness/session.mjs';
+import { untilListed } from '../harness/targets.mjs';
+
+const CALLS = 10_000;
+/** The first one calls alone for a while, so that calls of it and of no other client are in flight. */
+const CLIENTS = ['a', 'b', 'c'];
+/** Longer than messages without an origin are dropped after a call. */
+const QUIET_MS = 1500;
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Servers that log the argument of a call after its response: how many of these messages reach another client. */
+export async function leaks() {
+  const rows = [];
+  for (const kind of ['http', 'stdio']) {
+    const { leaked, own, dropped } = await measure(kind);
+    console.log(
+      `${kind}: of ${CALLS} log messages, ${own} reached the client of the call, ${dropped} were dropped, ` +
+        `${leaked} reached another client`,
+    );
+    rows.push(
+      { what: `log messages over ${kind} that reached another client`, is: leaked, ceiling: 0 },
+      { what: `log messages over ${kind} that were delivered or dropped`, is: own + dropped, floor: CALLS },
+    );
+  }
+  return rows;
+}
+
+async function measure(kind) {
+  const script = here('../servers/logging-backend.mjs');
+  const backend = kind === 'http' ? await startServer([script, 'json']) : undefined;
+  const server = backend ? { url: backend.url } : { command: process.execPath, args: [script, 'stdio'] };
+  const config = writeConfig({ metrics: { public: true }, mcpServers: { bench: server } });
+  const gateway = await startServer([here('../../dist/main.js'), '--config', config], {
+    GATEHOUSE__HTTP__PORT: '0',
+  });
+  await untilListed(gateway, 'bench__log');
+  const clients = await Promise.all(CLIENTS.map((name) => LoggingClient.open(gateway.url, name)));
+  const perClient = Math.floor(CALLS / (clients.length + 1));
+  await clients[0].call(CALLS - clients.length * perClient);
+  await Promise.all(clients.map((client) => client.call(perClient)));
+  await sleep(QUIET_MS);
+  const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
+  const dropped = Number(
+    /gatehouse_unattributed_server_messages_total\{[^}]*kind="message"\} (\d+)/.exec(metrics)?.[1],
+  );
+  for (const client of clients) client.close();
+  await Promise.all([gateway.stop(), backend?.stop()]);
+  const sum = (read) => clients.reduce((total, client) => total + read(client), 0);
+  return { leaked: sum(({ foreign }) => foreign), own: sum(({ own }) => own), dropped };
+}
+
+/** A client that calls with its name as the argument, and counts the log messages it gets by whose they are. */
+class LoggingClient {
+  own = 0;
+  foreign = 0;
+  #name;
+  #connection;
+  #headers;
+  #stream = new AbortController();
+  #lastId = 0;
+
+  static async open(url, name) {
+    const client = new LoggingClient();
+    client.#name = name;
+    const { connection, headers } = await openSession(url);
+    client.#connection = connection;
+    client.#headers = headers;
+    await client.#request('logging/setLevel', { level: 'debug' });
+    const { body } = await fetch(url, { headers, signal: client.#stream.signal });
+    void client.#read(body);
+    return client;
+  }
+
+  async call(count) {
+    for (let n = 0; n < count; n++)
+      await this.#request('tools/call', { name: 'bench__log', arguments: { secret: this.#name } });
+  }
+
+  close() {
+    this.#stream.abort();
+    this.#connection.close();
+  }
+
+  async #request(method, params) {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: ++this.#lastId, method, params });
+    const response = await this.#connection.request('POST', this.#headers, body);
+    if (response.status !== 200) throw new Error(`${method} was answered with HTTP ${response.status}`);
+    this.#count(response.body.toString());
+  }
+
+  async #read(stream) {
+    let text = '';
+    try {
+      for await (const chunk of stream.pipeThrough(new TextDecoderStream())) {
+        const lines = (text + chunk).split('\n');
+        text = lines.pop();
+        for (const line of lines) this.#count(line);
+      }
+    } catch (error) {
+      if (!this.#stream.signal.aborted) throw error;
+    }
+  }
+
+  #count(text) {
+    for (const [, name] of text.matchAll(/"data":"(\w+)"/g)) {
+      if (name === this.#name) this.own++;
+      else this.foreign++;
+    }
+  }
+}
