@@ -6,12 +6,25 @@ export const SEARCH_SCHEMA: readonly IndexedField[] = [
   { name: 'server', boost: 1.5, usualLength: 2 },
   { name: 'title', boost: 2, usualLength: 4 },
   { name: 'uri', boost: 1.5, usualLength: 8, isUri: true },
-  { name: 'description', boost: 1, usualLength: 16 },
+  { name: 'summary', boost: 1.5, usualLength: 8 },
+  { name: 'description', boost: 0.25, usualLength: 16 },
   { name: 'mimeType', boost: 1, usualLength: 2 },
 ];
 const FIELDS = ['name', 'title', 'description', 'uri', 'mimeType'] as const;
 
 type SearchFields = Partial<Record<(typeof FIELDS)[number], string>>;
+
+/** Longer first sentences are no summary. */
+const MAX_SUMMARY_LENGTH = 300;
+const SENTENCE_END = /[.!?](?=\s)|\n\s*\n/;
+
+/** The first sentence of a description says what a tool is for; the rest how it is used, and often names other tools. */
+export function describedBy(text = ''): { readonly summary: string; readonly description: string } {
+  const trimmed = text.trimStart();
+  const head = trimmed.slice(0, MAX_SUMMARY_LENGTH);
+  const end = SENTENCE_END.exec(head)?.index ?? head.length;
+  return { summary: trimmed.slice(0, end), description: trimmed.slice(end) };
+}
 
 /** The searchable members of a definition. */
 export function searchFieldsOf(text: string): SearchFields {

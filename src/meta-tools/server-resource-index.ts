@@ -3,7 +3,7 @@ import { SearchIndex } from '../lib/text-index/search-index.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
 import { withoutParameters } from './media-types.js';
-import { searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
+import { describedBy, searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
 /** An entry of the index. For an unchanged resource of a new listing, the entry is kept and refers to the new object. */
 export interface IndexedResource {
@@ -62,7 +62,11 @@ export class ServerResourceIndex {
   private add(resource: Resource): IndexedResource {
     const fields = searchFieldsOf(resource.text);
     const entry = { resource };
-    this.index.add(entry, fields, withoutParameters(fields.mimeType));
+    this.index.add(
+      entry,
+      { ...fields, ...describedBy(fields.description) },
+      withoutParameters(fields.mimeType),
+    );
     return entry;
   }
 }

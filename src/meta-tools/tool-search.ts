@@ -8,10 +8,13 @@ import { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
 import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
-import { SEARCH_SCHEMA } from './search-fields.js';
+import { describedBy, SEARCH_SCHEMA } from './search-fields.js';
 
 /** Number of entries after which the job may yield to the event loop. Checking after every entry would be slow. */
 const ENTRIES_PER_CHECK = 64;
+
+/** The weight of a term that all tools of a server have: they belong to one subject. */
+const CONTEXT_BOOST = 1.5;
 
 /** Full-text search over tools. A change of the catalog is indexed at the next search, because tools are few. */
 @Injectable()
@@ -36,7 +39,10 @@ export class ToolSearch {
     const indexes = await this.indexesFor(table, scope);
     const view = table.view(scope);
     // Entries that the scope does not list are indexed too, and must not displace listed ones from the results.
-    const found = search(indexes, query, { limit: limit + view.names.unlistedCount });
+    const found = search(indexes, query, {
+      limit: limit + view.names.unlistedCount,
+      contextBoost: CONTEXT_BOOST,
+    });
     return found.flatMap((usual) => view.listedEntry(usual) ?? []).slice(0, limit);
   }
 
@@ -115,7 +121,7 @@ async function buildIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<L
 
 function addEntry(index: SearchIndex<ListedEntry>, entry: ListedEntry): void {
   const { server, ownName: name, definition } = entry;
-  index.add(entry, { name, server, title: definition.title, description: definition.description });
+  index.add(entry, { name, server, title: definition.title, ...describedBy(definition.description) });
 }
 
 const byName = (a: ListedEntry, b: ListedEntry): number => (a.publicName < b.publicName ? -1 : 1);

@@ -123,6 +123,14 @@ describe('search', () => {
       ],
     ],
     [
+      'a word in the name over two that are lost in a long description',
+      'scrape website',
+      [
+        { key: '2', name: 'map', description: `${'word '.repeat(200)} scrape website` },
+        { key: '1', name: 'scrape' },
+      ],
+    ],
+    [
       'items of equal score by their order',
       'log',
       [
@@ -132,6 +140,27 @@ describe('search', () => {
     ],
   ])('ranks %s', (_rule, query, items) => {
     expect(found(items, query)).toEqual(keysOf(items).toSorted());
+  });
+
+  it('ranks an item higher whose index has more of the query, if it gets a boost for that', () => {
+    const mail = indexOf([
+      { key: '1', name: 'open' },
+      { key: '2', name: 'send' },
+      { key: '3', name: 'list', description: 'in a browser' },
+    ]);
+    const browser = indexOf([
+      { key: '4', name: 'open' },
+      { key: '5', name: 'browser_click' },
+      { key: '6', name: 'browser_type' },
+    ]);
+    const first = (contextBoost?: number) =>
+      keysOf(search([mail, browser], 'open', { limit: 1, contextBoost })).concat(
+        keysOf(search([mail, browser], 'open browser', { limit: 10, contextBoost })).filter((key) =>
+          '14'.includes(key),
+        ),
+      );
+    expect(first()).toEqual(['1', '1', '4']);
+    expect(first(1)).toEqual(['1', '4', '1']);
   });
 
   const profile: Item = { key: 'profile', name: 'getUserProfile' };

@@ -6,12 +6,18 @@ import type { SearchIndex } from './search-index.js';
 import type { KindTable, Segment } from './segment.js';
 import { SegmentScores } from './segment-scores.js';
 import { TermScorer, type MatchMode } from './term-scorer.js';
+import { STEPS_PER_UNIT } from './term-weights.js';
 import { TopK } from './top-k.js';
 
 interface SearchOptions {
   readonly limit: number;
   /** Only documents whose kind passes the test. */
   readonly kind?: ((name: string) => boolean) | undefined;
+  /**
+   * Adds to the score of an item what its index has of the query: the share of documents with each term, times this boost. For
+   * indexes of one subject each.
+   */
+  readonly contextBoost?: number | undefined;
 }
 
 /** An item that matches a smaller share of the query is not found: it matches common words only. */
@@ -48,7 +54,7 @@ export function slicedSearch<Item>(
 function* searchSteps<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
-  { limit, kind }: SearchOptions,
+  { limit, kind, contextBoost = 0 }: SearchOptions,
 ): Steps<Item[]> {
   const query = parseRankedQuery(text);
   const best = new TopK<Item>(limit, (a, b) => indexes[0]!.compare(a, b));
@@ -57,10 +63,11 @@ function* searchSteps<Item>(
   yield* run.lookUpTerms();
   run.computeWeights('fuzzy');
   const shares = run.shares();
+  const contexts = contextBoost > 0 ? run.contexts(contextBoost) : new Map<Segment<Item>, number>();
   for (const segments of run.segmentGroups) {
     for (const segment of segments) {
       const scores = run.scoresOf(segment);
-      scores.applyCoverage(shares, MIN_SHARE);
+      scores.applyCoverage(shares, MIN_SHARE, contexts.get(segment) ?? 0);
       if (kind) scores.filterKinds(segment.documentKinds, kindFilter.passingIn(segment.kinds));
       const documents = new TopK<number>(limit, compareEqualKeys);
       selectBest(scores, segment.ranks, best.minScore, documents);
@@ -131,7 +138,7 @@ class QueryRun<Item> {
     for (const term of this.terms) term.computeWeights(segments, documents, match);
   }
 
-  /** For every combination of parts, as bits: its share of the information in the query. Rare words have more. */
+  /** For every combination of parts, as bits: its share of the information in the query. Rare words have more. Sets those of the terms. */
   shares(): Float32Array {
     const { terms, fullCoverage } = this.query;
     const shares = new Float32Array(fullCoverage + 1);
@@ -142,7 +149,21 @@ class QueryRun<Item> {
       for (let rest = 0; rest < coverage; rest++) shares[coverage + rest] = shares[rest]! + information;
     }
     const total = shares[fullCoverage]!;
-    return shares.map((information) => information / total);
+    const normalized = shares.map((information) => information / total);
+    for (const term of this.terms) term.share = normalized[term.coverage]!;
+    return normalized;
+  }
+
+  /** By segment: the share of the documents of its index that have each term, times the weight of the term. */
+  contexts(boost: number): Map<Segment<Item>, number> {
+    const contexts = new Map<Segment<Item>, number>();
+    for (const { segments, size } of this.indexes) {
+      const shareOf = (term: TermScorer<Item>): number =>
+        segments.reduce((sum, segment) => sum + term.matchCount(segment), 0) / size;
+      const context = this.terms.reduce((sum, term) => sum + term.information * shareOf(term), 0);
+      for (const segment of segments) contexts.set(segment, context * boost * STEPS_PER_UNIT);
+    }
+    return contexts;
   }
 
   /**

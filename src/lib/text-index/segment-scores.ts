@@ -1,5 +1,15 @@
 import { MAX_DOCUMENTS, type PostingList } from './postings.js';
 
+/** What a match of a term covers of the query. */
+export interface TermCoverage {
+  /** Parts of the query, as bits. */
+  readonly coverage: number;
+  /** Their share of the information in the query. */
+  readonly share: number;
+  /** A match with a lower score, such as in a long description, covers a part of the share. */
+  readonly fullScore: number;
+}
+
 /** The scores of the documents of one segment, and the parts of the query that they match. */
 export class SegmentScores {
   /** Number of documents with a score. Their ids are at the start of `documents`. */
@@ -10,6 +20,8 @@ export class SegmentScores {
   readonly valueBits = new Uint32Array(this.values.buffer);
   /** By document: the parts of the query that it matches, as bits. */
   readonly coverage = new Uint16Array(MAX_DOCUMENTS);
+  /** By document: the share of the query that it matches. Above 1 if it has a token and its parts. */
+  private readonly covered = new Float32Array(MAX_DOCUMENTS);
 
   /** The documents that match the current term, and the score of the best match in each. */
   private matchCount = 0;
@@ -20,17 +32,17 @@ export class SegmentScores {
   addTerm(
     { documents: matches, weights, size: matchCount }: PostingList,
     weight: number,
-    termCoverage: number,
+    term: TermCoverage,
   ): void {
-    const { documents, values, coverage } = this;
+    const { documents, coverage } = this;
     let { size } = this;
     for (let i = 0; i < matchCount; i++) {
       const document = matches[i]!;
       const before = coverage[document]!;
       if (before === 0) documents[size++] = document;
-      coverage[document] = before | termCoverage;
+      coverage[document] = before | term.coverage;
       // Rounded as `best` rounds, so that a document's score does not depend on other terms of its segment.
-      values[document]! += Math.fround(weight * weights[i]!);
+      this.addScore(document, Math.fround(weight * weights[i]!), term);
     }
     this.size = size;
   }
@@ -51,36 +63,42 @@ export class SegmentScores {
   }
 
   /** Adds the best match of the current term to each score, and starts the next term. */
-  endTerm(termCoverage: number): void {
-    const { documents, values, coverage, matchCount, matches, best } = this;
+  endTerm(term: TermCoverage): void {
+    const { documents, coverage, matchCount, matches, best } = this;
     let { size } = this;
     for (let i = 0; i < matchCount; i++) {
       const document = matches[i]!;
       const before = coverage[document]!;
       if (before === 0) documents[size++] = document;
-      coverage[document] = before | termCoverage;
-      values[document]! += best[document]!;
+      coverage[document] = before | term.coverage;
+      this.addScore(document, best[document]!, term);
       best[document] = 0;
     }
     this.size = size;
     this.matchCount = 0;
   }
 
+  private addScore(document: number, score: number, { share, fullScore }: TermCoverage): void {
+    this.values[document]! += score;
+    this.covered[document]! += score < fullScore ? (share * score) / fullScore : share;
+  }
+
   /**
-   * Multiplies each score by the share of the query that the document matches, and drops documents whose share is less
-   * than `minShare`. `shares` has the share for each value of `coverage`. Called once, at the end.
+   * Adds `context` to each score, multiplies it by the share of the query that the document matches, and drops documents that
+   * have words with less than `minShare` of it. `shares` has the share for each value of `coverage`. Called once, at the end.
    */
-  applyCoverage(shares: Float32Array, minShare: number): void {
-    const { documents, values, coverage, size } = this;
+  applyCoverage(shares: Float32Array, minShare: number, context: number): void {
+    const { documents, values, coverage, covered, size } = this;
     let kept = 0;
     for (let i = 0; i < size; i++) {
       const document = documents[i]!;
-      const share = shares[coverage[document]!]!;
-      if (share < minShare) {
+      const share = Math.min(1, covered[document]!);
+      covered[document] = 0;
+      if (shares[coverage[document]!]! < minShare) {
         values[document] = coverage[document] = 0;
         continue;
       }
-      values[document]! *= share;
+      values[document] = (values[document]! + context) * share;
       documents[kept++] = document;
     }
     this.size = kept;
@@ -104,6 +122,7 @@ export class SegmentScores {
       const document = this.documents[i]!;
       this.values[document] = 0;
       this.coverage[document] = 0;
+      this.covered[document] = 0;
     }
     this.size = 0;
   }

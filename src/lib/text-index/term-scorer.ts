@@ -1,13 +1,16 @@
 import type { PostingList } from './postings.js';
 import type { QueryTerm } from './query.js';
 import type { Segment } from './segment.js';
-import type { SegmentScores } from './segment-scores.js';
+import type { SegmentScores, TermCoverage } from './segment-scores.js';
 import type { RankRange, TermDictionary } from './term-dictionary.js';
+import { STEPS_PER_UNIT } from './term-weights.js';
 
 /** Weight of another form of the word relative to an exact match. */
-const FORM_SHARE = 0.9;
+const FORM_SHARE = 0.7;
 /** Weight of a variant relative to an exact match. The ratio of the lengths of term and variant reduces it further. */
-const VARIANT_SHARE = 0.6;
+const VARIANT_SHARE = 0.45;
+/** A term with less weight in a document covers only a part of its share of the query. */
+const FULL_WEIGHT = 0.15;
 const MIN_FUZZY_LENGTH = 5;
 
 /** The terms of one segment that match a query term: the term itself, and its variants. */
@@ -43,10 +46,12 @@ const NO_MATCHES: CountedMatches = {
 export type MatchMode = 'fuzzy' | 'no-fuzzy';
 
 /** Scores documents for one term of a query. */
-export class TermScorer<Item> {
+export class TermScorer<Item> implements TermCoverage {
   private readonly found = new Map<Segment<Item>, CountedMatches>();
   /** How rare the term is: its inverse document frequency, or that of its variants if no document has the term. */
   information = 0;
+  /** Set when the weights of all terms are known. */
+  share = 0;
   private weight = 0;
   private variantWeight = 0;
 
@@ -59,6 +64,14 @@ export class TermScorer<Item> {
     private readonly postings: PostingList,
   ) {
     this.commonPrefix = term.forms.reduce(commonPrefix, term.text);
+  }
+
+  get coverage(): number {
+    return this.term.coverage;
+  }
+
+  get fullScore(): number {
+    return this.information * FULL_WEIGHT * STEPS_PER_UNIT;
   }
 
   /** Finds the term in a segment, unless that was done before. */
@@ -83,6 +96,21 @@ export class TermScorer<Item> {
     this.information = words > 0 ? this.weight : variantWeight;
   }
 
+  /** Number of documents of a segment with the term or a variant. */
+  matchCount(segment: Segment<Item>): number {
+    const { exact, forms, completions, fuzzy } = this.found.get(segment) ?? NO_MATCHES;
+    const matching = new Set<number>();
+    const add = (id: number): void => {
+      segment.read(id, this.postings);
+      for (let i = 0; i < this.postings.size; i++) matching.add(this.postings.documents[i]!);
+    };
+    if (exact !== undefined) add(exact);
+    for (const id of forms) add(id);
+    for (let rank = completions.from; rank < completions.to; rank++) add(segment.terms.idAt(rank));
+    for (const id of fuzzy) add(id);
+    return matching.size;
+  }
+
   score(segment: Segment<Item>, scores: SegmentScores): void {
     const found = this.found.get(segment);
     if (!found || found.wordCount + found.variantCount === 0) return;
@@ -90,7 +118,7 @@ export class TermScorer<Item> {
     if (exact !== undefined) {
       segment.read(exact, this.postings);
       const isOnlyMatch = completions.from === completions.to && forms.length === 0;
-      if (isOnlyMatch) scores.addTerm(this.postings, this.weight, this.term.coverage);
+      if (isOnlyMatch) scores.addTerm(this.postings, this.weight, this);
       else scores.addMatch(this.postings, this.weight);
     }
     for (const id of forms) {
@@ -100,7 +128,7 @@ export class TermScorer<Item> {
     for (let rank = completions.from; rank < completions.to; rank++)
       this.addVariant(segment, segment.terms.idAt(rank), scores);
     for (const id of fuzzy) this.addVariant(segment, id, scores);
-    scores.endTerm(this.term.coverage);
+    scores.endTerm(this);
   }
 
   private addVariant(segment: Segment<Item>, id: number, scores: SegmentScores): void {

@@ -15,16 +15,20 @@ export interface IndexedField {
 
 /** The constants k1 and b of BM25: saturation by repetition, and influence of the field length. */
 const SATURATION = 1.2;
-const LENGTH_SHARE = 0.9;
+const LENGTH_SHARE = 0.75;
+
+/** What counts of the weight in a further field. */
+const REPEATED_SHARE = 0.1;
 
 const MAX_FIELD_LENGTH = 8192;
 /** A weight is stored in one byte, in steps of 1/32. */
 const MAX_WEIGHT = 255;
-const STEPS_PER_UNIT = 32;
+export const STEPS_PER_UNIT = 32;
 
 /**
- * The terms of a document with their weights, integers from 1 to 255. As in BM25F, but with the usual length of a field
- * instead of the average one: a weight depends on its document only, so it never changes and reveals no other.
+ * The terms of a document with their weights, integers from 1 to 255: mostly that in the field where a term weighs most, because
+ * titles and descriptions repeat names. As in BM25F, but with the usual length of a field instead of the average one: a weight
+ * depends on its document only, so it never changes and reveals no other.
  */
 export function termWeights(schema: readonly IndexedField[], fields: DocumentFields): Map<string, number> {
   const weights = new Map<string, number>();
@@ -34,11 +38,13 @@ export function termWeights(schema: readonly IndexedField[], fields: DocumentFie
     const terms = termsOf(isUri ? decodeUri(text) : text);
     const saturation = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * (terms.length / usualLength));
     for (const [term, count] of frequencies(terms))
-      weights.set(term, (weights.get(term) ?? 0) + (boost * count) / (count + saturation));
+      weights.set(term, combine(weights.get(term) ?? 0, (boost * count) / (count + saturation)));
   }
   for (const [term, weight] of weights) weights.set(term, quantize(weight));
   return weights;
 }
+
+const combine = (a: number, b: number): number => Math.max(a, b) + REPEATED_SHARE * Math.min(a, b);
 
 const quantize = (weight: number): number =>
   Math.min(MAX_WEIGHT, Math.max(1, Math.round(weight * STEPS_PER_UNIT)));
