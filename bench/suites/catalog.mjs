@@ -3,24 +3,28 @@ import { fileURLToPath } from 'node:url';
 
 const WORKER = fileURLToPath(new URL('../harness/catalog-worker.mjs', import.meta.url));
 
+const TOOLS = { resources: 0, style: 'resource', naming: 'always' };
+const RESOURCES = { tools: 0, servers: 300, style: 'original', naming: 'always' };
 const RUNS = [
-  { what: '100,000 tools of 1 server', servers: 1, tools: 100_000, resources: 0, style: 'resource' },
-  { what: '100,000 tools of 10 servers', servers: 10, tools: 100_000, resources: 0, style: 'resource' },
-  { what: '100,000 tools of 300 servers', servers: 300, tools: 100_000, resources: 0, style: 'resource' },
+  { ...TOOLS, what: '100,000 tools of 1 server', servers: 1, tools: 100_000 },
+  { ...TOOLS, what: '100,000 tools of 10 servers', servers: 10, tools: 100_000 },
+  { ...TOOLS, what: '100,000 tools of 300 servers', servers: 300, tools: 100_000 },
   {
-    what: '30,000 resources of 300 servers, original',
-    servers: 300,
-    tools: 0,
+    ...TOOLS,
+    what: '100,000 tools of 10 servers, conflict',
+    servers: 10,
+    tools: 100_000,
+    naming: 'conflict',
+  },
+  { ...TOOLS, what: '100,000 tools of 10 servers, never', servers: 10, tools: 100_000, naming: 'never' },
+  {
+    ...RESOURCES,
+    what: '30,000 resources at two of 300 servers, original',
     resources: 30_000,
-    style: 'original',
+    overlap: true,
   },
-  {
-    what: '300,000 resources of 300 servers, original',
-    servers: 300,
-    tools: 0,
-    resources: 300_000,
-    style: 'original',
-  },
+  { ...RESOURCES, what: '30,000 resources of 300 servers, original', resources: 30_000 },
+  { ...RESOURCES, what: '300,000 resources of 300 servers, original', resources: 300_000 },
 ];
 
 /** Building the catalog, without servers: every server lists each kind once, and then one of them is removed. */
@@ -51,8 +55,8 @@ export async function catalog() {
   ];
 }
 
-function measure({ servers, tools, resources, style }) {
-  const child = fork(WORKER, [servers, tools, resources, style].map(String));
+function measure(run) {
+  const child = fork(WORKER, [JSON.stringify(run)]);
   return new Promise((resolve, reject) => {
     child.once('message', resolve);
     child.once('exit', (code) => reject(new Error(`catalog-worker.mjs ended (${code})`)));

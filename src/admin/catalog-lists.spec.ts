@@ -48,14 +48,14 @@ const lists = new CatalogLists(
     new RandomCursorKey(),
   ),
 );
-const names = (query: Query, kind: 'tools' | 'prompts' = 'tools'): string[] =>
-  lists.page(kind, { limit: 100, ...query }).items.map(({ name }) => name);
+const names = async (query: Query, kind: 'tools' | 'prompts' = 'tools'): Promise<string[]> =>
+  (await lists.page(kind, { limit: 100, ...query })).items.map(({ name }) => name);
 
 describe('CatalogLists', () => {
-  it('lists tools and prompts of servers as clients see them, without meta tools', () => {
-    expect(names({})).toEqual(['a__read', 'x', 'y', 'z']);
-    expect(names({}, 'prompts')).toEqual(['a__greet']);
-    expect(lists.page('tools', { server: 'a' }).items).toEqual([
+  it('lists tools and prompts of servers as clients see them, without meta tools', async () => {
+    expect(await names({})).toEqual(['a__read', 'x', 'y', 'z']);
+    expect(await names({}, 'prompts')).toEqual(['a__greet']);
+    expect((await lists.page('tools', { server: 'a' })).items).toEqual([
       {
         name: 'a__read',
         server: 'a',
@@ -76,14 +76,14 @@ describe('CatalogLists', () => {
     [{ q: '  ' }, ['a__read', 'x', 'y', 'z']],
     [{ q: 'x' }, ['x']],
     [{ q: '7' }, []],
-  ])('filters by %j', (query, expected) => {
-    expect(names(query)).toEqual(expected);
+  ])('filters by %j', async (query, expected) => {
+    expect(await names(query)).toEqual(expected);
   });
 
-  it('returns pages of the configured size, the last without a cursor', () => {
-    const first = lists.page('tools', {});
+  it('returns pages of the configured size, the last without a cursor', async () => {
+    const first = await lists.page('tools', {});
     expect(first.items.map(({ name }) => name)).toEqual(['a__read', 'x']);
-    const second = lists.page('tools', { cursor: first.nextCursor! });
+    const second = await lists.page('tools', { cursor: first.nextCursor! });
     expect(second.items.map(({ name }) => name)).toEqual(['y', 'z']);
     expect(second).not.toHaveProperty('nextCursor');
   });

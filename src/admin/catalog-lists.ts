@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { Registry } from '../registry/registry.service.js';
 import type { CatalogItemDto } from './dto/catalog.dto.js';
 import type { ListQuery } from './dto/list-query.dto.js';
@@ -10,6 +11,9 @@ interface CatalogItemsPage {
   readonly items: CatalogItemDto[];
   readonly nextCursor?: string;
 }
+
+/** Number of entries after which a search may yield to the event loop. */
+const ENTRIES_PER_CHECK = 256;
 
 /** Lists and searches tools and prompts of the catalog. Sends no request to a server. */
 @Injectable()
@@ -22,10 +26,15 @@ export class CatalogLists {
     private readonly requests: ListRequests,
   ) {}
 
-  page(kind: 'tools' | 'prompts', query: ListQuery): CatalogItemsPage {
+  async page(kind: 'tools' | 'prompts', query: ListQuery): Promise<CatalogItemsPage> {
     const { scope, server, matches, q, after, limit, cursorAfter } = this.requests.parse(kind, query);
     const found: ListedEntry[] = [];
-    for (const entry of this.registry.catalog[kind].view(scope).after(after, server)) {
+    const view = this.registry.catalog[kind].view(scope);
+    await view.prepare(() => sliceScheduler.start());
+    const yieldIfDue = sliceScheduler.start();
+    let visited = 0;
+    for (const entry of view.after(after, server)) {
+      if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
       if (entry.server === META_TOOL_SERVER) continue;
       if (q !== '' && !matches(this.searchTextOf(entry))) continue;
       if (found.push(entry) > limit) break;

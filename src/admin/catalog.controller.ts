@@ -14,15 +14,15 @@ export class CatalogController {
 
   /** Lists the tools that clients see */
   @Get('tools')
-  listTools(@Query() query: ListQuery): ToolsDto {
-    const { items, ...page } = this.lists.page('tools', query);
+  async listTools(@Query() query: ListQuery): Promise<ToolsDto> {
+    const { items, ...page } = await this.lists.page('tools', query);
     return { tools: items, ...page };
   }
 
   /** Lists the prompts that clients see */
   @Get('prompts')
-  listPrompts(@Query() query: ListQuery): PromptsDto {
-    const { items, ...page } = this.lists.page('prompts', query);
+  async listPrompts(@Query() query: ListQuery): Promise<PromptsDto> {
+    const { items, ...page } = await this.lists.page('prompts', query);
     return { prompts: items, ...page };
   }
 
@@ -35,8 +35,8 @@ export class CatalogController {
 
   /** Lists the resource templates that clients see */
   @Get('resource-templates')
-  listResourceTemplates(@Query() query: ListQuery): ResourceTemplatesDto {
-    const { items, ...page } = this.resourceLists.templates(query);
+  async listResourceTemplates(@Query() query: ListQuery): Promise<ResourceTemplatesDto> {
+    const { items, ...page } = await this.resourceLists.templates(query);
     return { resourceTemplates: items, ...page };
   }
 }

@@ -170,7 +170,7 @@ describe('ResourceLists.resources', () => {
 });
 
 const templatesOf = async (query: Query): Promise<[string[], number]> => {
-  const { items, total } = (await listsOfTwoServers()).lists.templates({ limit: 100, ...query });
+  const { items, total } = await (await listsOfTwoServers()).lists.templates({ limit: 100, ...query });
   return [items.map(({ uriTemplate }) => uriTemplate), total];
 };
 
@@ -191,8 +191,8 @@ describe('ResourceLists.templates', () => {
 
   it('returns pages with the own URI of each template', async () => {
     const { lists } = await listsOfTwoServers();
-    const first = lists.templates({});
-    const second = lists.templates({ cursor: first.nextCursor! });
+    const first = await lists.templates({});
+    const second = await lists.templates({ cursor: first.nextCursor! });
     expect(first.items).toHaveLength(2);
     expect(second).toEqual({
       items: [

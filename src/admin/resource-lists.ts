@@ -31,7 +31,7 @@ export class ResourceLists {
 
   async resources(query: ListQuery): Promise<CountedPage<ResourceDto>> {
     const request = this.requests.parse('resources', query);
-    const found = request.q === '' ? this.listAll(request) : await this.searchPage(request);
+    const found = request.q === '' ? await this.listAll(request) : await this.searchPage(request);
     return pageOf(
       found,
       request,
@@ -40,11 +40,12 @@ export class ResourceLists {
     );
   }
 
-  templates(query: ListQuery): CountedPage<ResourceTemplateDto> {
+  async templates(query: ListQuery): Promise<CountedPage<ResourceTemplateDto>> {
     const request = this.requests.parse('resource-templates', query);
     const { server, q, matches } = request;
-    const matching = this.view(request)
-      .listedTemplates.filter(({ template }) => server === undefined || template.server === server)
+    const view = await this.preparedView(request);
+    const matching = view.listedTemplates
+      .filter(({ template }) => server === undefined || template.server === server)
       .filter((entry) => q === '' || matches(searchTextOf(entry)));
     const from = upperBound(matching, request.after, templateKey);
     const found = { entries: matching.slice(from, from + request.limit + 1), total: matching.length };
@@ -68,9 +69,15 @@ export class ResourceLists {
     return this.registry.catalog.resources.view(scope);
   }
 
-  private listAll(request: ListRequest): Matches<PublicResource> {
-    const { after, limit, server } = request;
+  private async preparedView(request: ListRequest): Promise<ResourceView> {
     const view = this.view(request);
+    await view.prepare(() => sliceScheduler.start());
+    return view;
+  }
+
+  private async listAll(request: ListRequest): Promise<Matches<PublicResource>> {
+    const { after, limit, server } = request;
+    const view = await this.preparedView(request);
     return { entries: [...view.after(after, limit + 1, server)], total: view.count(server) };
   }
 

@@ -95,12 +95,13 @@ export class ServerViews {
 
   /** The tools of the last sync, also those that are switched off. */
   tools({ id, disabledTools }: DesiredServer): ServerToolDto[] {
-    const names = new Map<string, string>();
-    for (const { ownName, publicName } of this.registry.catalog.tools.view(EVERYTHING).after('', id))
-      names.set(ownName, publicName);
+    const table = this.registry.catalog.tools;
+    const view = table.view(EVERYTHING);
+    const entries = table.part(id)?.byOwnName;
     const decisions = this.review.ofTools(id);
     return (this.listedTools(id) ?? []).map(({ name: ownName, text }) => {
-      const name = names.get(ownName);
+      const entry = entries?.get(ownName);
+      const name = entry && view.listedEntry(entry)?.publicName;
       const enabled = !disabledTools.has(ownName);
       const definition = JSON.parse(text) as JsonObject;
       const decision = decisions.get(ownName);

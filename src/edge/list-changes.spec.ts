@@ -1,4 +1,5 @@
 import { SessionListings } from '../backends/session-listings.js';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { Limits } from '../config/limits.js';
@@ -85,6 +86,26 @@ describe('ListChanges', () => {
     const { tools } = harness.registry.catalog;
     expect(tools.view(one.scope).find('query')).toMatchObject({ server: 'db', publicName: 'query' });
     expect(tools.view(other.scope).find('query')).toBeUndefined();
+  });
+
+  it('notifies no client of a tool whose name belongs to another server of its scope, in style never', async () => {
+    const harness = new Harness();
+    harness.registry.setServers(['db', 'files']);
+    harness.list('db', ['query'], [], 'never');
+    harness.list('files', ['read'], [], 'never');
+    await yieldToEventLoop();
+    const sessions = [
+      harness.open(),
+      harness.open({ scope: onlyServers('db', 'files') }),
+      harness.open({ scope: onlyServers('files') }),
+    ];
+    const sent = () => sessions.map((session) => harness.methodsTo(session).length);
+    for (const tools of [['read', 'query'], ['read']]) harness.list('files', tools, [], 'never');
+    await yieldToEventLoop();
+    expect(sent()).toEqual([0, 0, 2]);
+    harness.list('files', ['read', 'write'], [], 'never');
+    await yieldToEventLoop();
+    expect(sent()).toEqual([1, 1, 3]);
   });
 
   it('notifies each client once per kind of list that changed', () => {

@@ -1,5 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { LIST_KINDS, type CatalogChange, type ListKind } from '../core/catalog/catalog.js';
+import { LIST_KINDS, type Catalog, type CatalogChange, type ListKind } from '../core/catalog/catalog.js';
+import { NameChange } from '../core/naming/name-change.js';
+import type { Scope } from '../core/scope.js';
+import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { eventFrame } from '../mcp/event-frame.js';
 import { SessionListings } from '../backends/session-listings.js';
 import { FanOut, type NotificationEvent } from '../mcp/fan-out.js';
@@ -18,7 +22,7 @@ export class ListChanges implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.registry.onChange((change) => this.broadcast(change));
+    this.registry.onChange((...change) => this.broadcast(...change));
     this.sessionListings.onChange((owner, kinds) => {
       const recipient = this.recipients.ofSession(owner);
       for (const kind of recipient ? kinds : []) this.notify([recipient!], kind);
@@ -30,18 +34,42 @@ export class ListChanges implements OnModuleInit {
     if (recipients.length > 0) this.deliver(kind, () => ready(recipients));
   }
 
-  private broadcast(change: CatalogChange): void {
+  private broadcast(change: CatalogChange, catalog: Catalog, previous: Catalog): void {
     for (const kind of LIST_KINDS) {
-      const servers = [...change[kind]];
-      if (servers.length > 0)
-        this.deliver(kind, () =>
-          this.recipients.matching(
-            ({ id, isReady, scope }) =>
-              isReady &&
-              servers.some((server) => scope.allows(server) && !this.sessionListings.has(id, server, kind)),
-          ),
+      if (change[kind].size === 0) continue;
+      const names =
+        kind === 'resources' ? undefined : new NameChange(previous[kind], catalog[kind], change[kind]);
+      if (names?.mayBeInvisible)
+        void runSliced(this.scopesWithout(names), sliceScheduler.start()).then((unchanged) =>
+          this.announce(kind, change[kind], unchanged),
         );
+      else this.announce(kind, change[kind], new Set());
     }
+  }
+
+  /** The keys of scopes in which the change is not visible. */
+  private *scopesWithout(change: NameChange): Steps<ReadonlySet<string>> {
+    const scopes = new Map<string, Scope>();
+    for (const { scope } of this.recipients) scopes.set(scope.key, scope);
+    const unchanged = new Set<string>();
+    for (const scope of scopes.values()) {
+      if (!change.isVisible(scope)) unchanged.add(scope.key);
+      yield;
+    }
+    return unchanged;
+  }
+
+  /** `unchangedScopes` does not apply to sessions with a catalog of their own: they may see what others do not. */
+  private announce(kind: ListKind, changed: ReadonlySet<string>, unchangedScopes: ReadonlySet<string>): void {
+    const servers = [...changed];
+    this.deliver(kind, () =>
+      this.recipients.matching(
+        ({ id, isReady, scope }) =>
+          isReady &&
+          (!unchangedScopes.has(scope.key) || this.registry.variants.of(id) !== undefined) &&
+          servers.some((server) => scope.allows(server) && !this.sessionListings.has(id, server, kind)),
+      ),
+    );
   }
 
   private deliver(kind: ListKind, recipients: () => Iterator<NotificationRecipient>): void {

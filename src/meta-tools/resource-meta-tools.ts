@@ -1,5 +1,7 @@
 import { resourceNotFound } from '../core/errors.js';
+import type { ResourceView } from '../core/resources/resource-view.js';
 import type { Scope } from '../core/scope.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import type { MetaTool } from '../registry/meta-tools.js';
 import type { Registry } from '../registry/registry.service.js';
 import { resourceSummary, templateSummary, resourceDefinition, templateDefinition } from './summaries.js';
@@ -26,18 +28,26 @@ export function resourceMetaTools(
 ): MetaTool[] {
   const view = (scope: Scope) => registry.catalogOf(scope).resources.view(scope);
 
-  function catalogResources(args: ToolArguments, scope: Scope): object {
+  async function preparedView(scope: Scope): Promise<ResourceView> {
+    const resources = view(scope);
+    await resources.prepare(() => sliceScheduler.start());
+    return resources;
+  }
+
+  async function catalogResources(args: ToolArguments, scope: Scope): Promise<object> {
+    const listed = await preparedView(scope);
     const { summaries, more } = pager.page('catalog_resources', scope, args, {
-      find: (after, count) => view(scope).after(after, count, args.serverId),
+      find: (after, count) => listed.after(after, count, args.serverId),
       keyOf: ({ uri }) => uri,
       summarize: resourceSummary,
     });
     return { resources: summaries, ...more };
   }
 
-  function catalogTemplates(args: ToolArguments, scope: Scope): object {
+  async function catalogTemplates(args: ToolArguments, scope: Scope): Promise<object> {
     const { serverId } = args;
-    const listed = view(scope).listedTemplates.filter(
+    const { listedTemplates } = await preparedView(scope);
+    const listed = listedTemplates.filter(
       ({ template }) => serverId === undefined || template.server === serverId,
     );
     const { summaries, more } = pager.page('catalog_resource_templates', scope, args, {

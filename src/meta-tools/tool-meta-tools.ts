@@ -1,6 +1,7 @@
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import { unknownName } from '../core/naming/unknown-name.js';
 import type { Scope } from '../core/scope.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import type { MetaTool } from '../registry/meta-tools.js';
 import type { Registry } from '../registry/registry.service.js';
 import { toolSummary, toolDefinition } from './summaries.js';
@@ -22,10 +23,12 @@ import type { ToolSearch } from './tool-search.js';
 export function toolMetaTools(registry: Registry, search: ToolSearch, pager: SummaryPager): MetaTool[] {
   const view = (scope: Scope) => registry.catalogOf(scope).tools.view(scope);
 
-  function catalogTools(args: ToolArguments, scope: Scope): object {
+  async function catalogTools(args: ToolArguments, scope: Scope): Promise<object> {
     const { serverId } = args;
+    const tools = view(scope);
+    await tools.prepare(() => sliceScheduler.start());
     const { summaries, more } = pager.page('catalog_tools', scope, args, {
-      find: (after, count) => firstTools(view(scope).after(after, serverId), count),
+      find: (after, count) => firstTools(tools.after(after, serverId), count),
       keyOf: ({ publicName }) => publicName,
       summarize: toolSummary,
     });

@@ -38,9 +38,10 @@ export class ToolSearch {
     const table = scope instanceof SessionScope ? scope.catalog.tools : this.indexedTable;
     const indexes = await this.indexesFor(table, scope);
     const view = table.view(scope);
+    await view.prepare(() => sliceScheduler.start());
     // Entries that the scope does not list are indexed too, and must not displace listed ones from the results.
     const found = search(indexes, query, {
-      limit: limit + view.names.unlistedCount,
+      limit: limit + view.unlistedCount,
       contextBoost: CONTEXT_BOOST,
     });
     return found.flatMap((usual) => view.listedEntry(usual) ?? []).slice(0, limit);

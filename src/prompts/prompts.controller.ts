@@ -22,7 +22,7 @@ export class PromptsController {
   ) {}
 
   @McpRequest('prompts/list')
-  list(params: Params | undefined, context: McpContext): JsonText {
+  list(params: Params | undefined, context: McpContext): JsonText | Promise<JsonText> {
     const list = this.registry.catalogOf(context.scope).prompts.view(context.scope);
     return this.pages.page('prompts', list, context.scope, params?.['cursor']);
   }

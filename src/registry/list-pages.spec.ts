@@ -5,6 +5,8 @@ import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import type { ResourceDirectory } from '../core/resources/resource-directory.js';
 import { EVERYTHING } from '../core/scope.js';
+import type { Paged } from '../core/catalog/list-page.js';
+import { SharedJson, type JsonText } from '../lib/json-text/json-text.js';
 import { ListPages } from './list-pages.js';
 
 const newTable = () => tableOf(offer('a', 'always', 'x', 'y', 'z'), offer('b', 'always', 'x'));
@@ -13,14 +15,17 @@ const pagesOf = (pageSize: number): ListPages =>
   new ListPages(Object.assign(new Limits(), { pageSize }), new RandomCursorKey());
 const pages = pagesOf(2);
 
+/** Short lists are sorted before the call returns. */
+const parsed = (page: JsonText | Promise<JsonText>): unknown => JSON.parse((page as JsonText).text);
+
 interface Page {
   readonly tools: readonly { readonly name: string }[];
   readonly nextCursor?: string;
 }
 const pageAt = (cursor?: unknown, scope = EVERYTHING): Page =>
-  JSON.parse(pages.page('tools', table.view(scope), scope, cursor).text) as Page;
+  parsed(pages.page('tools', table.view(scope), scope, cursor)) as Page;
 const pageOfAnotherGateway = (): Page =>
-  JSON.parse(pagesOf(2).page('tools', newTable().view(EVERYTHING), EVERYTHING, undefined).text) as Page;
+  parsed(pagesOf(2).page('tools', newTable().view(EVERYTHING), EVERYTHING, undefined)) as Page;
 
 const refused = expect.objectContaining({ kind: 'invalid-params' });
 
@@ -76,6 +81,17 @@ const directoryOf = async (...given: string[]): Promise<ResourceDirectory> =>
     'resource',
   );
 
+describe('ListPages of a list that is not sorted yet', () => {
+  it('reads the page after the list was sorted', async () => {
+    let isSorted = false;
+    const list: Paged = {
+      prepare: () => (isSorted ? undefined : Promise.resolve().then(() => (isSorted = true))),
+      page: () => new SharedJson(JSON.stringify({ isSorted })),
+    };
+    expect((await pages.page('tools', list, EVERYTHING, undefined)).text).toBe('{"isSorted":true}');
+  });
+});
+
 describe('ListPages of resources', () => {
   const uris = ['x:1', 'x:2', 'x:3'];
 
@@ -85,7 +101,7 @@ describe('ListPages of resources', () => {
   }
   const page = (directory: ResourceDirectory, cursor?: unknown): ResourcePage => {
     const { resources } = directory.view(EVERYTHING);
-    return JSON.parse(pages.page('resources', resources, EVERYTHING, cursor).text) as ResourcePage;
+    return parsed(pages.page('resources', resources, EVERYTHING, cursor)) as ResourcePage;
   };
 
   it('accepts a cursor after a change of the list, even if its item was removed', async () => {

@@ -4,6 +4,7 @@ import type { JsonText } from '../lib/json-text/json-text.js';
 import { PageCache, type Paged } from '../core/catalog/list-page.js';
 import { Cursors } from '../core/catalog/cursors.js';
 import type { Scope } from '../core/scope.js';
+import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { Metrics } from '../metrics/metrics.js';
 import { CursorKey } from '../state/cursor-key.js';
 
@@ -24,13 +25,17 @@ export class ListPages {
   }
 
   /** The page after a cursor, or the first page. `member` is the name of the list in the result. */
-  page(member: string, list: Paged, scope: Scope, cursor: unknown): JsonText {
+  page(member: string, list: Paged, scope: Scope, cursor: unknown): JsonText | Promise<JsonText> {
     const listKey = `${member}\0${scope.key}`;
     const after = cursor === undefined ? '' : this.cursors.verify(listKey, cursor);
     const signCursor = (position: string): string => this.cursors.sign(listKey, position);
+    const prepared = list.prepare(startSlices);
+    if (prepared) return prepared.then(() => this.page(member, list, scope, cursor));
     // The key contains the member, because an empty list of tools and one of prompts are the same object.
     return this.cache.get(list, `${member}\0${after}`, () =>
       list.page(member, after, this.limits.pageSize, signCursor),
     );
   }
 }
+
+const startSlices = (): Yield => sliceScheduler.start();

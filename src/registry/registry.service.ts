@@ -11,11 +11,11 @@ import {
 import { SessionScope } from '../core/catalog/session-scope.js';
 import type { Scope } from '../core/scope.js';
 import { META_TOOL_SERVER, type Definition } from '../core/naming/catalog-entry.js';
-import type { NameConflict } from '../core/naming/name-table.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
 import { BuildQueue } from './build-queue.js';
 import { CatalogVariants } from './catalog-variants.js';
+import { ConflictLog } from './conflict-log.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ResourceLinks } from './resource-links.js';
 
@@ -27,8 +27,9 @@ import { ResourceLinks } from './resource-links.js';
 @Injectable()
 export class Registry {
   private readonly logger = new Logger(Registry.name);
-  private readonly listeners = new ListenerSet<[change: CatalogChange, catalog: Catalog]>((error) =>
-    this.logger.error({ message: 'a listener to catalog changes failed', cause: String(error) }),
+  private readonly conflictLog = new ConflictLog(this.logger);
+  private readonly listeners = new ListenerSet<[change: CatalogChange, catalog: Catalog, previous: Catalog]>(
+    (error) => this.logger.error({ message: 'a listener to catalog changes failed', cause: String(error) }),
   );
   /** By server id: its latest listing. */
   private readonly latest = new Map<string, ListedServer>();
@@ -138,7 +139,7 @@ export class Registry {
   }
 
   /** Listeners are called in the order in which they were added. */
-  onChange(listener: (change: CatalogChange, catalog: Catalog) => void): () => void {
+  onChange(listener: (change: CatalogChange, catalog: Catalog, previous: Catalog) => void): () => void {
     return this.listeners.add(listener);
   }
 
@@ -177,9 +178,9 @@ export class Registry {
       catalog = catalog.without(id);
     this.current = catalog;
     if (this.variants.size > 0) this.rebuildVariants(previous);
-    this.warnAboutConflicts(previous);
+    void this.conflictLog.update(catalog);
     const change = catalog.changesSince(previous);
-    if (LIST_KINDS.some((kind) => change[kind].size > 0)) this.listeners.emit(change, catalog);
+    if (LIST_KINDS.some((kind) => change[kind].size > 0)) this.listeners.emit(change, catalog, previous);
   }
 
   private rebuildVariants(previous: Catalog): void {
@@ -191,16 +192,4 @@ export class Registry {
     const builds = queues.flatMap((queue) => [...this.variants.keys()].map((key) => queue.add(key)));
     this.variantBuilds = Promise.all([this.variantBuilds, ...builds]);
   }
-
-  private warnAboutConflicts(previous: Catalog): void {
-    const { tools, prompts } = this.current;
-    for (const conflicts of [tools.newConflicts(previous.tools), prompts.newConflicts(previous.prompts)])
-      for (const { kind, server, name } of conflicts)
-        this.logger.warn({ message: CONFLICT_MESSAGES[kind], server, name });
-  }
 }
-
-const CONFLICT_MESSAGES: Readonly<Record<NameConflict['kind'], string>> = {
-  unlisted: 'name belongs to another server; not listed',
-  'equal-prefixed-names': 'another server has the same prefixed name; both are listed with a digest',
-};

@@ -248,7 +248,8 @@ describe('mcp_resource_reads_total', () => {
   });
 });
 
-const page = (list: JsonText) => JSON.parse(list.text) as Record<string, unknown>;
+const page = (list: JsonText | Promise<JsonText>) =>
+  JSON.parse((list as JsonText).text) as Record<string, unknown>;
 
 describe('resource lists', () => {
   it('are paged and answered without a call to a server', async () => {

@@ -29,13 +29,13 @@ export class ResourcesController {
   ) {}
 
   @McpRequest('resources/list')
-  list(params: Params | undefined, { scope }: McpContext): JsonText {
+  list(params: Params | undefined, { scope }: McpContext): JsonText | Promise<JsonText> {
     const { resources } = this.registry.catalogOf(scope).resources.view(scope);
     return this.pages.page('resources', resources, scope, params?.['cursor']);
   }
 
   @McpRequest('resources/templates/list')
-  listTemplates(params: Params | undefined, { scope }: McpContext): JsonText {
+  listTemplates(params: Params | undefined, { scope }: McpContext): JsonText | Promise<JsonText> {
     const { templates } = this.registry.catalogOf(scope).resources.view(scope);
     return this.pages.page('resourceTemplates', templates, scope, params?.['cursor']);
   }

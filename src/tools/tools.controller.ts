@@ -28,7 +28,7 @@ export class ToolsController {
   ) {}
 
   @McpRequest('tools/list')
-  list(params: Params | undefined, context: McpContext): JsonText {
+  list(params: Params | undefined, context: McpContext): JsonText | Promise<JsonText> {
     const list = this.registry.catalogOf(context.scope).tools.view(context.scope);
     return this.pages.page('tools', list, context.scope, params?.['cursor']);
   }

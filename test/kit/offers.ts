@@ -74,6 +74,9 @@ export const ownNames = fc.constantFrom(
   'ü',
   '🚀',
   'x'.repeat(70),
+  // Their names with digest are cut.
+  'x'.repeat(54),
+  `b__${'x'.repeat(54)}`,
 );
 export const offers: fc.Arbitrary<Offer[]> = fc.uniqueArray(
   fc.record({

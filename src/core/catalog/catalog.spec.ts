@@ -5,6 +5,7 @@ import { runSteps } from '../../../test/kit/run-steps.js';
 import { CatalogBuilder, type NamingStyles } from './catalog-builder.js';
 import { Catalog, EMPTY_LISTING, type ListedServer } from './catalog.js';
 import type { Definition } from '../naming/catalog-entry.js';
+import { newConflicts } from '../naming/name-conflicts.js';
 import { NameTable } from '../naming/name-table.js';
 import { EVERYTHING } from '../scope.js';
 
@@ -169,7 +170,7 @@ describe('Catalog meta tools', () => {
     harness.put(server('fs', 0, { tools: [read] }, { style: 'never' }));
     const next = harness.putMetaTools(read);
     expect(next.tools.view(EVERYTHING).find('read')).toMatchObject({ server: '' });
-    expect([...next.tools.newConflicts(NameTable.EMPTY)]).toEqual([
+    expect(runSteps(newConflicts(NameTable.EMPTY, next.tools))).toEqual([
       { kind: 'unlisted', server: 'fs', name: 'read' },
     ]);
     const without = harness.putMetaTools();

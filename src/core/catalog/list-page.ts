@@ -1,4 +1,5 @@
 import { SharedJson } from '../../lib/json-text/json-text.js';
+import type { Yield } from '../../lib/slices/slices.js';
 
 /** An item of a list that is sorted by `key`. Cursors contain the key of an item as position in the list. */
 export interface PageItem {
@@ -17,6 +18,11 @@ export interface Paged {
    * `member` is the property of the result that holds the items, such as `tools`.
    */
   page(member: string, after: string, size: number, signCursor: SignCursor): SharedJson;
+  /**
+   * Sorts the list in slices. Undefined when that is done. A list that was not prepared is sorted when its first page is
+   * read, which blocks the event loop if the list is long.
+   */
+  prepare(startSlices: () => Yield): Promise<unknown> | undefined;
 }
 
 export function pageText(

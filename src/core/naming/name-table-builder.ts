@@ -3,7 +3,15 @@ import { sortSteps } from '../../lib/slices/sliced-sort.js';
 import { uiUrisIn } from '../resources/public-uris.js';
 import { CatalogEntry, type Definition, type ListedEntry } from './catalog-entry.js';
 import { NameTable } from './name-table.js';
-import { isValidPublicName, nameWithDigest, prefixedName, validName, type NamingStyle } from './naming.js';
+import {
+  isChangedByDigest,
+  isValidPublicName,
+  nameWithDigest,
+  prefixedName,
+  splitPrefixedName,
+  validName,
+  type NamingStyle,
+} from './naming.js';
 import type { ServerEntries } from './server-entries.js';
 
 /** The tools, or the prompts, of one server. Each own name occurs once. */
@@ -162,9 +170,11 @@ export class NameTableBuilder {
       style,
       listed,
       unsettled,
+      possibleOwners: yield* this.possibleOwnersOf(unsettled),
       bareNames,
       switchedOff,
       byPublicName,
+      byDigestName: yield* this.digestNames(offer, listed),
       byOwnName,
       uiUris,
     };
@@ -189,6 +199,32 @@ export class NameTableBuilder {
         const isPlain = name === ownName || name === prefixedName(server, this.separator, ownName);
         if (isPlain && withDigest.has(name)) names.set(ownName, nameWithDigest(name, server, ownName));
       }
+    return names;
+  }
+
+  private *possibleOwnersOf(unsettled: readonly ListedEntry[]): Steps<ReadonlySet<string>> {
+    const owners = new Set<string>();
+    let step = 0;
+    for (const { publicName } of unsettled) {
+      if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+      for (const [server] of splitPrefixedName(publicName, this.separator)) owners.add(server);
+    }
+    return owners;
+  }
+
+  private *digestNames(
+    { server, style }: NamedOffer,
+    listed: readonly ListedEntry[],
+  ): Steps<ReadonlyMap<string, CatalogEntry>> {
+    const names = new Map<string, CatalogEntry>();
+    let step = 0;
+    for (const entry of style === 'never' ? [] : listed) {
+      if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+      const prefixed = prefixedName(server, this.separator, entry.ownName);
+      if (!isChangedByDigest(prefixed)) continue;
+      const name = nameWithDigest(prefixed, server, entry.ownName);
+      if (name !== entry.publicName) names.set(name, entry);
+    }
     return names;
   }
 

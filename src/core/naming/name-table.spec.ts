@@ -15,7 +15,9 @@ import {
   toolsOf,
   type Offer,
 } from '../../../test/kit/offers.js';
+import { runSteps } from '../../../test/kit/run-steps.js';
 import { META_TOOL_SERVER, type CatalogEntry } from './catalog-entry.js';
+import { newConflicts } from './name-conflicts.js';
 import { NameTable } from './name-table.js';
 import { prefixedName } from './naming.js';
 import { EVERYTHING } from '../scope.js';
@@ -95,7 +97,9 @@ describe('CatalogEntry.text', () => {
 
   it('keeps the own name of an entry that is not listed', () => {
     const table = tableOf(offer('a', 'never', 'x'), offer('b', 'never', 'x'));
-    expect([...table.newConflicts(NameTable.EMPTY)]).toEqual([{ kind: 'unlisted', server: 'b', name: 'x' }]);
+    expect(runSteps(newConflicts(NameTable.EMPTY, table))).toEqual([
+      { kind: 'unlisted', server: 'b', name: 'x' },
+    ]);
     expect(table.view(EVERYTHING).find('b__x')).toMatchObject({
       server: 'b',
       ownName: 'x',

@@ -1,15 +1,9 @@
-import { EVERYTHING, type Scope } from '../scope.js';
-import { META_TOOL_SERVER, type ListedEntry } from './catalog-entry.js';
+import type { Scope } from '../scope.js';
+import { META_TOOL_SERVER, type CatalogEntry, type ListedEntry } from './catalog-entry.js';
 import { NameView } from './name-view.js';
+import { prefixedName } from './naming.js';
 import type { ServerEntries } from './server-entries.js';
 import { ServerIds } from './server-ids.js';
-
-/** A name that an entry does not have because of another server. */
-export interface NameConflict {
-  readonly kind: 'unlisted' | 'equal-prefixed-names';
-  readonly server: string;
-  readonly name: string;
-}
 
 /** All tools, or all prompts, of all servers that have listed. Immutable. */
 export class NameTable {
@@ -19,7 +13,7 @@ export class NameTable {
 
   constructor(
     /** Sorted by rank. */
-    private readonly parts: readonly ServerEntries[],
+    readonly parts: readonly ServerEntries[],
     private readonly separator: string,
     private readonly configured: ReadonlySet<string> = new Set(),
   ) {
@@ -61,6 +55,24 @@ export class NameTable {
     return view;
   }
 
+  part(server: string): ServerEntries | undefined {
+    return this.parts.find((part) => part.server === server);
+  }
+
+  /** Whether names belong to the same servers in both tables. */
+  hasSameServers(other: NameTable): boolean {
+    return this.servers.isSame(other.servers);
+  }
+
+  /** Whether another server can have the same prefixed names as this one. */
+  hasOverlap(server: string): boolean {
+    return [...this.servers].some((other) => this.servers.overlap(server, other));
+  }
+
+  prefixedNameOf({ server, ownName }: CatalogEntry): string {
+    return prefixedName(server, this.separator, ownName);
+  }
+
   /** The servers that have listed. */
   get listedServers(): readonly string[] {
     return this.parts.map(({ server }) => server);
@@ -68,20 +80,7 @@ export class NameTable {
 
   /** The entries of a server under their usual names. */
   entriesOf(server: string): readonly ListedEntry[] {
-    return this.parts.find((part) => part.server === server)?.listed ?? [];
-  }
-
-  /** The conflicts in the scope of all servers that the previous table did not have. */
-  *newConflicts(previous: NameTable): Iterable<NameConflict> {
-    if (previous === this) return;
-    const [old, now] = [previous.view(EVERYTHING), this.view(EVERYTHING)];
-    const known = new Set(old.names.equalPrefixedNames.map(({ name, entry }) => `${entry.server}\0${name}`));
-    for (const { name, entry } of now.names.equalPrefixedNames)
-      if (!known.has(`${entry.server}\0${name}`))
-        yield { kind: 'equal-prefixed-names', server: entry.server, name };
-    for (const { server, ownName, publicName } of now.names.renamed.values())
-      if (publicName === undefined && !old.isUnlisted(server, ownName))
-        yield { kind: 'unlisted', server, name: ownName };
+    return this.part(server)?.listed ?? [];
   }
 
   /**
@@ -117,7 +116,7 @@ export class NameTable {
 
   /** Whether this URI is the user interface of a tool of this server. Servers need not list such a resource. */
   usesUi(server: string, uri: string): boolean {
-    return this.parts.some((part) => part.server === server && part.uiUris.has(uri));
+    return this.part(server)?.uiUris.has(uri) ?? false;
   }
 
   /**
@@ -125,11 +124,10 @@ export class NameTable {
    * A scope without any of them sees the same names as before.
    */
   private *affectedBy(id: string, isReservedInOne: boolean): Iterable<string> {
-    const prefix = `${id}${this.separator}`;
-    for (const { server, listed, unsettled } of this.parts) {
+    for (const { server, listed, possibleOwners } of this.parts) {
       if (server === id || listed.length === 0 || server === META_TOOL_SERVER) continue;
       if (this.servers.overlap(server, id)) yield id;
-      if (isReservedInOne && unsettled.some(({ publicName }) => publicName.startsWith(prefix))) yield server;
+      if (isReservedInOne && possibleOwners.has(id)) yield server;
     }
   }
 

@@ -15,11 +15,14 @@ import {
 } from '../../../test/kit/offers.js';
 import type { CatalogEntry } from './catalog-entry.js';
 import { NameTable } from './name-table.js';
-import { prefixedName } from './naming.js';
+import { nameWithDigest, prefixedName } from './naming.js';
 import { unknownName } from './unknown-name.js';
 import { EVERYTHING } from '../scope.js';
 
 const addressOf = (entry: CatalogEntry | undefined) => entry && `${entry.server}/${entry.ownName}`;
+
+const addressAndName = (entry: CatalogEntry | undefined) =>
+  entry && `${addressOf(entry)} ${entry.publicName}`;
 
 interface Page {
   readonly tools: readonly { readonly name: string }[];
@@ -117,6 +120,24 @@ describe('NameView.find', () => {
     );
   });
 
+  it('resolves a name alike before and after the list was sorted', () => {
+    fc.assert(
+      fc.property(offers, scopes, fc.constantFrom('__', '.'), (given, scope, separator) => {
+        const sorted = buildTable(given, undefined, separator);
+        const tools = toolsOf(given, EVERYTHING).flatMap(({ server, own }) => {
+          const prefixed = prefixedName(server, separator, own);
+          return [own, prefixed, nameWithDigest(prefixed, server, own)];
+        });
+        const names = [...listed(sorted, scope), ...listed(sorted), ...tools];
+        const find = (table: NameTable) => names.map((name) => table.view(scope).find(name));
+        expect(find(buildTable(given, undefined, separator)).map(addressAndName)).toEqual(
+          find(sorted).map(addressAndName),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('resolves a prefixed name only to its servers, and to a tool of that name', () => {
     fc.assert(
       fc.property(offers, scopes, ownNames, serverIds, (given, scope, own, server) => {
@@ -168,6 +189,22 @@ describe('NameView.find', () => {
         expect(found.filter((entry) => entry && !scope.allows(entry.server))).toEqual([]);
       }),
     );
+  });
+});
+
+describe('NameView.prepare', () => {
+  it('names and sorts a list with conflicts in slices, once for all callers', async () => {
+    const names = Array.from({ length: 2000 }, (_, n) => `t${n}`);
+    const table = tableOf(offer('a', 'conflict', ...names), offer('b', 'conflict', ...names));
+    const view = table.view(EVERYTHING);
+    const steps: string[] = [];
+    const prepare = (caller: string) => view.prepare(() => () => (steps.push(caller), Promise.resolve()));
+    await Promise.all([prepare('one'), prepare('other')]);
+    expect(new Set(steps)).toEqual(new Set(['one']));
+    // At least one step for 128 entries, when they are counted, named and sorted.
+    expect(steps.length).toBeGreaterThan((3 * 4000) / 128 - 10);
+    expect(prepare('one')).toBeUndefined();
+    expect(namesIn(pageOf(table, '', 2))).toEqual(['a__t0', 'a__t1']);
   });
 });
 

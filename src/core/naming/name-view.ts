@@ -1,4 +1,7 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
+import { runAtOnce, runSliced, type Steps } from '../../lib/slices/run-sliced.js';
+import { sortSteps } from '../../lib/slices/sliced-sort.js';
+import type { Yield } from '../../lib/slices/slices.js';
 import { mergeRuns, type SortedRun } from '../../lib/sorted/merge-runs.js';
 import { pageText, type Paged, type SignCursor } from '../catalog/list-page.js';
 import type { Scope } from '../scope.js';
@@ -7,12 +10,24 @@ import { ScopedNames } from './scoped-names.js';
 import type { ServerEntries } from './server-entries.js';
 import type { ServerIds } from './server-ids.js';
 
+type Runs = readonly SortedRun<ListedEntry>[];
+
+/** What a view needs for lists. */
+interface SortedLists {
+  /** By server: its list, in parts that are each sorted by public name. */
+  readonly runs: ReadonlyMap<string, Runs>;
+  readonly unlistedCount: number;
+}
+
+const STEPS_BETWEEN_YIELDS = 256;
+
 /** The part of a table that one scope sees, under the names that it has in this scope. */
 export class NameView implements Paged {
   private readonly found = new Map<string, CatalogEntry>();
   private readonly byServer: ReadonlyMap<string, ServerEntries>;
-  private scopedNames: ScopedNames | undefined;
-  private sortedRuns: ReadonlyMap<string, readonly SortedRun<ListedEntry>[]> | undefined;
+  readonly names: ScopedNames;
+  private sortedLists: SortedLists | undefined;
+  private preparation: Promise<unknown> | undefined;
 
   constructor(
     /** The servers of the scope that have listed, sorted by rank. */
@@ -22,6 +37,13 @@ export class NameView implements Paged {
     private readonly separator: string,
   ) {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
+    this.names = new ScopedNames({ parts, scope, servers, separator });
+  }
+
+  prepare(startSlices: () => Yield): Promise<unknown> | undefined {
+    if (this.sortedLists) return undefined;
+    this.preparation ??= runSliced(this.sortLists(), startSlices());
+    return this.sortedLists ? undefined : this.preparation;
   }
 
   /**
@@ -56,7 +78,7 @@ export class NameView implements Paged {
 
   /** The entry as this view lists it; undefined when it does not. `usual` is an entry of this table. */
   listedEntry(usual: CatalogEntry): ListedEntry | undefined {
-    const entry = this.names.renamed.get(usual) ?? usual;
+    const entry = this.names.of(usual);
     return isListed(entry) ? entry : undefined;
   }
 
@@ -68,8 +90,8 @@ export class NameView implements Paged {
 
   /** Entries whose public name comes after this one, in order; only those of `server`, if given. */
   *after(name: string, server?: string): Iterable<ListedEntry> {
-    const runs = server === undefined ? [...this.runs.values()].flat() : (this.runs.get(server) ?? []);
-    yield* mergeRuns(runs, name);
+    const { runs } = this.lists;
+    yield* mergeRuns(server === undefined ? [...runs.values()].flat() : (runs.get(server) ?? []), name);
   }
 
   /** The text of a page is built once and reused for every client. */
@@ -79,9 +101,9 @@ export class NameView implements Paged {
     return pageText(member, items, entries.length > size, signCursor);
   }
 
-  get names(): ScopedNames {
-    const { parts, scope, servers, separator } = this;
-    return (this.scopedNames ??= new ScopedNames({ parts, scope, servers, separator }));
+  /** Number of entries that the scope contains but does not list. */
+  get unlistedCount(): number {
+    return this.lists.unlistedCount;
   }
 
   private lookUp(name: string): CatalogEntry | undefined {
@@ -89,20 +111,13 @@ export class NameView implements Paged {
     if (metaTool) return metaTool;
     const owners = [...this.servers.ownersOf(name)];
     if (owners.length === 0)
-      return onlyOne(this.parts, (part) => this.listedAs(part, name)) ?? this.findOwn(this.parts, name);
+      return onlyOne(this.parts, (part) => this.names.listedAs(part, name)) ?? this.findOwn(this.parts, name);
     const inScope = owners.filter(([server]) => this.scope.allows(server));
     const parts = inScope.flatMap(([server]) => this.byServer.get(server) ?? []);
-    const listed = onlyOne(parts, (part) => this.listedAs(part, name));
+    const listed = onlyOne(parts, (part) => this.names.listedAs(part, name));
     if (listed) return listed;
     const prefixed = this.findPrefixed(inScope);
     return prefixed ?? (owners.length === 1 ? this.findOwn(parts, name) : undefined);
-  }
-
-  private listedAs({ server, byPublicName }: ServerEntries, name: string): CatalogEntry | undefined {
-    const usual = byPublicName.get(name);
-    if (usual && !this.names.renamed.has(usual)) return usual;
-    const entry = this.names.byName.get(name);
-    return entry?.server === server ? entry : undefined;
   }
 
   /** Undefined while one of the servers has not listed or has the entry switched off: the name may be for that one. */
@@ -117,32 +132,43 @@ export class NameView implements Paged {
   }
 
   private inScope(usual: CatalogEntry | undefined): CatalogEntry | undefined {
-    return usual && (this.names.renamed.get(usual) ?? usual);
+    return usual && this.names.of(usual);
   }
 
-  /** By server: its list, in parts that are each sorted by public name. */
-  private get runs(): ReadonlyMap<string, readonly SortedRun<ListedEntry>[]> {
-    return (this.sortedRuns ??= new Map(this.parts.map((part) => [part.server, this.runsOf(part)])));
+  private get lists(): SortedLists {
+    return this.sortedLists ?? runAtOnce(this.sortLists());
   }
 
-  private runsOf({ listed }: ServerEntries): readonly SortedRun<ListedEntry>[] {
-    const { renamed } = this.names;
-    if (renamed.size === 0) return [runOf(listed)];
-    const kept: ListedEntry[] = [];
-    const others: ListedEntry[] = [];
-    for (const usual of listed) {
-      const entry = renamed.get(usual);
-      if (!entry) kept.push(usual);
-      else if (isListed(entry)) others.push(entry);
+  private *sortLists(): Steps<SortedLists> {
+    const { renamed, unlistedCount } = yield* this.names.assignAll();
+    const runs = new Map<string, Runs>();
+    for (const part of this.parts) {
+      yield;
+      runs.set(part.server, yield* runsOf(part, renamed));
     }
-    if (kept.length === listed.length) return [runOf(listed)];
-    return [runOf(kept), runOf(others.toSorted((a, b) => (a.publicName < b.publicName ? -1 : 1)))];
+    return (this.sortedLists ??= { runs, unlistedCount });
   }
+}
+
+function* runsOf({ listed }: ServerEntries, renamed: ReadonlyMap<CatalogEntry, CatalogEntry>): Steps<Runs> {
+  if (renamed.size === 0) return [runOf(listed)];
+  const kept: ListedEntry[] = [];
+  const others: ListedEntry[] = [];
+  for (const [index, usual] of listed.entries()) {
+    if (index % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
+    const entry = renamed.get(usual);
+    if (!entry) kept.push(usual);
+    else if (isListed(entry)) others.push(entry);
+  }
+  if (kept.length === listed.length) return [runOf(listed)];
+  return [runOf(kept), runOf(yield* sortSteps(others, compareNames))];
 }
 
 const runOf = (items: readonly ListedEntry[]): SortedRun<ListedEntry> => ({ items, keyOf: publicNameOf });
 
 const publicNameOf = ({ publicName }: ListedEntry): string => publicName;
+
+const compareNames = (a: ListedEntry, b: ListedEntry): number => (a.publicName < b.publicName ? -1 : 1);
 
 const isListed = (entry: CatalogEntry): entry is ListedEntry => entry.publicName !== undefined;
 

@@ -34,6 +34,12 @@ export const isValidPublicName = (name: string): boolean => VALID.test(name);
 /** Whether a name looks like a result of `nameWithDigest`, so that another tool or prompt may have the same name. */
 export const endsWithDigest = (name: string): boolean => ENDS_WITH_DIGEST.test(name);
 
+export const nameWithoutDigest = (name: string): string => name.slice(0, -DIGEST_LENGTH - 1);
+
+/** Whether `nameWithDigest` cuts or changes the name, so that `nameWithoutDigest` does not return it. */
+export const isChangedByDigest = (name: string): boolean =>
+  name.length > MAX_NAME_LENGTH - DIGEST_LENGTH - 1 || !isValidPublicName(name);
+
 /** A valid and unique name that ends with a digest of server and own name. It is the same in every process. */
 export function nameWithDigest(name: string, server: string, ownName: string): string {
   const digest = createHash('sha256').update(`${server}\0${ownName}`).digest('hex').slice(0, DIGEST_LENGTH);

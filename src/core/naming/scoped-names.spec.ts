@@ -226,16 +226,6 @@ describe('equal prefixed names of two servers', () => {
       expect(foundIn(table, name)).toBe('a__b/c');
   });
 
-  it('are conflicts of both servers, reported once', () => {
-    const [before, after] = [tableOf(outer), tableOf(outer, inner)];
-    expect([...after.newConflicts(before)]).toEqual([
-      { kind: 'equal-prefixed-names', server: 'a', name: 'a__b__c' },
-      { kind: 'equal-prefixed-names', server: 'a__b', name: 'a__b__c' },
-    ]);
-    expect([...after.newConflicts(after)]).toEqual([]);
-    expect([...tableOf(outer, inner, offer('x', 'always', 'y')).newConflicts(after)]).toEqual([]);
-  });
-
   it('with a meta tool get a digest, and the meta tool keeps its name', () => {
     const metaTools: Offer = {
       server: META_TOOL_SERVER,

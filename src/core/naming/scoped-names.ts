@@ -1,6 +1,7 @@
+import type { Steps } from '../../lib/slices/run-sliced.js';
 import type { Scope } from '../scope.js';
 import { META_TOOL_SERVER, type CatalogEntry, type ListedEntry } from './catalog-entry.js';
-import { endsWithDigest, nameWithDigest, prefixedName, validName } from './naming.js';
+import { endsWithDigest, nameWithDigest, prefixedName, validName, nameWithoutDigest } from './naming.js';
 import type { ServerEntries } from './server-entries.js';
 import type { ServerIds } from './server-ids.js';
 
@@ -13,8 +14,20 @@ interface ScopeContents {
   readonly separator: string;
 }
 
+interface AssignedNames {
+  /** By usual entry: the entry in this scope, if it has another name. */
+  readonly renamed: ReadonlyMap<CatalogEntry, CatalogEntry>;
+  /** Number of entries that the scope contains but does not list. */
+  readonly unlistedCount: number;
+}
+
+/** The entries that want a bare name, in the order of their servers. */
+type ClaimsOf = (name: string) => readonly ListedEntry[];
+
+const STEPS_BETWEEN_YIELDS = 128;
+
 /**
- * The entries that have other names in one scope than usual. The rules:
+ * The names that entries have in one scope. The rules:
  *
  * - Style `conflict`: an own name that several servers of the scope have gets the prefix of its server.
  * - Style `never`: the first server keeps the name; the entries of the others are not listed.
@@ -23,89 +36,164 @@ interface ScopeContents {
  *   So does a prefixed name that may be the name of such a tool, because the other server has not listed yet or has the
  *   tool switched off.
  *
- * The name of an entry depends on the servers of the scope alone, not on the order in which they listed.
+ * The name of an entry depends on the servers of the scope alone, not on the order in which they listed. To name one entry
+ * takes time for the number of servers; `assignAll` names all entries, in steps.
  */
 export class ScopedNames {
-  /** By usual entry: the entry in this scope. */
-  readonly renamed = new Map<CatalogEntry, CatalogEntry>();
-  /**
-   * Renamed entries, by name. Also entries that have no digest now, but had one while another server could have the same
-   * prefixed name, by their name with digest: clients may have stored it.
-   */
-  readonly byName = new Map<string, CatalogEntry>();
-  /** Prefixed names that several servers of the scope have, with the entries that have a digest for that reason. */
-  readonly equalPrefixedNames: { readonly name: string; readonly entry: CatalogEntry }[] = [];
-  /** Number of entries that the scope contains but does not list. */
-  unlistedCount = 0;
   private readonly byServer: ReadonlyMap<string, ServerEntries>;
-  private readonly claims = new Map<string, ListedEntry[]>();
+  private readonly withBareNames: readonly ServerEntries[];
+  private assigned: AssignedNames | undefined;
 
   constructor(private readonly contents: ScopeContents) {
-    const { parts, servers, scope } = contents;
+    const { parts } = contents;
     this.byServer = new Map(parts.map((part) => [part.server, part]));
-    const overlapping = servers.overlapping(scope);
-    for (const { byPublicName } of parts.filter(isMetaToolPart))
-      for (const name of byPublicName.keys())
-        for (const [owner] of servers.ownersOf(name)) overlapping.add(owner);
-    for (const { unsettled } of parts)
-      for (const entry of unsettled) {
-        const claims = this.claims.get(entry.publicName);
-        if (claims) claims.push(entry);
-        else this.claims.set(entry.publicName, [entry]);
-      }
-    for (const part of parts)
-      if (overlapping.has(part.server)) this.nameEntries(part, part.listed, true);
-      else this.nameEntries(part, part.unsettled, false);
+    this.withBareNames = parts.filter(({ bareNames }) => bareNames.size > 0);
   }
 
-  private nameEntries(part: ServerEntries, entries: readonly ListedEntry[], isOverlapping: boolean): void {
-    for (const entry of entries) {
-      const name = this.nameOf(part, entry, isOverlapping);
-      if (name === entry.publicName) continue;
-      const renamed = entry.withName(name);
-      this.renamed.set(entry, renamed);
-      if (name === undefined) this.unlistedCount++;
-      else this.byName.set(name, renamed);
+  /** The entry in this scope. It has no public name if the scope does not list it. */
+  of(usual: CatalogEntry): CatalogEntry {
+    if (this.assigned) return this.assigned.renamed.get(usual) ?? usual;
+    return usual.withName(this.nameOf(this.partOf(usual), usual as ListedEntry, this.claimsOf));
+  }
+
+  /**
+   * The entry of a server that has this name in the scope. Also one that has no digest now, but had this name while another
+   * server could have the same prefixed name: clients may have stored it.
+   */
+  listedAs(part: ServerEntries, name: string): CatalogEntry | undefined {
+    const usual = part.byPublicName.get(name);
+    if (usual && this.of(usual) === usual) return usual;
+    for (const candidate of this.candidates(part, name)) {
+      const entry = this.of(candidate);
+      if (entry.publicName === name || this.mayHaveHadDigest(entry, name)) return entry;
     }
+    return undefined;
   }
 
-  private nameOf(part: ServerEntries, entry: ListedEntry, isOverlapping: boolean): string | undefined {
+  /** The entries that want this bare name and are not listed, because another server has it. */
+  unlistedAs(name: string): CatalogEntry[] {
+    const claims = this.claimsOf(name);
+    return claims.filter((entry) => {
+      const part = this.partOf(entry);
+      return part.style === 'never' && this.isTaken(part, entry, () => claims);
+    });
+  }
+
+  /** This entry and those with the same prefixed name, as far as they have a digest. Empty if no other has the same. */
+  withEqualPrefixedName({ server, ownName }: CatalogEntry): CatalogEntry[] {
+    const prefixed = prefixedName(server, this.contents.separator, ownName);
+    const equal = [...this.contents.servers.ownersOf(prefixed)].flatMap(
+      ([owner, own]) => this.byServer.get(owner)?.byOwnName.get(own) ?? [],
+    );
+    if (equal.length < 2) return [];
+    return equal.filter(
+      (entry) => this.of(entry).publicName === nameWithDigest(prefixed, entry.server, entry.ownName),
+    );
+  }
+
+  /** Names the entries of all servers, which lists need. */
+  *assignAll(): Steps<AssignedNames> {
+    if (this.assigned) return this.assigned;
+    const renamed = new Map<CatalogEntry, CatalogEntry>();
+    let unlistedCount = 0;
+    let step = 0;
+    const claims = yield* this.collectClaims();
+    const overlapping = this.overlappingServers();
+    for (const part of this.contents.parts)
+      for (const entry of overlapping.has(part.server) ? part.listed : part.unsettled) {
+        if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+        const name = this.nameOf(part, entry, (bare) => claims.get(bare) ?? []);
+        if (name === entry.publicName) continue;
+        renamed.set(entry, entry.withName(name));
+        if (name === undefined) unlistedCount++;
+      }
+    return (this.assigned ??= { renamed, unlistedCount });
+  }
+
+  /** The servers whose prefixed names may be those of others, or of meta tools. */
+  overlappingServers(): ReadonlySet<string> {
+    const { servers, scope } = this.contents;
+    const overlapping = servers.overlapping(scope);
+    for (const name of this.byServer.get(META_TOOL_SERVER)?.byPublicName.keys() ?? [])
+      for (const [owner] of servers.ownersOf(name)) overlapping.add(owner);
+    return overlapping;
+  }
+
+  private *collectClaims(): Steps<Map<string, ListedEntry[]>> {
+    const all = new Map<string, ListedEntry[]>();
+    let step = 0;
+    for (const { unsettled, byPublicName } of this.contents.parts)
+      for (const entry of unsettled) {
+        if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+        if (byPublicName.get(entry.publicName) !== entry) continue;
+        const claims = all.get(entry.publicName);
+        if (claims) claims.push(entry);
+        else all.set(entry.publicName, [entry]);
+      }
+    return all;
+  }
+
+  private readonly claimsOf = (name: string): ListedEntry[] => {
+    const owners = this.withBareNames.filter(({ bareNames }) => bareNames.has(name));
+    return owners.flatMap(({ byPublicName }) => (byPublicName.get(name) as ListedEntry | undefined) ?? []);
+  };
+
+  /** Entries of a server that may have this name in the scope, although it is not their usual name. */
+  private candidates({ server, byOwnName, byDigestName }: ServerEntries, name: string): CatalogEntry[] {
+    const prefix = prefixedName(server, this.contents.separator, '');
+    const ownName = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+    const plainName = endsWithDigest(ownName) ? nameWithoutDigest(ownName) : '';
+    const found = [byOwnName.get(ownName), byOwnName.get(plainName), byDigestName.get(name)];
+    return found.filter((entry) => entry !== undefined);
+  }
+
+  private nameOf(part: ServerEntries, entry: ListedEntry, claimsOf: ClaimsOf): string | undefined {
     const { server, style } = part;
     const isBare = style === 'never' || (style === 'conflict' && entry.publicName === entry.ownName);
-    if (isBare && !this.isTaken(part, entry)) return entry.publicName;
+    if (isBare && !this.isTaken(part, entry, claimsOf)) return entry.publicName;
     if (style === 'never') return undefined;
     const prefixed = prefixedName(server, this.contents.separator, entry.ownName);
     const name = isBare ? validName(prefixed, server, entry.ownName) : entry.publicName;
-    return isOverlapping && name === prefixed ? this.unambiguousName(entry, name) : name;
+    return name === prefixed && this.ambiguityOf(server, prefixed) === 'ambiguous'
+      ? nameWithDigest(prefixed, server, entry.ownName)
+      : name;
   }
 
-  private isTaken({ server, style }: ServerEntries, entry: ListedEntry): boolean {
+  private isTaken({ server, style }: ServerEntries, entry: ListedEntry, claimsOf: ClaimsOf): boolean {
     if (server === META_TOOL_SERVER) return false;
     if (this.contents.servers.isReserved(entry.publicName, server)) return true;
-    const claims = this.claims.get(entry.publicName) ?? [entry];
-    if (style === 'conflict') return claims.length > 1;
-    // The claims have the order of the servers.
-    return claims.find((claim) => this.byServer.get(claim.server)!.style === 'never') !== entry;
+    const claims = claimsOf(entry.publicName);
+    if (claims.length <= 1 || style === 'conflict') return claims.length > 1;
+    return claims.find((claim) => this.partOf(claim).style === 'never') !== entry;
   }
 
-  /** The prefixed name of an entry, with a digest if it may be the name of another entry. */
-  private unambiguousName(entry: ListedEntry, prefixed: string): string {
-    const { server, ownName } = entry;
-    const withDigest = nameWithDigest(prefixed, server, ownName);
-    const isMetaTool = this.byServer.get(META_TOOL_SERVER)?.byPublicName.has(prefixed) ?? false;
-    let isAmbiguous = isMetaTool;
-    let hasOtherOwner = isMetaTool;
+  private mayHaveHadDigest({ server, ownName, publicName }: CatalogEntry, name: string): boolean {
+    const prefixed = prefixedName(server, this.contents.separator, ownName);
+    return (
+      publicName === prefixed &&
+      name === nameWithDigest(prefixed, server, ownName) &&
+      this.ambiguityOf(server, prefixed) === 'possible'
+    );
+  }
+
+  /**
+   * Whether the prefixed name of an entry of the server may be the name of another entry in the scope. `possible`: not now,
+   * but another server could list such an entry.
+   */
+  private ambiguityOf(server: string, prefixed: string): 'ambiguous' | 'possible' | 'none' {
+    if (this.byServer.get(META_TOOL_SERVER)?.byPublicName.has(prefixed)) return 'ambiguous';
+    let hasOtherOwner = false;
     for (const [owner, name] of this.contents.servers.ownersOf(prefixed)) {
       if (owner === server || !this.contents.scope.allows(owner)) continue;
       hasOtherOwner = true;
       const other = this.byServer.get(owner);
-      if (other?.byOwnName.has(name)) this.equalPrefixedNames.push({ name: prefixed, entry });
-      isAmbiguous ||= !other || other.byOwnName.has(name) || other.switchedOff.has(name);
+      if (!other || other.byOwnName.has(name) || other.switchedOff.has(name)) return 'ambiguous';
     }
-    if (isAmbiguous || (hasOtherOwner && endsWithDigest(prefixed))) return withDigest;
-    if (hasOtherOwner) this.byName.set(withDigest, entry);
-    return prefixed;
+    if (!hasOtherOwner) return 'none';
+    return endsWithDigest(prefixed) ? 'ambiguous' : 'possible';
+  }
+
+  private partOf({ server }: CatalogEntry): ServerEntries {
+    return this.byServer.get(server)!;
   }
 }
-
-const isMetaToolPart = ({ server }: ServerEntries): boolean => server === META_TOOL_SERVER;

@@ -23,6 +23,12 @@ export class ServerIds {
     return this.ids.values();
   }
 
+  isSame(other: ServerIds): boolean {
+    if (this.ids.size !== other.ids.size) return false;
+    for (const id of this.ids) if (!other.ids.has(id)) return false;
+    return true;
+  }
+
   has(server: string): boolean {
     return this.ids.has(server);
   }

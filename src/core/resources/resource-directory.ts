@@ -10,7 +10,6 @@ import {
 import { ResourceView } from './resource-view.js';
 import type { ResourceOffer } from './conflicts/resource-conflicts.js';
 import type { ServerResources } from './server-resources.js';
-import { uriOwners } from './uri-owners.js';
 
 /** All resources and templates of all servers. Their public names depend on the scope. Immutable. */
 export class ResourceDirectory {
@@ -57,7 +56,8 @@ export class ResourceDirectory {
       const { servers, style } = this;
       const parts = this.parts.filter(({ server }) => scope.allows(server));
       const isComplete = parts.length === this.parts.length;
-      view = new ResourceView(resourcesInScope({ parts, isComplete, servers, style }), { scope, servers });
+      const inScope = resourcesInScope({ parts, isComplete, servers, style });
+      view = new ResourceView(inScope.parts, { scope, servers, countOwners: inScope.countOwners });
       this.views.set(scope.key, view);
     }
     return view;
@@ -113,11 +113,7 @@ export class ResourceDirectory {
   /** Servers with own URIs that belong to the server with this id. */
   private *withUrisOf(id: string): Iterable<string> {
     for (const { server, possibleConflicts } of this.parts)
-      for (const uri of possibleConflicts.formLikeUris)
-        if (server !== id && uriOwners(uri, new Set([id])).length > 0) {
-          yield server;
-          break;
-        }
+      if (server !== id && possibleConflicts.possibleOwners.has(id)) yield server;
   }
 }
 

@@ -1,4 +1,7 @@
 import type { SharedJson } from '../../lib/json-text/json-text.js';
+import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
+import { sortSteps } from '../../lib/slices/sliced-sort.js';
+import type { Yield } from '../../lib/slices/slices.js';
 import { pageText, type Paged, type PageItem, type SignCursor } from '../catalog/list-page.js';
 import type { Resource } from './resource-list.js';
 import {
@@ -26,6 +29,8 @@ import { upperBound } from '../../lib/sorted/binary-search.js';
 export class ResourceView {
   private readonly byServer: ReadonlyMap<string, ServerResources>;
   private sortedTemplates: readonly PublicTemplate[] | undefined;
+  private preparation: Promise<unknown> | undefined;
+  private isPrepared = false;
 
   constructor(
     private readonly parts: readonly ServerResources[],
@@ -33,6 +38,8 @@ export class ResourceView {
       readonly scope: Scope;
       /** The ids of all configured servers. */
       readonly servers: ReadonlySet<string>;
+      /** Prepares the test of many URIs for conflicts. */
+      readonly countOwners: () => Steps;
     },
   ) {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
@@ -54,7 +61,15 @@ export class ResourceView {
     return this.parts.reduce((sum, { list }) => sum + list.size, 0);
   }
 
+  /** Sorts both lists in slices (`Paged.prepare`). */
+  readonly prepare = (startSlices: () => Yield): Promise<unknown> | undefined => {
+    if (this.isPrepared) return undefined;
+    this.preparation ??= runSliced(this.sortLists(), startSlices());
+    return this.isPrepared ? undefined : this.preparation;
+  };
+
   readonly resources: Paged = {
+    prepare: this.prepare,
     page: (member, after, size, signCursor) => {
       const listed = [...this.after(after, size + 1)];
       return page(member, listed.map(resourceItem), size, signCursor);
@@ -62,6 +77,7 @@ export class ResourceView {
   };
 
   readonly templates: Paged = {
+    prepare: this.prepare,
     page: (member, after, size, signCursor) => {
       const from =
         after === '' ? 0 : upperBound(this.listedTemplates, after, ({ uriTemplate }) => uriTemplate);
@@ -141,6 +157,18 @@ export class ResourceView {
     const template = this.findTemplate(text);
     if (template) return { server: template.server, uri: template.uriTemplate };
     return text.endsWith('*') ? this.findPrefix(text) : undefined;
+  }
+
+  private *sortLists(): Steps {
+    yield* this.context.countOwners();
+    const templates: PublicTemplate[] = [];
+    for (const part of this.parts) {
+      yield;
+      yield* part.prepare();
+      for (const template of part.publicTemplates) templates.push(template);
+    }
+    this.sortedTemplates ??= yield* sortSteps(templates, compareTemplates);
+    this.isPrepared = true;
   }
 
   /** False for a template that its server lists as a resource too. */

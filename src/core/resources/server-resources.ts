@@ -1,4 +1,5 @@
-import type { Steps } from '../../lib/slices/run-sliced.js';
+import { runAtOnce, type Steps } from '../../lib/slices/run-sliced.js';
+import { sortSteps } from '../../lib/slices/sliced-sort.js';
 import type { SortedRun } from '../../lib/sorted/merge-runs.js';
 import type { PublicResource, PublicTemplate } from './public-resource.js';
 import type { PossibleConflicts, ResourceOffer } from './conflicts/resource-conflicts.js';
@@ -112,7 +113,12 @@ export class ServerResources {
 
   /** The list, in parts that are each sorted by public URI. */
   get runs(): readonly SortedRun<Resource>[] {
-    return (this.sortedRuns ??= this.sortRuns());
+    return (this.sortedRuns ??= runAtOnce(this.sortRuns()));
+  }
+
+  /** Sorts the list, which `runs` does at once otherwise. */
+  *prepare(): Steps {
+    this.sortedRuns ??= yield* this.sortRuns();
   }
 
   toPublic(resource: Resource): PublicResource {
@@ -133,7 +139,7 @@ export class ServerResources {
     return parts && template?.idMatcher?.fill(parts);
   }
 
-  private sortRuns(): readonly SortedRun<Resource>[] {
+  private *sortRuns(): Steps<readonly SortedRun<Resource>[]> {
     const { settled, unsettled } = this.sorted;
     const keyOf = (resource: Resource): string => this.publicUri(resource);
     const isRenamed = (resource: Resource): boolean =>
@@ -142,12 +148,13 @@ export class ServerResources {
         : this.idOf(resource) !== resource.id;
     const kept: Resource[] = [];
     const renamed: { readonly resource: Resource; readonly uri: string }[] = [];
-    for (const resource of unsettled) {
+    for (const [index, resource] of unsettled.entries()) {
+      if (index % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
       if (isRenamed(resource)) renamed.push({ resource, uri: this.publicUri(resource) });
       else kept.push(resource);
     }
-    const sorted = renamed.toSorted((a, b) => (a.uri < b.uri ? -1 : 1)).map(({ resource }) => resource);
-    return [settled, kept, sorted, this.list.uis]
+    const sorted = yield* sortSteps(renamed, (a, b) => (a.uri < b.uri ? -1 : 1));
+    return [settled, kept, sorted.map(({ resource }) => resource), this.list.uis]
       .filter((items) => items.length > 0)
       .map((items) => ({ items, keyOf }));
   }

@@ -3,7 +3,7 @@ import { NameOwners } from './name-owners.js';
 import type { Resource, ResourceList } from '../resource-list.js';
 import type { ResourceTemplate } from '../resource-template.js';
 import type { ResourceStyle } from '../resource-uri.js';
-import { mayHaveOwner } from '../uri-owners.js';
+import { possibleUriOwners } from '../uri-owners.js';
 import { diffSorted } from '../../../lib/sorted/sorted-diff.js';
 
 export interface ResourceOffer {
@@ -20,6 +20,8 @@ export interface PossibleConflicts {
   readonly sharedUris: ReadonlySet<string>;
   /** Own URIs that may be the resource form or identifier of another resource. Only in style `original`. */
   readonly formLikeUris: ReadonlySet<string>;
+  /** The ids of servers to which these URIs would belong. */
+  readonly possibleOwners: ReadonlySet<string>;
   /** By other server: the identifiers that it has too. */
   readonly sharedIds: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -129,14 +131,18 @@ export class ResourceConflicts {
   private *collect({ server, resources }: ResourceOffer): Steps<PossibleConflicts> {
     const sharedUris = new Set<string>();
     const formLikeUris = new Set<string>();
+    const possibleOwners = new Set<string>();
     let step = 0;
     for (const { uri } of this.style === 'original' ? resources.plain : []) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
       if (this.uriOwners.isShared(uri)) sharedUris.add(uri);
-      if (mayHaveOwner(uri)) formLikeUris.add(uri);
+      for (const owner of possibleUriOwners(uri)) {
+        formLikeUris.add(uri);
+        possibleOwners.add(owner);
+      }
     }
     // Copied, because this map changes when another server does.
-    return { sharedUris, formLikeUris, sharedIds: new Map(this.sharedIds.get(server)) };
+    return { sharedUris, formLikeUris, possibleOwners, sharedIds: new Map(this.sharedIds.get(server)) };
   }
 }
 

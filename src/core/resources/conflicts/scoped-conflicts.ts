@@ -1,4 +1,6 @@
+import type { Steps } from '../../../lib/slices/run-sliced.js';
 import { splitPrefixedName } from '../../naming/naming.js';
+import { NameOwners } from './name-owners.js';
 import { withDistinctId, type ResourceTemplate } from '../resource-template.js';
 import { resourceForm, type ResourceStyle } from '../resource-uri.js';
 import type { ServerResources } from '../server-resources.js';
@@ -20,35 +22,72 @@ interface ScopeOfResources {
  * where another server of the scope lists its URI, or where its URI belongs to another server (`uriOwners`) or is a name of
  * another resource of the same server. In every style, an identifier that two servers of the scope have gets a digest on both.
  */
-export function resourcesInScope(scope: ScopeOfResources): readonly ServerResources[] {
-  const { parts, isComplete, servers, style } = scope;
+export function resourcesInScope(scope: ScopeOfResources): ResourcesInScope {
+  const { parts, servers, style } = scope;
   const listed = new Map(parts.map((part) => [part.server, part]));
   const templates = new TemplateNames(scope);
-  const withShared = parts.filter(({ possibleConflicts }) => possibleConflicts.sharedUris.size > 0);
-  return parts.map((part) => {
+  const uris = new SharedUris(scope);
+  const inScope = parts.map((part) => {
     const { server, offer, possibleConflicts } = part;
-    const { sharedUris, formLikeUris, sharedIds } = possibleConflicts;
-    const others = withShared.filter((other) => other !== part);
+    const { formLikeUris, sharedIds } = possibleConflicts;
     const idSets = [...sharedIds].flatMap(([other, ids]) => (listed.has(other) ? [ids] : []));
-    const hasSharedUris = sharedUris.size > 0 && others.length > 0;
-    if (!hasSharedUris && formLikeUris.size === 0 && idSets.length === 0 && !templates.mayConflict)
+    if (!uris.mayConflict(part) && formLikeUris.size === 0 && idSets.length === 0 && !templates.mayConflict)
       return part;
-    const isShared = (uri: string): boolean =>
-      hasSharedUris &&
-      sharedUris.has(uri) &&
-      (isComplete || others.some(({ list }) => list.find(uri) !== undefined));
     const belongsToOther = (uri: string): boolean => {
       if (!formLikeUris.has(uri)) return false;
       const owners = uriOwners(uri, servers);
       return owners.some((owner) => owner !== server) || (owners.length > 0 && part.isName(uri));
     };
     return part.inScope({
-      isConflictingUri: (uri) => style === 'original' && (isShared(uri) || belongsToOther(uri)),
+      isConflictingUri: (uri) => style === 'original' && (uris.isShared(uri, part) || belongsToOther(uri)),
       isConflictingId: (id) => idSets.some((ids) => ids.has(id)),
       isConflictingTemplate: (uriTemplate) => templates.isConflicting(server, uriTemplate),
       templates: templates.withDistinctIds(offer.templates),
     });
   });
+  return { parts: inScope, countOwners: () => uris.countOwners() };
+}
+
+interface ResourcesInScope {
+  readonly parts: readonly ServerResources[];
+  /** Makes it cheaper to find out whether a URI conflicts. For callers that do so for many URIs. */
+  readonly countOwners: () => Steps;
+}
+
+const STEPS_BETWEEN_YIELDS = 256;
+
+/** Own URIs that several servers of the scope list, in style `original`. */
+class SharedUris {
+  private readonly parts: readonly ServerResources[];
+  /** Undefined until the owners were counted. */
+  private owners: NameOwners | undefined;
+
+  constructor(private readonly scope: ScopeOfResources) {
+    this.parts = scope.parts.filter(({ possibleConflicts }) => possibleConflicts.sharedUris.size > 0);
+  }
+
+  mayConflict({ possibleConflicts }: ServerResources): boolean {
+    return possibleConflicts.sharedUris.size > 0 && this.parts.length > 1;
+  }
+
+  isShared(uri: string, part: ServerResources): boolean {
+    if (this.parts.length <= 1 || !part.possibleConflicts.sharedUris.has(uri)) return false;
+    if (this.scope.isComplete) return true;
+    if (this.owners) return this.owners.isShared(uri);
+    return this.parts.some((other) => other !== part && other.list.find(uri) !== undefined);
+  }
+
+  *countOwners(): Steps {
+    if (this.owners || this.scope.isComplete) return;
+    const owners = new NameOwners();
+    let step = 0;
+    for (const { server, possibleConflicts } of this.parts)
+      for (const uri of possibleConflicts.sharedUris) {
+        if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+        owners.add(uri, server);
+      }
+    this.owners = owners;
+  }
 }
 
 /** The names of all templates of a scope. */

@@ -1,0 +1,72 @@
+import type { Scope } from '../scope.js';
+import type { CatalogEntry } from './catalog-entry.js';
+import type { NameTable } from './name-table.js';
+import type { ServerEntries } from './server-entries.js';
+
+/** Entries of one server that are compared in each scope. A longer change counts as visible. */
+const MAX_COMPARED = 100;
+
+/** Entries of one server that differ between two tables, or may have other names. */
+interface ChangedEntries {
+  readonly removed: readonly CatalogEntry[];
+  readonly added: readonly CatalogEntry[];
+  readonly kept: readonly CatalogEntry[];
+}
+
+/**
+ * A change of the tools, or prompts, of some servers, as scopes see it. In style `never`, a scope may list none of the
+ * entries that changed.
+ */
+export class NameChange {
+  private readonly changes: ReadonlyMap<string, ChangedEntries | 'visible'>;
+
+  constructor(
+    private readonly previous: NameTable,
+    private readonly now: NameTable,
+    servers: Iterable<string>,
+  ) {
+    this.changes = new Map([...servers].map((server) => [server, this.changeOf(server)]));
+  }
+
+  /** Whether a scope that contains a changed server may see the same list as before. */
+  get mayBeInvisible(): boolean {
+    return [...this.changes.values()].some((change) => change !== 'visible');
+  }
+
+  /** False when the scope sees the same list as before. */
+  isVisible(scope: Scope): boolean {
+    const changes = [...this.changes].flatMap(([server, change]) => (scope.allows(server) ? [change] : []));
+    const [before, after] = [this.previous.view(scope), this.now.view(scope)];
+    return changes.some(
+      (change) =>
+        change === 'visible' ||
+        change.removed.some((entry) => before.listedEntry(entry)) ||
+        change.added.some((entry) => after.listedEntry(entry)) ||
+        change.kept.some((entry) => before.listedEntry(entry) !== after.listedEntry(entry)),
+    );
+  }
+
+  private changeOf(server: string): ChangedEntries | 'visible' {
+    const [old, now] = [this.previous.part(server), this.now.part(server)];
+    const styles = [old?.style, now?.style];
+    if (!styles.includes('never') || !this.now.hasSameServers(this.previous)) return 'visible';
+    if ((!old || !now) && this.now.hasOverlap(server)) return 'visible';
+    const removed = differing(old, now);
+    const added = differing(now, old);
+    const hasSameRules = !old || !now || (old.rank === now.rank && old.style === now.style);
+    const kept = hasSameRules ? [] : now.unsettled.filter((entry) => isIn(old, entry));
+    const isLong = removed.length + added.length + kept.length > MAX_COMPARED;
+    return isLong ? 'visible' : { removed, added, kept };
+  }
+}
+
+/** The entries of a part that the other does not have; not many more than are compared. */
+function differing(part: ServerEntries | undefined, other: ServerEntries | undefined): CatalogEntry[] {
+  const found: CatalogEntry[] = [];
+  for (const entry of part?.listed ?? [])
+    if (!isIn(other, entry) && found.push(entry) > MAX_COMPARED) return found;
+  return found;
+}
+
+const isIn = (part: ServerEntries | undefined, entry: CatalogEntry): boolean =>
+  part?.byOwnName.get(entry.ownName) === entry;

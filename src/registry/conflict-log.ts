@@ -1,0 +1,56 @@
+import type { Logger } from '@nestjs/common';
+import { Catalog } from '../core/catalog/catalog.js';
+import { newConflicts, type NameConflict } from '../core/naming/name-conflicts.js';
+import { SingleFlight } from '../lib/queues/single-flight.js';
+import { runSliced } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
+
+/** Names of one server that are logged one by one for each change of the catalog. The others are counted. */
+const MAX_LOGGED_NAMES = 20;
+
+const MESSAGES: Readonly<Record<NameConflict['kind'], string>> = {
+  unlisted: 'name belongs to another server; not listed',
+  'equal-prefixed-names': 'another server has the same prefixed name; both are listed with a digest',
+};
+
+/** Logs name conflicts that are new since the last catalog. In slices, and after a burst of changes for the last one only. */
+export class ConflictLog {
+  private checked = Catalog.EMPTY;
+  private latest = Catalog.EMPTY;
+  private readonly checks = new SingleFlight(
+    () => this.checked === this.latest,
+    () => this.check(this.latest),
+  );
+
+  constructor(private readonly logger: Pick<Logger, 'warn'>) {}
+
+  /** Resolves when the conflicts of this catalog, or of a later one, are logged. */
+  update(catalog: Catalog): Promise<void> {
+    this.latest = catalog;
+    return this.checks.bringUpToDate();
+  }
+
+  private async check(catalog: Catalog): Promise<void> {
+    const yieldIfDue = sliceScheduler.start();
+    for (const kind of ['tools', 'prompts'] as const)
+      this.log(await runSliced(newConflicts(this.checked[kind], catalog[kind]), yieldIfDue));
+    this.checked = catalog;
+  }
+
+  private log(conflicts: readonly NameConflict[]): void {
+    const groups = new Map<string, { readonly conflict: NameConflict; count: number }>();
+    for (const conflict of conflicts) {
+      const { kind, server, name } = conflict;
+      const group = groups.get(`${kind}\0${server}`) ?? { conflict, count: 0 };
+      groups.set(`${kind}\0${server}`, group);
+      if (++group.count <= MAX_LOGGED_NAMES) this.logger.warn({ message: MESSAGES[kind], server, name });
+    }
+    for (const { conflict, count } of groups.values())
+      if (count > MAX_LOGGED_NAMES)
+        this.logger.warn({
+          message: `${MESSAGES[conflict.kind]}: more names`,
+          server: conflict.server,
+          names: count - MAX_LOGGED_NAMES,
+        });
+  }
+}
