@@ -3,6 +3,8 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
 import { LIST_KINDS, type Catalog, type ListKind } from '../core/catalog/catalog.js';
 import { NOTHING, type Scope } from '../core/scope.js';
+import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
 import { DecisionStore } from '../state/decision-store.js';
@@ -33,7 +35,7 @@ export class SessionScopes implements OnModuleInit {
     });
     this.projects.onChange(() => this.refreshScopes(this.sessions.recipients));
     this.sessions.onPrincipalChange((session) => this.refreshScopes([session]));
-    this.sessions.onInterval(() => this.closeRevoked());
+    this.sessions.onInterval(() => void runSliced(this.closeRevoked(), sliceScheduler.start()));
   }
 
   scopeOf({ principal, project }: Pick<NotificationRecipient, 'principal' | 'project'>): Scope {
@@ -47,12 +49,13 @@ export class SessionScopes implements OnModuleInit {
 
   private refreshCredentials(): void {
     this.authenticator.replace(this.live.current.auth);
-    this.closeRevoked();
+    void runSliced(this.closeRevoked(), sliceScheduler.start());
   }
 
-  /** Credentials are checked with every request, but a client with an open stream may send no further request. */
-  private closeRevoked(): void {
+  /** In slices. Credentials are checked with every request, but a client with an open stream may send no further request. */
+  private *closeRevoked(): Steps {
     for (const recipient of this.sessions.recipients) {
+      yield;
       if (this.authenticator.isCurrent(recipient.principal)) continue;
       this.logger.log({ message: 'session closed: its credentials are no longer valid' });
       recipient.close();

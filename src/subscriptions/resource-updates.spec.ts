@@ -176,6 +176,14 @@ describe('ResourceUpdates', () => {
     });
   });
 
+  it('deliver nothing of a server that left the scope of the client before its subscription is removed', async () => {
+    await harness.subscribe(client, PUBLIC_A);
+    client.scopeListeners.clear();
+    client.setScope(only('git'));
+    files.update(A);
+    expect(client.delivered).toEqual([]);
+  });
+
   it('deliver an update from a server that does not support subscriptions', async () => {
     const plain = new FakeServer([A], false);
     harness = await SubscriptionHarness.open({ plain });

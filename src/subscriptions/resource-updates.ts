@@ -66,7 +66,7 @@ export class ResourceUpdates implements OnModuleInit {
   acknowledged(subscription: Subscription): void {
     const client = this.subscribers.subscriberOf(subscription);
     for (const update of this.routing.acknowledged(subscription.id)) {
-      if (!client) continue;
+      if (!client?.scope.allows(subscription.server)) continue;
       const event = update.createEvent(client.scope);
       client.deliver(event.frame, event);
     }
@@ -163,7 +163,8 @@ export class ResourceUpdates implements OnModuleInit {
     let next = route.next();
     for (; !next.done; next = route.next()) {
       const client = this.subscribers.subscriberOf(next.value);
-      if (client) yield this.registry.hasScopedUris ? scoped(client) : client;
+      // Rows of a server that left the scope are removed later, in slices.
+      if (client?.scope.allows(server)) yield this.registry.hasScopedUris ? scoped(client) : client;
     }
     this.metrics.countUpdate(next.value > 0 ? 'delivered' : 'unheard');
     this.logger.debug({ message: 'resource updated', server, uri, subscribers: next.value });

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FakeSubscriber } from '../../test/kit/fake-client.js';
 import { only } from '../../test/kit/offers.js';
 import { Limits } from '../config/limits.js';
@@ -239,6 +240,22 @@ describe('Subscribers', () => {
       client.setScope(only());
       expect(ended).toEqual(['db://x', 'git://x', 'mail://x']);
     });
+  });
+
+  it('remove the subscriptions of many clients that lose access in slices, and of each by its last scope', async () => {
+    const clients = Array.from({ length: 50 }, (_, n) => new FakeSubscriber(`c${n}`));
+    for (const client of clients) add(client, 'x', 'db');
+    const now = jest.spyOn(performance, 'now');
+    let time = 0;
+    now.mockImplementation(() => (time += 1));
+    for (const client of clients) client.setScope(only());
+    const left = subscribers.table.size;
+    expect(left).toBeGreaterThan(30);
+    clients.at(-1)!.setScope(only('db'));
+    const deadline = Date.now() + 10_000;
+    while (subscribers.table.size > 1 && Date.now() < deadline) await yieldToEventLoop();
+    now.mockRestore();
+    expect([...subscribers.table].map(({ subscriber }) => subscriber)).toEqual(['c49']);
   });
 
   it('remove all subscriptions of a server and report the last ones of their targets', () => {

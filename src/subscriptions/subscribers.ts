@@ -19,6 +19,8 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import type { Subscriber } from '../mcp/mcp-context.js';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
+import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
+import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 
 /** `isAdded` is false when the subscription was removed. */
 type ChangeListener = (subscription: Subscription, subscriber: Subscriber, isAdded: boolean) => void;
@@ -61,6 +63,11 @@ export class Subscribers {
   private readonly removeListeners = new ListenerSet<Parameters<RemoveListener>>();
   private readonly missedEventsListeners = new ListenerSet<Parameters<MissedEventsListener>>();
   private readonly endListeners = new ListenerSet<Parameters<EndListener>>();
+  /** Subscribers whose scope has changed since their rows were checked. */
+  private readonly unchecked = new Set<Subscriber>();
+  private isChecking = false;
+  /** The slice of this iteration of the event loop: a change of a project changes the scopes of many subscribers. */
+  private slice: Yield | undefined;
   private readonly limits: SubscriptionLimits;
   /** Set by SessionPersistence. Resolves when all subscriptions are on disk, or after a timeout; never rejects. */
   waitUntilPersisted: () => Promise<void> = () => Promise.resolve();
@@ -154,15 +161,36 @@ export class Subscribers {
     // Set before the listeners are added: `onClose` of a closed subscriber calls its listener at once.
     this.observed.set(id, { subscriber, stopObserving: () => stops.forEach((stop) => stop()) });
     stops.push(
-      subscriber.onScopeChange(() =>
-        this.end(
-          [...this.table.ofSubscriber(id)].filter(({ server }) => !subscriber.scope.allows(server)),
-          'access lost',
-        ),
-      ),
+      subscriber.onScopeChange(() => this.checkLater(subscriber)),
       subscriber.onMissedEvents(() => this.missedEventsListeners.emit(subscriber)),
       subscriber.onClose(() => this.end([...this.table.ofSubscriber(id)], 'session closed')),
     );
+  }
+
+  /** Ends the rows in slices. Until then, `ResourceUpdates` delivers nothing for them. */
+  private checkLater(subscriber: Subscriber): void {
+    this.unchecked.add(subscriber);
+    if (this.isChecking) return;
+    if (!this.slice) {
+      this.slice = sliceScheduler.start();
+      setImmediate(() => (this.slice = undefined));
+    }
+    void runSliced(this.endInaccessible(), this.slice);
+  }
+
+  private *endInaccessible(): Steps {
+    this.isChecking = true;
+    // The iteration includes subscribers that are added meanwhile.
+    for (const subscriber of this.unchecked) {
+      yield;
+      this.unchecked.delete(subscriber);
+      const rows = [...this.table.ofSubscriber(subscriber.id)];
+      this.end(
+        rows.filter(({ server }) => !subscriber.scope.allows(server)),
+        'access lost',
+      );
+    }
+    this.isChecking = false;
   }
 
   private end(subscriptions: readonly Subscription[], reason: EndReason): void {
