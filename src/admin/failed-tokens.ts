@@ -13,7 +13,10 @@ const MAX_DELAY_MS = 5000;
 export const RETRY_AFTER_SECONDS = String(MAX_DELAY_MS / 1000);
 /** Answers to one address that are delayed at the same time. Further attempts of the address are refused unchecked. */
 const MAX_PENDING = 16;
-/** Answers to all addresses that are delayed at the same time. Further failures are answered at once. */
+/**
+ * Answers to all addresses that are delayed at the same time. Further attempts are refused unchecked, unless the address
+ * has failed so seldom that the answer would not be delayed.
+ */
 const MAX_PENDING_IN_TOTAL = 1000;
 /** Beyond this number, the address whose last failure is longest ago is forgotten. */
 const MAX_ADDRESSES = 10_000;
@@ -50,10 +53,13 @@ export class FailedTokens {
   }
 
   /** Whether the token of this request may be checked now. A refusal is counted. */
-  allowsAttempt(request: PeerRequest): boolean {
+  allowsAttempt(request: PeerRequest, now = performance.now()): boolean {
     const address = this.addresses.networkOf(request);
     const failures = this.byAddress.get(address);
-    if (!failures || failures.pending < MAX_PENDING) return true;
+    if (!failures) return true;
+    forget(failures, now);
+    const isShareFree = this.pending < MAX_PENDING_IN_TOTAL || failures.count < FREE_FAILURES;
+    if (failures.pending < MAX_PENDING && isShareFree) return true;
     this.count('refused', address);
     return false;
   }
@@ -81,9 +87,8 @@ export class FailedTokens {
 
   private add(address: string, now: number): Failures {
     const failures = this.byAddress.get(address) ?? { count: 0, at: now, pending: 0 };
-    const forgotten = Math.floor((now - failures.at) / FORGET_INTERVAL_MS);
-    failures.count = Math.max(0, failures.count - forgotten) + 1;
-    failures.at += forgotten * FORGET_INTERVAL_MS;
+    forget(failures, now);
+    failures.count++;
     this.byAddress.delete(address);
     this.byAddress.set(address, failures);
     if (this.byAddress.size > MAX_ADDRESSES) this.byAddress.delete(this.byAddress.keys().next().value!);
@@ -100,4 +105,10 @@ export class FailedTokens {
     this.unreported = 0;
     this.logger.warn({ message: 'requests with an invalid admin token were refused', failures, address });
   }
+}
+
+function forget(failures: Failures, now: number): void {
+  const forgotten = Math.floor((now - failures.at) / FORGET_INTERVAL_MS);
+  failures.count = Math.max(0, failures.count - forgotten);
+  failures.at += forgotten * FORGET_INTERVAL_MS;
 }
