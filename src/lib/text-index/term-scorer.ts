@@ -52,6 +52,7 @@ export class TermScorer<Item> implements TermCoverage {
   information = 0;
   /** Set when the weights of all terms are known. */
   share = 0;
+  fullScore = 0;
   private weight = 0;
   private variantWeight = 0;
 
@@ -68,10 +69,6 @@ export class TermScorer<Item> implements TermCoverage {
 
   get coverage(): number {
     return this.term.coverage;
-  }
-
-  get fullScore(): number {
-    return this.information * FULL_WEIGHT * STEPS_PER_UNIT;
   }
 
   /** Finds the term in a segment, unless that was done before. */
@@ -94,6 +91,7 @@ export class TermScorer<Item> implements TermCoverage {
     const variantWeight = inverseDocumentFrequency(variantFrequency, documents);
     this.variantWeight = variantWeight * VARIANT_SHARE;
     this.information = words > 0 ? this.weight : variantWeight;
+    this.fullScore = this.information * FULL_WEIGHT * STEPS_PER_UNIT;
   }
 
   /** Number of documents of a segment with the term or a variant. */
