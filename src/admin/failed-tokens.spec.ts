@@ -66,17 +66,18 @@ describe('FailedTokens', () => {
     expect(await registry.metrics()).toContain('{outcome="delayed"} 1000\n');
   });
 
+  const allowedAt = (now: number): boolean[] =>
+    ['198.51.100.1', '198.51.100.2', '198.51.100.3'].map((address) =>
+      failed.allowsAttempt(from(address), now),
+    );
+
   it('refuses attempts of every address whose answer would be delayed, while 1,000 are', async () => {
     await failOften(19, '198.51.100.1');
     await failOften(20, '198.51.100.2');
-    const allowed = (now: number) =>
-      ['198.51.100.1', '198.51.100.2', '198.51.100.3'].map((address) =>
-        failed.allowsAttempt(from(address), now),
-      );
-    expect(allowed(0)).toEqual([true, true, true]);
+    expect(allowedAt(0)).toEqual([true, true, true]);
     for (let n = 0; n < 63; n++) await failOften(36, `192.0.2.${n}`);
-    expect(allowed(0)).toEqual([true, false, true]);
-    expect(allowed(1000)).toEqual([true, true, true]);
+    expect(allowedAt(0)).toEqual([true, false, true]);
+    expect(allowedAt(1000)).toEqual([true, true, true]);
     expect(await registry.metrics()).toContain('{outcome="refused"} 1\n');
   });
 

@@ -67,7 +67,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       ['has the same members in another order', put('web', { tools: { b: true, a: false }, enabled: true })],
       [
         'has the same members and an undefined one',
-        put('db', { enabled: false, removed: undefined } as never),
+        put('db', { enabled: false, removed: undefined }),
       ],
       ['adds an empty decision', put('none', {})],
     ])('writes nothing and calls no listener when a change %s', async (_, change) => {
