@@ -162,7 +162,11 @@ describe('decisions', () => {
   });
 
   it('are listed with who decided and when, and cleared', async () => {
-    await adminClient().post('servers/other/tools/say/disable');
+    // The server was enabled by the test above, and its tools are not known before its first sync.
+    await until('the tool is disabled', async () => {
+      const { status } = await adminClient().post('servers/other/tools/say/disable');
+      return status === 200;
+    });
     await adminClient().post('servers/other/disable');
     const [table, server] = await Promise.all([run(['decisions', 'ls']), run(['servers', 'show', 'other'])]);
     expect(table.stdout).toMatch(/^DECISION +CHANGE +BY +AGE +EFFECT\n/);
