@@ -23,6 +23,14 @@ const DELIVERIES = [
   },
   { what: 'after progress', transport: 'events', shapes: ['three-byte characters', 'long strings'] },
 ];
+/** Messages of a server that are no results. Longer requests, and the data of longer errors, are not forwarded. */
+const OTHER_MESSAGES = [
+  { as: 'error', transport: 'json', bytes: SERVER_BYTES },
+  { as: 'error', transport: 'json', bytes: MB - 4096 },
+  { as: 'error', transport: 'events', bytes: SERVER_BYTES },
+  { as: 'error', transport: 'stdio', bytes: SERVER_BYTES },
+  { as: 'request', transport: 'events', bytes: CLIENT_BYTES },
+];
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -76,6 +84,16 @@ export async function messages() {
       );
       rows.push({ what: `16 MB to a client ${what}: ${shape}`, outcome, ms });
     }
+  for (const { as, transport, bytes } of OTHER_MESSAGES)
+    for (const shape of SHAPES_ON_ONE_LINE) {
+      const wanted = JSON.stringify({ shape, bytes, as });
+      const { outcome, ms } = await stallOf(() => call(`${transport}__shape`, wanted));
+      rows.push({
+        what: `${Math.ceil(bytes / MB)} MB ${as} of a server, ${transport}: ${shape}`,
+        outcome,
+        ms,
+      });
+    }
   for (const transport of TRANSPORTS) {
     const wanted = JSON.stringify({ links: LINKS });
     const { outcome, ms } = await stallOf(() => call(`${transport}__shape`, wanted));
@@ -90,6 +108,8 @@ export async function messages() {
   print([{ what: 'deep bodies without a token: slowest /health/live', outcome: '', ms: flood.live }]);
   const longest = (prefix) =>
     Math.max(...rows.filter(({ what }) => what.startsWith(prefix)).map(({ ms }) => ms));
+  const other = (as) =>
+    Math.max(...rows.filter(({ what }) => what.includes(` ${as} of`)).map(({ ms }) => ms));
   return [
     ...(await onePage()),
     { what: 'ms of the longest stall by 4 MB of a client', is: longest('4 MB'), ceiling: STALL_MS },
@@ -99,6 +119,8 @@ export async function messages() {
       is: longest('16 MB to'),
       ceiling: STALL_MS,
     },
+    { what: 'ms of the longest stall by an error of a server', is: other('error'), ceiling: STALL_MS },
+    { what: 'ms of the longest stall by a request of a server', is: other('request'), ceiling: STALL_MS },
     { what: 'ms of the longest stall by 80,000 resource links', is: longest('80,000'), ceiling: STALL_MS },
     { what: 'ms of the longest stall by bodies without a token', is: flood.stall, ceiling: STALL_MS },
     { what: 'ms of the slowest /health/live meanwhile', is: flood.live, ceiling: 500 },
@@ -111,7 +133,7 @@ async function openSession(url, protocolVersion = '2025-11-25') {
     fetch(url, { method: 'POST', headers: { ...HEADERS, ...headers }, body: text });
   const params = {
     protocolVersion,
-    capabilities: {},
+    capabilities: { sampling: {} },
     clientInfo: { name: 'bench', version: '1' },
   };
   const opened = await post(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params }));

@@ -5,6 +5,7 @@ export const MEMORY_LIMITS = [
   'client-profile',
   'message-id',
   'progress-token',
+  'error-data',
   'long-params',
   'client-requests',
   'link-requests',

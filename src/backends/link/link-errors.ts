@@ -2,6 +2,7 @@ import { GatewayError, RemoteError, serverUnavailable, type UnavailableReason } 
 import type { JsonProblem } from '../../lib/json-text/json-reader.js';
 import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
+import { ScannedObject } from '../../lib/json-text/scanned-object.js';
 import { TransportError } from './transport.js';
 
 /** When a client should send a call again that the server has not read. */
@@ -72,10 +73,21 @@ export function toCallError(server: string, error: unknown): unknown {
   });
 }
 
+/** A longer error is forwarded without its data, which would be decoded, searched for URIs and encoded in one turn. */
+const MAX_ERROR_BYTES = 1_048_576;
+
+export const isLongError = (json: JsonText): json is ScannedObject =>
+  json instanceof ScannedObject && json.bytes.length > MAX_ERROR_BYTES;
+
 /** The error of a JSON-RPC response. Without a valid code and message it is not forwarded: clients could not parse it. */
 export function remoteError(json: JsonText): Error {
+  const isLong = isLongError(json);
+  if (isLong && json.bytesOf('message') > MAX_ERROR_BYTES)
+    return brokenError(
+      `the server sent an invalid response: the message of an error has more than ${MAX_ERROR_BYTES} bytes`,
+    );
   const { code, message } = json.value as { code: unknown; message: unknown };
   return Number.isInteger(code) && typeof message === 'string'
-    ? new RemoteError(code as number, message, json.text)
+    ? new RemoteError(code as number, message, isLong ? JSON.stringify({ code, message }) : json.text)
     : brokenError('the server sent an invalid response: an error must have a code and a message');
 }

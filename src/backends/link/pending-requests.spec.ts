@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
+import type { JsonDocument } from '../../lib/json-text/json-document.js';
+import { JsonReader } from '../../lib/json-text/json-reader.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
+import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import type { Caller } from '../../mcp/mcp-context.js';
 import { MAX_ABANDONED } from './abandoned-requests.js';
 import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
@@ -49,6 +52,16 @@ describe('PendingRequests', () => {
     harness.respond(id);
     harness.pending.fail(id, new Error('late'));
     expect(harness.outcomes).toEqual([expect.any(JsonText)]);
+  });
+
+  it('counts an error whose data is not forwarded because it is too long', () => {
+    const harness = new Harness();
+    const error = JSON.stringify({ code: 1, message: 'failed', data: 'x'.repeat(1_048_576) });
+    const reader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: 2_097_152 });
+    const json = (reader.read(Buffer.from(`{"error":${error}}`)) as JsonDocument).member('error')!;
+    harness.pending.respond({ kind: 'response', id: harness.add().id, outcome: 'error', json });
+    expect(harness.limits).toEqual(['error-data']);
+    expect(harness.outcomes).toMatchObject([{ text: '{"code":1,"message":"failed"}' }]);
   });
 
   it('abandons a request when its caller cancels', () => {

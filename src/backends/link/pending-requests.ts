@@ -10,7 +10,7 @@ import type { Caller } from '../../mcp/mcp-context.js';
 import { membersWithToken, progressTokenOf, progressWithToken } from '../../mcp/params.js';
 import { AbandonedRequests } from './abandoned-requests.js';
 import { EndedCalls, type ClientKey } from './ended-calls.js';
-import { brokenError, cancelledError, remoteError, timeoutError } from './link-errors.js';
+import { brokenError, cancelledError, isLongError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
 
 /** Progress and open server requests extend the deadline of a request, up to this multiple of its timeout. */
@@ -116,6 +116,7 @@ export class PendingRequests {
     if (client !== undefined) this.ended.add(client);
     const pending = this.byId.get(id);
     if (!pending || !this.end(pending)) return false;
+    if (outcome === 'error' && isLongError(json)) this.events.limitReached('error-data');
     if (outcome === 'error') pending.reject(remoteError(json));
     else if (json.isObject) pending.resolve(json);
     else pending.reject(brokenError('the server sent an invalid response: a result must be an object'));

@@ -51,6 +51,12 @@ export class ScannedObject extends SharedJson {
     return colon === undefined ? undefined : this.between(colon);
   }
 
+  /** The number of bytes between the colon of a member and its end. 0 if there is no such member. */
+  bytesOf(key: string): number {
+    const colon = this.colons.get(key);
+    return colon === undefined ? 0 : this.positions[colon + 1]! - this.positions[colon]! - 1;
+  }
+
   override firstCharacterOf(key: string): string | undefined {
     const colon = this.colons.get(key);
     if (colon === undefined) return undefined;
