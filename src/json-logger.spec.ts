@@ -15,13 +15,13 @@ describe('JsonLogger', () => {
   });
 
   it('writes one line of JSON per entry', () => {
-    loggerAt('log').log('two\nlines\u2028', 'Backends');
+    loggerAt('info').log('two\nlines\u2028', 'Backends');
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/^[^\n]*\n$/);
     expect(entries()).toEqual([
       {
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-        level: 'log',
+        level: 'info',
         context: 'Backends',
         message: 'two\nlines\u2028',
       },
@@ -39,8 +39,8 @@ describe('JsonLogger', () => {
   });
 
   it.each([
-    ['debug', ['debug', 'debug', 'log', 'warn', 'error']],
-    ['log', ['log', 'warn', 'error']],
+    ['debug', ['debug', 'debug', 'info', 'warn', 'error']],
+    ['info', ['info', 'warn', 'error']],
     ['warn', ['warn', 'error']],
     ['error', ['error']],
   ] as const)('at the level %s writes %j', (level, written) => {
@@ -59,7 +59,7 @@ describe('JsonLogger', () => {
     ['nothing as text', undefined, { message: 'undefined' }],
     ['null as text', null, { message: 'null' }],
   ])('writes %s', (_what, message, expected) => {
-    loggerAt('log').warn(message, 'Backends');
+    loggerAt('info').warn(message, 'Backends');
     expect(entries()).toEqual([
       { time: expect.any(String), level: 'warn', context: 'Backends', ...expected },
     ]);
@@ -67,17 +67,17 @@ describe('JsonLogger', () => {
 
   it('writes an Error with its stack', () => {
     const error = new Error('lost');
-    loggerAt('log').error(error, 'Backends');
+    loggerAt('info').error(error, 'Backends');
     expect(entries()).toMatchObject([{ message: 'lost', stack: error.stack, context: 'Backends' }]);
   });
 
   it('writes the cause of an Error', () => {
-    loggerAt('log').error(new Error('lost', { cause: new Error('connection reset') }), 'Backends');
+    loggerAt('info').error(new Error('lost', { cause: new Error('connection reset') }), 'Backends');
     expect(entries()).toMatchObject([{ cause: expect.stringContaining('connection reset') }]);
   });
 
   it('does not let a field of a message replace time, level or context', () => {
-    loggerAt('log').warn({ message: 'a', time: 'never', level: 'debug', context: 'Elsewhere' }, 'Backends');
+    loggerAt('info').warn({ message: 'a', time: 'never', level: 'debug', context: 'Elsewhere' }, 'Backends');
     expect(entries()).toMatchObject([{ level: 'warn', context: 'Backends', message: 'a' }]);
     expect(entries()).not.toMatchObject([{ time: 'never' }]);
   });
@@ -86,7 +86,7 @@ describe('JsonLogger', () => {
     const circle: Record<string, unknown> = { message: 'a', big: 1n };
     circle['self'] = circle;
     circle['twice'] = [circle['big'], { also: circle['big'] }];
-    loggerAt('log').warn(circle, 'Backends');
+    loggerAt('info').warn(circle, 'Backends');
     expect(entries()).toMatchObject([
       { big: '1', self: { self: '[circular]' }, twice: ['1', { also: '1' }] },
     ]);
@@ -94,13 +94,13 @@ describe('JsonLogger', () => {
 
   it("writes Nest's start-up messages at debug level only", () => {
     for (const context of ['RouterExplorer', '_RouterExplorer'])
-      loggerAt('log').log('Mapped {/health/live, GET} route', context);
+      loggerAt('info').log('Mapped {/health/live, GET} route', context);
     loggerAt('debug').log('Mapped {/health/ready, GET} route', 'RouterExplorer');
     expect(entries()).toMatchObject([{ level: 'debug', message: 'Mapped {/health/ready, GET} route' }]);
   });
 
   it('reads a single detail of an error as its context and the first of two as its stack', () => {
-    const logger = loggerAt('log');
+    const logger = loggerAt('info');
     logger.error('a');
     logger.error('a', 'Backends');
     logger.error('a', 'Error: a\n  at b', 'Backends');
@@ -134,7 +134,7 @@ describe('JsonLogger', () => {
       ['a nested field', { message: 'x', deep: [{ 's3cr3t-value!': 's3cr3t-value!s3cr3t-value!' }] }],
       ['an Error', new Error('s3cr3t-value!')],
     ])('are redacted in %s', (_what, message) => {
-      loggerAt('log', ['s3cr3t-value!']).error(message, 's3cr3t-value!', 's3cr3t-value!');
+      loggerAt('info', ['s3cr3t-value!']).error(message, 's3cr3t-value!', 's3cr3t-value!');
       expect(lines[0]).not.toContain('s3cr3t');
       expect(lines[0]).toContain('[redacted]');
       expect(entries()).toHaveLength(1);
@@ -143,7 +143,7 @@ describe('JsonLogger', () => {
     it.each(['a"b\\c"d', 'line\nbreak', '$& $1 .*', 'ümläut\u0000'])(
       'are redacted in their escaped form: %j',
       (secret) => {
-        loggerAt('log', [secret]).log(`<${secret}>`);
+        loggerAt('info', [secret]).log(`<${secret}>`);
         expect(entries()).toMatchObject([{ message: '<[redacted]>' }]);
       },
     );
@@ -151,7 +151,7 @@ describe('JsonLogger', () => {
     it.each([[['secret', 'secret-and-more']], [['secret-and-more', 'secret']]])(
       'are redacted completely where one is a prefix of another: %j',
       (secrets) => {
-        loggerAt('log', secrets).log('<secret-and-more> <secret>');
+        loggerAt('info', secrets).log('<secret-and-more> <secret>');
         expect(entries()).toMatchObject([{ message: '<[redacted]> <[redacted]>' }]);
       },
     );

@@ -1,6 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { LOG_LEVELS, type LogLevel } from './config/log-settings.js';
 import { SubstringSet } from './lib/substrings/substring-set.js';
+import { textLogLine } from './text-log-line.js';
 
 const REDACTED = '[redacted]';
 
@@ -18,9 +19,12 @@ const FRAMEWORK_CONTEXTS = new Set([
   'RoutesResolver',
 ]);
 
+/** How entries become lines: see `LogSettings`. */
+export type LineFormat = 'json' | 'text' | 'coloured-text';
+
 /**
- * Writes one JSON line per entry to stderr; stdout is reserved for the line with the URL. Secrets are redacted by value,
- * wherever they appear.
+ * Writes one JSON line per entry to stderr, or text; stdout is reserved for the line with the URL. Secrets are redacted by
+ * value, wherever they appear.
  */
 export class JsonLogger implements LoggerService {
   private threshold = 0;
@@ -32,6 +36,7 @@ export class JsonLogger implements LoggerService {
     level: LogLevel,
     secrets: readonly string[],
     private readonly write: (line: string) => void,
+    private readonly format: LineFormat = 'json',
   ) {
     this.setLevel(level);
     this.addSecrets(secrets);
@@ -59,7 +64,7 @@ export class JsonLogger implements LoggerService {
   }
 
   log(message: unknown, context?: string): void {
-    this.print(isFramework(context) ? 'debug' : 'log', message, context);
+    this.print(isFramework(context) ? 'debug' : 'info', message, context);
   }
 
   warn(message: unknown, context?: string): void {
@@ -82,7 +87,18 @@ export class JsonLogger implements LoggerService {
     // The first spread puts these fields at the start of the line; the second one restores them if the message has fields
     // of the same names.
     const entry = { ...head, ...fieldsOf(message), ...(stack ? { stack } : {}), ...head };
-    this.write(`${this.redact(toLine(entry))}\n`);
+    const line = this.redact(toLine(entry));
+    this.write(`${this.format === 'json' ? line : this.toText(line)}\n`);
+  }
+
+  /** A secret that is a number in the entry leaves a line that is not JSON, which is written as it is. */
+  private toText(line: string): string {
+    try {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      return textLogLine(entry, this.format === 'coloured-text');
+    } catch {
+      return line;
+    }
   }
 
   private redact(line: string): string {

@@ -12,6 +12,7 @@ import { EgressProxies } from './config/egress-proxies.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { LiveConfig } from './config/live-config.js';
 import { configLoader } from './config/load-config.js';
+import type { LogSettings } from './config/log-settings.js';
 import { listenError } from './config/start-error.js';
 import { StateDir } from './config/state-dir.js';
 import { Drain } from './edge/drain.service.js';
@@ -20,7 +21,7 @@ import { GatewayServer } from './edge/gateway-server.js';
 import { McpEndpoint } from './edge/mcp-endpoint.js';
 import { OriginGuard } from './edge/origin.guard.js';
 import { StartupProgress } from './health/startup-progress.js';
-import { JsonLogger } from './json-logger.js';
+import { JsonLogger, type LineFormat } from './json-logger.js';
 import { LogOutput } from './log-output.js';
 import { connectMcp } from './mcp/mcp.module.js';
 import { Metrics } from './metrics/metrics.js';
@@ -46,6 +47,13 @@ const PROXY_FAILURES = {
   labelNames: ['reason'],
 } as const;
 
+/** Colours follow `NO_COLOR` and the terminal. */
+function lineFormat({ format }: LogSettings): LineFormat {
+  const { stderr } = process;
+  if (format === 'json' || (format === 'auto' && !stderr.isTTY)) return 'json';
+  return stderr.isTTY && stderr.hasColors() ? 'coloured-text' : 'text';
+}
+
 /** Resolves when the gateway is listening; it runs until a signal. Rejects when it cannot start. */
 export async function serve(options: { readonly config?: string | undefined }): Promise<void> {
   const file = configFile(options.config);
@@ -55,7 +63,7 @@ export async function serve(options: { readonly config?: string | undefined }): 
   const config = load();
   new StateDir(config.stateDir).requireWritable();
   const output = new LogOutput();
-  const logger = new JsonLogger(config.log.level, config.secrets, output.write);
+  const logger = new JsonLogger(config.log.level, config.secrets, output.write, lineFormat(config.log));
   const proxies = EgressProxies.ofProcess();
   const { tracing, stopTracing } = await startTracing(process.env, proxies);
   const server = new GatewayServer();

@@ -42,7 +42,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   ServerTotals: 'enabled: integer, ready: integer, total: integer',
   Servers: 'servers: Server[]',
   Session:
-    'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, opened: date-time, principal: string, project?: string, protocolVersion: string, streams: integer',
+    'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, opened: date-time, principal: string, project?: string, protocolVersion: string, streams: integer, unfinishedLists: UnfinishedList[]',
   SessionClient: 'name: string, version: string',
   SessionDetail:
     'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, servers: string[], streams: integer, subscriptions: integer',
@@ -53,6 +53,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   Summary:
     'projects: integer, prompts: integer, resourceTemplates: integer, resources: integer, servers: ServerTotals, sessions: integer, subscriptions: integer, tools: integer',
   Tools: 'nextCursor?: string, tools: CatalogItem[]',
+  UnfinishedList: 'entries: integer, method: string',
 };
 
 interface Schema {

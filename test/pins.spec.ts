@@ -274,7 +274,7 @@ describe('the configuration', () => {
         callsPerPrincipal: 512,
         queuedPerPrincipal: 1000,
         processesPerPrincipal: 32,
-        pageSize: 200,
+        pageSize: 1000,
         requestBytes: 4194304,
       },
     });

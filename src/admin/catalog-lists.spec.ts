@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { definition } from '../../test/kit/offers.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
-import { Limits } from '../config/limits.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Projects } from '../projects/projects.service.js';
 import { CatalogLists } from './catalog-lists.js';
@@ -41,12 +40,7 @@ await registry.put({
 });
 const lists = new CatalogLists(
   registry,
-  new ListRequests(
-    new Projects(harness.live, harness.state),
-    harness.views,
-    Object.assign(new Limits(), { pageSize: 2 }),
-    new RandomCursorKey(),
-  ),
+  new ListRequests(new Projects(harness.live, harness.state), harness.views, new RandomCursorKey()),
 );
 const names = async (query: Query, kind: 'tools' | 'prompts' = 'tools'): Promise<string[]> =>
   (await lists.page(kind, { limit: 100, ...query })).items.map(({ name }) => name);
@@ -80,10 +74,10 @@ describe('CatalogLists', () => {
     expect(await names(query)).toEqual(expected);
   });
 
-  it('returns pages of the configured size, the last without a cursor', async () => {
-    const first = await lists.page('tools', {});
+  it('returns pages of the requested size, the last without a cursor', async () => {
+    const first = await lists.page('tools', { limit: 2 });
     expect(first.items.map(({ name }) => name)).toEqual(['a__read', 'x']);
-    const second = await lists.page('tools', { cursor: first.nextCursor! });
+    const second = await lists.page('tools', { limit: 2, cursor: first.nextCursor! });
     expect(second.items.map(({ name }) => name)).toEqual(['y', 'z']);
     expect(second).not.toHaveProperty('nextCursor');
   });

@@ -7,7 +7,7 @@ import { DecisionStore } from '../state/decision-store.js';
 import { ConfigReloader } from '../config/config-reloader.js';
 import { DecisionReview } from '../decisions/decision-review.js';
 import { LIST_KINDS } from '../core/catalog/catalog.js';
-import type { Session } from '../edge/session.js';
+import { publicSessionId, type Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
@@ -15,7 +15,7 @@ import { Subscribers } from '../subscriptions/subscribers.js';
 import { ChangeFeed } from './change-feed.js';
 import { configDto } from './config.controller.js';
 import { ProjectAdmin } from './project-admin.js';
-import { publicSessionId, sessionDto } from './session-admin.js';
+import { sessionDto } from './session-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 

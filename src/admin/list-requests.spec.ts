@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
-import { Limits } from '../config/limits.js';
 import { EVERYTHING } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
 import { ListRequests } from './list-requests.js';
@@ -11,12 +10,7 @@ const harness = new AdminHarness({
   projects: { p: { servers: ['a'] } },
 });
 const createRequests = (): ListRequests =>
-  new ListRequests(
-    new Projects(harness.live, harness.state),
-    harness.views,
-    Object.assign(new Limits(), { pageSize: 7 }),
-    new RandomCursorKey(),
-  );
+  new ListRequests(new Projects(harness.live, harness.state), harness.views, new RandomCursorKey());
 const requests = createRequests();
 
 const invalidCursor = expect.objectContaining({
@@ -31,7 +25,7 @@ describe('ListRequests', () => {
       server: undefined,
       q: '',
       after: '',
-      limit: 7,
+      limit: 200,
     });
   });
 

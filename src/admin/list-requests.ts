@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import { Cursors } from '../core/catalog/cursors.js';
 import { EVERYTHING, scopeOf, type Scope } from '../core/scope.js';
 import { CursorKey } from '../state/cursor-key.js';
 import { Projects } from '../projects/projects.service.js';
 import { invalidInput, notFound } from './admin-problem.js';
-import type { ListQuery } from './dto/list-query.dto.js';
+import { DEFAULT_PAGE_SIZE, type ListQuery } from './dto/list-query.dto.js';
 import { ServerViews } from './server-views.js';
 
 /** A list query, validated. */
@@ -32,14 +31,13 @@ export class ListRequests {
   constructor(
     private readonly projects: Projects,
     private readonly servers: ServerViews,
-    private readonly limits: Limits,
     key: CursorKey,
   ) {
     this.cursors = new Cursors(key.derive('admin lists'));
   }
 
   parse(kind: string, query: ListQuery): ListRequest {
-    const { server, project, q = '', limit = this.limits.pageSize } = query;
+    const { server, project, q = '', limit = DEFAULT_PAGE_SIZE } = query;
     // A cursor is valid only for the list and the filters that it was issued for.
     const list = JSON.stringify([kind, server ?? '', project ?? '', q]);
     const after = query.cursor === undefined ? '' : this.verifyCursor(list, query.cursor);

@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { resource, neverYield } from '../../test/kit/resource-offers.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
-import { Limits } from '../config/limits.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import type { Definition } from '../core/naming/catalog-entry.js';
 import { ResourceList } from '../core/resources/resource-list.js';
@@ -54,7 +53,6 @@ function createLists() {
   const requests = new ListRequests(
     new Projects(harness.live, harness.state),
     harness.views,
-    Object.assign(new Limits(), { pageSize: 2 }),
     new RandomCursorKey(),
   );
   const subscribers = { table: subscriptionTable() } as unknown as Subscribers;
@@ -148,12 +146,6 @@ describe('ResourceLists.resources', () => {
     },
   );
 
-  it('uses the configured page size without a limit', async () => {
-    const { lists } = await listsOfTwoServers();
-    expect((await lists.resources({})).items).toHaveLength(2);
-    expect((await lists.resources({ q: 'log' })).items).toHaveLength(2);
-  });
-
   it('returns resources of the current catalog after it changed during the search', async () => {
     const { lists, put, registry, search } = await listsOfTwoServers();
     const matching = search.matching.bind(search);
@@ -191,8 +183,8 @@ describe('ResourceLists.templates', () => {
 
   it('returns pages with the own URI of each template', async () => {
     const { lists } = await listsOfTwoServers();
-    const first = await lists.templates({});
-    const second = await lists.templates({ cursor: first.nextCursor! });
+    const first = await lists.templates({ limit: 2 });
+    const second = await lists.templates({ limit: 2, cursor: first.nextCursor! });
     expect(first.items).toHaveLength(2);
     expect(second).toEqual({
       items: [

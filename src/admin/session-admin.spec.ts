@@ -1,25 +1,34 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Subscribers } from '../subscriptions/subscribers.js';
+import { Registry } from 'prom-client';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { flushPromises, outcomeOf } from '../../test/kit/promises.js';
 import { deferred, until } from '../../test/kit/until.js';
 import { Limits } from '../config/limits.js';
+import { ListPage } from '../core/catalog/list-page.js';
 import { EVERYTHING } from '../core/scope.js';
-import type { Session } from '../edge/session.js';
+import { publicSessionId, type Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
+import { Metrics } from '../metrics/metrics.js';
 import { Projects } from '../projects/projects.service.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { ListRequests } from './list-requests.js';
-import { publicSessionId, SessionAdmin } from './session-admin.js';
+import { SessionAdmin } from './session-admin.js';
 import type { SessionQuery } from './dto/list-query.dto.js';
 
 const START = 1_700_000_000_000;
 
+const countOf = async (metrics: Metrics, series: string): Promise<number> => {
+  const line = (await metrics.text()).split('\n').find((each) => each.startsWith(`${series} `));
+  return Number(line?.split(' ').at(-1));
+};
+
 describe('SessionAdmin', () => {
   let harness: AdminHarness;
   let sessions: Sessions;
+  let metrics: Metrics;
   let admin: SessionAdmin;
 
   beforeEach(() => {
@@ -28,9 +37,10 @@ describe('SessionAdmin', () => {
       mcpServers: { db: { command: 'node' } },
       projects: { one: { servers: ['db'] } },
     });
-    sessions = new Sessions(new Limits());
+    metrics = new Metrics(new Registry());
+    sessions = new Sessions(new Limits(), metrics);
     const projects = new Projects(harness.live, harness.state);
-    const requests = new ListRequests(projects, harness.views, new Limits(), new RandomCursorKey());
+    const requests = new ListRequests(projects, harness.views, new RandomCursorKey());
     admin = new SessionAdmin(sessions, requests, harness.adminActions, harness.desired, {
       table: { countOfSubscriber: () => 3 },
     } as unknown as Subscribers);
@@ -59,6 +69,21 @@ describe('SessionAdmin', () => {
     open('a', START + 1);
     open('c', START + 2);
     expect(await names()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('shows the lists that a client has not read to their end', async () => {
+    const session = open('a', START);
+    const page = new ListPage('{}', Buffer.from('{}'), 3, true, true);
+    for (let read = 0; read < 2; read++) session.pageServed('tools/list', page);
+    session.keepAlive(0);
+    expect((await admin.page({})).items).toMatchObject([{ unfinishedLists: [] }]);
+    jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 10_000);
+    session.keepAlive(0);
+    expect((await admin.page({})).items).toMatchObject([
+      { unfinishedLists: [{ method: 'tools/list', entries: 3 }] },
+    ]);
+    jest.restoreAllMocks();
+    expect(await countOf(metrics, 'gatehouse_unfinished_lists_total{method="tools/list"}')).toBe(2);
   });
 
   it('pages through the sessions while sessions open and close', async () => {

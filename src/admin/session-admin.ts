@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
-import type { Session } from '../edge/session.js';
+import { publicSessionId, type Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
@@ -12,11 +12,6 @@ import type { AdminCaller } from './admin-caller.js';
 import { AdminActions } from './admin-actions.js';
 import { ListRequests } from './list-requests.js';
 import { pageOf, type CountedPage } from './counted-page.js';
-
-const PUBLIC_ID_DIGITS = 16;
-
-/** The id of a session in the admin API: the first digits of its id, which is a hash of the secret `Mcp-Session-Id`. */
-export const publicSessionId = ({ id }: Pick<Session, 'id'>): string => id.slice(0, PUBLIC_ID_DIGITS);
 
 /** Lists and closes sessions for administrators. */
 @Injectable()
@@ -76,7 +71,7 @@ export class SessionAdmin {
 }
 
 export function sessionDto(session: Session): SessionDto {
-  const { clientInfo, project, principal, revision, openedAt, inFlight, streams } = session;
+  const { clientInfo, project, principal, revision, openedAt, inFlight, streams, unfinishedLists } = session;
   return {
     id: publicSessionId(session),
     ...(clientInfo && { client: { name: clientInfo.name, version: clientInfo.version } }),
@@ -87,6 +82,7 @@ export function sessionDto(session: Session): SessionDto {
     inFlight,
     streams: streams.connectedCount,
     hasStream: session.hasStream,
+    unfinishedLists: [...unfinishedLists],
   };
 }
 

@@ -5,14 +5,13 @@ import { FakeSubscriber } from '../../test/kit/fake-client.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
-import { Limits } from '../config/limits.js';
 import { Projects } from '../projects/projects.service.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { AdminProblem } from './admin-problem.js';
 import { ListRequests } from './list-requests.js';
 import type { ChangeFeed } from './change-feed.js';
 import { SubscriptionFeed } from './feed-publishers.js';
-import { publicSessionId } from './session-admin.js';
+import { publicSessionId } from '../edge/session.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 import type { SubscriptionQuery } from './dto/list-query.dto.js';
 
@@ -47,7 +46,6 @@ describe('SubscriptionAdmin', () => {
     const requests = new ListRequests(
       new Projects(adminHarness.live, adminHarness.state),
       adminHarness.views,
-      new Limits(),
       new RandomCursorKey(),
     );
     admin = new SubscriptionAdmin(

@@ -10,7 +10,7 @@ import { AdminActions } from './admin-actions.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { pageOf, type CountedPage } from './counted-page.js';
-import { publicSessionId } from './session-admin.js';
+import { publicSessionId } from '../edge/session.js';
 import type { SubscriptionQuery } from './dto/list-query.dto.js';
 import type { SubscriptionDto } from './dto/subscription.dto.js';
 

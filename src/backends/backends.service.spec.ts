@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
+import { pageOf } from '../../test/kit/offers.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { FakeClient } from '../../test/kit/fake-client.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -54,9 +55,7 @@ class Harness {
   }
 
   get tools(): string[] {
-    const { text: page } = this.registry.catalog.tools
-      .view(EVERYTHING)
-      .page('tools', '', 100, (position) => position);
+    const page = pageOf(this.registry.catalog.tools.view(EVERYTHING), 'tools');
     return (JSON.parse(page) as { tools: { name: string }[] }).tools.map(({ name }) => name);
   }
 

@@ -30,6 +30,7 @@ export class CompletionController {
     const ref = params?.['ref'];
     if (!isJsonObject(ref)) throw new GatewayError('invalid-params', 'ref must be an object');
     const { server, key, ownValue } = this.find(ref, context.scope);
+    context.server = server;
     const ownParams = mapMember(
       context.paramsText ?? '{}',
       'ref',

@@ -40,8 +40,13 @@ export class Limits {
   @Integer(1, 604_800_000, 'Idle time in milliseconds after which a session expires.')
   readonly sessionIdleMs: number = 1_800_000;
 
-  @Integer(1, 1_000, 'Maximum number of entries per page of a list.')
-  readonly pageSize: number = 200;
+  @Integer(
+    1,
+    10_000,
+    'Maximum number of entries per page of the MCP lists: tools, prompts, resources and templates. Some clients read only ' +
+      'the first page. A page of 4 MB ends before it has so many entries.',
+  )
+  readonly pageSize: number = 1_000;
 
   @Integer(1, MAX_MESSAGE_BYTES, 'Maximum size in bytes of a request from a client.')
   readonly requestBytes: number = 4_194_304;

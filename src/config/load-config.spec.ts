@@ -86,7 +86,7 @@ describe('readConfig', () => {
         queuedPerPrincipal: 1000,
         processesPerPrincipal: 32,
         sessionIdleMs: 1800000,
-        pageSize: 200,
+        pageSize: 1000,
         requestBytes: 4194304,
         responseBytes: 16777216,
         streamQueue: 256,
@@ -105,7 +105,7 @@ describe('readConfig', () => {
       admin: { allowStdio: false, allowedNetworks: [] },
       startup: {},
       shutdown: { drainMs: 25000, acceptMs: 5000 },
-      log: { level: 'log' },
+      log: { level: 'info', format: 'auto', calls: 'off', sample: 100 },
       secrets: [],
     });
   });

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
+import { ListPage } from '../core/catalog/list-page.js';
 import { GatewayError, shorten } from '../core/errors.js';
 import { MemoryLimitError } from '../core/memory-limits.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
@@ -183,28 +184,37 @@ export class MessageReceiver {
       return undefined;
     }
     let answering: Promise<void> | undefined;
-    if (result instanceof SharedJson) answering = exchange.answerShared(context.requestId!, result);
-    else {
+    if (result instanceof SharedJson) {
+      answering = exchange.answerShared(context.requestId!, result);
+      if (result instanceof ListPage) context.session.pageServed(context.method, result);
+    } else {
       const message = context.revision.resultMessage(context.requestId!, result);
       exchange.answer(message, context.writtenListener);
     }
     if (context.span) endSpan(context.span);
-    this.recordMetrics(context, exchange, 'ok');
+    const seconds = this.recordMetrics(context, exchange, 'ok');
+    if (this.log.logsCalls) this.log.logCall(context, result, seconds);
     return answering;
   }
 
   private answerError(context: RequestContext, exchange: Exchange, error: unknown): void {
     const failure = context.revision.errorOf(error);
-    this.log.logFailure(context, failure);
     if (failure.cause instanceof MemoryLimitError) this.metrics.countMemoryLimit(failure.cause.memoryLimit);
     exchange.answer(errorMessage(context.requestId, failure.text), context.writtenListener);
     endSpan(context.span, { type: failure.kind, code: failure.code });
-    this.recordMetrics(context, exchange, 'error');
+    this.log.logFailure(context, failure, this.recordMetrics(context, exchange, 'error'));
   }
 
-  private recordMetrics({ method }: RequestContext, { startedAt }: Exchange, outcome: RequestOutcome): void {
+  /** Returns the duration of the request in seconds. */
+  private recordMetrics(
+    { method, server }: RequestContext,
+    { startedAt }: Exchange,
+    outcome: RequestOutcome,
+  ): number {
     const seconds = (performance.now() - startedAt) / 1000;
     this.metrics.observeRequest(method, this.dispatcher.handles(method), outcome, seconds);
+    if (server !== undefined) this.metrics.serverDurations.observe(server, outcome, seconds);
+    return seconds;
   }
 }
 

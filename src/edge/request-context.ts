@@ -19,6 +19,7 @@ export class RequestContext implements SessionContext {
   readonly namedProjects: readonly string[];
   paramsMembers: readonly Member[] | undefined;
   project: string | undefined;
+  server: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;
   /** Called when the response is written. Most requests have none. */

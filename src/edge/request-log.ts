@@ -1,7 +1,14 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { shorten, type ErrorKind } from '../core/errors.js';
+import { Injectable, Logger, Optional } from '@nestjs/common';
+import { LiveConfig } from '../config/live-config.js';
+import type { LogSettings } from '../config/log-settings.js';
+import { GatewayError, shorten, type ErrorKind } from '../core/errors.js';
+import { JsonText, membersOf } from '../lib/json-text/json-text.js';
+import { RateWindow } from '../lib/rate-window/rate-window.js';
 import type { JsonRpcError } from '../mcp/json-rpc-error.js';
+import { outcomeOfResult } from '../metrics/call-outcome.js';
+import { Metrics } from '../metrics/metrics.js';
 import type { RequestContext } from './request-context.js';
+import { publicSessionId } from './session.js';
 
 /** Failures that concern operators. All others are mistakes of clients, or errors that a server sent. */
 const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
@@ -11,26 +18,108 @@ const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
   'limit-exceeded',
 ]);
 
-/** Logs one line per failed request, with the cause and without the payload. */
+/** Lines about failed requests; further ones are counted. A client can cause any number of failures. */
+const MAX_FAILURES_PER_SECOND = 50;
+
+/** By method: the member of its params that names what it is about, and its name in the log. */
+const SUBJECTS: ReadonlyMap<string, readonly [member: string, field: string]> = new Map(
+  Object.entries({
+    'tools/call': ['name', 'tool'],
+    'prompts/get': ['name', 'prompt'],
+    'resources/read': ['uri', 'uri'],
+    'resources/subscribe': ['uri', 'uri'],
+    'resources/unsubscribe': ['uri', 'uri'],
+  } as const),
+);
+
+/** Logs failed requests, with the cause and without the payload, and others as `log.calls` says. */
 @Injectable()
 export class RequestLog {
   private readonly logger = new Logger('Request');
+  private readonly failures = new RateWindow(MAX_FAILURES_PER_SECOND);
+  /** One in so many requests that succeed is logged; 0 for none. */
+  private interval = 0;
+  private sinceLogged = 0;
 
-  logFailure({ method, session }: RequestContext, error: JsonRpcError): void {
+  constructor(
+    @Optional() private readonly metrics: Metrics = new Metrics(),
+    @Optional() live?: LiveConfig,
+  ) {
+    if (!live) return;
+    this.configure(live.current.log);
+    live.onChange(({ log }) => this.configure(log));
+  }
+
+  /** Whether requests that succeed are logged, all or some of them. */
+  get logsCalls(): boolean {
+    return this.interval > 0;
+  }
+
+  /** Logs a request that succeeded, or counts it until one is to be logged. */
+  logCall(context: RequestContext, result: unknown, seconds: number): void {
+    if (++this.sinceLogged < this.interval) return;
+    this.sinceLogged = 0;
+    const outcome = result instanceof JsonText ? outcomeOfResult(result) : 'ok';
+    this.logger.log({ message: 'request', ...fieldsOf(context), outcome, durationMs: toMs(seconds) });
+  }
+
+  logFailure(context: RequestContext, error: JsonRpcError, seconds?: number): void {
+    const suppressed = this.failures.take();
+    if (suppressed === undefined) {
+      this.metrics.countSuppressedLine('failed-request');
+      return;
+    }
     const cause = error.cause as Error;
     const entry = {
       message: 'request failed',
-      method: shorten(method),
-      client: session.profile.clientLabel,
+      ...fieldsOf(context, cause),
       kind: error.kind,
       code: error.code,
       reason: cause.message,
+      ...(seconds !== undefined && { durationMs: toMs(seconds) }),
+      ...(suppressed > 0 && { suppressed }),
     };
     if (error.kind === 'internal') this.logger.error({ ...entry, cause: describe(cause.cause) });
     else if (WARNING_KINDS.has(error.kind)) this.logger.warn({ ...entry, cause: describe(cause.cause) });
-    else this.logger.debug(entry);
+    else this.logger.log(entry);
+  }
+
+  private configure({ calls, sample }: LogSettings): void {
+    this.interval = calls === 'off' ? 0 : calls === 'all' ? 1 : sample;
   }
 }
+
+/** Who requested what, of which server. */
+function fieldsOf(context: RequestContext, error?: Error): object {
+  const { method, requestId, server = serverIn(error), project, principal, session } = context;
+  return {
+    method: shorten(method),
+    ...subjectOf(context),
+    server,
+    requestId: typeof requestId === 'string' ? shorten(requestId) : requestId,
+    session: publicSessionId(session),
+    principal: principal.id,
+    project: project && shorten(project),
+    client: session.profile.clientLabel,
+  };
+}
+
+function subjectOf({ method, paramsText, paramsMembers }: RequestContext): object {
+  const [key, field] = SUBJECTS.get(method) ?? [];
+  if (key === undefined || paramsText === undefined || !paramsText.startsWith('{')) return {};
+  const member = (paramsMembers ?? membersOf(paramsText)).findLast((each) => each.key === key);
+  if (!member) return {};
+  const value: unknown = JSON.parse(paramsText.slice(member.start, member.end));
+  return typeof value === 'string' ? { [field!]: shorten(value) } : {};
+}
+
+/** An error about a server names it. */
+function serverIn(error: Error | undefined): string | undefined {
+  const server = error instanceof GatewayError ? error.data?.['server'] : undefined;
+  return typeof server === 'string' ? server : undefined;
+}
+
+const toMs = (seconds: number): number => Math.round(seconds * 1e4) / 10;
 
 const describe = (cause: unknown): string | undefined =>
   cause instanceof Error ? (cause.stack ?? cause.message) : undefined;

@@ -7,6 +7,7 @@ import type {
   RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError } from '../core/errors.js';
+import type { ListPage } from '../core/catalog/list-page.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import { NOTHING, type Scope } from '../core/scope.js';
@@ -19,6 +20,7 @@ import { RequestsToClient } from './requests-to-client.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { EventStream, StreamObserver } from './event-stream.js';
 import type { Exchange, ExchangeSession } from './exchange.js';
+import { ListReads, type UnfinishedList } from './list-reads.js';
 import { passesLogLevel } from './logging-level.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { RunningRequests, type RequestDescription, type RunningRequest } from './running-requests.js';
@@ -51,6 +53,11 @@ const STREAM_WAIT_MS = 5000;
 
 export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 
+const PUBLIC_ID_DIGITS = 16;
+
+/** The id of a session in the admin API and in logs: the first digits of its id. */
+export const publicSessionId = ({ id }: Pick<Session, 'id'>): string => id.slice(0, PUBLIC_ID_DIGITS);
+
 /** One MCP session, from `initialize` until it is closed: its scope, running requests and streams. */
 export class Session implements NotificationRecipient, ExchangeSession {
   /**
@@ -76,6 +83,9 @@ export class Session implements NotificationRecipient, ExchangeSession {
   private readonly closeListeners = new ListenerSet();
   private readonly scopeListeners = new ListenerSet();
   private readonly missedListeners = new ListenerSet();
+  private readonly unfinishedListListeners = new ListenerSet<[list: UnfinishedList]>();
+  /** Absent until the client requests a list that has several pages. */
+  private listReads: ListReads | undefined;
   private lastActiveAt: number;
   isClosed = false;
   /** Whether the client has sent `notifications/initialized`. */
@@ -134,6 +144,21 @@ export class Session implements NotificationRecipient, ExchangeSession {
     if (!hasChanged) return;
     this.withdraw(({ server }) => server !== undefined && !scope.allows(server));
     this.scopeListeners.emit();
+  }
+
+  /** Calls the listener when the client has stopped reading a list before its last page. */
+  onUnfinishedList(listener: (list: UnfinishedList) => void): void {
+    this.unfinishedListListeners.add(listener);
+  }
+
+  /** The lists that the client has not read to their end. */
+  get unfinishedLists(): readonly UnfinishedList[] {
+    return this.listReads?.unfinished ?? [];
+  }
+
+  pageServed(method: string, page: ListPage): void {
+    if (page.hasMore) this.listReads ??= new ListReads((list) => this.unfinishedListListeners.emit(list));
+    this.listReads?.pageServed(method, page);
   }
 
   onScopeChange(listener: () => void): () => void {
@@ -235,6 +260,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
   keepAlive(quietMs: number): void {
     this.streams.keepAlive(quietMs);
     this.requests.keepAlive(quietMs);
+    this.listReads?.checkNextPages();
   }
 
   onClose(listener: () => void): () => void {
@@ -249,6 +275,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.requests.abortAll();
     this.requestsToClient.close();
     this.unread.close();
+    this.listReads?.close();
     this.closeListeners.emit();
     this.standalone.end();
   }

@@ -5,8 +5,9 @@ import { MemoryQuotas } from '../state/memory-quotas.js';
 import { Quotas } from '../state/quotas.js';
 import type { Principal } from '../mcp/principal.js';
 import { Metrics } from '../metrics/metrics.js';
+import type { UnfinishedList } from './list-reads.js';
 import { NotificationRecipients } from './notification-recipients.js';
-import { Session, sessionIdOf, type PreviousSession } from './session.js';
+import { publicSessionId, Session, sessionIdOf, type PreviousSession } from './session.js';
 import { SessionQuota } from './session-quota.js';
 import { UnreadByPrincipal } from './unread-responses.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
@@ -78,6 +79,7 @@ export class Sessions implements OnModuleInit {
     if (session.key !== undefined) this.byKey.set(session.key, session);
     this.recipients.add(session);
     this.openListeners.emit(session);
+    session.onUnfinishedList((list) => this.reportUnfinishedList(session, list));
     session.onClose(() => {
       this.quota.release(session);
       this.byId.delete(session.id);
@@ -164,6 +166,17 @@ export class Sessions implements OnModuleInit {
       observer: this.metrics,
       unreadByPrincipal: this.unread,
       ...(previous && { previous }),
+    });
+  }
+
+  private reportUnfinishedList(session: Session, { method, entries }: UnfinishedList): void {
+    this.metrics.countUnfinishedList(method);
+    this.logger.debug({
+      message: 'client did not request the next page of a list',
+      session: publicSessionId(session),
+      client: session.profile.clientLabel,
+      method,
+      entries,
     });
   }
 

@@ -108,6 +108,8 @@ export interface McpContext extends Caller {
   project: string | undefined;
   /** Set by the project guard: what the request may see. */
   scope: Scope;
+  /** Set by the handler: the server that the request is forwarded to. */
+  server?: string | undefined;
   /** The params as the client wrote them. */
   readonly paramsText: string | undefined;
   /** The positions of the members of long params. */

@@ -6,7 +6,7 @@ const MAX_NAME_LENGTH = 8192;
 
 export const DEFAULT_RESULTS = 20;
 export const MAX_RESULTS = 100;
-/** The same limit as for the pages of MCP lists. */
+export const DEFAULT_SUMMARIES = 50;
 export const MAX_PAGE_SIZE = 1000;
 
 /** An invalid argument. Its message becomes a tool error result, so that the model can correct the call. */

@@ -6,6 +6,8 @@ import {
   AUTH_FAILURES,
   JSON_REFUSALS,
   JSON_SOURCES,
+  LINE_KINDS,
+  LIST_METHODS,
   NOTIFICATION_OUTCOMES,
   REFUSED_LIMITS,
   STREAM_ENDS,
@@ -39,6 +41,18 @@ export const createCounters = () => ({
     'Notifications to clients.',
     ['kind', 'outcome'],
     seriesOfPairs(NOTIFICATION_KINDS, NOTIFICATION_OUTCOMES),
+  ),
+  suppressedLines: new LabelledCounter(
+    'gatehouse_log_lines_suppressed_total',
+    'Log lines that were not written because there were too many of their kind.',
+    ['kind'],
+    seriesOf(LINE_KINDS),
+  ),
+  unfinishedLists: new LabelledCounter(
+    'gatehouse_unfinished_lists_total',
+    'Lists of which a client did not request the last page.',
+    ['method'],
+    seriesOf(LIST_METHODS),
   ),
   streamEnds: new LabelledCounter(
     'gatehouse_stream_closes_total',

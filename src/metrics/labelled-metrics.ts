@@ -61,7 +61,7 @@ interface HistogramSeries {
 /** Histogram of durations in seconds. The caller keeps one observer per series. */
 export class DurationHistogram {
   readonly type = 'histogram';
-  private readonly series: HistogramSeries[] = [];
+  private series: HistogramSeries[] = [];
 
   constructor(
     readonly name: string,
@@ -81,6 +81,11 @@ export class DurationHistogram {
       series.counts[bucket]!++;
       series.sum += seconds;
     };
+  }
+
+  /** Removes the series that do not satisfy the condition. Their observers have no effect any more. */
+  retain(keep: (labels: Labels) => boolean): void {
+    this.series = this.series.filter(({ labels }) => keep(labels));
   }
 
   /** Called by the prom-client registry. */

@@ -54,3 +54,15 @@ export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 /** `change`: when an administrator sent the address. `connect`: when the server was to be connected. */
 export const ADDRESS_CHECKS = ['change', 'connect'] as const;
 export type AddressCheck = (typeof ADDRESS_CHECKS)[number];
+
+/** Log lines that clients can cause: their number per second is limited. */
+export const LINE_KINDS = ['failed-request', 'refused-credentials'] as const;
+export type LineKind = (typeof LINE_KINDS)[number];
+
+/** The methods that return lists in pages. */
+export const LIST_METHODS = [
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+] as const;

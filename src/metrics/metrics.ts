@@ -5,11 +5,13 @@ import type { MemoryLimit } from '../core/memory-limits.js';
 import type { NotificationKind } from '../core/notification-kind.js';
 import { createCounters } from './counters.js';
 import { DurationHistogram } from './labelled-metrics.js';
+import { ServerDurations } from './server-durations.js';
 import type {
   AddressCheck,
   AuthFailure,
   JsonRefusal,
   JsonSource,
+  LineKind,
   NotificationOutcome,
   RefusedLimit,
   RequestOutcome,
@@ -49,11 +51,13 @@ export class Metrics {
     LATENCY_BUCKETS,
   );
   private readonly observers = new Map<string, Observers>();
+  readonly serverDurations = new ServerDurations(LATENCY_BUCKETS);
   private removeUnknownServers: () => void = () => {};
 
   constructor(readonly registry: Registry = new Registry()) {
     // The type of registerMetric allows prom-client's own classes only; the registry only calls `get`.
-    registry.registerMetric(this.durations as unknown as Histogram);
+    for (const histogram of [this.durations, this.serverDurations.histogram])
+      registry.registerMetric(histogram as unknown as Histogram);
     for (const counter of Object.values(this.counters)) {
       const { name, help, labelNames } = counter;
       this.expose({ type: 'counter', name, help, labelNames }, () => counter);
@@ -69,6 +73,11 @@ export class Metrics {
     const name = hasHandler ? method : UNKNOWN_METHOD;
     const observers = this.observers.get(name) ?? this.createObservers(name);
     observers[outcome](seconds);
+  }
+
+  /** Counts a log line that was not written because there were too many of its kind. */
+  countSuppressedLine(kind: LineKind): void {
+    this.counters.suppressedLines.increment([kind]);
   }
 
   countToolCall(server: string, outcome: CallOutcome): void {
@@ -100,6 +109,11 @@ export class Metrics {
   /** Counts a message of a server that was dropped or refused because it is not known which client it is for. */
   countUnattributedMessage(server: string, kind: 'message' | 'progress' | 'request'): void {
     this.counters.unattributedMessages.increment([server, kind]);
+  }
+
+  /** Counts a list that a client did not read to its end. */
+  countUnfinishedList(method: string): void {
+    this.counters.unfinishedLists.increment([method]);
   }
 
   countStreamEnd(reason: StreamEnd): void {
@@ -174,6 +188,7 @@ export class Metrics {
     this.removeUnknownServers = () => {
       for (const counter of Object.values(this.counters))
         if (counter.labelNames[0] === 'server_id') counter.retain(([server]) => isKnown(server!));
+      this.serverDurations.retain(isKnown);
     };
   }
 

@@ -34,6 +34,7 @@ export class PromptsController {
   }
 
   private async forward({ server, ownName }: CatalogEntry, context: McpContext): Promise<JsonText> {
+    context.server = server;
     const params = withOwnValue(context.paramsText, 'name', ownName, context.paramsMembers);
     const call = { method: 'prompts/get', params, caller: context, target: ownName };
     const { links } = this.registry;

@@ -4,7 +4,7 @@ import { buildDirectory, offersOf } from '../../test/kit/resource-offers.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import type { ResourceDirectory } from '../core/resources/resource-directory.js';
-import { EVERYTHING } from '../core/scope.js';
+import { EVERYTHING, type Scope } from '../core/scope.js';
 import type { Paged } from '../core/catalog/list-page.js';
 import { SharedJson, type JsonText } from '../lib/json-text/json-text.js';
 import { ListPages } from './list-pages.js';
@@ -22,17 +22,21 @@ interface Page {
   readonly tools: readonly { readonly name: string }[];
   readonly nextCursor?: string;
 }
-const pageAt = (cursor?: unknown, scope = EVERYTHING): Page =>
-  parsed(pages.page('tools', table.view(scope), scope, cursor)) as Page;
-const pageOfAnotherGateway = (): Page =>
-  parsed(pagesOf(2).page('tools', newTable().view(EVERYTHING), EVERYTHING, undefined)) as Page;
+const pageAt = async (cursor?: unknown, scope = EVERYTHING): Promise<Page> =>
+  JSON.parse((await pages.page('tools', table.view(scope), scope, cursor)).text) as Page;
+const pageOfAnotherGateway = async (): Promise<Page> =>
+  JSON.parse(
+    (await pagesOf(2).page('tools', newTable().view(EVERYTHING), EVERYTHING, undefined)).text,
+  ) as Page;
+
+const toolsIn = async (scope: Scope) => pages.page('tools', table.view(scope), scope, undefined);
 
 const refused = expect.objectContaining({ kind: 'invalid-params' });
 
 describe('ListPages', () => {
-  it('serves pages of the configured size', () => {
-    const first = pageAt();
-    const second = pageAt(first.nextCursor);
+  it('serves pages of the configured size', async () => {
+    const first = await pageAt();
+    const second = await pageAt(first.nextCursor);
     expect([first, second].map(({ tools }) => tools.map(({ name }) => name))).toEqual([
       ['a__x', 'a__y'],
       ['a__z', 'b__x'],
@@ -40,14 +44,12 @@ describe('ListPages', () => {
     expect(second).not.toHaveProperty('nextCursor');
   });
 
-  it('lists only the servers of the scope', () => {
-    expect(pageAt(undefined, only('b')).tools).toMatchObject([{ name: 'b__x' }]);
+  it('lists only the servers of the scope', async () => {
+    expect((await pageAt(undefined, only('b'))).tools).toMatchObject([{ name: 'b__x' }]);
   });
 
-  it('serves the same page object to all clients with the same view', () => {
-    const [one, other] = [only('a'), only('a')].map((scope) =>
-      pages.page('tools', table.view(scope), scope, undefined),
-    );
+  it('serves the same page object to all clients with the same view', async () => {
+    const [one, other] = [await toolsIn(only('a')), await toolsIn(only('a'))];
     expect(one).toBe(other);
   });
 
@@ -56,22 +58,25 @@ describe('ListPages', () => {
       await offersOf([{ server: 'a', uris: ['x:1', 'x:2', 'x:3'], templates: [] }]),
       'resource',
     );
-    const [one, other] = [only('a'), only('a')].map((scope) =>
-      pages.page('resources', directory.view(scope).resources, scope, undefined),
-    );
+    const pageIn = async (scope: Scope) =>
+      pages.page('resources', directory.view(scope).resources, scope, undefined);
+    const [one, other] = [await pageIn(only('a')), await pageIn(only('a'))];
     expect(one).toBe(other);
   });
 
   it.each([
-    ['of another list', () => pages.page('prompts', table.view(EVERYTHING), EVERYTHING, pageAt().nextCursor)],
-    ['of another scope', () => pageAt(pageAt().nextCursor, only('a'))],
-    ['of another gateway', () => pageAt(pageOfAnotherGateway().nextCursor)],
+    [
+      'of another list',
+      async () => pages.page('prompts', table.view(EVERYTHING), EVERYTHING, (await pageAt()).nextCursor),
+    ],
+    ['of another scope', async () => pageAt((await pageAt()).nextCursor, only('a'))],
+    ['of another gateway', async () => pageAt((await pageOfAnotherGateway()).nextCursor)],
     ['that is empty', () => pageAt('')],
     ['that is null', () => pageAt(null)],
     ['that is a number', () => pageAt(1)],
     ['that is the bare position', () => pageAt('a__y')],
-  ])('refuses a cursor %s', (_what, act) => {
-    expect(act).toThrow(refused);
+  ])('refuses a cursor %s', async (_what, act) => {
+    await expect(act()).rejects.toEqual(refused);
   });
 });
 
@@ -99,20 +104,20 @@ describe('ListPages of resources', () => {
     readonly resources: readonly { readonly uri: string }[];
     readonly nextCursor?: string;
   }
-  const page = (directory: ResourceDirectory, cursor?: unknown): ResourcePage => {
+  const page = async (directory: ResourceDirectory, cursor?: unknown): Promise<ResourcePage> => {
     const { resources } = directory.view(EVERYTHING);
-    return parsed(pages.page('resources', resources, EVERYTHING, cursor)) as ResourcePage;
+    return JSON.parse((await pages.page('resources', resources, EVERYTHING, cursor)).text) as ResourcePage;
   };
 
   it('accepts a cursor after a change of the list, even if its item was removed', async () => {
-    const { nextCursor } = page(await directoryOf(...uris));
-    const after = page(await directoryOf('x:1', 'x:20', 'x:3'), nextCursor);
+    const { nextCursor } = await page(await directoryOf(...uris));
+    const after = await page(await directoryOf('x:1', 'x:20', 'x:3'), nextCursor);
     expect(after.resources.map(({ uri }) => uri)).toEqual(['resource://a/x:20', 'resource://a/x:3']);
   });
 
   it('refuses the cursor of another list or scope', async () => {
     const directory = await directoryOf(...uris);
-    const { nextCursor } = page(directory);
+    const { nextCursor } = await page(directory);
     const { templates, resources } = directory.view(EVERYTHING);
     expect(() => pages.page('resourceTemplates', templates, EVERYTHING, nextCursor)).toThrow(refused);
     expect(() => pages.page('resources', resources, only('a'), nextCursor)).toThrow(refused);

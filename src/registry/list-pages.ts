@@ -4,6 +4,7 @@ import type { JsonText } from '../lib/json-text/json-text.js';
 import { PageCache, type Paged } from '../core/catalog/list-page.js';
 import { Cursors } from '../core/catalog/cursors.js';
 import type { Scope } from '../core/scope.js';
+import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { Metrics } from '../metrics/metrics.js';
 import { CursorKey } from '../state/cursor-key.js';
@@ -33,7 +34,7 @@ export class ListPages {
     if (prepared) return prepared.then(() => this.page(member, list, scope, cursor));
     // The key contains the member, because an empty list of tools and one of prompts are the same object.
     return this.cache.get(list, `${member}\0${after}`, () =>
-      list.page(member, after, this.limits.pageSize, signCursor),
+      runSliced(list.page({ member, after, size: this.limits.pageSize, signCursor }), startSlices()),
     );
   }
 }

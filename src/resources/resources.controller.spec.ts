@@ -75,10 +75,8 @@ class Harness {
   }
 }
 
-let warnings: unknown[];
 beforeEach(() => {
-  warnings = [];
-  Logger.overrideLogger({ log() {}, error() {}, warn: (entry: unknown) => warnings.push(entry) });
+  Logger.overrideLogger(false);
 });
 afterEach(() => Logger.overrideLogger(false));
 
@@ -174,26 +172,18 @@ describe('a failed read', () => {
     expect(JsonRpcError.from(error).text).toBe('{"code":-32050,"message":"locked","data":{"n":1.0}}');
   });
 
-  it('is logged with server, own URI, request and cause', async () => {
+  it('leaves the server in the context, for the log', async () => {
     const harness = await new Harness().put('fs', ['x:1']);
     harness.answer = () => new RemoteError(-32050, 'locked', '{}');
-    await refusalOf(harness.read('{"uri":"resource://fs/x:1"}'));
-    expect(warnings).toEqual([
-      {
-        message: 'resource not read',
-        server: 'fs',
-        uri: 'x:1',
-        requestId: 'r7',
-        cause: expect.stringContaining('locked'),
-      },
-    ]);
+    const context = harness.context('{"uri":"x:1"}');
+    await refusalOf(harness.controller.read({ uri: 'x:1' }, context));
+    expect(context.server).toBe('fs');
   });
 
-  it('is not logged when the client cancelled it', async () => {
+  it('is counted as cancelled when the client cancelled it', async () => {
     const harness = await new Harness().put('fs', ['x:1']);
     harness.answer = () => new GatewayError('cancelled', 'cancelled');
     await refusalOf(harness.read('{"uri":"x:1"}'));
-    expect(warnings).toEqual([]);
     expect(await harness.readCounts()).toEqual([
       'mcp_resource_reads_total{server_id="fs",mime_type="_none",outcome="cancelled"} 1',
     ]);
@@ -248,24 +238,26 @@ describe('mcp_resource_reads_total', () => {
   });
 });
 
-const page = (list: JsonText | Promise<JsonText>) =>
-  JSON.parse((list as JsonText).text) as Record<string, unknown>;
+const page = async (list: JsonText | Promise<JsonText>) =>
+  JSON.parse((await list).text) as Record<string, unknown>;
 
 describe('resource lists', () => {
   it('are paged and answered without a call to a server', async () => {
     const harness = await new Harness().put('fs', ['x:1', 'x:2', 'x:3'], ['x:{a}', 'y:{a}', 'z:{a}']);
     const { controller } = harness;
-    const first = page(controller.list(undefined, harness.context()));
+    const first = await page(controller.list(undefined, harness.context()));
     expect(first['resources']).toMatchObject([{ uri: 'resource://fs/x:1' }, { uri: 'resource://fs/x:2' }]);
-    expect(page(controller.list({ cursor: first['nextCursor'] }, harness.context()))).toEqual({
+    expect(await page(controller.list({ cursor: first['nextCursor'] }, harness.context()))).toEqual({
       resources: [expect.objectContaining({ uri: 'resource://fs/x:3' })],
     });
-    const templates = page(controller.listTemplates({}, harness.context()));
+    const templates = await page(controller.listTemplates({}, harness.context()));
     expect(templates['resourceTemplates']).toMatchObject([
       { name: 'any of x:{a}' },
       { name: 'any of y:{a}' },
     ]);
-    expect(page(controller.listTemplates({ cursor: templates['nextCursor'] }, harness.context()))).toEqual({
+    expect(
+      await page(controller.listTemplates({ cursor: templates['nextCursor'] }, harness.context())),
+    ).toEqual({
       resourceTemplates: [expect.objectContaining({ uriTemplate: 'resource://fs/z:{a}' })],
     });
     expect(harness.calls).toEqual([]);
@@ -273,10 +265,10 @@ describe('resource lists', () => {
 
   it('contain only servers in scope', async () => {
     const harness = await new Harness().put('fs', ['x:1'], ['x:{a}']);
-    expect(page(harness.controller.list({}, harness.context(undefined, only('b'))))).toEqual({
+    expect(await page(harness.controller.list({}, harness.context(undefined, only('b'))))).toEqual({
       resources: [],
     });
-    expect(page(harness.controller.listTemplates({}, harness.context(undefined, only('b'))))).toEqual({
+    expect(await page(harness.controller.listTemplates({}, harness.context(undefined, only('b'))))).toEqual({
       resourceTemplates: [],
     });
   });

@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import { resourceNotFound } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
@@ -19,8 +18,6 @@ import { listedMimeTypeOf, mimeTypeOf } from './mime-type.js';
 /** Lists the resources and templates of all servers and forwards reads to the server of a public URI. */
 @McpController()
 export class ResourcesController {
-  private readonly logger = new Logger('Resources');
-
   constructor(
     private readonly registry: Registry,
     private readonly backends: Backends,
@@ -50,7 +47,7 @@ export class ResourcesController {
       this.metrics.countResourceRead(found.server, mimeType ?? listedMimeTypeOf(found), 'ok');
       return result;
     } catch (error) {
-      this.reportFailure(found, context, error);
+      this.metrics.countResourceRead(found.server, listedMimeTypeOf(found), outcomeOfFailure(error));
       return this.registry.links.throwPublicError(error, found.server, context.scope);
     }
   }
@@ -68,6 +65,7 @@ export class ResourcesController {
   }
 
   private async forward({ server, uri }: ResolvedResource, context: McpContext): Promise<JsonText> {
+    context.server = server;
     const result = await this.backends.get(server).call({
       method: 'resources/read',
       params: withOwnValue(context.paramsText, 'uri', uri, context.paramsMembers),
@@ -75,13 +73,5 @@ export class ResourcesController {
     });
     const rewrite = withPublicContents(result, this.registry.links.publicUrisFor(server, context.scope, uri));
     return runSliced(rewrite, sliceScheduler.start());
-  }
-
-  private reportFailure(found: ResolvedResource, { requestId }: McpContext, error: unknown): void {
-    const { server, uri } = found;
-    const outcome = outcomeOfFailure(error);
-    this.metrics.countResourceRead(server, listedMimeTypeOf(found), outcome);
-    if (outcome === 'cancelled') return;
-    this.logger.warn({ message: 'resource not read', server, uri, requestId, cause: String(error) });
   }
 }

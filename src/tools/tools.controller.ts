@@ -66,6 +66,7 @@ export class ToolsController {
     params: Params | undefined,
     context: McpContext,
   ): Promise<JsonText> {
+    context.server = server;
     try {
       const backend = this.backends.get(server);
       const text = withoutTask(params, context.paramsText);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { exchange } from '../kit/http.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
@@ -49,6 +50,14 @@ describe('paginated lists', () => {
     }
     expect(pages.map(({ length }) => length)).toEqual([3, 3, 3, 3, 2]);
     expect(pages.flat()).toEqual(ALL);
+  });
+
+  it('that a client does not read to their end are counted', async () => {
+    const client = await RawSession.open(gateway.url);
+    for (let read = 0; read < 3; read++) await client.request('prompts/list');
+    const { text: metrics } = await exchange(gateway.urlOf('/metrics'));
+    // The last read counts after ten seconds.
+    expect(metrics).toMatch(/^gatehouse_unfinished_lists_total\{method="prompts\/list"\} [23]$/m);
   });
 
   it('are answered without a request to any server', async () => {

@@ -69,6 +69,7 @@ describe('a config reload', () => {
     scriptedServers = { a: a!, b: b!, c: c! };
     for (const server of Object.values(scriptedServers))
       server.tool('t', () => text('done')).tool('u', () => text('done'));
+    a!.resource('x://1');
     servers = { a: a!.stdio(), b: b!.stdio(), c: c!.stdio() };
     reloadable = await ReloadableGateway.start({ mcpServers: servers });
     await reloadable.gateway.listed({ tools: ['a', 'b', 'c'] });
@@ -134,16 +135,19 @@ describe('a config reload', () => {
     expect(pidOf(scriptedServers.a)).toBe(pidOfA);
   });
 
-  it('of the log level applies to later lines, which name the client', async () => {
-    await session.callTool('none');
+  it('of the log settings applies to later lines, which name the client', async () => {
     await reloadable.change({ mcpServers: servers, log: { level: 'debug' } });
+    await session.request('resources/subscribe', { uri: 'resource://a/x://1' });
+    await reloadable.gateway.logged({ level: 'debug', message: 'subscribed', client: 'raw 1' });
+    await reloadable.change({ mcpServers: servers, log: { level: 'log', calls: 'all' } });
     await session.callTool('none', {}, 'later');
-    expect(await reloadable.gateway.logged({ message: 'request failed' })).toMatchObject({
-      level: 'debug',
+    expect(await reloadable.gateway.logged({ message: 'request failed', tool: 'none' })).toMatchObject({
+      level: 'info',
       client: 'raw 1',
       method: 'tools/call',
     });
-    expect(reloadable.gateway.logs.filter(({ message }) => message === 'request failed')).toHaveLength(1);
+    await session.request('ping');
+    await reloadable.gateway.logged({ message: 'request', method: 'ping', outcome: 'ok' });
     await reloadable.change({ mcpServers: servers });
   });
 

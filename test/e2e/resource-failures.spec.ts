@@ -218,11 +218,16 @@ describe('a failed resource read', () => {
     const from = gateway.logs.length;
     const { text: answer } = await session.read('resource://well/x://broken', 'the-id');
     expect(answer).toBe(`{"jsonrpc":"2.0","id":"the-id","error":${OWN_ERROR}}`);
-    const entry = await gateway.logged({ level: 'warn', server: 'well', uri: 'x://broken' }, from);
+    const uri = 'resource://well/x://broken';
+    const entry = await gateway.logged({ message: 'request failed', server: 'well', uri }, from);
     expect(entry).toMatchObject({
-      message: 'resource not read',
+      level: 'info',
       requestId: 'the-id',
-      cause: expect.stringContaining('disk é is gone'),
+      session: expect.stringMatching(/^[0-9a-f]{16}$/),
+      principal: 'anonymous',
+      client: 'raw 1',
+      code: JSON.parse(OWN_ERROR).code,
+      reason: expect.stringContaining('disk é is gone'),
     });
   });
 

@@ -71,7 +71,7 @@ describe('start', () => {
   });
 
   it('survives a reader of stderr that stops reading and then closes the pipe, and counts the lost log lines', async () => {
-    const gateway = await startGateway({ log: { level: 'debug' } });
+    const gateway = await startGateway({ log: { calls: 'all' } });
     const session = await RawSession.open(gateway.url);
     const lost = async (reason: string): Promise<number | undefined> =>
       new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value(
@@ -79,7 +79,12 @@ describe('start', () => {
         { reason },
       );
     const logLines = (): Promise<unknown> =>
-      Promise.all(Array.from({ length: 100 }, () => session.callTool('x'.repeat(20_000))));
+      Promise.all(
+        // Control characters take six bytes each in a line.
+        Array.from({ length: 500 }, () =>
+          session.request('resources/unsubscribe', { uri: '\u0001'.repeat(300) }),
+        ),
+      );
     expect([await lost('full'), await lost('closed')]).toEqual([0, 0]);
 
     gateway.stderrPipe.pause();

@@ -32,6 +32,7 @@ const ENTRY_POINT = [
   'process-signals.ts',
   'start-tracing.ts',
   'json-logger.ts',
+  'text-log-line.ts',
   'log-output.ts',
   'otlp-agent.ts',
 ];

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import type { Paged } from '../../src/core/catalog/list-page.js';
 import type { Definition } from '../../src/core/naming/catalog-entry.js';
 import type { NameTable } from '../../src/core/naming/name-table.js';
 import { NameTableBuilder, type NamedOffer } from '../../src/core/naming/name-table-builder.js';
@@ -98,8 +99,11 @@ export const again = (given: readonly Offer[]): Offer[] => structuredClone(given
 /** Signs no cursor: the position itself is the cursor. */
 export const plain = (position: string): string => position;
 
-export const listOf = (table: NameTable, scope = EVERYTHING): string =>
-  table.view(scope).page('tools', '', 100_000, plain).text;
+/** The text of the page that starts after a key. */
+export const pageOf = (list: Paged, member: string, after = '', size = 100_000): string =>
+  runSteps(list.page({ member, after, size, signCursor: plain })).text;
+
+export const listOf = (table: NameTable, scope = EVERYTHING): string => pageOf(table.view(scope), 'tools');
 
 export function toolsOf(given: readonly Offer[], scope: Scope): { server: string; own: string }[] {
   return given

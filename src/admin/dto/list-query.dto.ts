@@ -5,6 +5,7 @@ import { isUriTooLong, MAX_URI_BYTES } from '../../core/resources/resource-uri.j
 const MAX_QUERY_LENGTH = 256;
 const MAX_ID_LENGTH = 64;
 const MAX_PAGE_SIZE = 1000;
+export const DEFAULT_PAGE_SIZE = 200;
 
 /** Query parameters of every list that comes in pages. */
 export class PagedQuery {
@@ -28,7 +29,7 @@ export class PagedQuery {
   @IsString()
   readonly cursor?: string;
 
-  /** Maximum number of entries on a page. */
+  /** Maximum number of entries on a page; 200 if not given. */
   @IsOptional()
   @Transform(({ value }: { value: unknown }) =>
     typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,

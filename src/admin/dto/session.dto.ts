@@ -6,6 +6,16 @@ export class SessionClientDto {
   readonly version: string;
 }
 
+export class UnfinishedListDto {
+  /** The MCP method of the list. */
+  readonly method: string;
+
+  /** Entries that the client has read. */
+  @IsInt()
+  @Min(0)
+  readonly entries: number;
+}
+
 export class SessionDto {
   /** The first 16 digits of the session id's hash. The session id itself is a secret. */
   readonly id: string;
@@ -34,6 +44,9 @@ export class SessionDto {
 
   /** Whether the client has its event stream open. Without it, notifications wait in a bounded queue. */
   readonly hasStream: boolean;
+
+  /** Lists of which the client stopped requesting pages before the last one. */
+  readonly unfinishedLists: UnfinishedListDto[];
 }
 
 export class SessionDetailDto extends SessionDto {

@@ -9,7 +9,7 @@ export interface ListLimits {
   readonly maxItems: number;
   /** Timeout of the request for one page. After it, the fetch fails. */
   readonly timeoutMs: number;
-  /** A definition with more characters is left out: a page for clients joins up to a thousand definitions. */
+  /** A definition with more characters is left out. */
   readonly maxDefinitionLength: number;
   /** A list with more characters, cursors included, is truncated. Limits the memory that one server may use. */
   readonly maxTotalLength: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { definition, listOf, plain, SEPARATOR } from '../../../test/kit/offers.js';
+import { definition, listOf, pageOf, SEPARATOR } from '../../../test/kit/offers.js';
 import { offerOf } from '../../../test/kit/resource-offers.js';
 import { runSteps } from '../../../test/kit/run-steps.js';
 import { CatalogBuilder, type NamingStyles } from './catalog-builder.js';
@@ -54,8 +54,8 @@ describe('Catalog', () => {
   it('is empty at first and names its lists after their member', () => {
     const { tools, prompts, resources } = Catalog.EMPTY;
     expect(resources.view(EVERYTHING).count()).toBe(0);
-    expect(tools.view(EVERYTHING).page('tools', '', 10, plain).text).toBe('{"tools":[]}');
-    expect(prompts.view(EVERYTHING).page('prompts', '', 10, plain).text).toBe('{"prompts":[]}');
+    expect(pageOf(tools.view(EVERYTHING), 'tools')).toBe('{"tools":[]}');
+    expect(pageOf(prompts.view(EVERYTHING), 'prompts')).toBe('{"prompts":[]}');
   });
 
   it('lets a tool and a prompt have the same name', () => {

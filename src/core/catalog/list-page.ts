@@ -1,4 +1,6 @@
 import { SharedJson } from '../../lib/json-text/json-text.js';
+import { encodeSteps } from '../../lib/json-text/scanned-object.js';
+import type { Steps } from '../../lib/slices/run-sliced.js';
 import type { Yield } from '../../lib/slices/slices.js';
 
 /** An item of a list that is sorted by `key`. Cursors contain the key of an item as position in the list. */
@@ -11,13 +13,43 @@ export interface PageItem {
 /** Turns the last key of a page into a signed cursor, with which a client requests the next page. */
 export type SignCursor = (lastKey: string) => string;
 
+/**
+ * A page ends before an item that would exceed this length in characters, whatever its number of items, so that one page
+ * takes little memory. A page has at least one item.
+ */
+export const MAX_PAGE_LENGTH = 4_194_304;
+
+/** Items after which a build may yield. */
+const ITEMS_PER_STEP = 16;
+
+/** The result of one list request. */
+export class ListPage extends SharedJson {
+  constructor(
+    text: string,
+    bytes: Buffer,
+    /** Number of items. */
+    readonly size: number,
+    readonly isFirst: boolean,
+    readonly hasMore: boolean,
+  ) {
+    super(text, undefined, bytes);
+  }
+}
+
+/** Which page of a list is requested. */
+export interface PageRequest {
+  /** The property of the result that holds the items, such as `tools`. */
+  readonly member: string;
+  /** The page starts after the item with this key; empty for the first page. */
+  readonly after: string;
+  /** Maximum number of items. */
+  readonly size: number;
+  readonly signCursor: SignCursor;
+}
+
 /** A list that is served in pages. */
 export interface Paged {
-  /**
-   * Returns the result of a list request, with up to `size` items after the key `after` (empty for the first page).
-   * `member` is the property of the result that holds the items, such as `tools`.
-   */
-  page(member: string, after: string, size: number, signCursor: SignCursor): SharedJson;
+  page(request: PageRequest): Steps<ListPage>;
   /**
    * Sorts the list in slices. Undefined when that is done. A list that was not prepared is sorted when its first page is
    * read, which blocks the event loop if the list is long.
@@ -25,32 +57,44 @@ export interface Paged {
   prepare(startSlices: () => Yield): Promise<unknown> | undefined;
 }
 
-export function pageText(
-  member: string,
-  items: readonly PageItem[],
-  hasMore: boolean,
-  signCursor: SignCursor,
-): SharedJson {
-  const list = items.map(({ text }) => text).join(',');
-  const last = items.at(-1);
-  const cursor = hasMore && last ? `,"nextCursor":${JSON.stringify(signCursor(last.key))}` : '';
-  return new SharedJson(`{${JSON.stringify(member)}:[${list}]${cursor}}`);
+/** Builds a page from the items that follow `after`. Items beyond the page are not read, except one. */
+export function* buildPage(
+  { member, after, size, signCursor }: PageRequest,
+  items: Iterable<PageItem>,
+): Steps<ListPage> {
+  const texts: string[] = [];
+  let length = 0;
+  let lastKey = '';
+  let hasMore = false;
+  for (const { key, text } of items) {
+    length += text.length;
+    hasMore = texts.length === size || (texts.length > 0 && length > MAX_PAGE_LENGTH);
+    if (hasMore) break;
+    lastKey = key;
+    if (texts.push(text) % ITEMS_PER_STEP === 0) yield;
+  }
+  const cursor = hasMore ? `,"nextCursor":${JSON.stringify(signCursor(lastKey))}` : '';
+  const text = `{${JSON.stringify(member)}:[${texts.join(',')}]${cursor}}`;
+  return new ListPage(text, yield* encodeSteps(text), texts.length, after === '', hasMore);
 }
 
 const MAX_BYTES = 67_108_864;
 
 interface CachedPage {
   readonly key: string;
-  readonly page: SharedJson;
-  /** The pages of the same list, by key. */
-  readonly pages: Map<string, CachedPage>;
+  readonly page: ListPage;
+  /** The pages of the same list. */
+  readonly pages: PagesByKey;
   readonly bytes: number;
 }
+
+/** A page that is being built is a promise. */
+type PagesByKey = Map<string, CachedPage | Promise<ListPage>>;
 
 /** Shares the built pages of all lists between all clients with the same view. Evicts the oldest pages above `maxBytes`. */
 export class PageCache {
   /** A list that is replaced is not retained; its pages are, until they are evicted. */
-  private readonly lists = new WeakMap<object, Map<string, CachedPage>>();
+  private readonly lists = new WeakMap<object, PagesByKey>();
   private readonly byAge = new Set<CachedPage>();
   private bytes = 0;
 
@@ -59,20 +103,33 @@ export class PageCache {
     private readonly onEvicted: () => void = () => {},
   ) {}
 
-  get(list: object, key: string, build: () => SharedJson): SharedJson {
-    const pages = this.lists.get(list);
-    return (pages?.get(key) ?? this.add(list, key, build())).page;
+  /** Requests of one page at the same time share one build. */
+  get(list: object, key: string, build: () => Promise<ListPage>): ListPage | Promise<ListPage> {
+    const pages = this.lists.get(list) ?? new Map<string, CachedPage | Promise<ListPage>>();
+    this.lists.set(list, pages);
+    const known = pages.get(key);
+    if (known) return known instanceof Promise ? known : known.page;
+    const building = this.build(pages, key, build);
+    pages.set(key, building);
+    return building;
   }
 
-  private add(list: object, key: string, page: SharedJson): CachedPage {
-    const pages = this.lists.get(list) ?? new Map<string, CachedPage>();
-    this.lists.set(list, pages);
-    const cached = { key, page, pages, bytes: bytesOf(key, page) };
-    pages.set(key, cached);
+  private async build(pages: PagesByKey, key: string, build: () => Promise<ListPage>): Promise<ListPage> {
+    try {
+      const page = await build();
+      this.add({ key, page, pages, bytes: bytesOf(key, page) });
+      return page;
+    } catch (error) {
+      pages.delete(key);
+      throw error;
+    }
+  }
+
+  private add(cached: CachedPage): void {
+    cached.pages.set(cached.key, cached);
     this.byAge.add(cached);
     this.bytes += cached.bytes;
     this.evict();
-    return cached;
   }
 
   private evict(): void {
@@ -87,5 +144,5 @@ export class PageCache {
 }
 
 /** The memory of the encoded page, of its text and of its key. V8 stores ASCII as one byte per character, else two. */
-const bytesOf = (key: string, { bytes, text }: SharedJson): number =>
+const bytesOf = (key: string, { bytes, text }: ListPage): number =>
   bytes.length + text.length * (bytes.length === text.length ? 1 : 2) + key.length;

@@ -7,6 +7,7 @@ import {
   offer,
   offers,
   only,
+  pageOf,
   scopes,
   SEPARATOR,
   serverIds,
@@ -276,10 +277,16 @@ describe('a meta tool', () => {
         });
         expect(view.find('search')).toMatchObject({ server: META_TOOL_SERVER });
         expect([...view.after('')].map(({ publicName }) => publicName)).toEqual(
-          style === 'never' ? ['search', 'x'] : [`${server}__search`, 'search', 'x'].toSorted(),
+          style === 'never' ? ['search', 'x'] : ['search', 'x', `${server}__search`],
         );
       }),
     );
+  });
+
+  it('is listed before the tools of all servers, on pages of any size', () => {
+    const table = tableOf(offer('a', 'always', 'x', 'y'), metaTools, offer('Z', 'always', 'x'));
+    for (const size of [1, 2, 3, 100])
+      expect(namesOnPages(table, size)).toEqual(['search', 'x', 'Z__x', 'a__x', 'a__y']);
   });
 
   it('does not count as a difference between scopes', () => {
@@ -294,6 +301,20 @@ describe('a meta tool', () => {
     expect(listOf(tableOf({ ...own, server: 'a' }))).toContain('"resourceUri":"ui://a/view"');
   });
 });
+
+/** The names on all pages of so many tools, in order. */
+function namesOnPages(table: NameTable, size: number): string[] {
+  const names: string[] = [];
+  for (let cursor: string | undefined = ''; cursor !== undefined;) {
+    const page = JSON.parse(pageOf(table.view(EVERYTHING), 'tools', cursor, size)) as {
+      tools: { name: string }[];
+      nextCursor?: string;
+    };
+    names.push(...page.tools.map(({ name }) => name));
+    cursor = page.nextCursor;
+  }
+  return names;
+}
 
 const styleOf = (given: readonly Offer[], id: string) => given.find(({ server }) => server === id)?.style;
 

@@ -6,7 +6,7 @@ import {
   offers,
   only,
   ownNames,
-  plain,
+  pageOf,
   scopes,
   SEPARATOR,
   serverIds,
@@ -28,10 +28,11 @@ interface Page {
   readonly tools: readonly { readonly name: string }[];
   readonly nextCursor?: string;
 }
-const pageOf = (table: NameTable, after: string, size: number, scope = EVERYTHING): Page =>
-  JSON.parse(table.view(scope).page('tools', after, size, plain).text) as Page;
+const toolsPage = (table: NameTable, after: string, size: number, scope = EVERYTHING): Page =>
+  JSON.parse(pageOf(table.view(scope), 'tools', after, size)) as Page;
 const namesIn = (page: Page): string[] => page.tools.map(({ name }) => name);
-const listed = (table: NameTable, scope = EVERYTHING): string[] => namesIn(pageOf(table, '', 100_000, scope));
+const listed = (table: NameTable, scope = EVERYTHING): string[] =>
+  namesIn(toolsPage(table, '', 100_000, scope));
 
 const messageFor = (table: NameTable, name: string, scope = EVERYTHING): string =>
   unknownName('tool', name, table.view(scope)).message;
@@ -211,28 +212,28 @@ describe('NameView.prepare', () => {
 describe('NameView.page', () => {
   it('sorts by public name and adds a cursor to all pages but the last', () => {
     const table = tableOf(offer('b', 'always', 'y', 'x'), offer('a', 'always', 'z'));
-    expect(pageOf(table, '', 2)).toMatchObject({
+    expect(toolsPage(table, '', 2)).toMatchObject({
       tools: [{ name: 'a__z' }, { name: 'b__x' }],
       nextCursor: 'b__x',
     });
-    const last = pageOf(table, 'b__x', 2);
+    const last = toolsPage(table, 'b__x', 2);
     expect(namesIn(last)).toEqual(['b__y']);
     expect(last).not.toHaveProperty('nextCursor');
   });
 
   it('adds no cursor when the page ends with the list', () => {
-    expect(pageOf(tableOf(offer('a', 'always', 'x', 'y')), '', 2)).not.toHaveProperty('nextCursor');
+    expect(toolsPage(tableOf(offer('a', 'always', 'x', 'y')), '', 2)).not.toHaveProperty('nextCursor');
   });
 
   it('returns an empty list without entries', () => {
-    expect(NameTable.EMPTY.view(EVERYTHING).page('tools', '', 10, plain).text).toBe('{"tools":[]}');
-    expect(pageOf(tableOf(offer('a', 'always', 'x')), 'z', 10)).toEqual({ tools: [] });
+    expect(pageOf(NameTable.EMPTY.view(EVERYTHING), 'tools')).toBe('{"tools":[]}');
+    expect(toolsPage(tableOf(offer('a', 'always', 'x')), 'z', 10)).toEqual({ tools: [] });
   });
 
   it('names the list after the requested member, also in the shared empty table', () => {
     const view = NameTable.EMPTY.view(EVERYTHING);
-    expect(view.page('tools', '', 10, plain).text).toBe('{"tools":[]}');
-    expect(view.page('prompts', '', 10, plain).text).toBe('{"prompts":[]}');
+    expect(pageOf(view, 'tools')).toBe('{"tools":[]}');
+    expect(pageOf(view, 'prompts')).toBe('{"prompts":[]}');
   });
 
   it('contains every listed entry of the scope once', () => {
@@ -262,7 +263,7 @@ describe('NameView.page', () => {
         const seen: string[] = [];
         let cursor: string | undefined = '';
         while (cursor !== undefined) {
-          const page = pageOf(versions.shift() ?? final, cursor, most);
+          const page = toolsPage(versions.shift() ?? final, cursor, most);
           expect(page.tools.length).toBeLessThanOrEqual(most);
           seen.push(...namesIn(page));
           cursor = page.nextCursor;

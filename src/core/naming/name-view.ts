@@ -1,9 +1,14 @@
-import type { SharedJson } from '../../lib/json-text/json-text.js';
 import { runAtOnce, runSliced, type Steps } from '../../lib/slices/run-sliced.js';
 import { sortSteps } from '../../lib/slices/sliced-sort.js';
 import type { Yield } from '../../lib/slices/slices.js';
 import { mergeRuns, type SortedRun } from '../../lib/sorted/merge-runs.js';
-import { pageText, type Paged, type SignCursor } from '../catalog/list-page.js';
+import {
+  buildPage,
+  type ListPage,
+  type Paged,
+  type PageItem,
+  type PageRequest,
+} from '../catalog/list-page.js';
 import type { Scope } from '../scope.js';
 import { META_TOOL_SERVER, type CatalogEntry, type ListedEntry } from './catalog-entry.js';
 import { ScopedNames } from './scoped-names.js';
@@ -88,17 +93,22 @@ export class NameView implements Paged {
     return usual !== undefined && !this.listedEntry(usual);
   }
 
-  /** Entries whose public name comes after this one, in order; only those of `server`, if given. */
-  *after(name: string, server?: string): Iterable<ListedEntry> {
+  /**
+   * Entries whose key comes after this one, in order; only those of `server`, if given. The key of an entry of a server is
+   * its public name. Meta tools come first.
+   */
+  *after(key: string, server?: string): Iterable<ListedEntry> {
     const { runs } = this.lists;
-    yield* mergeRuns(server === undefined ? [...runs.values()].flat() : (runs.get(server) ?? []), name);
+    yield* mergeRuns(server === undefined ? [...runs.values()].flat() : (runs.get(server) ?? []), key);
   }
 
   /** The text of a page is built once and reused for every client. */
-  page(member: string, after: string, size: number, signCursor: SignCursor): SharedJson {
-    const entries = firstOf(this.after(after), size + 1);
-    const items = entries.slice(0, size).map(({ publicName, text }) => ({ key: publicName, text }));
-    return pageText(member, items, entries.length > size, signCursor);
+  page(request: PageRequest): Steps<ListPage> {
+    return buildPage(request, this.itemsAfter(request.after));
+  }
+
+  private *itemsAfter(key: string): Iterable<PageItem> {
+    for (const entry of this.after(key)) yield { key: keyOf(entry), text: entry.text };
   }
 
   /** Number of entries that the scope contains but does not list. */
@@ -164,9 +174,13 @@ function* runsOf({ listed }: ServerEntries, renamed: ReadonlyMap<CatalogEntry, C
   return [runOf(kept), runOf(yield* sortSteps(others, compareNames))];
 }
 
-const runOf = (items: readonly ListedEntry[]): SortedRun<ListedEntry> => ({ items, keyOf: publicNameOf });
+const runOf = (items: readonly ListedEntry[]): SortedRun<ListedEntry> => ({ items, keyOf });
 
-const publicNameOf = ({ publicName }: ListedEntry): string => publicName;
+/** Sorts before all public names: clients that read only the first page of a list find the meta tools on it. */
+const META_TOOL_KEY = '\0';
+
+const keyOf = ({ server, publicName }: ListedEntry): string =>
+  server === META_TOOL_SERVER ? `${META_TOOL_KEY}${publicName}` : publicName;
 
 const compareNames = (a: ListedEntry, b: ListedEntry): number => (a.publicName < b.publicName ? -1 : 1);
 
@@ -179,12 +193,4 @@ function onlyOne<Item, Found>(
 ): Found | undefined {
   const found = items.flatMap((item) => find(item) ?? []);
   return found.length === 1 ? found[0] : undefined;
-}
-
-function firstOf<Item>(items: Iterable<Item>, count: number): Item[] {
-  const first: Item[] = [];
-  for (const item of items) {
-    if (first.push(item) === count) break;
-  }
-  return first;
 }

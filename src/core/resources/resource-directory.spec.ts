@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { only, plain } from '../../../test/kit/offers.js';
+import { only, pageOf } from '../../../test/kit/offers.js';
 import {
   addressOf,
   buildDirectory,
@@ -54,7 +54,7 @@ function readPages(
   const read: string[] = [];
   let cursor: string | undefined = '';
   for (let page = 0; cursor !== undefined; page++) {
-    const { text } = at(page).view(scope).resources.page('resources', cursor, size, plain);
+    const text = pageOf(at(page).view(scope).resources, 'resources', cursor, size);
     const { resources, nextCursor } = JSON.parse(text) as {
       resources: { uri: string }[];
       nextCursor?: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { only, plain } from '../../../test/kit/offers.js';
+import { only, pageOf } from '../../../test/kit/offers.js';
 import {
   addressOf,
   buildDirectory,
@@ -271,7 +271,7 @@ describe('ResourceView.listedTemplates', () => {
 const textOf = async (text: string, uri: string, style: ResourceStyle = 'resource'): Promise<string> => {
   const resources = await ResourceList.build('fs', [{ name: uri, text }], neverYield);
   const directory = buildDirectory([{ server: 'fs', rank: 0, resources, templates: [] }], style);
-  return directory.view(EVERYTHING).resources.page('resources', '', 10, plain).text;
+  return pageOf(directory.view(EVERYTHING).resources, 'resources');
 };
 
 describe('ResourceView pages', () => {
@@ -295,7 +295,7 @@ describe('ResourceView pages', () => {
   it('have a cursor while more items follow, also of templates', async () => {
     const view = await viewOf([['a', ['x:1', 'x:2', 'x:3'], ['x:{a}', 'y:{a}', 'z:{a}']]]);
     const pages = (after: string, member: 'resources' | 'templates') =>
-      JSON.parse(view[member].page(member, after, 2, plain).text) as Record<string, unknown>;
+      JSON.parse(pageOf(view[member], member, after, 2)) as Record<string, unknown>;
     expect(pages('', 'resources')).toHaveProperty('nextCursor', 'resource://a/x:2');
     expect(pages('resource://a/x:2', 'resources')).not.toHaveProperty('nextCursor');
     expect(pages('resource://a/x:1', 'resources')).not.toHaveProperty('nextCursor');
@@ -307,8 +307,8 @@ describe('ResourceView pages', () => {
 
   it('are empty lists without resources', () => {
     const { resources, templates } = ResourceDirectory.EMPTY.view(EVERYTHING);
-    expect(resources.page('resources', '', 10, plain).text).toBe('{"resources":[]}');
-    expect(templates.page('resourceTemplates', '', 10, plain).text).toBe('{"resourceTemplates":[]}');
+    expect(pageOf(resources, 'resources')).toBe('{"resources":[]}');
+    expect(pageOf(templates, 'resourceTemplates')).toBe('{"resourceTemplates":[]}');
   });
 
   it('of templates keep everything but the template and the marks as the server wrote it', async () => {
@@ -318,7 +318,7 @@ describe('ResourceView pages', () => {
       [{ server: 'a', rank: 0, resources: ResourceList.NOT_LISTED, templates }],
       'resource',
     ).view(EVERYTHING);
-    expect(view.templates.page('t', '', 10, plain).text).toBe(
+    expect(pageOf(view.templates, 't')).toBe(
       '{"t":[{ "uriTemplate":"resource://a/x:{y}", "n":1.0 ,' +
         '"_meta":{"io.gatehouse/server":"a","io.gatehouse/id":"a_x___{y}"}}]}',
     );

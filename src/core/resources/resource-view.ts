@@ -1,8 +1,7 @@
-import type { SharedJson } from '../../lib/json-text/json-text.js';
 import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
 import { sortSteps } from '../../lib/slices/sliced-sort.js';
 import type { Yield } from '../../lib/slices/slices.js';
-import { pageText, type Paged, type PageItem, type SignCursor } from '../catalog/list-page.js';
+import { buildPage, type Paged, type PageItem } from '../catalog/list-page.js';
 import type { Resource } from './resource-list.js';
 import {
   exactAddress,
@@ -70,19 +69,17 @@ export class ResourceView {
 
   readonly resources: Paged = {
     prepare: this.prepare,
-    page: (member, after, size, signCursor) => {
-      const listed = [...this.after(after, size + 1)];
-      return page(member, listed.map(resourceItem), size, signCursor);
-    },
+    page: (request) => buildPage(request, mapped(this.after(request.after, request.size + 1), resourceItem)),
   };
 
   readonly templates: Paged = {
     prepare: this.prepare,
-    page: (member, after, size, signCursor) => {
+    page: (request) => {
+      const { after, size } = request;
       const from =
         after === '' ? 0 : upperBound(this.listedTemplates, after, ({ uriTemplate }) => uriTemplate);
       const listed = this.listedTemplates.slice(from, from + size + 1);
-      return page(member, listed.map(templateItem), size, signCursor);
+      return buildPage(request, mapped(listed, templateItem));
     },
   };
 
@@ -231,8 +228,8 @@ const instances = (parts: readonly ServerResources[], text: string, form: 'uri' 
 const onlyItem = <Item>(items: readonly Item[]): Item | undefined =>
   items.length === 1 ? items[0] : undefined;
 
-function page(member: string, items: readonly PageItem[], size: number, signCursor: SignCursor): SharedJson {
-  return pageText(member, items.slice(0, size), items.length > size, signCursor);
+function* mapped<Item>(items: Iterable<Item>, toPageItem: (item: Item) => PageItem): Iterable<PageItem> {
+  for (const item of items) yield toPageItem(item);
 }
 
 const resourceItem = (resource: PublicResource): PageItem => ({

@@ -17,7 +17,7 @@ import { OpenAccessWarning } from './open-access-warning.js';
         new Authenticator(
           settings,
           Date.now,
-          (reason) => metrics.countAuthFailure(reason),
+          metrics,
           (key) => isRevokedKey(key, decisions.current),
         ),
       inject: [AuthSettings, DecisionStore, Metrics],

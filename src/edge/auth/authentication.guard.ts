@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Principal } from '../../mcp/principal.js';
+import { ClientAddresses } from '../client-addresses.js';
 import { Authenticator } from './authenticator.js';
 
 /** A request whose Authorization header was verified. */
@@ -13,11 +14,16 @@ export interface AuthenticatedRequest extends IncomingMessage {
 /** Determines the principal of an HTTP request from its headers. Throws or rejects with an AuthenticationError. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
-  constructor(private readonly authenticator: Authenticator) {}
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly addresses: ClientAddresses,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    const principal = this.authenticator.authenticate(request.headers);
+    const principal = this.authenticator.authenticate(request.headers, () =>
+      this.addresses.networkOf(request),
+    );
     if (principal instanceof Promise) return principal.then((verified) => accept(request, verified));
     return accept(request, principal);
   }

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { authSettings, Clock, verdictOn } from '../../../test/kit/auth.js';
 import { exchange } from '../../../test/kit/http.js';
 import { recordLog } from '../../../test/kit/log-lines.js';
@@ -8,6 +8,7 @@ import { createKey } from '../../cli/key-create.js';
 import { hashOf } from '../../config/api-key-config.js';
 import { NO_AUTH } from '../../config/auth-settings.js';
 import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
+import { AuthenticationError } from './auth-errors.js';
 import { Authenticator } from './authenticator.js';
 
 const { key } = createKey({ id: 'ci', projects: ['payments'] });
@@ -174,5 +175,35 @@ describe('Authenticator.restorePrincipal', () => {
     const record = new Authenticator(NO_AUTH).storedForm(ANONYMOUS)!;
     expect(new Authenticator(NO_AUTH).restorePrincipal(record)).toBe(ANONYMOUS);
     expect(withKeys(CI).restorePrincipal(record)).toBeUndefined();
+  });
+});
+
+describe('refused credentials', () => {
+  it.each(['Bearer wrong', 'Bearer two tokens'])(
+    'are logged with the address of the client: %s',
+    async (authorization) => {
+      const log = recordLog();
+      const authenticate = async () => withKeys(CI).authenticate({ authorization }, () => '192.0.2.7');
+      await expect(authenticate()).rejects.toBeInstanceOf(AuthenticationError);
+      expect(log.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+        { level: 'warn', message: 'token refused', address: '192.0.2.7', reason: expect.any(String) },
+      ]);
+    },
+  );
+
+  it('are logged at most ten times a second, and the others counted', () => {
+    const log = recordLog();
+    jest.spyOn(performance, 'now').mockReturnValue(0);
+    const counts = { failures: 0, suppressed: 0 };
+    const authenticator = new Authenticator(authSettings({ apiKeys: [CI] }), Date.now, {
+      countAuthFailure: () => void counts.failures++,
+      countSuppressedLine: () => void counts.suppressed++,
+    });
+    for (let n = 0; n < 25; n++)
+      expect(() => authenticator.authenticate({ authorization: 'Bearer wrong' }, () => '192.0.2.7')).toThrow(
+        'Unauthorized',
+      );
+    expect([log.length, counts]).toEqual([10, { failures: 25, suppressed: 15 }]);
+    jest.restoreAllMocks();
   });
 });

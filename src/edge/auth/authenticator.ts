@@ -4,6 +4,7 @@ import type { StoredPrincipal } from '../../state/session-records.js';
 import type { ApiKeyConfig } from '../../config/api-key-config.js';
 import type { AuthSettings } from '../../config/auth-settings.js';
 import type { JwtSettings } from '../../config/jwt-settings.js';
+import { RateWindow } from '../../lib/rate-window/rate-window.js';
 import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
 import type { AuthFailure } from '../../metrics/metric-labels.js';
 import { ApiKeys } from './api-keys.js';
@@ -15,17 +16,34 @@ import { JwtVerifier } from './jwt-verifier.js';
 /** Enough hex digits to correlate the log lines of one token without logging its whole digest. */
 const LOGGED_DIGEST_LENGTH = 12;
 
+/** Lines about refused credentials; further ones are counted. */
+const MAX_REFUSALS_PER_SECOND = 10;
+
+/** What the authenticator reports about refused credentials. */
+export interface RefusalObserver {
+  countAuthFailure(reason: AuthFailure): void;
+  countSuppressedLine(kind: 'refused-credentials'): void;
+}
+
+const NO_OBSERVER: RefusalObserver = { countAuthFailure: () => {}, countSuppressedLine: () => {} };
+
+/** A request that carries credentials. */
+interface Credentials {
+  readonly authorization?: string | undefined;
+}
+
 /** Determines the principal of a request from its Authorization header. */
 export class Authenticator {
   private readonly logger = new Logger('Auth');
   private readonly apiKeys: ApiKeys;
   private jwtVerifier: JwtVerifier | undefined;
   private required = false;
+  private readonly refusals = new RateWindow(MAX_REFUSALS_PER_SECOND);
 
   constructor(
     private settings: AuthSettings,
     private readonly now: () => number = Date.now,
-    private readonly onFailure: (reason: AuthFailure) => void = () => {},
+    private readonly observer = NO_OBSERVER,
     private readonly isRevoked: (key: ApiKeyConfig) => boolean = () => false,
   ) {
     this.apiKeys = new ApiKeys([], now);
@@ -55,20 +73,23 @@ export class Authenticator {
     await this.jwtVerifier?.prepare();
   }
 
-  /** Returns a promise only for a token that is not cached. Throws or rejects with an AuthenticationError. */
-  authenticate(headers: { readonly authorization?: string | undefined }): Principal | Promise<Principal> {
+  /**
+   * Returns a promise only for a token that is not cached. Throws or rejects with an AuthenticationError. `addressOf` returns
+   * the address of the client, for the log.
+   */
+  authenticate(headers: Credentials, addressOf?: () => string): Principal | Promise<Principal> {
     if (!this.isRequired) return ANONYMOUS;
-    const token = this.tokenIn(headers.authorization);
+    const token = this.tokenIn(headers.authorization, addressOf);
     const digest = hash('sha256', token, 'hex');
     try {
       const principal = this.apiKeys.find(digest) ?? this.jwtVerifier?.cached(digest);
       if (principal) return principal;
       if (!this.jwtVerifier || !isJwt(token)) throw new TokenError('invalid', 'no such key');
     } catch (error) {
-      throw this.recordRefusal(error, digest);
+      throw this.recordRefusal(error, addressOf, digest);
     }
     return this.jwtVerifier.verify(token, digest).catch((error: unknown) => {
-      throw this.recordRefusal(error, digest);
+      throw this.recordRefusal(error, addressOf, digest);
     });
   }
 
@@ -100,40 +121,52 @@ export class Authenticator {
     return this.jwtVerifier.restorePrincipal({ id, grants: grants === '*' ? '*' : new Set(grants) }, until);
   }
 
-  private tokenIn(authorization: string | undefined): string {
+  private tokenIn(authorization: string | undefined, addressOf: (() => string) | undefined): string {
     const bearer = readBearerToken(authorization);
     switch (bearer.kind) {
       case 'token':
         return bearer.token;
       case 'none':
-        this.onFailure('missing');
+        this.observer.countAuthFailure('missing');
         throw new AuthenticationError(
           'unauthorized',
           'Unauthorized: a bearer token is required',
           challenge(this.jwt),
         );
       case 'malformed': {
-        this.onFailure('malformed');
+        this.observer.countAuthFailure('malformed');
         const description = 'The Authorization header must be Bearer and one token';
+        this.logRefusal(description, addressOf);
         const bearerError = { error: 'invalid_request', description } as const;
         throw new AuthenticationError('bad-request', description, challenge(this.jwt, bearerError));
       }
       default: // too-long
-        throw this.recordRefusal(new TokenError('invalid', 'the token is too long'));
+        throw this.recordRefusal(new TokenError('invalid', 'the token is too long'), addressOf);
     }
   }
 
   /** Counts and logs the reason. Returns the error for the client, which contains only the kind of the reason. */
-  private recordRefusal(error: unknown, digest?: string): unknown {
+  private recordRefusal(error: unknown, addressOf?: () => string, digest?: string): unknown {
     if (!(error instanceof TokenError)) return error;
-    this.onFailure(error.kind);
+    this.observer.countAuthFailure(error.kind);
+    this.logRefusal(error.message, addressOf, digest);
+    return authenticationErrorFor(error, this.jwt);
+  }
+
+  private logRefusal(reason: string, addressOf?: () => string, digest?: string): void {
+    const suppressed = this.refusals.take();
+    if (suppressed === undefined) {
+      this.observer.countSuppressedLine('refused-credentials');
+      return;
+    }
     this.logger.warn({
       message: 'token refused',
-      reason: error.message,
+      reason,
+      address: addressOf?.(),
       issuer: this.jwt?.issuer,
       digest: digest?.slice(0, LOGGED_DIGEST_LENGTH),
+      ...(suppressed > 0 && { suppressed }),
     });
-    return authenticationErrorFor(error, this.jwt);
   }
 }
 

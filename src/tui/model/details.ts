@@ -225,6 +225,8 @@ function describeSubscription(item: Item<'subscription'>, model: Model, page: De
   page.field('project', session.project);
   page.field('protocol', session.protocolVersion);
   page.field('connected', `${formatAge(session.opened, model.now)} ago`);
+  for (const { method, entries } of session.unfinishedLists)
+    page.field('unread pages', `${method}, only ${formatCount(entries)} entries were read`, 'bad');
 }
 
 /** Fields that are shown elsewhere in the pane. Callers need not remove them from `rest`. */

@@ -1,0 +1,66 @@
+import type { ListPage } from '../core/catalog/list-page.js';
+
+/** Without a request for the next page for so long, a client has stopped reading the list. */
+const NEXT_PAGE_WAIT_MS = 10_000;
+
+interface ListRead {
+  /** Entries on the pages so far. */
+  entries: number;
+  servedAt: number;
+  /** Whether the client has stopped reading before the last page. */
+  isAbandoned: boolean;
+}
+
+/** A list that the client has not read to its end. */
+export interface UnfinishedList {
+  /** The MCP method of the list. */
+  readonly method: string;
+  /** Entries that the client has read. */
+  readonly entries: number;
+}
+
+/** Finds the lists that one client does not read to their end. Some clients request only the first page. */
+export class ListReads {
+  /** By method: the latest read of the list that has not reached the last page. */
+  private readonly reads = new Map<string, ListRead>();
+
+  constructor(private readonly onAbandoned: (list: UnfinishedList) => void) {}
+
+  pageServed(method: string, { size, isFirst, hasMore }: ListPage, now = performance.now()): void {
+    const read = this.reads.get(method);
+    if (isFirst && read) this.abandon(method, read);
+    if (!hasMore) {
+      this.reads.delete(method);
+      return;
+    }
+    const continued = isFirst ? undefined : read;
+    this.reads.set(method, {
+      entries: (continued?.entries ?? 0) + size,
+      servedAt: now,
+      isAbandoned: continued?.isAbandoned ?? false,
+    });
+  }
+
+  /** Called periodically. */
+  checkNextPages(now = performance.now()): void {
+    for (const [method, read] of this.reads)
+      if (now - read.servedAt >= NEXT_PAGE_WAIT_MS) this.abandon(method, read);
+  }
+
+  close(): void {
+    for (const [method, read] of this.reads) this.abandon(method, read);
+  }
+
+  get unfinished(): UnfinishedList[] {
+    return [...this.reads].flatMap(([method, { entries, isAbandoned }]) =>
+      isAbandoned ? { method, entries } : [],
+    );
+  }
+
+  /** Counts a read once, also if the client continues it later. */
+  private abandon(method: string, read: ListRead): void {
+    if (read.isAbandoned) return;
+    read.isAbandoned = true;
+    this.onAbandoned({ method, entries: read.entries });
+  }
+}

@@ -1,0 +1,36 @@
+import { styleText } from 'node:util';
+import { printable, printableLines } from './client/printable.js';
+import type { LogLevel } from './config/log-settings.js';
+
+const STYLES = { debug: 'dim', info: 'green', warn: 'yellow', error: 'red' } as const;
+/** Members that are written before the others, without their names. */
+const HEAD = ['time', 'level', 'context', 'message'];
+/** Members of several lines, which are written below the line. */
+const BELOW = ['stack', 'cause', 'stderr'];
+
+/** A log entry as a line for people: time, level, context, message, and the other members as `name=value`. */
+export function textLogLine(entry: Readonly<Record<string, unknown>>, hasColours: boolean): string {
+  const { time, level, context, message } = entry as Record<string, string>;
+  const label = (level ?? '').toUpperCase().padEnd(5);
+  const members = Object.entries(entry).filter(([name]) => !HEAD.includes(name));
+  const parts = [
+    (time ?? '').slice(11, 23),
+    hasColours ? styleText(STYLES[level as LogLevel] ?? 'reset', label, { validateStream: false }) : label,
+    ...(context === undefined ? [] : [`${printable(context)}:`]),
+    printable(message ?? ''),
+    ...members.filter((member) => !isBelow(member)).map(([name, value]) => `${name}=${valueText(value)}`),
+  ];
+  const below = members.filter(isBelow).flatMap(([, value]) => linesOf(value));
+  return [parts.join(' '), ...below.map((line) => `    ${line}`)].join('\n');
+}
+
+const isBelow = ([name, value]: readonly [string, unknown]): boolean =>
+  BELOW.includes(name) && (Array.isArray(value) || String(value).includes('\n'));
+
+function valueText(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return printable(/^[^\s"=]+$/.test(text) ? text : JSON.stringify(text));
+}
+
+const linesOf = (value: unknown): string[] =>
+  (Array.isArray(value) ? value.map(String) : [String(value)]).flatMap(printableLines);
