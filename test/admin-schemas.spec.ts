@@ -30,11 +30,13 @@ const MEMBERS: Readonly<Record<string, string>> = {
   ResourceTemplates: 'nextCursor?: string, resourceTemplates: ResourceTemplate[], total: integer',
   Resources: 'nextCursor?: string, resources: Resource[], total: integer',
   Server:
-    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, counts: ServerCounts, decisions?: Decision[], enabled: boolean, id: string, inFlight: integer, notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
+    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, counts: ServerCounts, decisions?: Decision[], downSince?: date-time, enabled: boolean, id: string, inFlight: integer, nextAttempt?: date-time, notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
   ServerCounts:
     'disabledTools: integer, prompts: integer, resources: integer, templates: integer, tools: integer',
   ServerDetail:
-    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, counts: ServerCounts, decisions?: Decision[], definition: ServerDefinition, enabled: boolean, id: string, inFlight: integer, missingCapabilities?: string[], notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
+    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, counts: ServerCounts, decisions?: Decision[], definition: ServerDefinition, downSince?: date-time, enabled: boolean, id: string, inFlight: integer, lastFailure?: ServerFailure, missingCapabilities?: string[], nextAttempt?: date-time, notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
+  ServerFailure:
+    'cause: unauthorized|not-found|unresponsive|unreachable|crashed, reason: string, stderr: string[], time: date-time',
   ServerInfo: 'name: string, version: string',
   ServerTool:
     'decision?: Decision, definition?: object, description?: string, enabled: boolean, name?: string, origin: config|admin, own: string, ownName: string, title?: string',

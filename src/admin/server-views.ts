@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { BackendStatus } from '../backends/backend-status.js';
 import { Backends } from '../backends/backends.service.js';
 import { DesiredServers, type DesiredServer } from '../backends/desired-servers.js';
+import type { LastFailure } from '../backends/lifecycle/server-connection.js';
+import { failureCauseOf } from '../backends/link/failure-cause.js';
 import { UNSHARED_CAPABILITIES } from '../backends/link/link-factory.js';
 import { DecisionReview } from '../decisions/decision-review.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
@@ -10,7 +12,7 @@ import type { JsonObject } from '../lib/json-text/json-value.js';
 import { Registry } from '../registry/registry.service.js';
 import { notFound } from './admin-problem.js';
 import type { AdminRole } from './admin-tokens.js';
-import type { ServerDetailDto, ServerDto, ServerToolDto } from './dto/server.dto.js';
+import type { ServerDetailDto, ServerDto, ServerFailureDto, ServerToolDto } from './dto/server.dto.js';
 import { EntityTags } from './entity-tags.js';
 import { MASK } from './restore-args.js';
 import { SecretRedactor } from './secret-redactor.js';
@@ -77,10 +79,12 @@ export class ServerViews {
   }
 
   detail(server: DesiredServer, role: AdminRole): ServerDetailDto {
+    const status = this.backends.find(server.id)?.status();
     return Object.assign(this.summary(server), {
       definition: this.secrets.keepMasked(this.shownDefinition(server, role)),
       ...(server.config.isolation === 'session' ? {} : { missingCapabilities: [...UNSHARED_CAPABILITIES] }),
-      stderr: [...(this.backends.find(server.id)?.status().stderr ?? [])],
+      stderr: [...(status?.stderr ?? [])],
+      ...(status?.lastFailure && { lastFailure: failureOf(status.lastFailure) }),
       tools: this.tools(server),
     });
   }
@@ -135,7 +139,7 @@ const DISABLED_STATUS = {
 
 function statusOf(status: BackendStatus) {
   const { state, cause, reason, since, attempts, restarts, calls, inFlight, waiting, pid, facts } = status;
-  const { notificationStream, updates } = status;
+  const { notificationStream, updates, downSince, nextAttemptAt } = status;
   return {
     state,
     since: new Date(since).toISOString(),
@@ -144,6 +148,8 @@ function statusOf(status: BackendStatus) {
     calls,
     inFlight,
     waiting,
+    ...(downSince === undefined ? {} : { downSince: new Date(downSince).toISOString() }),
+    ...(nextAttemptAt === undefined ? {} : { nextAttempt: new Date(nextAttemptAt).toISOString() }),
     ...(cause && { cause }),
     ...(reason === undefined ? {} : { reason }),
     ...(pid === undefined ? {} : { pid }),
@@ -152,6 +158,13 @@ function statusOf(status: BackendStatus) {
     ...(updates && { updates }),
   };
 }
+
+const failureOf = ({ at, error, stderr }: LastFailure): ServerFailureDto => ({
+  time: new Date(at).toISOString(),
+  cause: failureCauseOf(error),
+  reason: error.message,
+  stderr: [...stderr],
+});
 
 function titleAndDescription({ title, description }: JsonObject): { title?: string; description?: string } {
   return {

@@ -1,7 +1,7 @@
 import type { ServerConfig } from '../config/servers-config.js';
 import type { CallGate } from './call-gate.js';
 import type { ConnectionState } from './lifecycle/connection-state.js';
-import type { ServerConnection } from './lifecycle/server-connection.js';
+import type { LastFailure, ServerConnection } from './lifecycle/server-connection.js';
 import { causeOf } from './lifecycle/unavailability.js';
 import type { FailureCause } from './link/failure-cause.js';
 import { ConnectError, type NotificationStreamStatus, type ServerFacts } from './link/link.js';
@@ -20,6 +20,12 @@ export interface BackendStatus {
   readonly failedLists: number;
   /** When the state was entered, in milliseconds since the epoch. */
   readonly since: number;
+  /** When the first failure since the last ready state occurred. */
+  readonly downSince: number | undefined;
+  /** When the next attempt to connect begins; undefined while none is scheduled. */
+  readonly nextAttemptAt: number | undefined;
+  /** The last lost link or failed attempt, also while the server is ready again. */
+  readonly lastFailure: LastFailure | undefined;
   /** Attempts to connect since the last ready state. */
   readonly attempts: number;
   /** How many processes were started after the first; without a process, how many links were opened after the first. */
@@ -51,9 +57,10 @@ interface StatusParts extends Pick<BackendStatus, 'id' | 'calls'> {
 
 export function backendStatus(parts: StatusParts): BackendStatus {
   const { id, calls, gate, connection, failures, settings, lastStderr } = parts;
-  const { link, restarts, status } = connection;
-  const { state, cause, since, attempts } = status;
-  const reason = state === 'ready' ? failures.reason : cause?.message;
+  const { link, restarts, status, lastFailure, connectingMs } = connection;
+  const { state, cause, since, downSince, nextAttemptAt, attempts } = status;
+  const failure = waitingText(connectingMs, cause) ?? cause?.message;
+  const reason = state === 'ready' ? failures.reason : failure;
   const { subscribe, watch } = settings;
   return {
     id,
@@ -62,6 +69,9 @@ export function backendStatus(parts: StatusParts): BackendStatus {
     reason: state === 'unresponsive' ? undefined : reason,
     failedLists: failures.size,
     since,
+    downSince,
+    nextAttemptAt,
+    lastFailure,
     attempts,
     restarts,
     calls,
@@ -73,4 +83,14 @@ export function backendStatus(parts: StatusParts): BackendStatus {
     updates: link?.facts.capabilities.resources && updateSourceOf(link, subscribe, watch.pollMs),
     stderr: link?.stderrTail() ?? (cause instanceof ConnectError ? cause.stderr : lastStderr),
   };
+}
+
+/** Most servers answer to initialize sooner. */
+const MIN_WAITING_MS = 1000;
+
+/** While the server has been connecting for a second or longer, and why the attempt before failed. */
+function waitingText(connectingMs = 0, cause: Error | undefined): string | undefined {
+  if (connectingMs < MIN_WAITING_MS) return undefined;
+  const before = cause ? `; before: ${cause.message}` : '';
+  return `waiting ${Math.floor(connectingMs / 1000)} s for initialize${before}`;
 }

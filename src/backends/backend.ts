@@ -195,6 +195,12 @@ export class Backend {
     this.sessions?.applyLogLevel();
   }
 
+  /** The process groups of the server; none if it is not a stdio server, or not running. */
+  get pids(): number[] {
+    const pid = this.connection.link?.pid;
+    return [...(pid === undefined ? [] : [pid]), ...(this.sessions?.pids ?? [])];
+  }
+
   status(): BackendStatus {
     const { id, calls, gate, connection, settings, lastStderr } = this;
     return backendStatus({ id, calls, gate, connection, settings, lastStderr, failures: this.sync.failures });

@@ -28,6 +28,8 @@ interface BackendParts {
 export class IsolatedSessions {
   private readonly links: SessionLinks;
   private readonly syncs: SessionSyncs;
+  /** The process groups of open links. */
+  readonly pids = new Set<number>();
 
   constructor(
     connect: LinkFactory,
@@ -98,6 +100,11 @@ export class IsolatedSessions {
     this.backend.log.apply(link);
     link.onNotification((notification) => this.handleNotification(notification, owner));
     this.syncs.attach(link, owner);
+    const { pid } = link;
+    if (pid !== undefined) {
+      this.pids.add(pid);
+      void link.closed.then(() => this.pids.delete(pid));
+    }
     this.backend.events.sessionLinkOpened(link, owner);
   }
 

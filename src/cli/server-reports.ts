@@ -74,7 +74,9 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['reason', isReady ? undefined : reason],
     ['transport', transport],
     ['since', since],
+    ['down since', isReady ? undefined : server.downSince],
     ['attempts', isReady ? undefined : String(server.attempts)],
+    ['next attempt', server.nextAttempt],
     ['restarts', String(restarts)],
     ['process', pid === undefined ? undefined : String(pid)],
     ['software', serverInfo && `${serverInfo.name} ${serverInfo.version}`],
@@ -96,6 +98,19 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     if (value !== undefined) out.line(`  ${name.padEnd(14)}  ${printable(value)}`);
   if (server.stderr.length > 0) out.line(out.paint('bold', 'latest stderr output'));
   for (const line of server.stderr.flatMap(printableLines)) out.line(`  ${line}`);
+  if (server.lastFailure) printFailure(server.lastFailure, isReady, out);
+}
+
+/** While the server is down, its reason and stderr are shown above. */
+function printFailure(
+  { time, cause, reason, stderr }: NonNullable<ServerDetail['lastFailure']>,
+  isReady: boolean,
+  out: Output,
+): void {
+  if (!isReady) return;
+  out.line(out.paint('bold', 'last failure'));
+  out.line(`  ${time}  ${cause}: ${printable(reason)}`);
+  for (const line of stderr.flatMap(printableLines)) out.line(`  ${line}`);
 }
 
 const PAST_TENSE: Readonly<Record<ServerAction, string>> = {

@@ -60,6 +60,10 @@ export async function showSession(id: string, options: GatewayOptions): Promise<
       session.streams === 0 ? 'none: the client gets no notifications' : formatCount(session.streams),
     ],
     ['subscriptions', formatCount(session.subscriptions)],
+    ...session.unfinishedLists.map(({ method, entries }): [string, string] => [
+      'unread pages',
+      `${method}: only ${formatCount(entries)} entries were read`,
+    ]),
   ];
   out.line(out.paint('bold', printable(session.id)));
   for (const [name, value] of fields)

@@ -41,6 +41,11 @@ export interface components {
              * @default 60000
              */
             readonly timeoutMs?: number;
+            /**
+             * @description Timeout of a connection in milliseconds, from its start to the answer of the server to initialize. It is long enough for package runners such as npx, which download packages at the first start.
+             * @default 60000
+             */
+            readonly connectTimeoutMs?: number;
             /** @description Disabled and exclusive tools of this server. */
             readonly tools?: {
                 /**
@@ -138,6 +143,11 @@ export interface components {
              * @default 60000
              */
             readonly timeoutMs?: number;
+            /**
+             * @description Timeout of a connection in milliseconds, from its start to the answer of the server to initialize. It is long enough for package runners such as npx, which download packages at the first start.
+             * @default 60000
+             */
+            readonly connectTimeoutMs?: number;
             /** @description Disabled and exclusive tools of this server. */
             readonly tools?: {
                 /**
@@ -424,6 +434,16 @@ export interface components {
              * @description When the server entered this state. Absent while it is disabled.
              */
             readonly since?: string;
+            /**
+             * Format: date-time
+             * @description When the first failure since the server was last ready occurred. Absent while there is none.
+             */
+            readonly downSince?: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt to connect begins. Absent while none is scheduled.
+             */
+            readonly nextAttempt?: string;
             /** @enum {string} */
             readonly transport: "stdio" | "http" | "sse";
             /**
@@ -464,6 +484,15 @@ export interface components {
         readonly Servers: {
             readonly servers: readonly components["schemas"]["Server"][];
         };
+        readonly ServerFailure: {
+            /** Format: date-time */
+            readonly time: string;
+            /** @enum {string} */
+            readonly cause: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
+            readonly reason: string;
+            /** @description The last lines that the process of a stdio server wrote to stderr before. */
+            readonly stderr: readonly string[];
+        };
         readonly ServerTool: {
             /** @description The server's own name of the tool. */
             readonly ownName: string;
@@ -496,6 +525,8 @@ export interface components {
             readonly missingCapabilities?: readonly string[];
             /** @description The last lines that a stdio server wrote to stderr. */
             readonly stderr: readonly string[];
+            /** @description Kept while the server is ready again. Absent before the first failure since the server was enabled. */
+            readonly lastFailure?: components["schemas"]["ServerFailure"];
             readonly tools: readonly components["schemas"]["ServerTool"][];
             readonly id: string;
             readonly enabled: boolean;
@@ -513,6 +544,16 @@ export interface components {
              * @description When the server entered this state. Absent while it is disabled.
              */
             readonly since?: string;
+            /**
+             * Format: date-time
+             * @description When the first failure since the server was last ready occurred. Absent while there is none.
+             */
+            readonly downSince?: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt to connect begins. Absent while none is scheduled.
+             */
+            readonly nextAttempt?: string;
             /** @enum {string} */
             readonly transport: "stdio" | "http" | "sse";
             /**
@@ -559,6 +600,8 @@ export interface components {
             readonly missingCapabilities?: readonly string[];
             /** @description The last lines that a stdio server wrote to stderr. */
             readonly stderr: readonly string[];
+            /** @description Kept while the server is ready again. Absent before the first failure since the server was enabled. */
+            readonly lastFailure?: components["schemas"]["ServerFailure"];
             readonly tools: readonly components["schemas"]["ServerTool"][];
             readonly id: string;
             readonly enabled: boolean;
@@ -576,6 +619,16 @@ export interface components {
              * @description When the server entered this state. Absent while it is disabled.
              */
             readonly since?: string;
+            /**
+             * Format: date-time
+             * @description When the first failure since the server was last ready occurred. Absent while there is none.
+             */
+            readonly downSince?: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt to connect begins. Absent while none is scheduled.
+             */
+            readonly nextAttempt?: string;
             /** @enum {string} */
             readonly transport: "stdio" | "http" | "sse";
             /**
@@ -620,6 +673,12 @@ export interface components {
             readonly name: string;
             readonly version: string;
         };
+        readonly UnfinishedList: {
+            /** @description The MCP method of the list. */
+            readonly method: string;
+            /** @description Entries that the client has read. */
+            readonly entries: number;
+        };
         readonly Session: {
             /** @description The first 16 digits of the session id's hash. The session id itself is a secret. */
             readonly id: string;
@@ -636,6 +695,8 @@ export interface components {
             readonly streams: number;
             /** @description Whether the client has its event stream open. Without it, notifications wait in a bounded queue. */
             readonly hasStream: boolean;
+            /** @description Lists of which the client stopped requesting pages before the last one. */
+            readonly unfinishedLists: readonly components["schemas"]["UnfinishedList"][];
         };
         readonly Sessions: {
             readonly sessions: readonly components["schemas"]["Session"][];
@@ -668,6 +729,8 @@ export interface components {
             readonly streams: number;
             /** @description Whether the client has its event stream open. Without it, notifications wait in a bounded queue. */
             readonly hasStream: boolean;
+            /** @description Lists of which the client stopped requesting pages before the last one. */
+            readonly unfinishedLists: readonly components["schemas"]["UnfinishedList"][];
         };
         readonly ServerTotals: {
             readonly total: number;

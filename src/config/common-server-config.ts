@@ -91,6 +91,14 @@ export abstract class CommonServerConfig {
   )
   readonly timeoutMs: number = 60_000;
 
+  @Integer(
+    100,
+    3_600_000,
+    'Timeout of a connection in milliseconds, from its start to the answer of the server to initialize. It is long enough for ' +
+      'package runners such as npx, which download packages at the first start.',
+  )
+  readonly connectTimeoutMs: number = 60_000;
+
   @Section(ServerTools, 'Disabled and exclusive tools of this server.')
   readonly tools: ServerTools = new ServerTools();
 

@@ -40,6 +40,7 @@ describe('mcpServers', () => {
       subscribe: 'announced',
       refreshMs: 60000,
       timeoutMs: 60000,
+      connectTimeoutMs: 60000,
       tools: { disabled: [], exclusive: [] },
       isolation: 'shared',
       watch: { coalesceMs: 0 },
@@ -49,7 +50,7 @@ describe('mcpServers', () => {
 
   it('accept every key', () => {
     const common =
-      'enabled: false, concurrency: 1, queue: 0, timeoutMs: 1, isolation: session, era: 2025, subscribe: try, refreshMs: 1000';
+      'enabled: false, concurrency: 1, queue: 0, timeoutMs: 1, connectTimeoutMs: 100, isolation: session, era: 2025, subscribe: try, refreshMs: 1000';
     const sections =
       'tools: { disabled: [x], exclusive: [y] }, watch: { pollMs: 100, coalesceMs: 5 }, naming: { tools: never }';
     expect(
@@ -64,6 +65,7 @@ describe('mcpServers', () => {
       concurrency: 1,
       queue: 0,
       timeoutMs: 1,
+      connectTimeoutMs: 100,
       era: '2025',
       subscribe: 'try',
       refreshMs: 1000,

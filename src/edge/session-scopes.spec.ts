@@ -41,11 +41,8 @@ class Harness {
   constructor(private content: object) {
     this.live = liveConfig({ mcpServers, ...content });
     this.projects = new Projects(this.live, this.decisions);
-    this.authenticator = new Authenticator(
-      this.live.current.auth,
-      this.clock.now,
-      () => {},
-      (each) => isRevokedKey(each, this.decisions.current),
+    this.authenticator = new Authenticator(this.live.current.auth, this.clock.now, undefined, (each) =>
+      isRevokedKey(each, this.decisions.current),
     );
     this.sessions.onInterval = (listener) => (this.runInterval = listener);
     const registry = new Registry(new Naming());

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import { MemoryQuotas } from '../state/memory-quotas.js';
@@ -38,6 +38,7 @@ export class Sessions implements OnModuleInit {
    */
   waitUntilPersisted: () => Promise<void> = () => Promise.resolve();
   private readonly unread = new UnreadByPrincipal();
+  private readonly logger = new Logger('Sessions');
   private readonly openListeners = new ListenerSet<[session: Session]>();
   private readonly quota: SessionQuota;
 

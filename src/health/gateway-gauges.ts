@@ -92,12 +92,28 @@ export class GatewayGauges implements OnModuleInit {
     this.metrics.expose(
       {
         type: 'gauge',
+        name: 'gatehouse_backend_failure_cause',
+        help: 'Always 1: why the server is not connected.',
+        labelNames: ['server_id', 'cause'],
+      },
+      () => this.causeReadings(),
+    );
+    this.metrics.expose(
+      {
+        type: 'gauge',
         name: 'gatehouse_backend_state',
         help: 'Connection state of the server: 1 for the current state, 0 for the others.',
         labelNames: ['server_id', 'state'],
       },
       () => this.stateReadings(),
     );
+  }
+
+  private *causeReadings(): Reading {
+    for (const backend of this.backends.all()) {
+      const { id, state, cause } = backend.status();
+      if (state !== 'ready' && cause) yield [{ server_id: id, cause }, 1];
+    }
   }
 
   private exposePerServer(

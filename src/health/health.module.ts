@@ -8,6 +8,7 @@ import { EventLoopDelay } from './event-loop-delay.js';
 import { HealthController } from './health.controller.js';
 import { HealthIndicators } from './health-indicators.js';
 import { GatewayGauges } from './gateway-gauges.js';
+import { ProcessUsage } from './process-usage.js';
 import { RequiredServers } from './required-servers.js';
 import { StartupProgress } from './startup-progress.js';
 
@@ -20,6 +21,13 @@ import { StartupProgress } from './startup-progress.js';
     EdgeModule,
   ],
   controllers: [HealthController],
-  providers: [EventLoopDelay, HealthIndicators, GatewayGauges, RequiredServers, StartupProgress],
+  providers: [
+    EventLoopDelay,
+    HealthIndicators,
+    GatewayGauges,
+    ProcessUsage,
+    RequiredServers,
+    StartupProgress,
+  ],
 })
 export class HealthModule {}

@@ -156,23 +156,25 @@ export class Metrics {
   }
 
   /** Calls `read` at every scrape and exposes exactly the values that it returns. */
-  expose({ type, ...family }: Family, read: () => Reading): void {
+  expose({ type, ...family }: Family, read: () => Reading | Promise<Reading>): void {
     const metric =
       type === 'gauge'
         ? new Gauge({
             ...family,
             registers: [],
-            collect() {
+            async collect() {
+              const readings = await read();
               this.reset();
-              for (const [labels, value] of read()) this.set(labels, value);
+              for (const [labels, value] of readings) this.set(labels, value);
             },
           })
         : new Counter({
             ...family,
             registers: [],
-            collect() {
+            async collect() {
+              const readings = await read();
               this.reset();
-              for (const [labels, value] of read()) this.inc(labels, value);
+              for (const [labels, value] of readings) this.inc(labels, value);
             },
           });
     this.registry.registerMetric(metric);

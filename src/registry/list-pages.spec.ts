@@ -5,8 +5,7 @@ import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import type { ResourceDirectory } from '../core/resources/resource-directory.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
-import type { Paged } from '../core/catalog/list-page.js';
-import { SharedJson, type JsonText } from '../lib/json-text/json-text.js';
+import { buildPage, type Paged } from '../core/catalog/list-page.js';
 import { ListPages } from './list-pages.js';
 
 const newTable = () => tableOf(offer('a', 'always', 'x', 'y', 'z'), offer('b', 'always', 'x'));
@@ -14,9 +13,6 @@ const table = newTable();
 const pagesOf = (pageSize: number): ListPages =>
   new ListPages(Object.assign(new Limits(), { pageSize }), new RandomCursorKey());
 const pages = pagesOf(2);
-
-/** Short lists are sorted before the call returns. */
-const parsed = (page: JsonText | Promise<JsonText>): unknown => JSON.parse((page as JsonText).text);
 
 interface Page {
   readonly tools: readonly { readonly name: string }[];
@@ -91,9 +87,9 @@ describe('ListPages of a list that is not sorted yet', () => {
     let isSorted = false;
     const list: Paged = {
       prepare: () => (isSorted ? undefined : Promise.resolve().then(() => (isSorted = true))),
-      page: () => new SharedJson(JSON.stringify({ isSorted })),
+      page: (request) => buildPage(request, isSorted ? [{ key: 'a', text: '{}' }] : []),
     };
-    expect((await pages.page('tools', list, EVERYTHING, undefined)).text).toBe('{"isSorted":true}');
+    expect((await pages.page('tools', list, EVERYTHING, undefined)).text).toBe('{"tools":[{}]}');
   });
 });
 

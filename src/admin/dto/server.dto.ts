@@ -51,6 +51,14 @@ export class ServerDto {
   @IsISO8601()
   readonly since?: string;
 
+  /** When the first failure since the server was last ready occurred. Absent while there is none. */
+  @IsISO8601()
+  readonly downSince?: string;
+
+  /** When the next attempt to connect begins. Absent while none is scheduled. */
+  @IsISO8601()
+  readonly nextAttempt?: string;
+
   readonly transport: 'stdio' | 'http' | 'sse';
 
   /** Where the definition comes from: the configuration file or the admin API. */
@@ -111,6 +119,19 @@ export class ServerDto {
   readonly counts: ServerCountsDto;
 }
 
+/** A lost connection or a failed attempt to connect. */
+export class ServerFailureDto {
+  @IsISO8601()
+  readonly time: string;
+
+  readonly cause: 'unauthorized' | 'not-found' | 'unreachable' | 'crashed' | 'unresponsive';
+
+  readonly reason: string;
+
+  /** The last lines that the process of a stdio server wrote to stderr before. */
+  readonly stderr: string[];
+}
+
 export class ServersDto {
   readonly servers: ServerDto[];
 }
@@ -164,6 +185,9 @@ export class ServerDetailDto extends ServerDto {
 
   /** The last lines that a stdio server wrote to stderr. */
   readonly stderr: string[];
+
+  /** Kept while the server is ready again. Absent before the first failure since the server was enabled. */
+  readonly lastFailure?: ServerFailureDto;
 
   readonly tools: ServerToolDto[];
 }

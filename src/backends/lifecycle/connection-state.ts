@@ -19,6 +19,8 @@ export interface ConnectionStatus {
   readonly cause: Error | undefined;
   /** When the state was entered. */
   readonly since: number;
+  /** When the first failure since the last ready state occurred; undefined if there is none. */
+  readonly downSince: number | undefined;
   /** Attempts since the last ready state, the current one included. */
   readonly attempts: number;
   /** Failed attempts and lost links since the last stable link: the exponent of the backoff. */
@@ -94,6 +96,7 @@ export const initialStatus = (now: number, kind: ServerKind): ConnectionStatus =
   kind,
   cause: undefined,
   since: now,
+  downSince: undefined,
   attempts: 0,
   retries: 0,
   nextAttemptAt: undefined,
@@ -119,6 +122,7 @@ const open: Transition = (status, { now }) => ({
   state: 'ready',
   cause: undefined,
   since: now,
+  downSince: undefined,
   attempts: 0,
   openedAt: now,
   timeouts: 0,
@@ -138,6 +142,7 @@ const retry: Transition = (status, { now, random }, cause) => {
     ...initialStatus(now, kind),
     state: isCrashLoop ? 'crash-loop' : 'retrying',
     cause,
+    downSince: status.downSince ?? now,
     attempts: status.attempts,
     retries: isImmediate ? retries : retries + 1,
     nextAttemptAt: now + idleMs,
@@ -173,6 +178,7 @@ const recover: Transition = (status, { now }) => ({
   state: 'ready',
   cause: undefined,
   since: now,
+  downSince: undefined,
   timeouts: 0,
   unansweredProbes: 0,
 });
@@ -180,6 +186,7 @@ const recover: Transition = (status, { now }) => ({
 const reconnect: Transition = (status, { now }) => ({
   ...initialStatus(status.state === 'connecting' ? status.since : now, status.kind),
   state: 'connecting',
+  downSince: status.downSince,
   attempts: 1,
   cause: status.state === 'unresponsive' ? undefined : status.cause,
 });
@@ -229,7 +236,8 @@ function unresponsiveIfSilent(status: ConnectionStatus, now: number): Connection
   const { state, timeouts, unansweredProbes } = status;
   const isSilent = timeouts >= UNRESPONSIVE_TIMEOUTS && unansweredProbes >= UNRESPONSIVE_PROBES;
   if (state === 'unresponsive' || !isSilent) return status;
-  return { ...status, state: 'unresponsive', cause: new Error('it does not answer'), since: now };
+  const cause = new Error('it does not answer');
+  return { ...status, state: 'unresponsive', cause, since: now, downSince: status.downSince ?? now };
 }
 
 function failsOften(failures: readonly number[], now: number): boolean {

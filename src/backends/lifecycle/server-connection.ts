@@ -1,7 +1,7 @@
 import { RemoteError, type GatewayError } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { isSessionExpired, isTimeout, toCallError } from '../link/link-errors.js';
-import type { Link, LinkRequest } from '../link/link.js';
+import { ConnectError, type Link, type LinkRequest } from '../link/link.js';
 import { TransportError } from '../link/transport.js';
 import { waitForLink } from '../link/wait-for-link.js';
 import {
@@ -28,6 +28,18 @@ interface ConnectionObserver {
   /** The server answered a request of a client with an error. */
   refused?(request: LinkRequest, error: RemoteError): void;
 }
+
+/** The last lost link or failed attempt. It is kept when a link is open again. */
+export interface LastFailure {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly error: Error;
+  /** The last lines of the process on stderr. */
+  readonly stderr: readonly string[];
+}
+
+/** Lines of stderr that are kept with a failure. */
+const MAX_FAILURE_LINES = 20;
 
 interface ConnectionOptions {
   readonly kind?: ServerKind;
@@ -56,6 +68,7 @@ export class ServerConnection {
   /** While true, the end of the current link or attempt does not count as a failure; the next attempt begins at once. */
   private isReconnectRequested = false;
   private readonly waiters = new LinkWaiters();
+  private failure: LastFailure | undefined;
 
   constructor(
     private readonly server: string,
@@ -79,6 +92,16 @@ export class ServerConnection {
 
   get restarts(): number {
     return this.starter.restarts;
+  }
+
+  /** How long the server has been connecting; undefined while it is not, or waits until others have started. */
+  get connectingMs(): number | undefined {
+    return this.starter.runningMs;
+  }
+
+  /** Undefined before the first failure. */
+  get lastFailure(): LastFailure | undefined {
+    return this.failure;
   }
 
   /** The error with which a call fails now; undefined when the server is ready or calls wait for a new session. */
@@ -195,7 +218,8 @@ export class ServerConnection {
       // Calls wait for a new session, which costs the server little.
       link = await this.starter.open(this.stopping.signal, isReinitializing(this.currentStatus));
     } catch (error) {
-      this.recordFailure({ type: 'failed', cause: error as Error });
+      const stderr = error instanceof ConnectError ? error.stderr : [];
+      this.recordFailure({ type: 'failed', cause: error as Error }, stderr);
       return;
     }
     if (this.isStopping) return link.close();
@@ -205,7 +229,7 @@ export class ServerConnection {
     this.probe.stop();
     this.observer.lost(link, cause);
     this.closing = link.close();
-    this.recordFailure({ type: 'lost', cause });
+    this.recordFailure({ type: 'lost', cause }, link.stderrTail());
     // After an expired session, the old link may still receive responses while the next link is opened.
     if (!isSessionExpired(cause)) await this.closing;
   }
@@ -218,8 +242,13 @@ export class ServerConnection {
     this.waiters.resolve(link);
   }
 
-  private recordFailure(event: Extract<ConnectionEvent, { readonly cause: Error }>): void {
+  private recordFailure(
+    event: Extract<ConnectionEvent, { readonly cause: Error }>,
+    stderr: readonly string[],
+  ): void {
     if (this.isReconnectRequested || this.isStopping) return;
+    if (!isSessionExpired(event.cause))
+      this.failure = { at: Date.now(), error: event.cause, stderr: stderr.slice(-MAX_FAILURE_LINES) };
     this.dispatch(event);
     if (!isReinitializing(this.currentStatus)) this.waiters.reject(event.cause);
   }
@@ -236,7 +265,7 @@ export class ServerConnection {
     this.currentStatus = transition(previous, event, { now: Date.now(), random: Math.random() });
     const { state } = this.currentStatus;
     if (state === previous.state) return;
-    this.log.changed(this.currentStatus, previous.state);
+    this.log.changed(this.currentStatus, previous.state, this.failure?.stderr);
     this.observer.stateChanged();
   }
 

@@ -6,6 +6,7 @@ import type { StartSlots } from './start-slots.js';
 /** Opens links to one server, within the limit of servers that start at once, and counts the starts. */
 export class ServerStarter {
   private starts = 0;
+  private startedAt: number | undefined;
 
   constructor(
     private readonly connect: (signal: AbortSignal) => Promise<Link>,
@@ -18,12 +19,18 @@ export class ServerStarter {
     return Math.max(0, this.starts - 1);
   }
 
+  /** How long the current attempt has run; undefined while there is none, or it waits for a slot. */
+  get runningMs(): number | undefined {
+    return this.startedAt === undefined ? undefined : performance.now() - this.startedAt;
+  }
+
   /** An urgent link is opened without waiting for a slot. */
   open(signal: AbortSignal, isUrgent: boolean): Promise<Link> {
     return isUrgent ? this.start(signal) : this.slots.run(() => this.start(signal), signal);
   }
 
   private async start(signal: AbortSignal): Promise<Link> {
+    this.startedAt = performance.now();
     try {
       const link = await this.connect(signal);
       this.starts++;
@@ -32,6 +39,8 @@ export class ServerStarter {
       // A process that was started and failed to initialize counts as a start.
       if (this.kind === 'process' && !isSpawnError(error)) this.starts++;
       throw error;
+    } finally {
+      this.startedAt = undefined;
     }
   }
 }

@@ -2,24 +2,46 @@ import { Logger } from '@nestjs/common';
 import type { ConnectionState, ConnectionStatus } from './connection-state.js';
 import { causeOf } from './unavailability.js';
 
-/** Logs the connection state of one server. Attempts that fail like the one before are not logged again. */
+/** Lines of stderr in the line of a failure, and the length to which each is cut. */
+const MAX_LOGGED_LINES = 5;
+const MAX_LINE_LENGTH = 500;
+
+/**
+ * Logs the connection state of one server. An attempt that fails like the one before, with the same last line on stderr, is
+ * not logged again.
+ */
 export class StateLog {
   private readonly logger = new Logger('Backend');
   private logged = '';
 
   constructor(private readonly server: string) {}
 
-  changed(status: ConnectionStatus, previous: ConnectionState): void {
+  /** `stderr` are the last lines of the process whose failure changed the state. */
+  changed(status: ConnectionStatus, previous: ConnectionState, stderr: readonly string[] = []): void {
     const { server } = this;
     const { state, cause } = status;
-    const text = `${state} ${cause?.message}`;
+    const isFailure = state === 'retrying' || state === 'crash-loop';
+    const text = `${state} ${cause?.message} ${isFailure ? stderr.at(-1) : ''}`;
     if (state === 'connecting' || text === this.logged) return;
     this.logged = text;
     const entry = { message: `server is ${state}`, server, cause: causeOf(status), reason: cause?.message };
     if (state === 'unresponsive') this.logger.warn({ message: 'server does not answer', server });
     else if (previous === 'unresponsive' && state === 'ready')
       this.logger.log({ message: 'server answers again', server });
-    else if (state === 'retrying' || state === 'crash-loop') this.logger.warn(entry);
+    else if (isFailure) this.logger.warn({ ...entry, ...failureFields(status, stderr) });
     else this.logger.log(entry);
   }
+}
+
+function failureFields(
+  { since, downSince = since, attempts, nextAttemptAt = since }: ConnectionStatus,
+  stderr: readonly string[],
+): object {
+  const lines = stderr.slice(-MAX_LOGGED_LINES).map((line) => line.slice(0, MAX_LINE_LENGTH));
+  return {
+    downSince: new Date(downSince).toISOString(),
+    attempts,
+    nextAttemptInMs: Math.round(nextAttemptAt - since),
+    ...(lines.length > 0 && { stderr: lines }),
+  };
 }

@@ -14,9 +14,6 @@ import { SseTransport } from '../sse/sse-transport.js';
 import { StdioTransport } from '../stdio/stdio-transport.js';
 import { TransportError, type LinkTransport } from './transport.js';
 
-/** Long enough for package runners such as npx, which download packages at the first start. */
-const CONNECT_TIMEOUT_MS = 60_000;
-
 /** Connections for messages that do not pass the call gate: pings, notifications, cancellations, responses. */
 const SPARE_CONNECTIONS = 32;
 
@@ -76,7 +73,7 @@ export function createLinkFactory(
         ...hooks,
         owner,
         capabilities: owner ? withoutTasks(owner.capabilities) : SHARED_CAPABILITIES,
-        connectTimeoutMs: CONNECT_TIMEOUT_MS,
+        connectTimeoutMs: config.connectTimeoutMs,
         keepaliveIntervalMs: transport instanceof SseTransport ? SSE_KEEPALIVE_INTERVAL_MS : undefined,
         idlePingIntervalMs: config.type === 'stdio' ? undefined : config.keepAliveMs,
       },

@@ -205,7 +205,7 @@ describe('NameView.prepare', () => {
     // At least one step for 128 entries, when they are counted, named and sorted.
     expect(steps.length).toBeGreaterThan((3 * 4000) / 128 - 10);
     expect(prepare('one')).toBeUndefined();
-    expect(namesIn(pageOf(table, '', 2))).toEqual(['a__t0', 'a__t1']);
+    expect(namesIn(toolsPage(table, '', 2))).toEqual(['a__t0', 'a__t1']);
   });
 });
 

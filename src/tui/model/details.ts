@@ -1,3 +1,4 @@
+import type { ServerDetail } from '../../client/admin-types.js';
 import { printable } from '../../client/printable.js';
 import {
   formatAge,
@@ -77,7 +78,9 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.field('transport', transport);
   if (since !== undefined)
     page.field(state === 'ready' ? 'uptime' : 'state for', formatAge(since, model.now));
+  if (server.downSince !== undefined) page.field('down for', formatAge(server.downSince, model.now));
   if (server.attempts > 0) page.field('attempts', formatCount(server.attempts));
+  page.field('next attempt', server.nextAttempt);
   page.field('restarts', formatCount(restarts));
   page.field('process', pid);
   page.field('calls', `${formatCount(calls)} (${inFlight} running, ${waiting} queued)`);
@@ -100,8 +103,20 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   if (stderr.length > MAX_STDERR_LINES)
     page.text(`… ${pluralize(stderr.length - MAX_STDERR_LINES, 'earlier line')}`, 'dim');
   for (const line of stderr.slice(-MAX_STDERR_LINES)) page.text(line);
+  if (detail.lastFailure && state === 'ready') describeFailure(detail.lastFailure, model, page);
   page.heading('Definition');
   page.json(detail.definition);
+}
+
+/** While the server is down, its reason and stderr are shown above. */
+function describeFailure(
+  { time, cause, reason, stderr }: NonNullable<ServerDetail['lastFailure']>,
+  { now }: Model,
+  page: DetailPage,
+): void {
+  page.heading('Last failure');
+  page.text(`${formatAge(time, now)} ago, ${cause}: ${reason}`, 'busy');
+  for (const line of stderr.slice(-MAX_STDERR_LINES)) page.text(line);
 }
 
 const formatToolCount = (enabled: number, disabled: number): string =>

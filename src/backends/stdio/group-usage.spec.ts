@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { onCleanup } from '../../../test/kit/cleanup.js';
+import { tempDir } from '../../../test/kit/temp-dir.js';
+import { until } from '../../../test/kit/until.js';
+import { readGroupUsage } from './group-usage.js';
+
+/** A directory like /proc with these processes: id, group, CPU ticks (four fields) and memory. */
+function procWith(...processes: [pid: number, group: number, ticks: number, kb: number][]): string {
+  const directory = tempDir();
+  for (const [pid, group, ticks, kb] of processes) {
+    mkdirSync(join(directory, String(pid)));
+    const times = Array(4).fill(ticks).join(' ');
+    writeFileSync(
+      join(directory, `${pid}/stat`),
+      `${pid} (a ) b) S 1 ${group} 1 0 -1 0 1 2 3 4 ${times} 20 0 1 0`,
+    );
+    writeFileSync(join(directory, `${pid}/status`), `Name:\ta\nVmRSS:\t${kb} kB\nThreads:\t1\n`);
+  }
+  mkdirSync(join(directory, 'net'));
+  mkdirSync(join(directory, '999'));
+  return directory;
+}
+
+describe('readGroupUsage', () => {
+  it('adds up the processes of each group', async () => {
+    const directory = procWith([10, 10, 100, 4], [11, 10, 25, 8], [20, 20, 50, 1], [30, 30, 9, 9]);
+    expect(await readGroupUsage(new Set([10, 20, 40]), directory)).toEqual(
+      new Map([
+        [10, { residentBytes: 12 * 1024, cpuSeconds: 5 }],
+        [20, { residentBytes: 1024, cpuSeconds: 2 }],
+      ]),
+    );
+  });
+
+  it('returns nothing without groups, and without /proc', async () => {
+    expect(await readGroupUsage(new Set(), procWith([10, 10, 1, 1]))).toEqual(new Map());
+    expect(await readGroupUsage(new Set([10]), join(tempDir(), 'none'))).toEqual(new Map());
+  });
+
+  it('reads a real process and its child', async () => {
+    const child = spawn('sh', ['-c', 'sleep 60 & wait'], { detached: true, stdio: 'ignore' });
+    onCleanup(() => void process.kill(-child.pid!, 'SIGKILL'));
+    const usage = await until('the group is measured', async () =>
+      (await readGroupUsage(new Set([child.pid!]))).get(child.pid!),
+    );
+    expect(usage.residentBytes).toBeGreaterThan(100_000);
+    expect(usage.cpuSeconds).toBeGreaterThanOrEqual(0);
+  });
+});
