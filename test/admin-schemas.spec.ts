@@ -16,7 +16,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   Key: 'decision?: Decision, expires?: date-time, id: string, projects: string[], sessions: integer, state: revoked|active|expired',
   Keys: 'keys: Key[]',
   PatchedServer:
-    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, changed: string[], counts: ServerCounts, decisions?: Decision[], definition: ServerDefinition, enabled: boolean, id: string, inFlight: integer, missingCapabilities?: string[], notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
+    'attempts: integer, calls: integer, cause?: unauthorized|not-found|unresponsive|unreachable|crashed, changed: string[], counts: ServerCounts, decisions?: Decision[], definition: ServerDefinition, downSince?: date-time, enabled: boolean, id: string, inFlight: integer, lastFailure?: ServerFailure, missingCapabilities?: string[], nextAttempt?: date-time, notificationStream?: opening|open|lost|none, origin: config|admin, pid?: integer, protocolVersion?: string, reason?: string, restarts: integer, serverInfo?: ServerInfo, since?: date-time, state: enum, stderr: string[], tools: ServerTool[], transport: stdio|http|sse, updates?: subscriptions|none|polling|unsolicited, waiting: integer',
   Problem:
     'detail: string, errors?: FieldError[], requestId: string, status: integer, title: string, type: enum',
   Project: 'decision?: Decision, description?: string, id: string, origin: config|admin, servers: string[]',
@@ -47,7 +47,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
     'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, opened: date-time, principal: string, project?: string, protocolVersion: string, streams: integer, unfinishedLists: UnfinishedList[]',
   SessionClient: 'name: string, version: string',
   SessionDetail:
-    'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, servers: string[], streams: integer, subscriptions: integer',
+    'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, servers: string[], streams: integer, subscriptions: integer, unfinishedLists: UnfinishedList[]',
   Sessions: 'nextCursor?: string, sessions: Session[], total: integer',
   Subscription:
     'client: string, hasStream: boolean, id: string, original: string, ownUri: string, server: string, since: date-time, uri: string',
