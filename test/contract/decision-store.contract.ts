@@ -33,7 +33,8 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
   describe(`${adapter} as DecisionStore`, () => {
     it('is empty at first', async () => {
       const { state } = await makeStore()();
-      expect(state.current).toEqual({ revision: 0, servers: new Map(), projects: new Map() });
+      const [servers, projects, keys, stamps] = [new Map(), new Map(), new Map(), new Map()];
+      expect(state.current).toEqual({ revision: 0, servers, projects, keys, stamps });
     });
 
     it('makes a change current and counts the revision itself', async () => {
@@ -65,10 +66,7 @@ export const decisionStoreContract = (adapter: string, makeStore: () => () => Pr
       ['is the identity', (now) => now],
       ['decides the same again', disable('db')],
       ['has the same members in another order', put('web', { tools: { b: true, a: false }, enabled: true })],
-      [
-        'has the same members and an undefined one',
-        put('db', { enabled: false, removed: undefined }),
-      ],
+      ['has the same members and an undefined one', put('db', { enabled: false, removed: undefined })],
       ['adds an empty decision', put('none', {})],
     ])('writes nothing and calls no listener when a change %s', async (_, change) => {
       const { state } = await makeStore()();
