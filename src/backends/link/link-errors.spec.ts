@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonDocument } from '../../lib/json-text/json-document.js';
 import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { RemoteError } from '../../core/errors.js';
@@ -12,7 +11,7 @@ function errorOf(error: object) {
   const reader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: 16 * MB });
   const read = reader.read(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, error })));
   if (read instanceof JsonProblem) throw read;
-  return (read as JsonDocument).member('error')!;
+  return read.member('error')!;
 }
 
 const dataOf = (length: number) => ({ code: 7, message: 'failed', data: 'x'.repeat(length) });
