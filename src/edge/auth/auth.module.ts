@@ -14,12 +14,7 @@ import { OpenAccessWarning } from './open-access-warning.js';
     {
       provide: Authenticator,
       useFactory: (settings: AuthSettings, decisions: DecisionStore, metrics: Metrics) =>
-        new Authenticator(
-          settings,
-          Date.now,
-          metrics,
-          (key) => isRevokedKey(key, decisions.current),
-        ),
+        new Authenticator(settings, Date.now, metrics, (key) => isRevokedKey(key, decisions.current)),
       inject: [AuthSettings, DecisionStore, Metrics],
     },
   ],
