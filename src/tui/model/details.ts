@@ -92,8 +92,6 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.field('protocol', server.protocolVersion);
   const updates = formatUpdates(server);
   if (updates !== server.updates) page.field('updates', updates, 'busy');
-  const { missingCapabilities = [] } = detail ?? {};
-  if (missingCapabilities.length > 0) page.field('not offered', missingCapabilities.join(', '));
   page.field('defined by', server.origin === 'config' ? 'configuration' : 'administrator');
   for (const decision of server.decisions ?? []) page.field('decided', formatDecision(decision));
   if (!detail) return;

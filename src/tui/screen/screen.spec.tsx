@@ -134,19 +134,15 @@ describe('Screen', () => {
     );
   });
 
-  it('shows the counts of a server, what its shared link does not offer, and its latest lines on stderr', () => {
+  it('shows the counts of a server and its latest lines on stderr', () => {
     const harness = new TuiModelHarness(gateway, { columns: 80, rows: 60 }).press('enter');
     const stderr = Array.from({ length: 50 }, (_, at) => `line ${at}`);
     const loaded = harness.model.serverDetail!;
     const frame = frameOf({
       ...harness.model,
-      serverDetail: {
-        ...loaded,
-        detail: { ...loaded.detail, stderr, missingCapabilities: ['roots', 'sampling.tools'] },
-      },
+      serverDetail: { ...loaded, detail: { ...loaded.detail, stderr } },
     });
     expect(frame).toMatch(/resources +3[\s\S]*templates +1/);
-    expect(frame).toMatch(/not offered +roots, sampling\.tools/);
     expect(frame).toMatch(/… 30 earlier lines *\n[^\n]*│ line 30 *\n/);
     expect(frame).toContain('line 49');
   });
