@@ -1,7 +1,6 @@
-// An MCP server that logs the argument of every call after it has answered the call. Argument: how it answers, `json` or `stdio`.
-// Over HTTP the message goes to the notification stream, as from servers of rmcp and from Go servers in JSON mode.
+// An MCP server over HTTP that logs the argument of every call after it has answered the call. The message goes
+// to the notification stream, as from servers of rmcp and from Go servers in JSON mode.
 import { createServer } from 'node:http';
-import { createInterface } from 'node:readline';
 
 const methods = {
   initialize: ({ protocolVersion }) => ({
@@ -25,31 +24,23 @@ function answer(text) {
   return [response, JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: log })];
 }
 
-if (process.argv[2] === 'stdio') {
-  createInterface({ input: process.stdin }).on('line', (line) => {
-    for (const message of answer(line)) process.stdout.write(`${message}\n`);
+let stream;
+const server = createServer({ noDelay: true }, (request, response) => {
+  if (request.method === 'GET') {
+    stream = response;
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    return;
+  }
+  const chunks = [];
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', () => {
+    const [text, log] = request.method === 'POST' ? answer(Buffer.concat(chunks).toString()) : [];
+    if (text)
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'session' }).end(text);
+    else response.writeHead(202).end();
+    if (log) stream?.write(`data: ${log}\n\n`);
   });
-} else {
-  let stream;
-  const server = createServer({ noDelay: true }, (request, response) => {
-    if (request.method === 'GET') {
-      stream = response;
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
-      return;
-    }
-    const chunks = [];
-    request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => {
-      const [text, log] = request.method === 'POST' ? answer(Buffer.concat(chunks).toString()) : [];
-      if (text)
-        response
-          .writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'session' })
-          .end(text);
-      else response.writeHead(202).end();
-      if (log) stream?.write(`data: ${log}\n\n`);
-    });
-  });
-  server.listen(0, '127.0.0.1', () => {
-    console.log(`logging backend listens on http://127.0.0.1:${server.address().port}/mcp`);
-  });
-}
+});
+server.listen(0, '127.0.0.1', () => {
+  console.log(`logging backend listens on http://127.0.0.1:${server.address().port}/mcp`);
+});

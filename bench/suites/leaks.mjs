@@ -13,28 +13,22 @@ const QUIET_MS = 1500;
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Servers that log the argument of a call after its response: how many of these messages reach another client. */
+/** A server that logs the argument of a call after its response: how many of these messages reach another client. */
 export async function leaks() {
-  const rows = [];
-  for (const kind of ['http', 'stdio']) {
-    const { leaked, own, dropped } = await measure(kind);
-    console.log(
-      `${kind}: of ${CALLS} log messages, ${own} reached the client of the call, ${dropped} were dropped, ` +
-        `${leaked} reached another client`,
-    );
-    rows.push(
-      { what: `log messages over ${kind} that reached another client`, is: leaked, ceiling: 0 },
-      { what: `log messages over ${kind} that were delivered or dropped`, is: own + dropped, floor: CALLS },
-    );
-  }
-  return rows;
+  const { leaked, own, dropped } = await measure();
+  console.log(
+    `of ${CALLS} log messages, ${own} reached the client of the call, ${dropped} were dropped, ` +
+      `${leaked} reached another client`,
+  );
+  return [
+    { what: 'log messages that reached another client', is: leaked, ceiling: 0 },
+    { what: 'log messages that were delivered or dropped', is: own + dropped, floor: CALLS },
+  ];
 }
 
-async function measure(kind) {
-  const script = here('../servers/logging-backend.mjs');
-  const backend = kind === 'http' ? await startServer([script, 'json']) : undefined;
-  const server = backend ? { url: backend.url } : { command: process.execPath, args: [script, 'stdio'] };
-  const config = writeConfig({ metrics: { public: true }, mcpServers: { bench: server } });
+async function measure() {
+  const backend = await startServer([here('../servers/logging-backend.mjs')]);
+  const config = writeConfig({ metrics: { public: true }, mcpServers: { bench: { url: backend.url } } });
   const gateway = await startServer([here('../../dist/main.js'), '--config', config], {
     GATEHOUSE__HTTP__PORT: '0',
   });
@@ -45,14 +39,19 @@ async function measure(kind) {
   await Promise.all(clients.map((client) => client.call(perClient)));
   await sleep(QUIET_MS);
   const metrics = await (await fetch(new URL('/metrics', gateway.url))).text();
-  const dropped = Number(
-    /gatehouse_unattributed_server_messages_total\{[^}]*kind="message"\} (\d+)/.exec(metrics)?.[1],
-  );
+  const dropped = sumOf(metrics, 'unattributed') + sumOf(metrics, 'excess');
   for (const client of clients) client.close();
-  await Promise.all([gateway.stop(), backend?.stop()]);
+  await Promise.all([gateway.stop(), backend.stop()]);
   const sum = (read) => clients.reduce((total, client) => total + read(client), 0);
   return { leaked: sum(({ foreign }) => foreign), own: sum(({ own }) => own), dropped };
 }
+
+/** Messages that were dropped because their client is not known, or because the server sent too many. */
+const sumOf = (metrics, reason) =>
+  Array.from(
+    metrics.matchAll(new RegExp(`^gatehouse_${reason}_server_messages_total\\{.*\\} (\\d+)$`, 'gm')),
+    ([, count]) => Number(count),
+  ).reduce((sum, count) => sum + count, 0);
 
 /** A client that calls with its name as the argument, and counts the log messages it gets by whose they are. */
 class LoggingClient {

@@ -91,7 +91,7 @@ export class InboundMessages {
       const { id, method } = message;
       const params = withoutTask(message.params, message.paramsText);
       const { owner } = this.options;
-      const { callers } = this.pending.origin(extra?.requestId, 'request');
+      const { callers } = this.pending.origin(extra?.requestId);
       const channel = callers.at(-1) ?? owner;
       const isOfCall = owner === undefined || extra?.requestId !== undefined;
       this.serverRequests.receive({ id, method, params, channel, callers, isOfCall });
@@ -133,7 +133,7 @@ export class InboundMessages {
     } else if (method === 'notifications/cancelled') {
       this.serverRequests.cancel(params['requestId'] as RequestId);
     } else if (method === 'notifications/message') {
-      const { callers, ambiguous } = this.pending.origin(streamRequestId, 'message');
+      const { callers, ambiguous } = this.pending.origin(streamRequestId);
       const channel = callers.at(-1) ?? this.options.owner;
       // The message may contain data of a client, but it is not known of which one.
       if (ambiguous && !channel) this.options.onUnattributed?.('message');

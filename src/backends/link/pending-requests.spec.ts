@@ -137,7 +137,7 @@ describe('PendingRequests.origin', () => {
       fc.property(clientsInFlight, (clients) => {
         const { harness, callers } = withRequests(clients);
         const distinct = new Set(clients.filter((n) => n >= 0));
-        const { callers: found, ambiguous } = harness.pending.origin(undefined, 'message');
+        const { callers: found, ambiguous } = harness.pending.origin(undefined);
         expect(ambiguous).toBe(distinct.size > 1);
         expect(found).toEqual(distinct.size > 1 ? [] : callers.filter((caller) => caller !== undefined));
         harness.pending.failAll(new Error('closed'));
@@ -152,9 +152,9 @@ describe('PendingRequests.origin', () => {
     cancelled.cancel();
     harness.add(other, 5000);
     jest.advanceTimersByTime(999);
-    expect(harness.pending.origin(undefined, 'message')).toEqual({ callers: [], ambiguous: true });
+    expect(harness.pending.origin(undefined)).toEqual({ callers: [], ambiguous: true });
     jest.advanceTimersByTime(1);
-    expect(harness.pending.origin(undefined, 'message')).toEqual({ callers: [other], ambiguous: false });
+    expect(harness.pending.origin(undefined)).toEqual({ callers: [other], ambiguous: false });
   });
 
   it('is ambiguous after more abandoned calls than are stored, which are counted', () => {
@@ -166,15 +166,15 @@ describe('PendingRequests.origin', () => {
       return { id, caller };
     });
     for (const { caller } of callers.slice(0, MAX_ABANDONED)) caller.cancel();
-    expect([harness.limits, harness.pending.origin(undefined, 'message').ambiguous]).toEqual([[], false]);
+    expect([harness.limits, harness.pending.origin(undefined).ambiguous]).toEqual([[], false]);
     jest.advanceTimersByTime(500);
     for (const { caller } of callers.slice(MAX_ABANDONED)) caller.cancel();
     expect(harness.limits).toEqual(['abandoned-requests', 'abandoned-requests']);
-    expect(harness.pending.origin(undefined, 'message').ambiguous).toBe(true);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
     for (const { id } of callers) harness.respond(id);
-    expect(harness.pending.origin(undefined, 'message').ambiguous).toBe(true);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
     jest.advanceTimersByTime(1000);
-    expect(harness.pending.origin(undefined, 'message').ambiguous).toBe(false);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
   });
 
   it('is no longer ambiguous a second after the last call of another client was abandoned', () => {
@@ -187,9 +187,9 @@ describe('PendingRequests.origin', () => {
     second.cancel();
     const next = slow.call();
     harness.add(next, 60_000);
-    expect(harness.pending.origin(undefined, 'message').ambiguous).toBe(true);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
     jest.advanceTimersByTime(1000);
-    expect(harness.pending.origin(undefined, 'message')).toEqual({ callers: [next], ambiguous: false });
+    expect(harness.pending.origin(undefined)).toEqual({ callers: [next], ambiguous: false });
   });
 
   it('is the request on whose stream the message came', () => {
@@ -197,7 +197,7 @@ describe('PendingRequests.origin', () => {
       fc.property(clientsInFlight, fc.nat(5), (clients, index) => {
         const { harness, callers, requests } = withRequests(clients);
         const pending = requests[index];
-        const origin = harness.pending.origin(pending?.id ?? 'finished', 'message');
+        const origin = harness.pending.origin(pending?.id ?? 'finished');
         expect(origin.ambiguous).toBe(pending === undefined);
         expect(origin.callers).toEqual(callers[index] ? [callers[index]] : []);
         harness.pending.failAll(new Error('closed'));

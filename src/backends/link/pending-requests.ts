@@ -72,7 +72,7 @@ export class PendingRequests {
   constructor(
     private readonly server: string,
     private readonly events: PendingRequestEvents,
-    /** Whether all messages arrive on one stream: a request of a call arrives before the response to that call. */
+    /** Whether all messages arrive on one stream: a message of a call arrives before the response to that call. */
     private readonly isOrdered = false,
   ) {
     this.deadlines = new Deadlines(
@@ -162,7 +162,7 @@ export class PendingRequests {
   }
 
   /** `streamRequestId` is the request on whose response stream the message came; undefined on a shared stream. */
-  origin(streamRequestId: RequestId | undefined, kind: 'message' | 'request'): MessageOrigin {
+  origin(streamRequestId: RequestId | undefined): MessageOrigin {
     if (streamRequestId !== undefined) return originOf(this.byId.get(streamRequestId));
     const found: { readonly id: number; readonly caller: Caller }[] = [];
     let client: ClientKey | undefined;
@@ -174,7 +174,7 @@ export class PendingRequests {
       if (client !== key) return AMBIGUOUS;
       found.push({ id, caller });
     }
-    if (this.mayBeOfOtherThan(client, kind)) return AMBIGUOUS;
+    if (this.mayBeOfOtherThan(client)) return AMBIGUOUS;
     // The id table is not ordered.
     const callers = found.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
     return { callers, ambiguous: false };
@@ -210,11 +210,10 @@ export class PendingRequests {
   }
 
   /** Whether a message may belong to a call of another client that is no longer in flight. */
-  private mayBeOfOtherThan(client: ClientKey | undefined, kind: 'message' | 'request'): boolean {
+  private mayBeOfOtherThan(client: ClientKey | undefined): boolean {
     if (this.abandoned.hasOtherThan(client)) return true;
-    // A server may log after its response, but a request that comes after it belongs to a call in flight.
-    const isOfCallInFlight = this.isOrdered && kind === 'request' && client !== undefined;
-    return !isOfCallInFlight && this.ended.hasOtherThan(client);
+    const isAfterAnyEndedCall = this.isOrdered && client !== undefined;
+    return !isAfterAnyEndedCall && this.ended.hasOtherThan(client);
   }
 
   private extendDeadline(pending: PendingRequest): void {
