@@ -47,8 +47,8 @@ export class EventQueue {
     return this.events.values().next().value;
   }
 
-  has(key: string): boolean {
-    return this.events.has(key);
+  get keys(): ReadonlySet<string> {
+    return new Set(this.events.keys());
   }
 
   [Symbol.iterator](): Iterator<QueuedEvent> {

@@ -45,8 +45,6 @@ export class EventStream {
   private hasEnded = false;
   /** Whether a connection was opened, open or not by now. */
   wasConnected = false;
-  /** True while `sendMissed` runs. */
-  private isRepeating = false;
 
   constructor(
     /** Empty for the standalone stream. */
@@ -59,6 +57,11 @@ export class EventStream {
     this.queue = new EventQueue(limits.queuedEvents, ({ frame: { kind } }, outcome) => {
       if (kind) observer.countNotification(kind, outcome);
     });
+  }
+
+  /** The keys of the queued events. */
+  get queuedKeys(): ReadonlySet<string> {
+    return this.queue.keys;
   }
 
   get isConnected(): boolean {
@@ -74,15 +77,9 @@ export class EventStream {
 
   /**
    * From now on, sends events on this response, whose headers were sent. Older connections stay open without events. The
-   * primer is sent first; a client that resumes from the id of the primer gets all events after it. Events that
-   * `sendMissed` sends are queued, unless an event with the same key is.
+   * primer is sent first; a client that resumes from the id of the primer gets all events after it.
    */
-  connect(
-    response: ServerResponse,
-    resumeAfter?: number,
-    primer?: EventFrame,
-    sendMissed?: () => void,
-  ): void {
+  connect(response: ServerResponse, resumeAfter?: number, primer?: EventFrame): void {
     if (response.destroyed) return;
     this.wasConnected = true;
     const connection = new StreamConnection(response, this.limits.stuckMs, {
@@ -96,22 +93,11 @@ export class EventStream {
       this.replayBuffer.insertPrimer(primer, this.firstUnsent, resumeAfter);
       connection.write(primer.bytes);
     }
-    if (sendMissed) this.queueMissed(sendMissed);
     this.flush();
-  }
-
-  private queueMissed(send: () => void): void {
-    this.isRepeating = true;
-    try {
-      send();
-    } finally {
-      this.isRepeating = false;
-    }
   }
 
   /** Returns false when the stream has ended, or when it refuses the event because too many others are queued. */
   send(frame: EventFrame, options: DeliverOptions = {}): boolean {
-    if (this.isRepeating && options.coalesce !== undefined && this.queue.has(options.coalesce)) return true;
     if (this.hasEnded || (options.refusable && !this.isWritable && this.queue.refuses(frame))) return false;
     if (this.isWritable) {
       this.replayBuffer.append(frame);
@@ -158,7 +144,7 @@ export class EventStream {
   }
 
   private get isWritable(): boolean {
-    return this.newest?.isBlocked === false && !this.isRepeating;
+    return this.newest?.isBlocked === false;
   }
 
   private enqueue(frame: EventFrame, options: DeliverOptions): void {

@@ -9,7 +9,7 @@ import type { Principal } from '../mcp/principal.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { Exchange } from './exchange.js';
 import type { RequestDescription } from './running-requests.js';
-import type { Session } from './session.js';
+import { publicSessionId, type Session } from './session.js';
 
 /** The context of one message of a session. */
 export class RequestContext implements SessionContext {
@@ -73,7 +73,7 @@ export class RequestContext implements SessionContext {
     const { session, principal, exchange } = this;
     return {
       method: shorten(this.method),
-      session: session.id.slice(0, 16),
+      session: publicSessionId(session),
       principal: principal.id,
       client: session.profile.clientLabel,
       runningMs: Math.round(performance.now() - (exchange?.startedAt ?? performance.now())),

@@ -155,44 +155,4 @@ describe('SessionStreams', () => {
     expect(connection.messages).toEqual([]);
     expect(connection.response.writableEnded).toBe(true);
   });
-
-  describe('reports missed events', () => {
-    let reported: number;
-
-    beforeEach(() => {
-      reported = 0;
-    });
-
-    async function reconnect(resume?: ResumePoint): Promise<FakeResponse> {
-      const connection = new FakeResponse();
-      streams.listen(connection.response, resume, undefined, () => {
-        reported++;
-        streams.standalone.send(frameOf('missed'), { coalesce: 'key' });
-      });
-      await flushPromises();
-      return connection;
-    }
-
-    it('on each connection after the first that comes without Last-Event-ID', async () => {
-      const first = await reconnect();
-      expect(reported).toBe(0);
-      // The client may have lost a connection that looks open here.
-      expect((await reconnect()).methods).toEqual(['missed']);
-      expect(first.methods).toEqual([]);
-      expect(reported).toBe(1);
-    });
-
-    it('unless an event with the same key is queued', async () => {
-      await (await reconnect()).disconnect();
-      streams.standalone.send(frameOf('queued'), { coalesce: 'key' });
-      expect((await reconnect()).methods).toEqual(['queued']);
-      expect(reported).toBe(1);
-    });
-
-    it('not to a client that resumes', async () => {
-      await (await reconnect()).disconnect();
-      await reconnect({ stream: '', sequence: 17 });
-      expect(reported).toBe(0);
-    });
-  });
 });

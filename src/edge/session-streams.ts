@@ -69,15 +69,12 @@ export class SessionStreams {
 
   /**
    * Connects the response to the stream that `resume` names. Without it, to the standalone stream, which begins with
-   * `primer`. Then it is not known which events reached the client on an earlier connection: `sendMissed` is called.
+   * `primer`.
    */
-  listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame, sendMissed?: () => void): void {
+  listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
     openEventStream(response);
     if (resume) this.resume(response, resume, primer);
-    else {
-      const { standalone } = this;
-      standalone.connect(response, undefined, primer, standalone.wasConnected ? sendMissed : undefined);
-    }
+    else this.standalone.connect(response, undefined, primer);
     if (this.standalone.isConnected) this.listenWaiters.release();
   }
 

@@ -55,6 +55,30 @@ beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick
 afterEach(() => void jest.useRealTimers());
 
 describe('Session', () => {
+  it('reports missed events on each connection after the first that comes without Last-Event-ID', async () => {
+    const session = new Session(LIMITS);
+    const reported: string[][] = [];
+    session.onMissedEvents((queued) => reported.push([...queued]));
+    const first = await listening(session);
+    expect(reported).toEqual([]);
+    // The client may have lost a connection that looks open here.
+    const second = await listening(session);
+    expect(reported).toEqual([[]]);
+    for (const connection of [first, second]) await connection.disconnect();
+    session.listen(new FakeResponse().response, { stream: '', sequence: 17 });
+    expect(reported).toHaveLength(1);
+  });
+
+  it('names the events that are queued for a client that opens its stream again', async () => {
+    const session = new Session(LIMITS);
+    const reported: string[][] = [];
+    session.onMissedEvents((queued) => reported.push([...queued]));
+    await (await listening(session)).disconnect();
+    session.deliver(eventFrame('{}'), { coalesce: 'key' });
+    await listening(session);
+    expect(reported).toEqual([['key']]);
+  });
+
   it('has a random key that is valid in a header', () => {
     const keys = Array.from({ length: 100 }, () => new Session(LIMITS).key);
     expect(new Set(keys).size).toBe(100);

@@ -82,7 +82,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
   private readonly requests: RunningRequests;
   private readonly closeListeners = new ListenerSet();
   private readonly scopeListeners = new ListenerSet();
-  private readonly missedListeners = new ListenerSet();
+  private readonly missedListeners = new ListenerSet<[queued: ReadonlySet<string>]>();
   private readonly unfinishedListListeners = new ListenerSet<[list: UnfinishedList]>();
   /** Absent until the client requests a list that has several pages. */
   private listReads: ListReads | undefined;
@@ -244,15 +244,18 @@ export class Session implements NotificationRecipient, ExchangeSession {
    */
   listen(response: ServerResponse, resume?: ResumePoint, retryMs?: number): void {
     response.once('close', () => this.touch());
-    const primer = this.revision.primer('', retryMs);
-    this.streams.listen(response, resume, primer, () => this.missedListeners.emit());
+    const { standalone } = this;
+    // Without Last-Event-ID it is not known which events reached the client on an earlier connection.
+    const queued = !resume && standalone.wasConnected ? standalone.queuedKeys : undefined;
+    this.streams.listen(response, resume, this.revision.primer('', retryMs));
+    if (queued) this.missedListeners.emit(queued);
   }
 
   get hasStream(): boolean {
     return this.standalone.isConnected;
   }
 
-  onMissedEvents(listener: () => void): () => void {
+  onMissedEvents(listener: (queued: ReadonlySet<string>) => void): () => void {
     return this.missedListeners.add(listener);
   }
 

@@ -70,9 +70,10 @@ export interface Subscriber {
   onScopeChange(listener: () => void): () => void;
   /**
    * Calls the listener when the client has opened its stream again without saying which events it received. The listener
-   * sends what the client may have missed. Returns a function that removes the listener.
+   * sends what the client may have missed, except events with the `queued` keys, which the client gets anyway. Returns a
+   * function that removes the listener.
    */
-  onMissedEvents(listener: () => void): () => void;
+  onMissedEvents(listener: (queued: ReadonlySet<string>) => void): () => void;
   /** Calls the listener once. Returns a function that removes the listener. */
   onClose(listener: () => void): () => void;
 }

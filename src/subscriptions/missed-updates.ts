@@ -1,8 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
-import { patternAt } from '../core/resources/resource-pattern.js';
-import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import type { ResourceAddress } from '../core/resources/resource-uri.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
+import { coalesceKey } from './resource-update.js';
 import { ResourceUpdates } from './resource-updates.js';
 import { Subscribers } from './subscribers.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
@@ -13,6 +14,9 @@ import { UpstreamSubscriptions } from './upstream-subscriptions.js';
  */
 @Injectable()
 export class MissedUpdates implements OnModuleInit {
+  /** By id of the subscriber: the keys that its current job leaves out. A further reconnect replaces the job. */
+  private readonly jobs = new Map<string, ReadonlySet<string>>();
+
   constructor(
     private readonly subscribers: Subscribers,
     private readonly upstreams: UpstreamSubscriptions,
@@ -21,22 +25,28 @@ export class MissedUpdates implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.subscribers.onMissedEvents((subscriber) => {
-      for (const row of this.subscribers.table.ofSubscriber(subscriber.id)) this.repeat(subscriber, row);
-    });
+    this.subscribers.onMissedEvents((subscriber, queued) => void this.repeatAll(subscriber, queued));
   }
 
-  private repeat(subscriber: Subscriber, row: Subscription): void {
-    if (patternAt(row)) void this.repeatMatches(row);
-    else this.updates.repeatFor(subscriber, row, this.isGone(row));
+  /** In slices: a client may have many subscriptions, and a pattern matches up to a thousand resources. */
+  private async repeatAll(subscriber: Subscriber, queued: ReadonlySet<string>): Promise<void> {
+    const { id } = subscriber;
+    this.jobs.set(id, queued);
+    const yieldIfDue = sliceScheduler.start();
+    for (const row of Array.from(this.subscribers.table.ofSubscriber(id))) {
+      for (const uri of await this.upstreams.watchedUris(row)) {
+        const due = yieldIfDue();
+        if (due) await due;
+        if (this.jobs.get(id) !== queued) return;
+        const address = { server: row.server, uri };
+        if (!queued.has(coalesceKey(row.server, uri)))
+          this.updates.repeatFor(subscriber, address, this.isGone(address));
+      }
+    }
+    if (this.jobs.get(id) === queued) this.jobs.delete(id);
   }
 
-  private async repeatMatches(row: Subscription): Promise<void> {
-    for (const uri of await this.upstreams.watchedUris(row))
-      this.updates.reportPossibleChange(row.server, uri, row.subscriber);
-  }
-
-  private isGone(row: Subscription): boolean {
-    return !this.backends.find(row.server) || this.upstreams.wanted.isGone(row);
+  private isGone(address: ResourceAddress): boolean {
+    return !this.backends.find(address.server) || this.upstreams.wanted.isGone(address);
   }
 }

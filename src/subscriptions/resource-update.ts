@@ -33,7 +33,7 @@ export class UpdateEvent implements NotificationEvent {
 
   /** Key in the queue of a slow client: a later update of the same resource replaces an earlier one. */
   get coalesce(): string {
-    return (this.key ??= `${UPDATED} ${this.server} ${this.uri}`);
+    return (this.key ??= coalesceKey(this.server, this.uri));
   }
 
   /** The same update under the public URI in this scope. Encoded once per URI. */
@@ -85,6 +85,9 @@ export class ResourceUpdate {
 
 export const updateKey = (server: string, uri: string, onlySubscriber = ''): string =>
   `${UPDATED} ${onlySubscriber} ${server} ${uri}`;
+
+/** The key of an update in the queue of a client. */
+export const coalesceKey = (server: string, uri: string): string => `${UPDATED} ${server} ${uri}`;
 
 /** The params as the server wrote them, with the public URI. */
 export const withPublicUri = (params: string, publicUri: string): string =>

@@ -82,8 +82,7 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   /**
-   * Sends an update, or the deletion, of a resource to one subscriber that may have missed it. The event is not
-   * sent if one of the same resource is queued.
+   * Sends an update, or the deletion, of a resource to one subscriber that may have missed it.
    */
   repeatFor(client: Subscriber, { server, uri }: ResourceAddress, isGone: boolean): void {
     const params = isGone ? deletedParams : gatewayParams;

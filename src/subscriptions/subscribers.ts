@@ -25,7 +25,7 @@ import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 /** `isAdded` is false when the subscription was removed. */
 type ChangeListener = (subscription: Subscription, subscriber: Subscriber, isAdded: boolean) => void;
 type RemoveListener = (subscription: Subscription, subscriber: Subscriber) => void;
-type MissedEventsListener = (subscriber: Subscriber) => void;
+type MissedEventsListener = (subscriber: Subscriber, queued: ReadonlySet<string>) => void;
 /** `access lost`: the server left the scope of the subscriber. */
 type EndReason = 'session closed' | 'access lost';
 type EndListener = (removed: readonly RemovedSubscription[], reason: EndReason) => void;
@@ -89,7 +89,10 @@ export class Subscribers {
     this.removeListeners.add(listener);
   }
 
-  /** The listener is called for a subscriber that may not have received events that were sent. */
+  /**
+   * The listener is called for a subscriber that may not have received events that were sent, with the keys of events that
+   * it gets anyway.
+   */
   onMissedEvents(listener: MissedEventsListener): void {
     this.missedEventsListeners.add(listener);
   }
@@ -162,7 +165,7 @@ export class Subscribers {
     this.observed.set(id, { subscriber, stopObserving: () => stops.forEach((stop) => stop()) });
     stops.push(
       subscriber.onScopeChange(() => this.checkLater(subscriber)),
-      subscriber.onMissedEvents(() => this.missedEventsListeners.emit(subscriber)),
+      subscriber.onMissedEvents((queued) => this.missedEventsListeners.emit(subscriber, queued)),
       subscriber.onClose(() => this.end([...this.table.ofSubscriber(id)], 'session closed')),
     );
   }

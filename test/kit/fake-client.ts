@@ -103,7 +103,7 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   /** While false, delivered events stay queued and can be withdrawn. */
   isReading = true;
   readonly scopeListeners = new Set<() => void>();
-  readonly missedListeners = new Set<() => void>();
+  readonly missedListeners = new Set<(queued: ReadonlySet<string>) => void>();
   hasStream = true;
   /** Called with each function that waits until a response is written. */
   written = (listener: () => void): unknown => setImmediate(listener);
@@ -137,14 +137,14 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     return () => this.scopeListeners.delete(listener);
   }
 
-  onMissedEvents(listener: () => void): () => void {
+  onMissedEvents(listener: (queued: ReadonlySet<string>) => void): () => void {
     this.missedListeners.add(listener);
     return () => this.missedListeners.delete(listener);
   }
 
-  /** Opens its stream again without saying which events it received. */
-  reconnect(): void {
-    for (const listener of this.missedListeners) listener();
+  /** Opens its stream again without saying which events it received, while events with these keys are queued. */
+  reconnect(...queued: readonly string[]): void {
+    for (const listener of this.missedListeners) listener(new Set(queued));
   }
 
   deliver(frame: EventFrame, options: DeliverOptions): void {
