@@ -89,7 +89,7 @@ describe('SessionRestorer', () => {
     store('b');
     records.put(storedSession('c', STORED_ANONYMOUS), Date.now());
     lost = ['x://a1', 'x://b1', 'x://b2'];
-    expect(await restoreAll()).toEqual(['a', 'b', 'c']);
+    expect((await restoreAll()).toSorted()).toEqual(['a', 'b', 'c']);
     expect([...records.stored]).toMatchObject([
       { session: { id: 'a' }, subscriptions: [{ id: 'a2' }] },
       { session: { id: 'b' }, subscriptions: [] },
