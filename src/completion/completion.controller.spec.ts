@@ -15,7 +15,8 @@ import { CompletionController } from './completion.controller.js';
 
 const RESULT = new JsonText('{"completion":{"values":["a"],"n":1.0}}');
 
-async function createHarness() {
+/** `whenMayBeListed` stands for the wait until the session has its own listings. */
+async function createHarness(whenMayBeListed?: (registry: Registry) => Promise<void> | undefined) {
   const calls: (BackendCall & { readonly server: string })[] = [];
   const get = (server: string): unknown => ({
     call: (call: BackendCall) => {
@@ -28,11 +29,23 @@ async function createHarness() {
   const prompts = [{ name: 'greet', text: '{"name":"greet"}' }];
   const listing = { ...EMPTY_LISTING, resources, templates, prompts };
   await registry.put({ id: 'db', rank: 0, listing, style: 'always', disabledTools: new Set() });
-  const backends = { get, requireListed: () => undefined } as unknown as Backends;
+  const sessionListings = { whenMayBeListed: () => whenMayBeListed?.(registry) };
+  const backends = { get, requireListed: () => undefined, sessionListings } as unknown as Backends;
   const controller = new CompletionController(registry, backends);
   const complete = (paramsText: string, scope = EVERYTHING): Promise<JsonText> =>
     controller.complete(JSON.parse(paramsText) as Params, { scope, paramsText } as McpContext);
   return { calls, complete };
+}
+
+async function listOwn(registry: Registry): Promise<void> {
+  const { resources, templates } = await offerOf('own', [], ['o:{id}']);
+  const listing = {
+    ...EMPTY_LISTING,
+    resources,
+    templates,
+    prompts: [{ name: 'hello', text: '{"name":"hello"}' }],
+  };
+  await registry.put({ id: 'own', rank: 1, listing, style: 'always', disabledTools: new Set() });
 }
 
 const withRef = (ref: object | string): string =>
@@ -69,8 +82,8 @@ describe('completion/complete', () => {
     ['{}', 'ref must be an object'],
     ['{"ref":null}', 'ref must be an object'],
     ['{"ref":"greet"}', 'ref must be an object'],
-    ['{"ref":{}}', 'ref must be a ref/prompt or a ref/resource'],
-    ['{"ref":{"type":"ref/tool","name":"x"}}', 'ref must be a ref/prompt or a ref/resource'],
+    ['{"ref":{}}', 'ref.type must be ref/prompt or ref/resource'],
+    ['{"ref":{"type":"ref/tool","name":"x"}}', 'ref.type must be ref/prompt or ref/resource'],
     ['{"ref":{"type":"ref/prompt"}}', 'name must be a string'],
     ['{"ref":{"type":"ref/prompt","name":"none"}}', 'Unknown prompt: none'],
     ['{"ref":{"type":"ref/resource","uri":7}}', 'uri must be a string'],
@@ -81,6 +94,24 @@ describe('completion/complete', () => {
     const error = JsonRpcError.from(await errorOf(() => complete(params)));
     expect(JSON.parse(error.text)).toMatchObject({ code: -32602, message });
     expect(calls).toEqual([]);
+  });
+
+  it.each([
+    [
+      { type: 'ref/prompt', name: 'own__hello' },
+      { type: 'ref/prompt', name: 'hello' },
+    ],
+    [
+      { type: 'ref/resource', uri: 'resource://own/o:{id}' },
+      { type: 'ref/resource', uri: 'o:{id}' },
+    ],
+  ])('waits for the listings of the session to find %j', async (ref, own) => {
+    let waits = 0;
+    const { calls, complete } = await createHarness((registry) =>
+      waits++ === 0 ? listOwn(registry) : undefined,
+    );
+    await complete(withRef(ref));
+    expect(calls).toMatchObject([{ server: 'own', params: withRef(own) }]);
   });
 
   it('refuses references out of scope', async () => {

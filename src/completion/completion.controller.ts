@@ -2,7 +2,6 @@ import { Backends } from '../backends/backends.service.js';
 import { GatewayError, resourceNotFound } from '../core/errors.js';
 import { unknownName } from '../core/naming/unknown-name.js';
 import { mapMember, type JsonText } from '../lib/json-text/json-text.js';
-import type { Scope } from '../core/scope.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
@@ -10,7 +9,7 @@ import type { Params } from '../mcp/json-rpc.js';
 import { requireString, requireUri, withOwnValue } from '../mcp/params.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** The prompt or template to complete, by its own name or URI at the server. */
+/** The prompt or template whose argument is completed, by its own name or URI. */
 interface Reference {
   readonly server: string;
   readonly key: 'name' | 'uri';
@@ -26,10 +25,10 @@ export class CompletionController {
   ) {}
 
   @McpRequest('completion/complete')
-  complete(params: Params | undefined, context: McpContext): Promise<JsonText> {
+  async complete(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const ref = params?.['ref'];
     if (!isJsonObject(ref)) throw new GatewayError('invalid-params', 'ref must be an object');
-    const { server, key, ownValue } = this.find(ref, context.scope);
+    const { server, key, ownValue } = await this.find(ref, context);
     context.server = server;
     const ownParams = mapMember(
       context.paramsText ?? '{}',
@@ -43,30 +42,36 @@ export class CompletionController {
       .catch((error: unknown) => this.registry.links.throwPublicError(error, server, context.scope));
   }
 
-  private find(ref: Params, scope: Scope): Reference {
-    if (ref['type'] === 'ref/prompt') return this.findPrompt(requireString(ref, 'name'), scope);
-    if (ref['type'] === 'ref/resource') return this.findTemplate(requireUri(ref), scope);
-    throw new GatewayError('invalid-params', 'ref must be a ref/prompt or a ref/resource');
+  private find(ref: Params, context: McpContext): Reference | Promise<Reference> {
+    if (ref['type'] === 'ref/prompt') return this.findPrompt(requireString(ref, 'name'), context);
+    if (ref['type'] === 'ref/resource') return this.findTemplate(requireUri(ref), context);
+    throw new GatewayError('invalid-params', 'ref.type must be ref/prompt or ref/resource');
   }
 
-  private findPrompt(name: string, scope: Scope): Reference {
+  private findPrompt(name: string, context: McpContext): Reference | Promise<Reference> {
+    const { scope } = context;
     const view = this.registry.catalogOf(scope).prompts.view(scope);
     const prompt = view.find(name);
-    if (!prompt) {
-      this.backends.requireListed(view.ownersOf(name), 'prompts', name);
-      throw unknownName('prompt', name, view);
-    }
-    return { server: prompt.server, key: 'name', ownValue: prompt.ownName };
+    if (prompt) return { server: prompt.server, key: 'name', ownValue: prompt.ownName };
+    const owners = view.ownersOf(name);
+    const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
+    if (listed) return listed.then(() => this.findPrompt(name, context));
+    this.backends.requireListed(owners, 'prompts', name);
+    throw unknownName('prompt', name, view);
   }
 
-  private findTemplate(uri: string, scope: Scope): Reference {
+  private findTemplate(uri: string, context: McpContext): Reference | Promise<Reference> {
+    const { scope } = context;
     const view = this.registry.catalogOf(scope).resources.view(scope);
     const template = view.findTemplate(uri);
     if (template) return { server: template.server, key: 'uri', ownValue: template.uriTemplate };
     const found = view.find(uri);
-    if (!found) this.backends.requireListed(view.ownersOf(uri), 'resources', uri);
-    // The specification has the error code of a missing resource for reads only.
-    if (!found) throw new GatewayError('invalid-params', resourceNotFound(uri).message, { uri });
-    return { server: found.server, key: 'uri', ownValue: found.uri };
+    if (found) return { server: found.server, key: 'uri', ownValue: found.uri };
+    const owners = view.ownersOf(uri);
+    const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
+    if (listed) return listed.then(() => this.findTemplate(uri, context));
+    this.backends.requireListed(owners, 'resources', uri);
+    // The error kind `resource-not-found` is for reads only.
+    throw new GatewayError('invalid-params', resourceNotFound(uri).message, { uri });
   }
 }
