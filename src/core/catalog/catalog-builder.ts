@@ -15,12 +15,13 @@ export interface NamingStyles {
 /** By server id. */
 export type Listings = ReadonlyMap<string, Listing>;
 
-/** Meta tools come before the tools of all servers, so that no server takes their names. */
+/** Less than the rank of every server, so that no server takes the name of a meta tool. */
 const META_TOOL_RANK = -1;
 
 /**
- * Builds the next catalog from the previous one and one server that changed. The `put` and `remove` methods are jobs in
- * steps. `build` includes the jobs that have ended. One job for names and one for resources may run at the same time.
+ * Builds the next catalog from the previous one and one server that changed. The `put…` and `remove…` methods are jobs
+ * that run in steps; `build` includes only jobs that have ended. One job for names and one for resources may run at the
+ * same time.
  */
 export class CatalogBuilder {
   private readonly servers = new Map<string, ListedServer>();
@@ -41,12 +42,12 @@ export class CatalogBuilder {
     this.resources.setServers(ids);
   }
 
-  /** Replaces the tools and prompts of a server, as far as it has listed them. */
+  /** Replaces the tools and prompts of a server. Removes those of a kind that the server has not listed yet. */
   *putNames(server: ListedServer): Steps {
-    const { id, rank, style, listing, disabledTools: switchedOff } = server;
+    const { id, rank, style, listing, disabledTools: disabledNames } = server;
     const { tools, prompts } = listing;
     if (tools === EMPTY_LISTING.tools) yield* this.tools.remove(id);
-    else yield* this.tools.put({ server: id, rank, style, definitions: enabledTools(server), switchedOff });
+    else yield* this.tools.put({ server: id, rank, style, definitions: enabledTools(server), disabledNames });
     if (prompts === EMPTY_LISTING.prompts) yield* this.prompts.remove(id);
     else yield* this.prompts.put({ server: id, rank, style, definitions: prompts });
     this.servers.set(id, server);
@@ -57,7 +58,7 @@ export class CatalogBuilder {
     yield* this.resources.put({ server: id, rank, resources, templates });
   }
 
-  /** The tables in which servers have other tools and prompts. Runs as a job for names. */
+  /** The tables of tools and prompts with `listings` in place of the servers' own. Runs as a job for names. */
   *namesWith(listings: Listings): Steps<Pick<Catalog, 'tools' | 'prompts'>> {
     const fork = new CatalogBuilder(this.styles);
     fork.tools = yield* this.tools.fork();
@@ -66,7 +67,7 @@ export class CatalogBuilder {
     return { tools: fork.tools.table, prompts: fork.prompts.table };
   }
 
-  /** The directory in which servers have other resources and templates. Runs as a job for resources. */
+  /** The directory of resources with `listings` in place of the servers' own. Runs as a job for resources. */
   *resourcesWith(listings: Listings): Steps<ResourceDirectory> {
     const fork = new CatalogBuilder(this.styles);
     fork.resources = yield* this.resources.fork();
@@ -98,7 +99,7 @@ export class CatalogBuilder {
     return new Catalog(servers, this.tools.table, this.prompts.table, directory.only(isKnown));
   }
 
-  /** The servers that have listed, with these listings in place of their own. */
+  /** The servers of `listings` that are in the catalog, with these listings in place of their own. */
   private *serversWith(listings: Listings): Iterable<ListedServer> {
     for (const [id, listing] of listings) {
       const server = this.servers.get(id);
@@ -106,7 +107,7 @@ export class CatalogBuilder {
     }
   }
 
-  /** The server with the resources of the directory. Those in its listing are newer while their job has not ended. */
+  /** The server with the resources of the directory. The listing has newer ones until the job for resources has ended. */
   private withBuiltResources(server: ListedServer): ListedServer {
     const { resources, templates } = this.resources.directory.offerOf(server.id) ?? EMPTY_LISTING;
     const { listing } = server;

@@ -16,8 +16,8 @@ export interface Listing {
 }
 
 /**
- * The listing of a server that has not listed yet. Callers compare its members by identity, because a list of a server
- * may be empty too.
+ * The listing of a server that has not listed yet. Callers compare its members by identity, because a list that was
+ * fetched may be empty too.
  */
 export const EMPTY_LISTING: Listing = {
   tools: [],
@@ -26,7 +26,7 @@ export const EMPTY_LISTING: Listing = {
   templates: [],
 };
 
-/** A server in the catalog: its listing and the decisions that apply to it. */
+/** A server in the catalog: its listing, and the settings that decide how clients see it. */
 export interface ListedServer {
   readonly id: string;
   /** Position of the server in the configuration. */
@@ -66,7 +66,7 @@ export class Catalog {
     return this.byId.get(id);
   }
 
-  /** Takes time independent of the size of the listing. The next build reassigns names that become free. */
+  /** Takes the same time for a listing of any size. Names that become free are reassigned by the next build. */
   without(id: string): Catalog {
     if (!this.byId.has(id)) return this;
     return new Catalog(

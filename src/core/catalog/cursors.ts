@@ -6,8 +6,9 @@ const SIGNATURE_BYTES = 16;
 const MAX_CURSOR_CHARACTERS = 11_200;
 
 /**
- * Cursors that a client can store but not forge. A cursor contains the key of the last item of a page, so it stays valid
- * when the list changes. The signature (HMAC) covers the list and the scope, so the cursor is refused for any other.
+ * Cursors that a client can store but not forge. A cursor contains the key of the last item of a page, so it stays
+ * valid when the list changes. The signature (HMAC) covers the list and the scope: for another list or scope, the
+ * cursor is refused.
  */
 export class Cursors {
   constructor(private readonly key: Buffer) {}

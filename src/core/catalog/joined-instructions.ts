@@ -12,9 +12,9 @@ interface JoinedInstructions {
 
 const SEPARATOR = '\n\n';
 const CUT_MARK = '…';
-/** A shorter rest of a text is of no use: the last servers are left out instead. */
+/** If an equal share is shorter than this, the last servers are left out: a shorter beginning of a text is of no use. */
 const MIN_CUT_BYTES = 64;
-/** The longest heading, with its separators and the least that is kept of a text. */
+/** Upper bound for the longest heading, its separators and `MIN_CUT_BYTES` of text. */
 const MIN_SECTION_BYTES = 136;
 
 /**
@@ -39,6 +39,7 @@ const heading = (server: string): string => `# ${server}${SEPARATOR}`;
 function equalShare(parts: readonly Part[], maxBytes: number): number {
   let left = maxBytes - (parts.length - 1) * SEPARATOR.length;
   for (const { server } of parts) left -= heading(server).length;
+  // A text with more characters than `maxBytes` is cut in any case: its bytes need not be counted.
   const lengths = parts.map(({ text }) => (text.length > maxBytes ? text.length : Buffer.byteLength(text)));
   for (const [index, length] of lengths.toSorted((a, b) => a - b).entries()) {
     const share = Math.floor(left / (lengths.length - index));
@@ -53,7 +54,7 @@ function cut(text: string, maxBytes: number): string {
   if (text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes) return text;
   const bytes = Buffer.from(text.slice(0, maxBytes));
   let end = maxBytes - Buffer.byteLength(CUT_MARK);
-  // Not within a character: bytes that continue one start with the bits 10.
+  // Does not cut within a character: the second and later bytes of a character start with the bits 10.
   while (end > 0 && (bytes[end]! & 0b1100_0000) === 0b1000_0000) end--;
   return bytes.toString('utf8', 0, end) + CUT_MARK;
 }

@@ -14,8 +14,8 @@ export interface PageItem {
 export type SignCursor = (lastKey: string) => string;
 
 /**
- * A page ends before an item that would exceed this length in characters, whatever its number of items, so that one page
- * takes little memory. A page has at least one item.
+ * Maximum length of a page in characters, so that one page takes little memory. A page ends before the item that would
+ * exceed it, but has at least one item.
  */
 export const MAX_PAGE_LENGTH = 4_194_304;
 
@@ -51,13 +51,13 @@ export interface PageRequest {
 export interface Paged {
   page(request: PageRequest): Steps<ListPage>;
   /**
-   * Sorts the list in slices. Undefined when that is done. A list that was not prepared is sorted when its first page is
-   * read, which blocks the event loop if the list is long.
+   * Sorts the list in slices; undefined when it is sorted already. A list that was not prepared is sorted when its
+   * first page is read, which blocks the event loop if the list is long.
    */
   prepare(startSlices: () => Yield): Promise<unknown> | undefined;
 }
 
-/** Builds a page from the items that follow `after`. Items beyond the page are not read, except one. */
+/** Builds a page from the items that follow `after`. Reads one item beyond the page, to find out whether there are more. */
 export function* buildPage(
   { member, after, size, signCursor }: PageRequest,
   items: Iterable<PageItem>,
@@ -78,7 +78,8 @@ export function* buildPage(
   return new ListPage(text, yield* encodeSteps(text), texts.length, after === '', hasMore);
 }
 
-const MAX_BYTES = 67_108_864;
+/** Memory of all cached pages together. */
+const MAX_CACHE_BYTES = 67_108_864;
 
 interface CachedPage {
   readonly key: string;
@@ -93,17 +94,17 @@ type PagesByKey = Map<string, CachedPage | Promise<ListPage>>;
 
 /** Shares the built pages of all lists between all clients with the same view. Evicts the oldest pages above `maxBytes`. */
 export class PageCache {
-  /** A list that is replaced is not retained; its pages are, until they are evicted. */
+  /** Weak, so that a list that was replaced can be collected. `byAge` retains its pages until they are evicted. */
   private readonly lists = new WeakMap<object, PagesByKey>();
   private readonly byAge = new Set<CachedPage>();
   private bytes = 0;
 
   constructor(
-    private readonly maxBytes = MAX_BYTES,
+    private readonly maxBytes = MAX_CACHE_BYTES,
     private readonly onEvicted: () => void = () => {},
   ) {}
 
-  /** Requests of one page at the same time share one build. */
+  /** Concurrent requests for the same page share one build. */
   get(list: object, key: string, build: () => Promise<ListPage>): ListPage | Promise<ListPage> {
     const pages = this.lists.get(list) ?? new Map<string, CachedPage | Promise<ListPage>>();
     this.lists.set(list, pages);

@@ -1,11 +1,11 @@
 import type { Scope } from '../scope.js';
 import type { Catalog } from './catalog.js';
 
-/** The scope of a session that sees other listings than those of the shared links (`isolation: session`). */
+/** The scope of a session that has listings of its own in place of those of the shared links (`isolation: session`). */
 export class SessionScope implements Scope {
   constructor(
     private readonly scope: Scope,
-    private readonly view: { readonly catalog: Catalog },
+    private readonly variant: { readonly catalog: Catalog },
   ) {}
 
   get key(): string {
@@ -17,6 +17,6 @@ export class SessionScope implements Scope {
   }
 
   get catalog(): Catalog {
-    return this.view.catalog;
+    return this.variant.catalog;
   }
 }

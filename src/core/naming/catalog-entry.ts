@@ -16,7 +16,7 @@ export interface Definition {
 /** The server id of meta tools. Every scope includes them, and no configured server can have this id. */
 export const META_TOOL_SERVER = '';
 
-/** The name of the gateway in the mark of meta tools. */
+/** What meta tools have as `SERVER_MARK`. */
 const GATEWAY_NAME = 'gatehouse';
 
 /** A definition under its public name. */
@@ -28,7 +28,10 @@ export class CatalogEntry {
   constructor(
     readonly server: string,
     readonly ownName: string,
-    /** Undefined in a scope where the name belongs to another server and no prefix is allowed. */
+    /**
+     * Undefined in a scope that does not list the entry: its name belongs to another server, and style `never` forbids
+     * a prefix.
+     */
     readonly publicName: string | undefined,
     readonly definition: Definition,
   ) {}

@@ -3,19 +3,20 @@ import type { CatalogEntry } from './catalog-entry.js';
 import type { NameTable } from './name-table.js';
 import type { ServerEntries } from './server-entries.js';
 
-/** Entries of one server that are compared in each scope. A longer change counts as visible. */
+/** Maximum number of changed entries of one server that are compared in each scope. A larger change counts as visible. */
 const MAX_COMPARED = 100;
 
-/** Entries of one server that differ between two tables, or may have other names. */
+/** The entries of one server that a change may affect. */
 interface ChangedEntries {
   readonly removed: readonly CatalogEntry[];
   readonly added: readonly CatalogEntry[];
+  /** In both tables, but perhaps under other names. */
   readonly kept: readonly CatalogEntry[];
 }
 
 /**
- * A change of the tools, or prompts, of some servers, as scopes see it. In style `never`, a scope may list none of the
- * entries that changed.
+ * Decides which scopes see a change of the tools, or prompts, of some servers. With style `never`, a scope may list
+ * none of the entries that changed.
  */
 export class NameChange {
   private readonly changes: ReadonlyMap<string, ChangedEntries | 'visible'>;
@@ -28,7 +29,7 @@ export class NameChange {
     this.changes = new Map([...servers].map((server) => [server, this.changeOf(server)]));
   }
 
-  /** Whether a scope that contains a changed server may see the same list as before. */
+  /** Whether there may be a scope that contains a changed server and still sees the same list as before. */
   get mayBeInvisible(): boolean {
     return [...this.changes.values()].some((change) => change !== 'visible');
   }
@@ -60,7 +61,7 @@ export class NameChange {
   }
 }
 
-/** The entries of a part that the other does not have; not many more than are compared. */
+/** The entries of `part` that `other` does not have. Stops when there are too many to compare. */
 function differing(part: ServerEntries | undefined, other: ServerEntries | undefined): CatalogEntry[] {
   const found: CatalogEntry[] = [];
   for (const entry of part?.listed ?? [])

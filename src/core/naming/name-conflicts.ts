@@ -3,7 +3,7 @@ import { EVERYTHING } from '../scope.js';
 import type { NameTable } from './name-table.js';
 import type { ServerEntries } from './server-entries.js';
 
-/** A name that an entry does not have because of another server. */
+/** A name that an entry would have if no other server claimed it too. */
 export interface NameConflict {
   readonly kind: 'unlisted' | 'equal-prefixed-names';
   readonly server: string;
@@ -13,8 +13,8 @@ export interface NameConflict {
 const STEPS_BETWEEN_YIELDS = 16;
 
 /**
- * The conflicts in the scope of all servers that the previous table did not have. Takes time for the entries of the servers
- * that changed, unless servers were configured or removed.
+ * The conflicts that the previous table did not have, in the scope of all servers. Checks only the entries of servers
+ * that changed, or all entries if a server was added to the configuration or removed from it.
  */
 export function* newConflicts(previous: NameTable, now: NameTable): Steps<NameConflict[]> {
   if (previous === now) return [];
@@ -54,7 +54,8 @@ function* newEqualNames(
     if (index % STEPS_BETWEEN_YIELDS === 0) yield;
     for (const equal of after.withEqualPrefixedName(entry)) {
       const old = previous.part(equal.server)?.byOwnName.get(equal.ownName);
-      if (old && before.withEqualPrefixedName(old).includes(old)) continue;
+      const wasInConflict = old !== undefined && before.withEqualPrefixedName(old).includes(old);
+      if (wasInConflict) continue;
       const name = now.prefixedNameOf(equal);
       found.set(keyOf(equal), { kind: 'equal-prefixed-names', server: equal.server, name });
     }

@@ -1,41 +1,23 @@
 import type { Steps } from '../../lib/slices/run-sliced.js';
 import { sortSteps } from '../../lib/slices/sliced-sort.js';
 import { uiUrisIn } from '../resources/public-uris.js';
-import { CatalogEntry, type Definition, type ListedEntry } from './catalog-entry.js';
+import { CatalogEntry, type ListedEntry } from './catalog-entry.js';
 import { NameTable } from './name-table.js';
-import {
-  isChangedByDigest,
-  isValidPublicName,
-  nameWithDigest,
-  prefixedName,
-  splitPrefixedName,
-  validName,
-  type NamingStyle,
-} from './naming.js';
+import { bareNamesOf, digestNames, possibleOwnersOf, usualNames, type NamedOffer } from './named-offer.js';
 import type { ServerEntries } from './server-entries.js';
-
-/** The tools, or the prompts, of one server. Each own name occurs once. */
-export interface NamedOffer {
-  readonly server: string;
-  /** Position of the server in the configuration. */
-  readonly rank: number;
-  readonly style: NamingStyle;
-  readonly definitions: readonly Definition[];
-  /** Own names that the server has and that no client can use. */
-  readonly switchedOff?: ReadonlySet<string>;
-}
 
 const STEPS_BETWEEN_YIELDS = 128;
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * Builds the table of all tools, or all prompts. A change rebuilds the part of the server that changed, and of each server
- * that is the only other owner of one of its bare names. All other parts are reused from the previous table.
+ * Builds the table of all tools, or all prompts. A change rebuilds the part of the server that changed, and of each
+ * server that is the only other owner of one of its bare names (names without a prefix). All other parts are reused
+ * from the previous table.
  */
 export class NameTableBuilder {
   private readonly parts = new Map<string, ServerEntries>();
   private readonly offers = new Map<string, NamedOffer>();
-  /** By bare name, which has no prefix: the servers that may list an entry under it. */
+  /** By bare name: the servers that may list an entry under it. */
   private readonly bareOwners = new Map<string, Set<string>>();
   private current: NameTable;
 
@@ -54,17 +36,17 @@ export class NameTableBuilder {
   }
 
   *put(offer: NamedOffer): Steps {
-    const { server, rank, style, definitions, switchedOff = NO_NAMES } = offer;
+    const { server, rank, style, definitions, disabledNames = NO_NAMES } = offer;
     const old = this.offers.get(server);
     if (
       old?.definitions === definitions &&
       old.rank === rank &&
       old.style === style &&
-      hasSameNames(old.switchedOff ?? NO_NAMES, switchedOff)
+      hasSameNames(old.disabledNames ?? NO_NAMES, disabledNames)
     )
       return;
     this.offers.set(server, offer);
-    yield* this.rebuildParts(yield* this.updateBareOwners(server, yield* this.bareNamesOf(offer)));
+    yield* this.rebuildParts(yield* this.updateBareOwners(server, yield* bareNamesOf(offer, this.separator)));
   }
 
   *remove(server: string): Steps {
@@ -86,7 +68,7 @@ export class NameTableBuilder {
     return fork;
   }
 
-  /** Returns the server, and the others for which one of its bare names became shared, or is shared no longer. */
+  /** Returns this server, and all others for which a bare name of this server became shared or is no longer shared. */
   private *updateBareOwners(server: string, now: ReadonlySet<string>): Steps<Set<string>> {
     const changed = new Set([server]);
     const before = this.parts.get(server)?.bareNames ?? NO_NAMES;
@@ -108,25 +90,6 @@ export class NameTableBuilder {
     return changed;
   }
 
-  private *bareNamesOf({ server, style, definitions }: NamedOffer): Steps<ReadonlySet<string>> {
-    if (style === 'always') return NO_NAMES;
-    const names = new Set<string>();
-    const owned = new Set(definitions.map(({ name }) => name));
-    for (const { name: ownName } of definitions) {
-      if (names.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
-      const isPrefixedName = this.isPrefixedNameIn(server, owned, ownName);
-      if (style === 'never') names.add(validName(ownName, server, ownName));
-      else if (isValidPublicName(ownName) && !isPrefixedName) names.add(ownName);
-    }
-    return names;
-  }
-
-  /** Whether the own name equals the prefixed name of another definition of the same server. */
-  private isPrefixedNameIn(server: string, owned: ReadonlySet<string>, ownName: string): boolean {
-    const prefix = prefixedName(server, this.separator, '');
-    return ownName.startsWith(prefix) && owned.has(ownName.slice(prefix.length));
-  }
-
   private *rebuildParts(servers: Iterable<string>): Steps {
     for (const server of servers) {
       const offer = this.offers.get(server);
@@ -140,14 +103,14 @@ export class NameTableBuilder {
   }
 
   private *createPart(offer: NamedOffer): Steps<ServerEntries> {
-    const { server, rank, style, definitions, switchedOff = NO_NAMES } = offer;
+    const { server, rank, style, definitions, disabledNames = NO_NAMES } = offer;
     const old = this.parts.get(server);
-    const bareNames = yield* this.bareNamesOf(offer);
+    const bareNames = yield* bareNamesOf(offer, this.separator);
     const unsorted: ListedEntry[] = [];
     const byOwnName = new Map<string, CatalogEntry>();
     const byPublicName = new Map<string, CatalogEntry>();
     const uiUris = new Set<string>();
-    const names = yield* this.usualNames(offer, bareNames);
+    const names = yield* usualNames(offer, bareNames, this.separator);
     for (const definition of definitions) {
       if (byOwnName.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
       const entry = new CatalogEntry(server, definition.name, names.get(definition.name), definition);
@@ -162,7 +125,7 @@ export class NameTableBuilder {
     const listed = old && hasSameItems(old.listed, sorted) ? old.listed : sorted;
     const unsettled = yield* this.unsettledIn(listed, bareNames);
     const isSame = old && old.rank === rank && old.style === style && listed === old.listed;
-    if (isSame && hasSameItems(unsettled, old.unsettled) && hasSameNames(old.switchedOff, switchedOff))
+    if (isSame && hasSameItems(unsettled, old.unsettled) && hasSameNames(old.disabledNames, disabledNames))
       return old;
     return {
       server,
@@ -170,65 +133,17 @@ export class NameTableBuilder {
       style,
       listed,
       unsettled,
-      possibleOwners: yield* this.possibleOwnersOf(unsettled),
+      possibleOwners: yield* possibleOwnersOf(unsettled, this.separator),
       bareNames,
-      switchedOff,
+      disabledNames,
       byPublicName,
-      byDigestName: yield* this.digestNames(offer, listed),
+      byDigestName: yield* digestNames(offer, listed, this.separator),
       byOwnName,
       uiUris,
     };
   }
 
-  /** By own name: the name in a scope without conflicts. */
-  private *usualNames(offer: NamedOffer, bareNames: ReadonlySet<string>): Steps<Map<string, string>> {
-    const { server, style, definitions } = offer;
-    const names = new Map<string, string>();
-    const withDigest = new Set<string>();
-    for (const { name: ownName } of definitions) {
-      if (names.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
-      const isBare = style === 'never' || bareNames.has(ownName);
-      const wanted = isBare ? ownName : prefixedName(server, this.separator, ownName);
-      const name = validName(wanted, server, ownName);
-      names.set(ownName, name);
-      if (name !== wanted) withDigest.add(name);
-    }
-    // A valid name that equals the name with digest of another entry of the server gets a digest of its own.
-    if (withDigest.size > 0 && style !== 'never')
-      for (const [ownName, name] of names) {
-        const isPlain = name === ownName || name === prefixedName(server, this.separator, ownName);
-        if (isPlain && withDigest.has(name)) names.set(ownName, nameWithDigest(name, server, ownName));
-      }
-    return names;
-  }
-
-  private *possibleOwnersOf(unsettled: readonly ListedEntry[]): Steps<ReadonlySet<string>> {
-    const owners = new Set<string>();
-    let step = 0;
-    for (const { publicName } of unsettled) {
-      if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-      for (const [server] of splitPrefixedName(publicName, this.separator)) owners.add(server);
-    }
-    return owners;
-  }
-
-  private *digestNames(
-    { server, style }: NamedOffer,
-    listed: readonly ListedEntry[],
-  ): Steps<ReadonlyMap<string, CatalogEntry>> {
-    const names = new Map<string, CatalogEntry>();
-    let step = 0;
-    for (const entry of style === 'never' ? [] : listed) {
-      if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-      const prefixed = prefixedName(server, this.separator, entry.ownName);
-      if (!isChangedByDigest(prefixed)) continue;
-      const name = nameWithDigest(prefixed, server, entry.ownName);
-      if (name !== entry.publicName) names.set(name, entry);
-    }
-    return names;
-  }
-
-  /** The entries whose names in a scope depend on its other servers. */
+  /** The entries whose name in a scope depends on the other servers of the scope. */
   private *unsettledIn(
     listed: readonly ListedEntry[],
     bareNames: ReadonlySet<string>,

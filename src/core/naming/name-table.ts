@@ -23,7 +23,7 @@ export class NameTable {
 
   static readonly EMPTY = new NameTable([], '__');
 
-  /** The same table when it has exactly these parts, so that its pages stay. */
+  /** Returns this table if it has exactly these parts, so that its cached pages are kept. */
   withParts(parts: readonly ServerEntries[]): NameTable {
     const isSame =
       parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
@@ -59,7 +59,7 @@ export class NameTable {
     return this.parts.find((part) => part.server === server);
   }
 
-  /** Whether names belong to the same servers in both tables. */
+  /** Whether both tables have the same server ids, so that a name belongs to the same servers (`ServerIds`) in both. */
   hasSameServers(other: NameTable): boolean {
     return this.servers.isSame(other.servers);
   }
@@ -78,7 +78,7 @@ export class NameTable {
     return this.parts.map(({ server }) => server);
   }
 
-  /** The entries of a server under their usual names. */
+  /** The entries of a server under their usual names, which they have in a scope without conflicts. */
   entriesOf(server: string): readonly ListedEntry[] {
     return this.part(server)?.listed ?? [];
   }
@@ -98,10 +98,10 @@ export class NameTable {
     };
     const changed = new Set([...before.keys(), ...after.keys()].filter(differs));
     for (const id of [...this.servers, ...previous.servers]) {
-      const isReservedInOne = this.servers.has(id) !== previous.servers.has(id);
+      const isNewOrGone = this.servers.has(id) !== previous.servers.has(id);
       const isListedInOne = before.has(id) !== after.has(id);
-      if (isReservedInOne || isListedInOne)
-        for (const server of this.affectedBy(id, isReservedInOne)) changed.add(server);
+      if (isNewOrGone || isListedInOne)
+        for (const server of this.affectedBy(id, isNewOrGone)) changed.add(server);
     }
     return changed;
   }
@@ -120,14 +120,15 @@ export class NameTable {
   }
 
   /**
-   * Servers whose names may change because the server `id` was configured or removed, or has listed or no longer has a list.
-   * A scope without any of them sees the same names as before.
+   * Servers whose names may change because of the server `id`: it was added to the configuration or removed from it
+   * (`isNewOrGone`), or it began or ceased to have a list. A scope without any of these servers sees the same names as
+   * before.
    */
-  private *affectedBy(id: string, isReservedInOne: boolean): Iterable<string> {
+  private *affectedBy(id: string, isNewOrGone: boolean): Iterable<string> {
     for (const { server, listed, possibleOwners } of this.parts) {
       if (server === id || listed.length === 0 || server === META_TOOL_SERVER) continue;
       if (this.servers.overlap(server, id)) yield id;
-      if (isReservedInOne && possibleOwners.has(id)) yield server;
+      if (isNewOrGone && possibleOwners.has(id)) yield server;
     }
   }
 

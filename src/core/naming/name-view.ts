@@ -26,8 +26,9 @@ interface SortedLists {
 
 const STEPS_BETWEEN_YIELDS = 256;
 
-/** The part of a table that one scope sees, under the names that it has in this scope. */
+/** The entries of a table that one scope sees, under their names in this scope. */
 export class NameView implements Paged {
+  /** By requested name: the entry that `find` found. */
   private readonly found = new Map<string, CatalogEntry>();
   private readonly byServer: ReadonlyMap<string, ServerEntries>;
   readonly names: ScopedNames;
@@ -52,8 +53,8 @@ export class NameView implements Paged {
   }
 
   /**
-   * Finds by public name, by prefixed name, or by own name if only one server in this view has it. A name that starts with
-   * the id of a configured server leads only to that server.
+   * Finds an entry by its public name, by its prefixed name, or by its own name if no other server in this view has the
+   * same. A name that starts with the id of a configured server leads only to that server.
    */
   find(name: string): CatalogEntry | undefined {
     let entry = this.found.get(name);
@@ -81,7 +82,7 @@ export class NameView implements Paged {
     return names.length > 1 ? names : [];
   }
 
-  /** The entry as this view lists it; undefined when it does not. `usual` is an entry of this table. */
+  /** The entry as this view lists it; undefined if it is not listed. `usual` is the entry as the table has it. */
   listedEntry(usual: CatalogEntry): ListedEntry | undefined {
     const entry = this.names.of(usual);
     return isListed(entry) ? entry : undefined;
@@ -94,15 +95,14 @@ export class NameView implements Paged {
   }
 
   /**
-   * Entries whose key comes after this one, in order; only those of `server`, if given. The key of an entry of a server is
-   * its public name. Meta tools come first.
+   * Entries whose key comes after `key`, in order; only those of `server`, if given. The key of an entry is its public
+   * name, but meta tools come first (`META_TOOL_KEY`).
    */
   *after(key: string, server?: string): Iterable<ListedEntry> {
     const { runs } = this.lists;
     yield* mergeRuns(server === undefined ? [...runs.values()].flat() : (runs.get(server) ?? []), key);
   }
 
-  /** The text of a page is built once and reused for every client. */
   page(request: PageRequest): Steps<ListPage> {
     return buildPage(request, this.itemsAfter(request.after));
   }
@@ -122,18 +122,18 @@ export class NameView implements Paged {
     const owners = [...this.servers.ownersOf(name)];
     if (owners.length === 0)
       return onlyOne(this.parts, (part) => this.names.listedAs(part, name)) ?? this.findOwn(this.parts, name);
-    const inScope = owners.filter(([server]) => this.scope.allows(server));
-    const parts = inScope.flatMap(([server]) => this.byServer.get(server) ?? []);
+    const allowedOwners = owners.filter(([server]) => this.scope.allows(server));
+    const parts = allowedOwners.flatMap(([server]) => this.byServer.get(server) ?? []);
     const listed = onlyOne(parts, (part) => this.names.listedAs(part, name));
     if (listed) return listed;
-    const prefixed = this.findPrefixed(inScope);
+    const prefixed = this.findPrefixed(allowedOwners);
     return prefixed ?? (owners.length === 1 ? this.findOwn(parts, name) : undefined);
   }
 
-  /** Undefined while one of the servers has not listed or has the entry switched off: the name may be for that one. */
+  /** Undefined while one of the owners has not listed or has disabled the entry: the name may mean that owner's entry. */
   private findPrefixed(owners: readonly (readonly [string, string])[]): CatalogEntry | undefined {
     const parts = owners.map(([server, ownName]) => ({ part: this.byServer.get(server), ownName }));
-    if (parts.some(({ part, ownName }) => !part || part.switchedOff.has(ownName))) return undefined;
+    if (parts.some(({ part, ownName }) => !part || part.disabledNames.has(ownName))) return undefined;
     return onlyOne(parts, ({ part, ownName }) => this.inScope(part?.byOwnName.get(ownName)));
   }
 
@@ -176,7 +176,7 @@ function* runsOf({ listed }: ServerEntries, renamed: ReadonlyMap<CatalogEntry, C
 
 const runOf = (items: readonly ListedEntry[]): SortedRun<ListedEntry> => ({ items, keyOf });
 
-/** Sorts before all public names: clients that read only the first page of a list find the meta tools on it. */
+/** Prefix of the keys of meta tools. Sorts before all public names, so that the first page has the meta tools. */
 const META_TOOL_KEY = '\0';
 
 const keyOf = ({ server, publicName }: ListedEntry): string =>

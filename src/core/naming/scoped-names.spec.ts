@@ -159,7 +159,7 @@ describe('a name with the id of a server that has no such tool', () => {
     ['has listed other tools', tableOf(offer('gone', 'always', 'y'), imitations('always'))],
     [
       'has the tool switched off',
-      tableOf({ ...offer('gone', 'always'), switchedOff: new Set(['pay']) }, imitations('always')),
+      tableOf({ ...offer('gone', 'always'), disabledNames: new Set(['pay']) }, imitations('always')),
     ],
   ])('resolves to no other server if the server %s', (_what, table) => {
     for (const scope of [EVERYTHING, only('evil')]) {
@@ -211,7 +211,7 @@ describe('equal prefixed names of two servers', () => {
     ['is disabled or has not listed', tableWithServers(['a'], inner)],
     [
       'has the tool switched off',
-      tableOf({ ...offer('a', 'always'), switchedOff: new Set(['b__c']) }, inner),
+      tableOf({ ...offer('a', 'always'), disabledNames: new Set(['b__c']) }, inner),
     ],
   ])('keep the digest while the other server %s', (_what, table) => {
     expect(namesIn(table)).toContain(nameWithDigest('a__b__c', 'a__b', 'c'));

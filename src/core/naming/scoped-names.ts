@@ -21,7 +21,7 @@ interface AssignedNames {
   readonly unlistedCount: number;
 }
 
-/** The entries that want a bare name, in the order of their servers. */
+/** The entries that claim a bare name, because it is their usual name, in the order of their servers. */
 type ClaimsOf = (name: string) => readonly ListedEntry[];
 
 const STEPS_BETWEEN_YIELDS = 128;
@@ -32,12 +32,11 @@ const STEPS_BETWEEN_YIELDS = 128;
  * - Style `conflict`: an own name that several servers of the scope have gets the prefix of its server.
  * - Style `never`: the first server keeps the name; the entries of the others are not listed.
  * - A name that belongs to another server (`ServerIds`) counts as taken in both styles.
- * - A prefixed name that is also the prefixed name of a tool of another server of the scope gets a digest on both servers.
- *   So does a prefixed name that may be the name of such a tool, because the other server has not listed yet or has the
- *   tool switched off.
+ * - A prefixed name that two servers of the scope have gets a digest on both of them. It also gets a digest if the other
+ *   server may have it, because that server has not listed yet or its tool is disabled.
  *
- * The name of an entry depends on the servers of the scope alone, not on the order in which they listed. To name one entry
- * takes time for the number of servers; `assignAll` names all entries, in steps.
+ * The name of an entry depends on the servers of the scope alone, not on the order in which they listed. The time to name
+ * one entry grows with the number of servers; `assignAll` names all entries, in steps.
  */
 export class ScopedNames {
   private readonly byServer: ReadonlyMap<string, ServerEntries>;
@@ -57,8 +56,8 @@ export class ScopedNames {
   }
 
   /**
-   * The entry of a server that has this name in the scope. Also one that has no digest now, but had this name while another
-   * server could have the same prefixed name: clients may have stored it.
+   * The entry of a server that has this name in the scope. A name with a digest also finds the entry that had it while
+   * another server could have the same prefixed name (`mayHaveHadDigest`): clients may have stored that name.
    */
   listedAs(part: ServerEntries, name: string): CatalogEntry | undefined {
     const usual = part.byPublicName.get(name);
@@ -70,7 +69,7 @@ export class ScopedNames {
     return undefined;
   }
 
-  /** The entries that want this bare name and are not listed, because another server has it. */
+  /** The entries that claim this bare name and are not listed, because another server has it. */
   unlistedAs(name: string): CatalogEntry[] {
     const claims = this.claimsOf(name);
     return claims.filter((entry) => {
@@ -79,7 +78,7 @@ export class ScopedNames {
     });
   }
 
-  /** This entry and those with the same prefixed name, as far as they have a digest. Empty if no other has the same. */
+  /** This entry and the others with the same prefixed name, as far as they have a digest. Empty if there are no others. */
   withEqualPrefixedName({ server, ownName }: CatalogEntry): CatalogEntry[] {
     const prefixed = prefixedName(server, this.contents.separator, ownName);
     const equal = [...this.contents.servers.ownersOf(prefixed)].flatMap(
@@ -110,7 +109,7 @@ export class ScopedNames {
     return (this.assigned ??= { renamed, unlistedCount });
   }
 
-  /** The servers whose prefixed names may be those of others, or of meta tools. */
+  /** The servers whose prefixed names may also be names of other servers or of meta tools. */
   overlappingServers(): ReadonlySet<string> {
     const { servers, scope } = this.contents;
     const overlapping = servers.overlapping(scope);
@@ -161,12 +160,13 @@ export class ScopedNames {
 
   private isTaken({ server, style }: ServerEntries, entry: ListedEntry, claimsOf: ClaimsOf): boolean {
     if (server === META_TOOL_SERVER) return false;
-    if (this.contents.servers.isReserved(entry.publicName, server)) return true;
+    if (this.contents.servers.belongsToOther(entry.publicName, server)) return true;
     const claims = claimsOf(entry.publicName);
     if (claims.length <= 1 || style === 'conflict') return claims.length > 1;
     return claims.find((claim) => this.partOf(claim).style === 'never') !== entry;
   }
 
+  /** Whether the entry gets this name when another server lists the same prefixed name. */
   private mayHaveHadDigest({ server, ownName, publicName }: CatalogEntry, name: string): boolean {
     const prefixed = prefixedName(server, this.contents.separator, ownName);
     return (
@@ -187,7 +187,7 @@ export class ScopedNames {
       if (owner === server || !this.contents.scope.allows(owner)) continue;
       hasOtherOwner = true;
       const other = this.byServer.get(owner);
-      if (!other || other.byOwnName.has(name) || other.switchedOff.has(name)) return 'ambiguous';
+      if (!other || other.byOwnName.has(name) || other.disabledNames.has(name)) return 'ambiguous';
     }
     if (!hasOtherOwner) return 'none';
     return endsWithDigest(prefixed) ? 'ambiguous' : 'possible';

@@ -10,17 +10,17 @@ export interface ServerEntries {
   readonly listed: readonly ListedEntry[];
   /** The listed entries whose name in a scope depends on the other servers of the scope. */
   readonly unsettled: readonly ListedEntry[];
-  /** What `unsettled` names have before a separator. A server with such an id owns the name (`ServerIds`). */
+  /** The texts before a separator in the names of `unsettled`. A server with such an id owns the name (`ServerIds`). */
   readonly possibleOwners: ReadonlySet<string>;
   /** The usual names without a prefix. */
   readonly bareNames: ReadonlySet<string>;
-  /** Own names that the server has and that no client can use. */
-  readonly switchedOff: ReadonlySet<string>;
+  /** Own names of disabled tools: the server has them, but no client can use them. */
+  readonly disabledNames: ReadonlySet<string>;
   /** By usual name. */
   readonly byPublicName: ReadonlyMap<string, CatalogEntry>;
   /**
-   * Names with a digest that entries may have in a scope. Only those in which the prefixed name is cut or changed, and which
-   * are not the usual name.
+   * By the name with a digest that an entry may have in a scope. Leaves out usual names, and names that contain the
+   * whole prefixed name before the digest.
    */
   readonly byDigestName: ReadonlyMap<string, CatalogEntry>;
   readonly byOwnName: ReadonlyMap<string, CatalogEntry>;

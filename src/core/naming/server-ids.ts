@@ -2,12 +2,13 @@ import type { Scope } from '../scope.js';
 import { META_TOOL_SERVER } from './catalog-entry.js';
 import { splitPrefixedName } from './naming.js';
 
-/** A server, and the own name that a name has there if the name is a prefixed one. */
+/** A server id at the beginning of a name, and the rest of the name: the own name at that server. */
 type Owner = readonly [server: string, ownName: string];
 
 /**
- * The ids of all configured servers, also of those that are disabled or have not listed yet. A name that starts with the id
- * of a server and the separator belongs to that server, whether the server has it or not: it never leads to another one.
+ * The ids of all configured servers, also of those that are disabled or have not listed yet. A name that starts with
+ * the id of a server and the separator belongs to that server, whether or not it has such an entry: the name leads to
+ * no other server.
  */
 export class ServerIds {
   private readonly ids: ReadonlySet<string>;
@@ -33,19 +34,19 @@ export class ServerIds {
     return this.ids.has(server);
   }
 
-  /** The servers to which a name belongs. Several, if the id of one starts with the id of another. */
+  /** The servers to which a name belongs. Several, if the id of one starts with the id of another and the separator. */
   *ownersOf(name: string): Iterable<Owner> {
     for (const owner of splitPrefixedName(name, this.separator))
       if (owner[0] !== META_TOOL_SERVER && this.ids.has(owner[0])) yield owner;
   }
 
-  /** Whether the name belongs to a server other than this one. */
-  isReserved(name: string, server: string): boolean {
+  /** Whether the name belongs to a server other than `server`. */
+  belongsToOther(name: string, server: string): boolean {
     for (const [owner] of this.ownersOf(name)) if (owner !== server) return true;
     return false;
   }
 
-  /** The servers of a scope that can have the same prefixed names as another one. */
+  /** The servers of a scope that can have the same prefixed names as another server of the scope. */
   overlapping(scope: Scope): Set<string> {
     const found = new Set<string>();
     for (const id of this.ids) {

@@ -3,7 +3,7 @@ import type { NameView } from './name-view.js';
 
 const MAX_CANDIDATES = 10;
 
-/** For a name that leads to no tool or prompt of the view. If several servers of the view have it, the message lists their names. */
+/** The error for a name that leads to no tool or prompt. For an ambiguous name, the message lists what it may mean. */
 export function unknownName(kind: 'tool' | 'prompt', name: string, view: NameView): GatewayError {
   const candidates = view.candidates(name);
   const listed = candidates.slice(0, MAX_CANDIDATES).join(', ');
