@@ -44,8 +44,8 @@ interface ErrorCodes {
 }
 
 /**
- * The only table of codes. The gateway's own codes are -31000 and below, because the protocol reserves -32768…-32000.
- * -32000 and -32001 are used as SDK servers use them for failed HTTP exchanges.
+ * The only table of codes. The gateway's own codes are between -31999 and -31000, just outside the range that JSON-RPC
+ * reserves (-32768…-32000). -32000 and -32001 mean a failed HTTP exchange, as in servers of the SDK.
  */
 export const ERROR_CODES = {
   'parse-error': { code: -32700, http: 400 },
@@ -132,7 +132,10 @@ export const resourceNotFound = (uri: string): GatewayError =>
     uri,
   });
 
-/** The error for a subscription to a resource that does not exist: the message of `resourceNotFound` with another code. */
+/**
+ * The error for a subscription to a resource that does not exist. It has the message of `resourceNotFound`, but in
+ * every revision the code of invalid parameters, -32602: -32002 is the code of a failed read.
+ */
 export const nothingToSubscribe = (uri: string): GatewayError =>
   new GatewayError('nothing-to-subscribe', resourceNotFound(uri).message, { uri });
 
@@ -149,8 +152,8 @@ export const limitExceeded = (message: string, limit: number): GatewayError =>
  * - `unresponsive`: requests time out
  * - `broken`: the connection was lost, or a response was invalid
  * - `too-large`: it sent a message over the size limit
- * - `disabled`: an administrator disabled it or the gateway is stopping
- * - `session-required`: it serves only clients with a session of their own
+ * - `disabled`: an administrator disabled it, or the gateway is stopping
+ * - `session-required`: it has `isolation: session`, and the request has no session
  */
 export type UnavailableReason =
   | 'starting'
@@ -164,7 +167,7 @@ export type UnavailableReason =
   | 'disabled'
   | 'session-required';
 
-/** When a client should try again, if there is no estimate. */
+/** When a client should try again, if the gateway has no estimate. */
 const DEFAULT_RETRY_AFTER_MS = 1000;
 
 interface Unavailability extends ErrorOptions {
@@ -172,7 +175,7 @@ interface Unavailability extends ErrorOptions {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The error for a call to a server without a link. Clients rely on the message. */
+/** The error for a request that a server cannot answer now. Clients rely on the message. */
 export function serverUnavailable(
   server: string,
   why: string,

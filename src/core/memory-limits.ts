@@ -1,6 +1,6 @@
 import { GatewayError, type ErrorKind } from './errors.js';
 
-/** The limits that keep clients and servers from filling the memory, by their label in the metric. */
+/** The limits that keep clients and servers from filling the memory, as the metric labels them. */
 export const MEMORY_LIMITS = [
   'client-profile',
   'message-id',
@@ -18,7 +18,7 @@ export const MEMORY_LIMITS = [
 ] as const;
 export type MemoryLimit = (typeof MEMORY_LIMITS)[number];
 
-/** A refusal because of a memory limit. The receiver of the error counts it. */
+/** A refusal because of a memory limit. It is counted where it is turned into a response. */
 export class MemoryLimitError extends GatewayError {
   constructor(
     readonly memoryLimit: MemoryLimit,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Upstream } from '../core/subscriptions/upstream-reconciler.js';
+import type { Upstream } from '../core/subscriptions/upstream.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { WorkerPool } from '../lib/queues/worker-pool.js';
 

@@ -5,7 +5,7 @@ import { resourceForm, type ResourceAddress } from '../core/resources/resource-u
 import { EVERYTHING } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
-import type { DesiredSubscriptions } from '../core/subscriptions/upstream-reconciler.js';
+import type { DesiredSubscriptions } from '../core/subscriptions/upstream.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import type { Registry } from '../registry/registry.service.js';
 import { findMatches, MAX_PATTERN_MATCHES } from './pattern-matches.js';

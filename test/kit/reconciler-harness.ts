@@ -1,9 +1,9 @@
-import {
-  UpstreamReconciler,
-  type DesiredSubscriptions,
-  type ReconcilerEvents,
-  type Upstream,
-} from '../../src/core/subscriptions/upstream-reconciler.js';
+import type {
+  DesiredSubscriptions,
+  ReconcilerEvents,
+  Upstream,
+} from '../../src/core/subscriptions/upstream.js';
+import { UpstreamReconciler } from '../../src/core/subscriptions/upstream-reconciler.js';
 import type { Schedule } from '../../src/lib/backoff/retry-timer.js';
 import { WorkerPool } from '../../src/lib/queues/worker-pool.js';
 import { flushPromises } from './promises.js';

@@ -3,13 +3,13 @@ import { encodeSteps } from '../../lib/json-text/scanned-object.js';
 import { elementSteps, indexed, memberSteps } from '../../lib/json-text/sliced-text.js';
 import { runAtOnce, type Steps } from '../../lib/slices/run-sliced.js';
 
-/** Longer results are encoded in steps. */
-const MAX_SHORT = 262_144;
+/** Results with more characters are encoded in steps. */
+const MAX_UNSLICED_LENGTH = 262_144;
 
 /** Maps an own URI of a server to its public URI. */
 export type ToPublicUri = (uri: string) => string;
 
-/** Changes a value, as text. Runs in steps, because a result may have a hundred thousand links. */
+/** Rewrites the text of a JSON value. Runs in steps, because a result may have a hundred thousand links. */
 type Change = (value: string) => Steps<string>;
 
 /** The result of `resources/read` with public URIs in its contents. */
@@ -56,7 +56,8 @@ function* rewritten(result: JsonText, changes: Readonly<Record<string, Change>>)
   const { text, members } = yield* indexed(result);
   const changed = yield* changeMembers(text, members, changes);
   if (changed.text === text) return result;
-  if (changed.text.length <= MAX_SHORT) return new JsonText(changed.text, undefined, changed.members);
+  if (changed.text.length <= MAX_UNSLICED_LENGTH)
+    return new JsonText(changed.text, undefined, changed.members);
   return new SharedJson(changed.text, changed.members, yield* encodeSteps(changed.text));
 }
 
@@ -72,15 +73,14 @@ function* changeMembers(
   let shift = 0;
   for (const { key, keyStart, start, end } of members) {
     const change = Object.hasOwn(changes, key) ? changes[key] : undefined;
-    const value = change && text.slice(start, end);
-    const changed = change && value !== undefined ? yield* change(value) : value;
-    moved.push({ key, keyStart: keyStart + shift, start: start + shift, end: end + shift });
-    if (changed === value || changed === undefined) continue;
+    const value = text.slice(start, end);
+    const changed = change ? yield* change(value) : value;
+    const growth = changed.length - value.length;
+    moved.push({ key, keyStart: keyStart + shift, start: start + shift, end: end + shift + growth });
+    if (changed === value) continue;
     parts.push(text.slice(copied, start), changed);
     copied = end;
-    const longer = changed.length - (end - start);
-    moved[moved.length - 1] = { ...moved.at(-1)!, end: end + shift + longer };
-    shift += longer;
+    shift += growth;
   }
   if (copied === 0) return { text, members };
   parts.push(text.slice(copied));

@@ -29,7 +29,7 @@ export class ResourceDirectory {
 
   static readonly EMPTY = new ResourceDirectory([], 'resource');
 
-  /** The same directory when it has exactly these parts, so that its pages stay. */
+  /** Returns this directory if it has exactly these parts, so that its cached pages are kept. */
   withParts(parts: readonly ServerResources[]): ResourceDirectory {
     const isSame =
       parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
@@ -93,9 +93,9 @@ export class ResourceDirectory {
   }
 
   /**
-   * The public URI in the configured style and in this scope. For an unlisted resource it is the resource form, which can
-   * always be resolved, unless the URI in the configured style resolves to the resource. While the server has not listed
-   * anything, it is the URI that the resource will probably have.
+   * The public URI of a resource in this scope. An unlisted resource gets its URI in the configured style if that leads
+   * to the resource, otherwise the resource form, which always does. Before the server has listed anything, the result
+   * is the URI that the resource will probably have.
    */
   publicUri(address: ResourceAddress, scope: Scope = EVERYTHING): string {
     const { server, uri } = address;
@@ -110,7 +110,7 @@ export class ResourceDirectory {
     return found?.server === server && found.uri === uri ? name! : resourceForm(address);
   }
 
-  /** Servers with own URIs that belong to the server with this id. */
+  /** The servers with own URIs that belong to a server with this id (`uriOwners`). */
   private *withUrisOf(id: string): Iterable<string> {
     for (const { server, possibleConflicts } of this.parts)
       if (server !== id && possibleConflicts.possibleOwners.has(id)) yield server;

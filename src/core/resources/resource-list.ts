@@ -25,8 +25,9 @@ export class ResourceList {
   private constructor(
     readonly byUri: readonly Resource[],
     readonly byId: readonly Resource[],
-    /** Sorted apart from the plain resources, because user interfaces keep their scheme in every style. */
+    /** User interfaces, which keep their scheme in every style. */
     readonly uis: readonly Resource[],
+    /** All resources except user interfaces, sorted by URI. */
     readonly plain: readonly Resource[],
     readonly plainById: readonly Resource[],
   ) {}

@@ -10,8 +10,8 @@ export interface ResourcePattern {
 }
 
 /**
- * `file:///logs/*` matches every URI that starts with `file:///logs/`, `*` matches every URI, and a template matches its
- * instances. Undefined for the URI of a single resource. Depends on the text alone.
+ * `file:///logs/*` matches every URI that starts with `file:///logs/`, `*` matches every URI, and a template matches
+ * its instances. Undefined for the URI of a single resource. Only the text decides, not whether such a resource exists.
  */
 export function patternOf(uri: string): ResourcePattern | undefined {
   if (uri.endsWith('*')) return new PrefixPattern(uri);
@@ -22,11 +22,11 @@ export function patternOf(uri: string): ResourcePattern | undefined {
 
 /** What a client can subscribe to: a resource of a server, or a pattern of its resources. */
 export interface SubscribableAddress extends ResourceAddress {
-  /** Set if a resource had this URI, which is written like a pattern, when the client subscribed. */
+  /** Set if the URI is written like a pattern, but was the URI of a resource when the client subscribed. */
   readonly isExact?: true;
 }
 
-/** Undefined for a single resource. */
+/** The pattern of an address; undefined for a single resource. */
 export const patternAt = ({
   uri,
   isExact,

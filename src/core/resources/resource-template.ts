@@ -59,13 +59,16 @@ function sortDistinct(listed: readonly Definition[], yieldIfDue: Yield): Promise
   return slicedSort([...byName.values()], (a, b) => (a.name < b.name ? -1 : 1), yieldIfDue);
 }
 
-/** For a template whose identifier conflicts with another one. */
+/** The template with a digest in its identifier, because another template has the plain one too. */
 export function withDistinctId(template: ResourceTemplate): ResourceTemplate {
   const id = distinctId({ server: template.server, uri: template.uriTemplate });
   return { ...template, id, idMatcher: UriTemplate.parse(id) };
 }
 
-/** The template as clients see it. `isConflicting`: its text is a name of another template. */
+/**
+ * The template as clients see it. `isConflicting`: its own text is a name of another template, or belongs to another
+ * server.
+ */
 export function publicUriTemplate(
   { server, uriTemplate, id }: ResourceTemplate,
   style: ResourceStyle,
@@ -89,7 +92,7 @@ interface TemplateInstance {
  */
 const MAX_MATCHED_CHARACTERS = 2 ** 21;
 
-/** The match with the most literal characters among the templates of one server so far. */
+/** The best match so far among the templates of one server: the one with the most literal characters. */
 interface BestMatch {
   instance?: TemplateInstance | undefined;
   examinedCharacters: number;

@@ -21,7 +21,7 @@ const UI_SCHEME = 'ui://';
 
 export const isUi = (uri: string): boolean => uri.startsWith(UI_SCHEME);
 
-/** The resource form: the server, then the whole own URI, so that the own URI is a substring of it. */
+/** The resource form: the server id, then the whole own URI. A user interface keeps its scheme in front. */
 export function resourceForm({ server, uri }: ResourceAddress): string {
   return isUi(uri)
     ? `${UI_SCHEME}${server}/${uri.slice(UI_SCHEME.length)}`
@@ -54,7 +54,8 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 /**
  * The identifier of a resource or template, for example `fs_file___logs_app.log`. The URI cannot be computed from it.
- * It is written into a Buffer, because a list may have a million and a concatenated string keeps its pieces in memory.
+ * It is written into a Buffer, because a list may have a million identifiers and a concatenated string keeps its pieces
+ * in memory.
  */
 export function underscoreId({ server, uri }: ResourceAddress): string {
   const id = Buffer.allocUnsafe(server.length + uri.length + '____'.length);
@@ -107,5 +108,5 @@ export function distinctId(address: ResourceAddress, digits = 8): string {
   return `${underscoreId(address)}~${digest.slice(0, digits)}`;
 }
 
-/** The plain identifier, if the text is an identifier with a digest. The text may be any other: look the result up. */
+/** The identifier before its digest. Does not check that the text is an identifier: callers look up the result. */
 export const withoutDigest = (id: string): string => id.replace(/~[^~]*$/, '');

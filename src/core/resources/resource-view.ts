@@ -37,7 +37,7 @@ export class ResourceView {
       readonly scope: Scope;
       /** The ids of all configured servers. */
       readonly servers: ReadonlySet<string>;
-      /** Prepares the test of many URIs for conflicts. */
+      /** Makes later checks for conflicts cheaper. */
       readonly countOwners: () => Steps;
     },
   ) {
@@ -48,7 +48,7 @@ export class ResourceView {
     return this.byServer.get(server);
   }
 
-  /** The servers of the scope to which the URI belongs because it has their id. */
+  /** The servers of the scope to which the URI belongs because it contains their id. */
   ownersOf(text: string): string[] {
     const { scope, servers } = this.context;
     return uriOwners(text, servers).filter((server) => scope.allows(server));
@@ -83,7 +83,7 @@ export class ResourceView {
     },
   };
 
-  /** Sorted by public form. */
+  /** Sorted by public URI template. */
   get listedTemplates(): readonly PublicTemplate[] {
     return (this.sortedTemplates ??= this.parts
       .flatMap(({ publicTemplates }) => publicTemplates)
@@ -114,7 +114,7 @@ export class ResourceView {
     return part.templates.some(({ matcher }) => matcher.literals[0]!.startsWith(pattern.prefix));
   }
 
-  /** The resource as it is listed now. Undefined when it is not listed any more. */
+  /** The resource as this view lists it; undefined if its server no longer lists it. */
   toPublic({ server, uri }: Resource): PublicResource | undefined {
     const part = this.byServer.get(server);
     const resource = part?.list.find(uri);
@@ -150,7 +150,7 @@ export class ResourceView {
   findSubscribable(text: string): SubscribableAddress | undefined {
     const found = this.find(text);
     if (found)
-      return this.isListedOnly(found) ? exactAddress(found) : { server: found.server, uri: found.uri };
+      return this.isResourceOnly(found) ? exactAddress(found) : { server: found.server, uri: found.uri };
     const template = this.findTemplate(text);
     if (template) return { server: template.server, uri: template.uriTemplate };
     return text.endsWith('*') ? this.findPrefix(text) : undefined;
@@ -168,13 +168,14 @@ export class ResourceView {
     this.isPrepared = true;
   }
 
-  /** False for a template that its server lists as a resource too. */
-  private isListedOnly({ server, uri, resource }: ResolvedResource): boolean {
-    if (!resource || !uri.includes('{')) return resource !== undefined;
+  /** Whether the URI is that of a listed resource, and not also the text of a template of the same server. */
+  private isResourceOnly({ server, uri, resource }: ResolvedResource): boolean {
+    if (!resource) return false;
+    if (!uri.includes('{')) return true;
     return !this.byServer.get(server)!.templates.some(({ uriTemplate }) => uriTemplate === uri);
   }
 
-  /** Undefined when several servers have resources with the prefix, unless the text names the server. */
+  /** Undefined when several servers have resources with the prefix, unless the text has the resource form. */
   private findPrefix(text: string): ResourceAddress | undefined {
     const form = parseResourceForm(text);
     if (form && this.hasMatching(form.server, patternOf(form.uri)!)) return form;
@@ -204,7 +205,7 @@ export class ResourceView {
     yield instances(parts, text, 'uri');
   }
 
-  /** Whether a text that is no name of a server may be an own URI of it: it must not belong to other servers. */
+  /** Whether the text may be an own URI of the server. False if it belongs to other servers only (`uriOwners`). */
   private mayLeadTo(server: string, text: string): boolean {
     const owners = uriOwners(text, this.context.servers);
     return owners.length === 0 || owners.includes(server);

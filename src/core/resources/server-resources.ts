@@ -7,7 +7,7 @@ import type { Resource, ResourceList } from './resource-list.js';
 import { bestInstances, publicUriTemplate, type ResourceTemplate } from './resource-template.js';
 import { distinctId, isUi, resourceForm, withoutDigest, type ResourceStyle } from './resource-uri.js';
 
-/** A requested resource, with its server and own URI. */
+/** The resource to which a requested URI leads. */
 export interface ResolvedResource {
   readonly server: string;
   /** The server's own URI. */
@@ -88,7 +88,7 @@ export class ServerResources {
     return instance && { server: this.server, uri, template: instance.template };
   }
 
-  /** An identifier starts with the id of its server, but the id of one server can start with that of another. */
+  /** Whether the identifier starts with the id of this server. It may still be one of a server with a longer id. */
   mayHaveId(id: string): boolean {
     return id.startsWith(`${this.server}_`);
   }
@@ -104,7 +104,7 @@ export class ServerResources {
     return this.resolved(this.mayHaveId(id) ? this.list.findId(id) : undefined);
   }
 
-  /** Whether a text is the resource form or identifier of a resource, or of an instance of a template. */
+  /** Whether the text is the identifier of a listed resource, or the resource form of a resource or template instance. */
   isName(text: string): boolean {
     const prefix = resourceForm({ server: this.server, uri: '' });
     if (text.startsWith(prefix)) return this.find(text.slice(prefix.length)) !== undefined;
@@ -116,7 +116,7 @@ export class ServerResources {
     return (this.sortedRuns ??= runAtOnce(this.sortRuns()));
   }
 
-  /** Sorts the list, which `runs` does at once otherwise. */
+  /** Sorts the list in steps. Without this, `runs` sorts it at once. */
   *prepare(): Steps {
     this.sortedRuns ??= yield* this.sortRuns();
   }
@@ -168,11 +168,14 @@ export class ServerResources {
   }
 }
 
-/** The resources of a list without user interfaces, in two parts that are each sorted by the usual name of the style. */
+/**
+ * The resources of a list except user interfaces, in two parts. Each is sorted by public URI in a scope without
+ * conflicts.
+ */
 interface SortedResources {
-  /** Listed under the usual name in every scope. */
+  /** Listed under that URI in every scope. */
   readonly settled: readonly Resource[];
-  /** Listed under another name in scopes with a conflict. */
+  /** Listed under another URI in scopes with a conflict. */
   readonly unsettled: readonly Resource[];
 }
 
@@ -194,7 +197,7 @@ function* sortResources(
   return { settled, unsettled };
 }
 
-/** Returns the test for resources that may conflict with others, or undefined when none does. */
+/** Returns the test for resources that may conflict with others; undefined when no resource may. */
 function conflictTest(
   style: ResourceStyle,
   { sharedUris, formLikeUris, sharedIds }: PossibleConflicts,

@@ -4,7 +4,7 @@ import { parseResourceForm } from './resource-uri.js';
 /** Part of every identifier, after the id of the server and the scheme. */
 const ID_MARK_TEXT = '___';
 
-/** The ids in a text that has the resource form or the form of an identifier. A server with such an id owns the text. */
+/** What stands for the server id in a resource form or identifier. A server with such an id owns the whole text. */
 export function* possibleUriOwners(text: string): Iterable<string> {
   const form = parseResourceForm(text);
   if (form) yield form.server;
@@ -13,8 +13,8 @@ export function* possibleUriOwners(text: string): Iterable<string> {
 }
 
 /**
- * The servers to which a text belongs, because it has the resource form or the form of an identifier with their id. It
- * never leads to another server, whether its owner has such a resource or not.
+ * The servers to which a text belongs, because it has the resource form or the form of an identifier with their id. The
+ * text leads to no other server, whether or not its owner has such a resource.
  */
 export function uriOwners(text: string, servers: ReadonlySet<string>): string[] {
   return [...possibleUriOwners(text)].filter((server) => servers.has(server));

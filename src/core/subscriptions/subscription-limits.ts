@@ -4,8 +4,8 @@ import type { AddedSubscription, NewSubscription, SubscriptionTable } from './su
 export interface SubscriptionLimits {
   readonly perSubscriber: number;
   /**
-   * Of all sessions of one principal together. Separate from `perSubscriber`: the rows of a lost session do not count for a
-   * new one.
+   * For all sessions of one principal together. `perSubscriber` is a limit of its own, so that a client that lost its
+   * session gets as many in its next one.
    */
   readonly perPrincipal: number;
   readonly perServer: number;

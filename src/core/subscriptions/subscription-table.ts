@@ -66,7 +66,7 @@ export class SubscriptionTable {
     return this.byServer.get(server)?.resource(uri);
   }
 
-  /** The target of a row. */
+  /** The target of rows with this address. */
   targetAt(address: SubscribableAddress): SubscriptionTarget | undefined {
     return this.byServer.get(address.server)?.at(address);
   }
@@ -139,7 +139,7 @@ export class SubscriptionTable {
     return subscription && this.delete(subscription);
   }
 
-  /** Counts the subscriptions of a subscriber for another principal, or for none. */
+  /** From now on, the subscriptions of the subscriber count for this principal, or for none. */
   setPrincipal(subscriber: string, principal: string | undefined): void {
     for (const row of this.ofSubscriber(subscriber) as Iterable<{ principal: string | undefined }>) {
       this.countForPrincipal(row.principal, -1);

@@ -75,7 +75,7 @@ export class SubscriptionTarget {
 export class TargetIndex {
   private readonly resources = new PrefixTree<SubscriptionTarget>();
   private patterns: PatternIndex | undefined;
-  /** By normal form: the targets of resources whose own URI is written differently. Most servers have none. */
+  /** By normal form: the targets of resources whose own URI is not in normal form. Most servers have none. */
   private readonly unnormalized = new Map<string, Set<SubscriptionTarget>>();
   /** Number of subscriptions of all targets together; maintained by the table. */
   subscriptions = 0;

@@ -4,7 +4,7 @@ import type { Subscription, SubscriptionTarget } from './subscription-target.js'
 /** Maximum updates that are held for one subscription; beyond it the oldest is dropped. */
 const MAX_HELD = 1000;
 
-/** An update for one subscriber, which several of its unacknowledged subscriptions may hold. */
+/** A held update of one subscriber. Several unacknowledged subscriptions of the subscriber may hold the same one. */
 interface HeldUpdate<U> {
   readonly update: U;
   isDelivered: boolean;

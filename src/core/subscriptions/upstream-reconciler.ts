@@ -2,29 +2,8 @@ import { RetryTimer, type Schedule } from '../../lib/backoff/retry-timer.js';
 import type { BackoffLimits } from '../../lib/backoff/backoff.js';
 import { WorkerPool } from '../../lib/queues/worker-pool.js';
 import { RemoteError, serverUnavailable } from '../errors.js';
-import { UriState, Waiter, type UpstreamRequestKind } from './uri-state.js';
-
-/** The requests to one server over one link. */
-export interface Upstream {
-  subscribe(uri: string): Promise<void>;
-  unsubscribe(uri: string): Promise<void>;
-  /** Called once, when the link is closed or the upstream is replaced. */
-  stop?(): void;
-}
-
-/** The desired state. It is read from the subscription table at every step and never copied. */
-export interface DesiredSubscriptions {
-  isWanted(uri: string): boolean;
-  /** Whether the server offers the resource now. If not, a failed subscription to it is not retried. */
-  isOffered(uri: string): boolean;
-}
-
-export interface ReconcilerEvents {
-  /** A URI was subscribed in the background. Its subscribers may have missed updates before, and got none since. */
-  resubscribed(uri: string): void;
-  /** A background request failed. */
-  failed(request: UpstreamRequestKind, uri: string, error: unknown): void;
-}
+import type { DesiredSubscriptions, ReconcilerEvents, Upstream, UpstreamRequestKind } from './upstream.js';
+import { UriState, Waiter } from './uri-state.js';
 
 export interface ReconcilerOptions {
   /** How long a URI without subscribers stays subscribed, in case a client subscribes again. */
@@ -46,7 +25,7 @@ export class UpstreamReconciler {
   private readonly backgroundWorkers: WorkerPool<UriState>;
   private readonly retryTimer: RetryTimer;
   private isClosed = false;
-  /** How many URIs the server is known to hold. */
+  /** Number of URIs that the server is known to hold. */
   size = 0;
 
   constructor(
@@ -78,7 +57,7 @@ export class UpstreamReconciler {
   async confirm(uri: string): Promise<void> {
     if (this.isClosed) throw serverUnavailable(this.server, 'the connection was lost', { reason: 'broken' });
     const state = this.states.get(uri) ?? this.track(uri);
-    this.stopLinger(state);
+    state.stopLinger();
     if (state.held === 'yes') return;
     const { promise } = (state.waiter ??= new Waiter());
     if (state.inFlight !== 'subscribe') state.isDirty = true;
@@ -86,17 +65,17 @@ export class UpstreamReconciler {
     await promise;
   }
 
-  /** Desired and actual state of the URI may differ. */
+  /** To be called when the desired and the actual state of the URI may differ. */
   markDirty(uri: string): void {
     if (this.isClosed) return;
     const isWanted = this.desired.isWanted(uri);
     const state = this.states.get(uri) ?? (isWanted ? this.track(uri) : undefined);
     if (!state) return;
-    if (isWanted) this.resubscribe(state);
-    else this.release(state);
+    if (isWanted) this.subscribeInBackground(state);
+    else if (!state.isBusy && !state.hasLingered) this.lingerOrDelete(state);
   }
 
-  /** Marks the URI dirty unless it is still wanted: the client of another row may still wait for the first request. */
+  /** Does nothing while another row wants the URI: the client of that row may still wait for the first request. */
   rowRemoved(uri: string): void {
     if (!this.desired.isWanted(uri)) this.markDirty(uri);
   }
@@ -118,10 +97,7 @@ export class UpstreamReconciler {
     const state = this.states.get(uri);
     if (!state) return;
     if (state.held === 'yes') this.setHeld(state, 'unknown');
-    state.isResponseStale = state.inFlight === 'subscribe';
-    state.isGone = true;
-    state.hasMissedUpdates = true;
-    state.sinceGap = undefined;
+    state.markGone();
     this.markDirty(uri);
   }
 
@@ -169,20 +145,16 @@ export class UpstreamReconciler {
     return state;
   }
 
-  private resubscribe(state: UriState): void {
+  private subscribeInBackground(state: UriState): void {
     if (state.held === 'yes' || state.isGone) return;
     if (state.inFlight === 'subscribe') {
       state.isDirty ||= state.isResponseStale;
       return;
     }
-    this.stopLinger(state);
+    state.stopLinger();
     state.hasMissedUpdates = true;
     state.isDirty = true;
     if (!state.isBusy && !state.waiter) this.backgroundWorkers.add(state);
-  }
-
-  private release(state: UriState): void {
-    if (!state.isBusy && !state.hasLingered) this.lingerOrDelete(state);
   }
 
   private retry(): void {
@@ -195,7 +167,8 @@ export class UpstreamReconciler {
     // While it was queued, the state may have been deleted and the URI may have got a new one.
     if (state.isBusy || this.states.get(state.uri) !== state) return;
     state.isBusy = true;
-    for (let request = this.nextRequest(state); request; request = this.nextRequest(state)) {
+    const takeRequest = (): UpstreamRequestKind | undefined => state.takeRequest(this.desired);
+    for (let request = takeRequest(); request; request = takeRequest()) {
       this.setHeld(state, 'unknown');
       state.inFlight = request;
       const failure = await this.send(request, state.uri);
@@ -208,16 +181,6 @@ export class UpstreamReconciler {
     }
     state.isBusy = false;
     this.lingerOrDelete(state);
-  }
-
-  private nextRequest(state: UriState): UpstreamRequestKind | undefined {
-    const { isDirty, hasLingered, held, waiter } = state;
-    state.isDirty = false;
-    state.hasLingered = false;
-    if (!isDirty) return undefined;
-    if (!this.desired.isWanted(state.uri)) return hasLingered && held !== 'no' ? 'unsubscribe' : undefined;
-    const mustWaitForListing = state.isGone && !waiter;
-    return held === 'yes' || mustWaitForListing ? undefined : 'subscribe';
   }
 
   private async send(request: UpstreamRequestKind, uri: string): Promise<{ error: unknown } | undefined> {
@@ -267,22 +230,16 @@ export class UpstreamReconciler {
       state.hasMissedUpdates = false;
     }
     if (state.held === 'no' && !state.hasMissedUpdates && !state.waiter) this.states.delete(state.uri);
-    else if (!isWanted) this.linger(state);
+    else if (!isWanted) this.startLinger(state);
   }
 
-  private linger(state: UriState): void {
+  private startLinger(state: UriState): void {
     state.cancelLinger ??= this.options.schedule(() => {
       state.cancelLinger = undefined;
       state.hasLingered = true;
       state.isDirty = true;
       this.backgroundWorkers.add(state);
     }, this.options.lingerMs);
-  }
-
-  private stopLinger(state: UriState): void {
-    state.cancelLinger?.();
-    state.cancelLinger = undefined;
-    state.hasLingered = false;
   }
 
   private setHeld(state: UriState, held: UriState['held']): void {

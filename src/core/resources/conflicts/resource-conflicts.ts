@@ -14,13 +14,13 @@ export interface ResourceOffer {
   readonly templates: readonly ResourceTemplate[];
 }
 
-/** Names of one server's resources that are also names of others, or may be. Which of them conflict depends on the scope. */
+/** Names of one server's resources that others have or may have too. Which of them conflict depends on the scope. */
 export interface PossibleConflicts {
   /** Own URIs that other servers list too. Only in style `original`. */
   readonly sharedUris: ReadonlySet<string>;
   /** Own URIs that may be the resource form or identifier of another resource. Only in style `original`. */
   readonly formLikeUris: ReadonlySet<string>;
-  /** The ids of servers to which these URIs would belong. */
+  /** The ids in `formLikeUris`: if a server has such an id, the URI belongs to it (`uriOwners`). */
   readonly possibleOwners: ReadonlySet<string>;
   /** By other server: the identifiers that it has too. */
   readonly sharedIds: ReadonlyMap<string, ReadonlySet<string>>;
@@ -29,8 +29,8 @@ export interface PossibleConflicts {
 const STEPS_BETWEEN_YIELDS = 256;
 
 /**
- * Finds the possible name conflicts between the resources of all servers, one changed server at a time. A change takes time
- * for the lists of the server that changed, and of the servers whose possible conflicts change with it.
+ * Finds the possible name conflicts between the resources of all servers, one changed server at a time. The duration
+ * grows with the lists of the server that changed, and of the servers whose possible conflicts change with it.
  */
 export class ResourceConflicts {
   private readonly offers = new Map<string, ResourceOffer>();

@@ -33,13 +33,13 @@ export function resourcesInScope(scope: ScopeOfResources): ResourcesInScope {
     const idSets = [...sharedIds].flatMap(([other, ids]) => (listed.has(other) ? [ids] : []));
     if (!uris.mayConflict(part) && formLikeUris.size === 0 && idSets.length === 0 && !templates.mayConflict)
       return part;
-    const belongsToOther = (uri: string): boolean => {
+    const isNameOfAnother = (uri: string): boolean => {
       if (!formLikeUris.has(uri)) return false;
       const owners = uriOwners(uri, servers);
       return owners.some((owner) => owner !== server) || (owners.length > 0 && part.isName(uri));
     };
     return part.inScope({
-      isConflictingUri: (uri) => style === 'original' && (uris.isShared(uri, part) || belongsToOther(uri)),
+      isConflictingUri: (uri) => style === 'original' && (uris.isShared(uri, part) || isNameOfAnother(uri)),
       isConflictingId: (id) => idSets.some((ids) => ids.has(id)),
       isConflictingTemplate: (uriTemplate) => templates.isConflicting(server, uriTemplate),
       templates: templates.withDistinctIds(offer.templates),
@@ -50,7 +50,7 @@ export function resourcesInScope(scope: ScopeOfResources): ResourcesInScope {
 
 interface ResourcesInScope {
   readonly parts: readonly ServerResources[];
-  /** Makes it cheaper to find out whether a URI conflicts. For callers that do so for many URIs. */
+  /** Makes later checks for conflicts cheaper. To be run before many URIs are checked. */
   readonly countOwners: () => Steps;
 }
 
@@ -103,12 +103,12 @@ class TemplateNames {
 
   constructor(private readonly scope: ScopeOfResources) {
     const { parts, style } = scope;
-    const haveOverlappingIds = hasOverlappingIds(parts.map(({ server }) => server));
-    this.mayConflict = style === 'original' || haveOverlappingIds;
+    const idsOverlap = hasOverlappingIds(parts.map(({ server }) => server));
+    this.mayConflict = style === 'original' || idsOverlap;
     if (!this.mayConflict) return;
     for (const { server, offer } of parts)
       for (const { uriTemplate, id } of offer.templates) {
-        if (haveOverlappingIds) this.ids.set(id, (this.ids.get(id) ?? 0) + 1);
+        if (idsOverlap) this.ids.set(id, (this.ids.get(id) ?? 0) + 1);
         if (style !== 'original') continue;
         this.owners.set(uriTemplate, (this.owners.get(uriTemplate) ?? 0) + 1);
         this.names.add(resourceForm({ server, uri: uriTemplate })).add(id);
@@ -116,8 +116,8 @@ class TemplateNames {
   }
 
   isConflicting(server: string, uriTemplate: string): boolean {
-    const isNamed = this.names.has(uriTemplate) || (this.owners.get(uriTemplate) ?? 0) > 1;
-    return isNamed || uriOwners(uriTemplate, this.scope.servers).some((owner) => owner !== server);
+    const isShared = this.names.has(uriTemplate) || (this.owners.get(uriTemplate) ?? 0) > 1;
+    return isShared || uriOwners(uriTemplate, this.scope.servers).some((owner) => owner !== server);
   }
 
   withDistinctIds(templates: readonly ResourceTemplate[]): readonly ResourceTemplate[] {
