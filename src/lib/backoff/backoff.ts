@@ -1,7 +1,7 @@
 export interface BackoffLimits {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** The part of the delay that is random, from 0 to 1. */
+  /** The part of the delay that is random, from 0 to 1. The default is 0.5. */
   readonly jitter?: number;
 }
 
@@ -9,9 +9,8 @@ const DEFAULT_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 30_000 };
 const DEFAULT_JITTER = 0.5;
 
 /**
- * Exponential backoff with jitter: the delay in milliseconds before the next retry, after `retries` earlier ones.
- * `random`, from 0 to 1, chooses a delay between half of the longest and the longest, or as `jitter` says, so that it is
- * never close to zero.
+ * Exponential backoff with jitter: the delay in milliseconds before the next retry, after `retries` earlier ones. The
+ * longest possible delay doubles with each retry, up to `maxMs`. `random`, from 0 to 1, chooses the random part of it.
  */
 export function backoffDelay(retries: number, random: number, limits = DEFAULT_LIMITS): number {
   const longest = Math.min(limits.maxMs, limits.firstMs * 2 ** retries);

@@ -7,8 +7,8 @@ const MIN_SLOTS = 64;
 /**
  * Items by ascending ids that are never reused. An item is in slot `id` modulo the number of slots.
  *
- * It replaces a Map because V8 links the old table of a Map that grows to the new one, with all entries: at thousands of
- * insertions and removals a second, removed items would stay in memory until a full garbage collection.
+ * Used in place of a Map: when a Map grows, V8 keeps its old table, with all entries, linked to the new one. At
+ * thousands of insertions and removals a second, removed items would stay in memory until a full garbage collection.
  */
 export class IdTable<T extends Identified> implements Iterable<T> {
   private slots = emptySlots<T>(MIN_SLOTS);

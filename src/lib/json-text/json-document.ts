@@ -3,22 +3,22 @@ import { OPEN_BRACE } from './json-skip.js';
 import { elementsOf, JsonText, MAX_EAGER_LENGTH, memberText, memberValue } from './json-text.js';
 import { ScannedObject } from './scanned-object.js';
 
-/** Maximum number of elements of an array whose elements can be taken as documents. */
+/** Maximum number of elements of an array that `elements` splits. */
 export const MAX_ELEMENTS = 1000;
-/**
- * Maximum size of an array whose elements can be taken as documents. Long elements are scanned a second time, which takes
- * some 40 ms at this size.
- */
+/** Maximum size of an array that `elements` splits. It scans long elements again: some 40 ms for this size. */
 export const MAX_ARRAY_BYTES = 4 * 1024 * 1024;
 /** Limits for the second scan of an element. The real limits were checked in the scan of the whole text. */
-const CHECKED = { maxDepth: 1024, maxMembers: Infinity };
+const RESCAN_LIMITS = { maxDepth: 1024, maxMembers: Infinity };
 
 /**
  * A JSON text from outside that was checked: it is valid and within its limits. A short text is parsed as a whole. Of a
  * long one, only what is read is decoded and parsed.
  */
 export abstract class JsonDocument {
-  /** The parsed text, not to be changed. Of a long text, members are parsed when read; long arrays read as null. */
+  /**
+   * The parsed text, not to be changed. Members of a long text are parsed when they are read; a long array reads as
+   * null.
+   */
   abstract readonly value: unknown;
   abstract readonly kind: JsonOutline['kind'];
   abstract readonly text: string;
@@ -84,7 +84,7 @@ class ScannedDocument extends JsonDocument {
   readonly kind: JsonOutline['kind'];
   /** By key: the index of its colon in the outline. The last of repeated keys counts. */
   private readonly colons = new Map<string, number>();
-  private readonly read = new Map<string, JsonText>();
+  private readonly readMembers = new Map<string, JsonText>();
   private parsed: unknown;
 
   constructor(
@@ -121,8 +121,8 @@ class ScannedDocument extends JsonDocument {
   member(key: string): JsonText | undefined {
     const colon = this.colons.get(key);
     if (colon === undefined) return undefined;
-    const member = this.read.get(key) ?? this.indexed(colon) ?? new JsonText(this.between(colon));
-    this.read.set(key, member);
+    const member = this.readMembers.get(key) ?? this.objectAfter(colon) ?? new JsonText(this.between(colon));
+    this.readMembers.set(key, member);
     return member;
   }
 
@@ -153,8 +153,8 @@ class ScannedDocument extends JsonDocument {
     return this.bytes.toString('utf8', outer[index]! + 1, outer[index + 1]).trim();
   }
 
-  /** Undefined when the value is not an object, or the outline does not have all of its members. */
-  private indexed(colon: number): JsonText | undefined {
+  /** The value after a colon. Undefined when it is not an object, or the outline does not have all of its members. */
+  private objectAfter(colon: number): JsonText | undefined {
     const { bytes } = this;
     const { outer, inner } = this.outline;
     const end = outer[colon + 1]!;
@@ -169,7 +169,7 @@ class ScannedDocument extends JsonDocument {
 /** The document of bytes that are known to be valid. */
 function documentOf(bytes: Buffer): JsonDocument {
   if (bytes.length <= MAX_EAGER_LENGTH) return JsonDocument.of(bytes.toString().trim());
-  const scanner = new JsonScanner(CHECKED);
+  const scanner = new JsonScanner(RESCAN_LIMITS);
   scanner.push(bytes);
   return JsonDocument.scanned(bytes, scanner.end()!);
 }

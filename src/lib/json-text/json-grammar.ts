@@ -41,7 +41,7 @@ export const SKIP = FAILED + 1;
 const SKIP_STRING = FAILED + STRING;
 const SKIP_ESCAPE = FAILED + ESCAPE;
 
-/** Entries of the table from here on are actions. */
+/** Entries of the table from this number on are actions, not states. */
 export const FIRST_ACTION = 200;
 export const COMMA_IN_ARRAY = 200;
 export const COMMA_IN_OBJECT = 201;
@@ -64,7 +64,7 @@ export const afterValueIn = (kind: number): number => state(kind, AFTER);
 export const isEnd = (last: number): boolean =>
   last === END || [ZERO, INTEGER, FRACTION, EXPONENT].includes(last);
 
-/** Whether the text goes on inside a string. */
+/** Whether the next byte is inside a string. */
 export const isInString = (last: number): boolean => (last & (STATES_PER_KIND - 1)) === STRING;
 
 /** Bytes of one string have one class. Bytes that are not listed are allowed in strings only. */

@@ -43,7 +43,7 @@ export class JsonReader {
     return this.buffer.length;
   }
 
-  /** Adds a piece, which is kept. False when the text exceeds `maxBytes`; the reader is then empty. */
+  /** Adds a piece of the text and keeps its Buffer. False when the text exceeds `maxBytes`: the reader is then empty. */
   append(piece: Buffer): boolean {
     if (!this.buffer.append(piece)) {
       this.scanner = undefined;
@@ -137,7 +137,7 @@ function isNestedDeeper(text: string, maxDepth: number): boolean {
   return false;
 }
 
-/** Whether the text has more than `max` opening brackets. Most short texts are too short for that, and are not read. */
+/** Whether the text has more than `max` opening brackets. Cheaper than to follow the nesting, and false for most texts. */
 function hasMoreBrackets(text: string, max: number): boolean {
   let left = max;
   for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) if (--left < 0) return true;

@@ -56,10 +56,11 @@ const MAX_OUTER = 2048;
 const MAX_INNER = 8192;
 
 /**
- * Checks a JSON text that arrives in pieces: its grammar, as `JSON.parse` does, and its limits. The work is done piece by
- * piece, so that a large text does not block the event loop when it is complete. Nesting needs no stack of calls.
+ * Checks a JSON text that arrives in pieces: its grammar, as `JSON.parse` does, and its limits. The work is done piece
+ * by piece, so that a large text does not block the event loop when it is complete. Nesting needs no stack of calls.
  *
- * A text over a limit is scanned to its end, so that the outline tells which request it belongs to.
+ * A text over a limit is scanned to its end, so that its outline is complete and short members, such as an id, can be
+ * read.
  */
 export class JsonScanner {
   private state = START;
@@ -68,7 +69,7 @@ export class JsonScanner {
   private isTooDeep = false;
   /** The kind of the container at each depth. */
   private readonly kinds: Uint8Array;
-  /** Bytes of earlier pieces. */
+  /** The position in the text of index 0 of the current piece. */
   private offset = 0;
   private readonly outer: number[] = [];
   private readonly inner: number[] = [];
@@ -105,7 +106,7 @@ export class JsonScanner {
     return { kind, outer, inner, isComplete };
   }
 
-  /** Returns the next state. */
+  /** Carries out an action of the table. Returns the next state. */
   private act(action: number, at: number): number {
     switch (action) {
       case COMMA_IN_ARRAY:

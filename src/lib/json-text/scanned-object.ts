@@ -17,6 +17,7 @@ export class ScannedObject extends SharedJson {
   private decoded: { readonly text: string; readonly members: readonly Member[] } | undefined;
 
   constructor(
+    /** The bytes that contain the object. `positions` count from their start. */
     private readonly source: Buffer,
     private readonly positions: readonly number[],
   ) {
@@ -91,7 +92,7 @@ export class ScannedObject extends SharedJson {
       const pieces: string[] = [];
       for (let at = from, next = 0; at < to; at = next) {
         if (at > from) yield;
-        next = this.characterBefore(Math.min(at + STEP_LENGTH, to), to);
+        next = this.characterStart(Math.min(at + STEP_LENGTH, to), to);
         pieces.push(this.source.toString('utf8', at, next));
       }
       parts.push(pieces.join(''));
@@ -105,7 +106,7 @@ export class ScannedObject extends SharedJson {
   }
 
   /** The start of the character that contains the byte at `at`; `end` if `at` is `end`. */
-  private characterBefore(at: number, end: number): number {
+  private characterStart(at: number, end: number): number {
     if (at === end) return end;
     let start = at;
     while (start > at - 4 && (this.source[start]! & 0xc0) === 0x80) start--;
@@ -148,7 +149,10 @@ export function* oneLineSteps(bytes: Buffer): Steps<Buffer> {
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-/** The parts begin with `{`, a colon or a comma; a colon follows the key, and the last part is `}`. */
+/**
+ * A part with a key begins with `{` or a comma. The part after it begins with a colon and has the value. The last part
+ * is `}`.
+ */
 function membersIn(parts: readonly string[]): readonly Member[] {
   const members: Member[] = [];
   let offset = 0;
@@ -163,5 +167,5 @@ function membersIn(parts: readonly string[]): readonly Member[] {
   return members;
 }
 
-/** The separator and the white space after it. */
+/** The length of the first character and of the white space after it. */
 const leadLength = (part: string): number => part.length - part.slice(1).trimStart().length;

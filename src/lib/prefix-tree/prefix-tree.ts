@@ -102,7 +102,7 @@ function remove<T>(parent: Node<T>, child: Node<T>): void {
   if (parent.children?.size === 0) parent.children = undefined;
 }
 
-/** Inserts a node between parent and child, which takes the first `length` characters of the child's label. */
+/** Inserts a node between parent and child. The new node takes the first `length` characters of the child's label. */
 function split<T>(parent: Node<T>, child: Node<T>, length: number): Node<T> {
   const between: Node<T> = { label: child.label.slice(0, length), value: undefined, children: undefined };
   add(parent, between);

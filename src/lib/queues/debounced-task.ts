@@ -23,7 +23,7 @@ export class DebouncedTask {
     this.scheduleAt(performance.now());
   }
 
-  /** Runs after `delayMs`, but not before the minimum interval is over. If a run is due earlier, that run counts instead. */
+  /** Runs after `delayMs`, but not before the minimum interval is over. Does nothing if a run is already due by then. */
   schedule(delayMs = this.times.debounceMs): void {
     this.scheduleAt(Math.max(performance.now() + delayMs, this.lastStartedAt + this.times.minIntervalMs));
   }

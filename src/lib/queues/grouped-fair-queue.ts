@@ -3,8 +3,9 @@ import { LinkedList, ListPlace } from './linked-list.js';
 import { SizeRanking } from './size-ranking.js';
 
 /**
- * A fair queue of two levels: it serves groups round-robin, and within a group its keys. It also knows the group with the
- * most items. Every operation takes constant time, except that `peek` and `shift` skip groups that are not ready.
+ * A fair queue of two levels: it serves groups round-robin, and the keys within a group round-robin. Also finds the
+ * group with the most items. Every operation takes constant time, except that `peek` and `shift` skip groups that are
+ * not ready.
  */
 export class GroupedFairQueue<T> {
   private readonly groups = new Map<string, Group<T>>();
@@ -19,9 +20,9 @@ export class GroupedFairQueue<T> {
   }
 
   push(groupKey: string, key: string, item: T): GroupedEntry<T> {
-    const group = this.groups.get(groupKey) ?? this.open(groupKey);
+    const group = this.groups.get(groupKey) ?? this.addGroup(groupKey);
     const entry = new GroupedEntry(item, group);
-    entry.entry = group.items.push(key, entry);
+    entry.inGroup = group.items.push(key, entry);
     group.arrivals.append(entry.arrival);
     this.size++;
     this.ranking.resized(group, group.items.size - 1, group.items.size);
@@ -40,7 +41,7 @@ export class GroupedFairQueue<T> {
     if (!group || !entry) return undefined;
     this.rotation.unlink(group.rotationPlace);
     this.rotation.append(group.rotationPlace);
-    this.taken(entry, group);
+    this.afterRemoval(entry, group);
     return entry.item;
   }
 
@@ -48,8 +49,8 @@ export class GroupedFairQueue<T> {
   remove(entry: GroupedEntry<T>): boolean {
     const { group } = entry;
     if (!group || this.groups.get(group.key) !== group) return false;
-    group.items.remove(entry.entry!);
-    this.taken(entry, group);
+    group.items.remove(entry.inGroup!);
+    this.afterRemoval(entry, group);
     return true;
   }
 
@@ -72,7 +73,7 @@ export class GroupedFairQueue<T> {
     return place?.value;
   }
 
-  private open(key: string): Group<T> {
+  private addGroup(key: string): Group<T> {
     const group = new Group<T>(key);
     this.groups.set(key, group);
     this.rotation.append(group.rotationPlace);
@@ -80,7 +81,7 @@ export class GroupedFairQueue<T> {
   }
 
   /** To be called after an item has left `group.items`. */
-  private taken(entry: GroupedEntry<T>, group: Group<T>): void {
+  private afterRemoval(entry: GroupedEntry<T>, group: Group<T>): void {
     group.arrivals.unlink(entry.arrival);
     entry.group = undefined;
     this.size--;
@@ -103,7 +104,8 @@ class Group<T> {
 /** An item in the queue, as `remove` takes it. */
 export class GroupedEntry<T> {
   readonly arrival = new ListPlace<GroupedEntry<T>>(this);
-  entry: QueueEntry<GroupedEntry<T>> | undefined;
+  /** The entry in `group.items`. */
+  inGroup: QueueEntry<GroupedEntry<T>> | undefined;
 
   constructor(
     readonly item: T,

@@ -22,8 +22,9 @@ const TOKEN = /[A-Za-z0-9_-]{16,}/g;
 function secretPartsOfArgs(args: readonly string[]): Part[][] {
   return args.map((arg, index) => {
     const option = OPTION.exec(args[index - 1] ?? '')?.[1];
-    const isValue = option !== undefined && isSecretName(option) && !arg.startsWith('-') && arg !== '';
-    return isValue ? [{ start: 0, end: arg.length }] : secretPartsOf(arg);
+    const isSecretOption = option !== undefined && isSecretName(option);
+    const isSecret = isSecretOption && !arg.startsWith('-') && arg !== '';
+    return isSecret ? [{ start: 0, end: arg.length }] : secretPartsOf(arg);
   });
 }
 
@@ -61,7 +62,7 @@ export const secretsIn = (text: string): string[] => cut(text, secretPartsOf(tex
 export const secretsInArgs = (args: readonly string[]): string[] =>
   secretPartsOfArgs(args).flatMap((parts, index) => cut(args[index]!, parts));
 
-/** The text with its own secret parts replaced. */
+/** The text with its secret parts replaced. */
 export const maskParts = (text: string, mask: string): string =>
   replaceParts(text, secretPartsOf(text), mask);
 

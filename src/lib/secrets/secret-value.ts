@@ -74,7 +74,7 @@ function isHarmless(value: string): boolean {
 
 const isSlug = (text: string): boolean => text.split(/[-_]/).every((part) => SLUG_PART.test(part));
 
-/** No part of a path may be a key, as in the URLs of some services. */
+/** Whether the text is a path, and no part of it looks like a key. The URLs of some services contain keys. */
 const isPath = (text: string): boolean =>
   text.split(/[/\\]/).every((part) => PATH_PART.test(part) && !looksLikeKey(part));
 
@@ -82,7 +82,7 @@ const isPath = (text: string): boolean =>
 const isRelativePath = (text: string): boolean =>
   text.includes('/') && text.split('/').every((part) => part.split('.').every(isSlug));
 
-/** An IP address, with port or prefix length. */
+/** Whether the text is an IP address, perhaps with a port or prefix length. */
 function isAddress(text: string): boolean {
   const host = text.replace(/(:\d{1,5}|\/\d{1,3})$/, '').replace(/^\[(.*)\]$/, '$1');
   return [text, host].some((address) => IPV4.test(address) || IPV6.test(address));

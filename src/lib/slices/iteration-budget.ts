@@ -17,7 +17,7 @@ export class IterationBudget {
     return this.spentMs >= BUDGET_MS;
   }
 
-  /** Runs the work, if the budget is not used up. Otherwise the work is to be passed to `runLater`. */
+  /** Runs the work if the budget is not used up. Otherwise returns false: the caller has to pass the work to `runLater`. */
   tryRun(work: () => void): boolean {
     if (this.waiting.length > 0 || this.spentMs >= BUDGET_MS) return false;
     this.run(work);
@@ -29,7 +29,7 @@ export class IterationBudget {
     this.scheduleReset();
   }
 
-  /** Resolves with the result of the work. */
+  /** Like `runLater`; resolves with the result of the work. */
   runWhenDue<Result>(work: () => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.runLater(() => {

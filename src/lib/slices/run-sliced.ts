@@ -13,7 +13,7 @@ export async function runSliced<Result>(steps: Steps<Result>, yieldIfDue: Yield)
   }
 }
 
-/** Runs a job that is known to be short at once. */
+/** Runs a whole job without yielding to the event loop. For short jobs only. */
 export function runAtOnce<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();

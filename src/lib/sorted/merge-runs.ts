@@ -27,7 +27,7 @@ export function* mergeRuns<Item>(runs: readonly SortedRun<Item>[], after: string
   }
 }
 
-/** The first item of a run that is not merged yet. */
+/** A position in a run: the first of its items that was not yielded yet. */
 class Head<Item> {
   key = '';
   private index: number;

@@ -4,8 +4,8 @@ interface SortedDifference<Item> {
 }
 
 /**
- * Compares two lists that are sorted by key. Also yields for an item that is in both lists, so that the caller can
- * interrupt a long comparison.
+ * Compares two lists that are sorted by key. Yields an empty difference for an item that is in both lists, so that the
+ * caller can interrupt a long comparison.
  */
 export function* diffSorted<Item>(
   old: readonly Item[],

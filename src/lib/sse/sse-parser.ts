@@ -15,7 +15,10 @@ const FIELD_NAMES = [DATA, EVENT, ID, RETRY];
 const MAX_ID_LENGTH = 1024;
 /** Bytes that a line may have in addition to its value: field name, colon and space. */
 const FIELD_OVERHEAD = 16;
-/** Byte order mark, `data:` and a space: from here on it is known whether a line is data, and where its value starts. */
+/**
+ * With this many bytes (byte order mark, `data:`, space) it is certain whether a line is data and where its value
+ * starts.
+ */
 const MIN_KNOWN_BYTES = BYTE_ORDER_MARK.length + DATA.length + 2;
 
 /** Collects the data of one event, piece by piece. */
@@ -40,7 +43,10 @@ export class EventStreamParser<Data> {
   /** The last `retry` field: the delay before a reconnect. */
   retryMs: number | undefined;
   private readonly line: BoundedBuffer;
-  /** The kind of the incomplete line; undefined until enough bytes have arrived. The value of a data line is in `data`. */
+  /**
+   * The kind of the incomplete line; undefined until enough bytes have arrived. The value of a data line goes to
+   * `data`.
+   */
   private lineKind: 'data' | 'other' | undefined;
   private hasData = false;
   private type = '';
@@ -95,18 +101,18 @@ export class EventStreamParser<Data> {
     if (!this.line.append(part)) return false;
     if (this.lineKind !== undefined || this.line.length < MIN_KNOWN_BYTES) return true;
     const line = this.line.take();
-    const field = this.withoutMark(line);
+    const field = this.withoutByteOrderMark(line);
     this.lineKind = hasFieldName(field, DATA) ? 'data' : 'other';
     if (this.lineKind === 'other') return this.line.append(line);
     return this.readLine(line);
   }
 
-  private withoutMark(line: Buffer): Buffer {
+  private withoutByteOrderMark(line: Buffer): Buffer {
     return this.isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line;
   }
 
   private readLine(line: Buffer): boolean {
-    const field = this.withoutMark(line);
+    const field = this.withoutByteOrderMark(line);
     this.isFirstLine = false;
     if (field.length === 0) {
       this.endEvent();

@@ -72,7 +72,7 @@ export class SubstringSet {
     this.longest[state] = word.length;
   }
 
-  /** Breadth first: the suffix of a state is shorter than the state. */
+  /** Breadth first: the suffix of a state is shorter than the state, and must be linked before it. */
   private linkSuffixes(): void {
     const { next, suffix, longest } = this;
     const queue = [...next[0]!.values()];

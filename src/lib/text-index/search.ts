@@ -1,7 +1,7 @@
-import { runSliced, type Steps } from '../slices/run-sliced.js';
+import { runAtOnce, runSliced, type Steps } from '../slices/run-sliced.js';
 import type { Yield } from '../slices/slices.js';
 import { PostingList } from './postings.js';
-import { parseQuery, parseRankedQuery, type Query } from './query.js';
+import { bitCount, parseQuery, parseRankedQuery, type Query } from './query.js';
 import type { SearchIndex } from './search-index.js';
 import type { KindTable, Segment } from './segment.js';
 import { SegmentScores } from './segment-scores.js';
@@ -14,8 +14,8 @@ interface SearchOptions {
   /** Only documents whose kind passes the test. */
   readonly kind?: ((name: string) => boolean) | undefined;
   /**
-   * Adds to the score of an item what its index has of the query: the share of documents with each term, times this boost. For
-   * indexes of one subject each.
+   * Raises the scores of all items of an index in which many items have the terms of the query. Useful if each index is
+   * about one subject.
    */
   readonly contextBoost?: number | undefined;
 }
@@ -26,19 +26,15 @@ const MIN_SHARE = 0.2;
 const MAX_RANKS = 0x10000;
 
 /**
- * Items that match enough of the query, best first. Document frequencies are counted over exactly these
- * indexes, so that the ranking reveals nothing about others. Items of equal score come in the order of the index.
+ * Items that match enough of the query, best first. Document frequencies are counted over exactly these indexes, so
+ * that the ranking reveals nothing about other indexes. Items of equal score come in the order of the index.
  */
 export function search<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
   options: SearchOptions,
 ): Item[] {
-  const steps = searchSteps(indexes, text, options);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
+  return runAtOnce(searchSteps(indexes, text, options));
 }
 
 /** `search` in slices. Items added meanwhile are not found; items removed meanwhile may be. */
@@ -62,7 +58,7 @@ function* searchSteps<Item>(
   const run = new QueryRun(indexes, query);
   yield* run.lookUpTerms();
   run.computeWeights('fuzzy');
-  const shares = run.shares();
+  const shares = run.computeShares();
   const contexts = contextBoost > 0 ? run.contexts(contextBoost) : new Map<Segment<Item>, number>();
   for (const segments of run.segmentGroups) {
     for (const segment of segments) {
@@ -138,13 +134,15 @@ class QueryRun<Item> {
     for (const term of this.terms) term.computeWeights(segments, documents, match);
   }
 
-  /** For every combination of parts, as bits: its share of the information in the query. Rare words have more. Sets those of the terms. */
-  shares(): Float32Array {
+  /**
+   * For every combination of query parts, as bits: its share of the information in the query, of which rare words have
+   * more. Also sets `share` of each term.
+   */
+  computeShares(): Float32Array {
     const { terms, fullCoverage } = this.query;
     const shares = new Float32Array(fullCoverage + 1);
     for (const [index, { coverage }] of terms.entries()) {
-      // A power of two: the term is one part.
-      if ((coverage & (coverage - 1)) !== 0) continue;
+      if (bitCount(coverage) > 1) continue;
       const { information } = this.terms[index]!;
       for (let rest = 0; rest < coverage; rest++) shares[coverage + rest] = shares[rest]! + information;
     }
@@ -154,7 +152,10 @@ class QueryRun<Item> {
     return normalized;
   }
 
-  /** By segment: the share of the documents of its index that have each term, times the weight of the term. */
+  /**
+   * By segment: what `contextBoost` adds to its scores. Computed from the share of documents of its index with each
+   * term.
+   */
   contexts(boost: number): Map<Segment<Item>, number> {
     const contexts = new Map<Segment<Item>, number>();
     for (const { segments, size } of this.indexes) {
@@ -178,7 +179,7 @@ class QueryRun<Item> {
     ];
   }
 
-  /** Valid until the next call. */
+  /** The scores of one segment. The next call reuses the object. */
   scoresOf(segment: Segment<Item>): SegmentScores {
     this.scores.clear();
     for (const term of this.terms) term.score(segment, this.scores);
@@ -190,7 +191,7 @@ class QueryRun<Item> {
   }
 }
 
-/** Offers the documents with a key that combines score and rank in one number, so that items need not be compared. */
+/** Offers documents to `best` under keys that combine score and rank in one number, so that no items are compared. */
 function selectBest(scores: SegmentScores, ranks: Uint16Array, minScore: number, best: TopK<number>): void {
   const { documents, values, valueBits, size } = scores;
   let minKey = best.minScore;

@@ -6,7 +6,10 @@ export interface TermCoverage {
   readonly coverage: number;
   /** Their share of the information in the query. */
   readonly share: number;
-  /** A match with a lower score, such as in a long description, covers a part of the share. */
+  /**
+   * The score from which a match covers the whole share. A lower one, such as in a long description, covers a part of
+   * it.
+   */
   readonly fullScore: number;
 }
 
@@ -41,7 +44,7 @@ export class SegmentScores {
       const before = coverage[document]!;
       if (before === 0) documents[size++] = document;
       coverage[document] = before | term.coverage;
-      // Rounded as `best` rounds, so that a document's score does not depend on other terms of its segment.
+      // Rounded like the values in `best`, so that a document's score does not depend on other terms of its segment.
       this.addScore(document, Math.fround(weight * weights[i]!), term);
     }
     this.size = size;
@@ -84,8 +87,9 @@ export class SegmentScores {
   }
 
   /**
-   * Adds `context` to each score, multiplies it by the share of the query that the document matches, and drops documents that
-   * have words with less than `minShare` of it. `shares` has the share for each value of `coverage`. Called once, at the end.
+   * Adds `context` to each score and multiplies the sum by the share of the query that the document matches. Drops
+   * documents whose words have less than `minShare` of the query. `shares` has the share for each value of `coverage`.
+   * Called once, at the end.
    */
   applyCoverage(shares: Float32Array, minShare: number, context: number): void {
     const { documents, values, coverage, covered, size } = this;

@@ -64,7 +64,7 @@ export class TermScorer<Item> implements TermCoverage {
     private readonly term: QueryTerm,
     private readonly postings: PostingList,
   ) {
-    this.commonPrefix = term.forms.reduce(commonPrefix, term.text);
+    this.commonPrefix = term.forms.reduce(commonPrefixOf, term.text);
   }
 
   get coverage(): number {
@@ -183,7 +183,7 @@ export class TermScorer<Item> implements TermCoverage {
   }
 }
 
-function commonPrefix(a: string, b: string): string {
+function commonPrefixOf(a: string, b: string): string {
   let length = 0;
   while (length < a.length && a[length] === b[length]) length++;
   return a.slice(0, length);

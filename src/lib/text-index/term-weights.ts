@@ -17,7 +17,7 @@ export interface IndexedField {
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
 
-/** What counts of the weight in a further field. */
+/** When a term occurs in two fields, this part of the lower weight is added to the higher one. */
 const REPEATED_SHARE = 0.1;
 
 const MAX_FIELD_LENGTH = 8192;
@@ -26,9 +26,10 @@ const MAX_WEIGHT = 255;
 export const STEPS_PER_UNIT = 32;
 
 /**
- * The terms of a document with their weights, integers from 1 to 255: mostly that in the field where a term weighs most, because
- * titles and descriptions repeat names. As in BM25F, but with the usual length of a field instead of the average one: a weight
- * depends on its document only, so it never changes and reveals no other.
+ * The terms of a document with their weights, integers from 1 to 255. The field where a term weighs most decides;
+ * others add little, because titles and descriptions repeat names. As in BM25F, but with the usual length of a field
+ * instead of the average one: a weight depends on its document only, so it never changes and reveals nothing about
+ * other documents.
  */
 export function termWeights(schema: readonly IndexedField[], fields: DocumentFields): Map<string, number> {
   const weights = new Map<string, number>();

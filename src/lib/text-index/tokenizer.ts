@@ -22,7 +22,7 @@ export interface Token {
 
 /** Longer terms are truncated. */
 export const MAX_TERM_LENGTH = 64;
-/** A token in which letters and digits alternate more often is a hash or an id, whose parts mean nothing. */
+/** A token with more runs of digits is a hash or an id, whose parts mean nothing. */
 const MAX_DIGIT_RUNS = 2;
 
 const NON_ASCII = /\P{ASCII}/u;
@@ -51,7 +51,7 @@ export function tokenize(text: string): Token[] {
   return tokens;
 }
 
-/** The terms by which a text is found, with repetitions: the parts of its tokens, and wholes that have several parts. */
+/** The terms by which a text is found, with repetitions: the parts of its tokens, and tokens that have several parts. */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   for (const { whole, parts } of tokenize(text)) {

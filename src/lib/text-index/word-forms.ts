@@ -1,4 +1,4 @@
-/** Shorter words have forms that are other words: `use` and `us`, `ping` and `p`. */
+/** A shorter base is ignored: `us` is no form of `used`. */
 const MIN_LENGTH = 3;
 const ENGLISH_WORD = /^[a-z]{3,}$/;
 const VOWEL = /[aeiouy]/;

@@ -28,9 +28,9 @@ const UNLIMITED_VALUES = 2 ** 29;
 const UNREACHABLE = 2 ** 30;
 
 /**
- * `mayBeEmpty` says whether `{name}` and `{+name}` match the empty text here. An expression with any other operator always
- * does, because all its variables may be undefined. Values may contain commas, because a list without `*` is joined by
- * commas. With `*`, the names in a URI are keys that the client chooses, so any name matches.
+ * `mayBeEmpty` says whether `{name}` and `{+name}` match the empty text at their place. An expression with any other
+ * operator always matches it, because all its variables may be undefined. Values may contain commas, because a list
+ * without `*` is joined by commas. With `*`, the names in a URI are keys that the client chooses, so any name matches.
  */
 export function matcherOf({ operator, variables }: Expression, mayBeEmpty: boolean): ExpressionMatcher {
   const isExploded = variables.some(({ explode }) => explode);
@@ -95,7 +95,10 @@ class UnlimitedValue implements ExpressionMatcher {
     return ends.lastIndexOf(1, delimiter ?? ends.length - 1);
   }
 
-  /** Between two delimiters, a value can begin at every position up to the last end. Goes backwards from gap to gap. */
+  /**
+   * Between two delimiters, a value can begin at every position up to the last end. Goes backwards through the
+   * delimiters.
+   */
   private valueStarts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const starts = new Uint8Array(ends.length);
     const delimiters = subject.positionsOf(this.delimiters.characters);

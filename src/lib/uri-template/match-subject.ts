@@ -12,7 +12,7 @@ export interface Variable {
 export interface ExpressionMatcher {
   /** The positions from which the expression can be matched so that it ends at one of `ends`. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array;
-  /** The last of `ends` at which a match that begins at `start` can end. `starts` must have returned `start`. */
+  /** The last of `ends` at which a match that begins at `start` can end. `start` must be in the result of `starts`. */
   farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number;
 }
 

@@ -51,7 +51,7 @@ export class NamedValues implements ExpressionMatcher {
     const counts = this.isLimited ? subject.counts : undefined;
     const starts = ends.slice();
     const nearest = nearestEnds(ends);
-    /** The nearest delimiter after the position, and whether it is a separator before a pair that reaches an end. */
+    /** The nearest delimiter after the current position, and whether it separates a pair that reaches an end. */
     let delimiter = ends.length - 1;
     let isFollowedByPair = false;
     /** Whether a pair begins here that reaches an end, directly or through the pairs after the next separator. */

@@ -72,7 +72,10 @@ export class UriTemplate {
     return this.literals.map((literal, index) => literal + (parts[index] ?? '')).join('');
   }
 
-  /** For each expression, the ends from which the rest of the template matches; undefined when nothing matches. */
+  /**
+   * For each expression, the positions from which the rest of the template matches. Undefined when the URI does not
+   * match.
+   */
   private possibleEnds(subject: MatchSubject): Uint8Array[] | undefined {
     const all: Uint8Array[] = [];
     let ends: Uint8Array = new Uint8Array(subject.text.length + 1);
