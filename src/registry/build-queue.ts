@@ -2,40 +2,41 @@ import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 
 /**
- * Builds one server after the other, in slices. A server that is added while it waits is built once; one that is added
- * while it is being built is built again. A build that fits into one slice is finished when `add` returns.
+ * Runs the builds of servers and other keys one after the other, in slices. A key that is added while it waits is built
+ * once; one that is added while it is being built is built again. A build that fits into one slice is finished when
+ * `add` returns.
  */
 export class BuildQueue {
-  /** By server: the callbacks that resolve its `add` calls. */
+  /** By key: the callbacks that resolve its `add` calls. */
   private readonly waiting = new Map<string, (() => void)[]>();
-  /** By server: its last removal, a new object each time. `buildOne` compares it to detect a removal during the build. */
+  /** By key: its last removal, a new object each time. `buildOne` compares it to detect a removal during the build. */
   private readonly removals = new Map<string, object>();
   private isBuilding = false;
   private lastRun: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly build: (server: string) => Steps,
-    private readonly onBuilt: (server: string) => void,
-    private readonly onError: (server: string, error: unknown) => void,
+    private readonly build: (key: string) => Steps,
+    private readonly onBuilt: (key: string) => void,
+    private readonly onError: (key: string, error: unknown) => void,
   ) {}
 
-  /** Servers that were removed since their last build began. What was built for them is outdated. */
+  /** Keys that were removed since their last build began. What was built for them is outdated. */
   get removed(): Iterable<string> {
     return this.removals.keys();
   }
 
-  /** Queues a build of the server and resolves when that build has ended. A build that is already running does not count. */
-  add(server: string): Promise<void> {
+  /** Queues a build of the key and resolves when that build has ended. A build that is already running does not count. */
+  add(key: string): Promise<void> {
     return new Promise((resolve) => {
-      const callbacks = this.waiting.get(server);
+      const callbacks = this.waiting.get(key);
       if (callbacks) callbacks.push(resolve);
-      else this.waiting.set(server, [resolve]);
+      else this.waiting.set(key, [resolve]);
       if (!this.isBuilding) this.lastRun = runSliced(this.buildWaiting(), sliceScheduler.start());
     });
   }
 
-  markRemoved(server: string): void {
-    this.removals.set(server, {});
+  markRemoved(key: string): void {
+    this.removals.set(key, {});
   }
 
   /** Resolves when everything that was added so far is built. */
@@ -45,14 +46,14 @@ export class BuildQueue {
 
   private *buildWaiting(): Steps {
     this.isBuilding = true;
-    // The iteration includes servers that are added meanwhile.
-    for (const [server, callbacks] of this.waiting) {
-      this.waiting.delete(server);
+    // The iteration includes keys that are added meanwhile.
+    for (const [key, callbacks] of this.waiting) {
+      this.waiting.delete(key);
       try {
-        yield* this.buildOne(server);
-        this.onBuilt(server);
+        yield* this.buildOne(key);
+        this.onBuilt(key);
       } catch (error) {
-        this.onError(server, error);
+        this.onError(key, error);
       }
       for (const resolve of callbacks) resolve();
     }
@@ -60,15 +61,15 @@ export class BuildQueue {
   }
 
   /**
-   * Builds again if the server was removed meanwhile: the first result still contains it, and its conflicts with names of
-   * other servers.
+   * Builds again if the key was removed meanwhile: the first result still contains the server, and its conflicts with
+   * names of other servers.
    */
-  private *buildOne(server: string): Steps {
+  private *buildOne(key: string): Steps {
     let removal: object | undefined;
     do {
-      removal = this.removals.get(server);
-      yield* this.build(server);
-    } while (this.removals.get(server) !== removal);
-    this.removals.delete(server);
+      removal = this.removals.get(key);
+      yield* this.build(key);
+    } while (this.removals.get(key) !== removal);
+    this.removals.delete(key);
   }
 }

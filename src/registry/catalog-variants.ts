@@ -4,14 +4,18 @@ import { META_TOOL_SERVER } from '../core/naming/catalog-entry.js';
 import type { ResourceDirectory } from '../core/resources/resource-directory.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
 
-/** Each variant is built again when the catalog changes. */
+/** Limited, because every variant is built again when the catalog changes. */
 export const MAX_CATALOG_VARIANTS = 1000;
 
-/** No server has an id that starts with this. */
+/** The build queues take both server ids and keys of variants. No server id starts with this prefix. */
 const KEY_PREFIX = '\0';
 
-/** The catalog with other listings of some servers. Follows the changes of the catalog. */
+/**
+ * The catalog in which some servers have the listings of a session in place of those of the shared link. Follows the
+ * changes of the shared catalog.
+ */
 export class CatalogVariant {
+  /** Number of sessions that use the variant. */
   users = 0;
   /** Resolves when the variant was built for the first time. */
   built: Promise<unknown> = Promise.resolve();
@@ -22,10 +26,11 @@ export class CatalogVariant {
   constructor(
     readonly key: string,
     private readonly listings: Listings,
+    /** The current shared catalog. */
     private readonly base: () => Catalog,
   ) {}
 
-  /** Until the variant is built, the catalog without it. Servers that were removed from the catalog are removed at once. */
+  /** The shared catalog until the variant is built. Servers that are removed from the shared catalog disappear at once. */
   get catalog(): Catalog {
     const { names, resources } = this;
     const base = this.base();
@@ -61,6 +66,7 @@ export class CatalogVariant {
 export class CatalogVariants {
   private readonly byKey = new Map<string, CatalogVariant>();
   private readonly bySession = new Map<string, CatalogVariant>();
+  /** A number for each list, from which keys are made. Equal lists of a server are one object (`ListDeduplicator`). */
   private readonly listIds = new WeakMap<object, number>();
   private lastListId = 0;
 
@@ -82,14 +88,14 @@ export class CatalogVariants {
     return this.byKey.get(key);
   }
 
-  /** The variant of a session; undefined when the catalog without other listings applies. */
+  /** The variant of a session; undefined when the session uses the shared catalog. */
   of(session: string): CatalogVariant | undefined {
     return this.bySession.get(session);
   }
 
   /**
-   * Gives a session these listings in place of its earlier ones, when they are built. Resolves with false when there are too
-   * many variants: then the session has no other listings.
+   * Waits until the variant with these listings is built, then replaces the earlier variant of the session by it.
+   * Resolves with false when there are too many variants: the session then uses the shared catalog.
    */
   async assign(session: string, listings: Listings): Promise<boolean> {
     const variant = listings.size > 0 ? this.acquire(listings) : undefined;

@@ -5,7 +5,7 @@ import { SingleFlight } from '../lib/queues/single-flight.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 
-/** Names of one server that are logged one by one for each change of the catalog. The others are counted. */
+/** Maximum number of names of one server that are logged for one change of the catalog. The others are only counted. */
 const MAX_LOGGED_NAMES = 20;
 
 const MESSAGES: Readonly<Record<NameConflict['kind'], string>> = {
@@ -13,7 +13,10 @@ const MESSAGES: Readonly<Record<NameConflict['kind'], string>> = {
   'equal-prefixed-names': 'another server has the same prefixed name; both are listed with a digest',
 };
 
-/** Logs name conflicts that are new since the last catalog. In slices, and after a burst of changes for the last one only. */
+/**
+ * Logs the name conflicts that the last checked catalog did not have. In slices; of a burst of catalogs, it checks the
+ * last.
+ */
 export class ConflictLog {
   private checked = Catalog.EMPTY;
   private latest = Catalog.EMPTY;

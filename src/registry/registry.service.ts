@@ -36,13 +36,14 @@ export class Registry {
   private servers: ReadonlySet<string> = new Set();
   private metaTools: readonly Definition[] = [];
   private readonly builder: CatalogBuilder;
+  /** The keys of both queues are server ids and the keys of variants; `nameBuilds` has `META_TOOL_SERVER` too. */
   private readonly nameBuilds: BuildQueue;
   private readonly resourceBuilds: BuildQueue;
   private isSwapDeferred = false;
   private current = Catalog.EMPTY;
   /** Finds and translates the resources that results and tools link to. */
   readonly links: ResourceLinks;
-  /** Catalogs of sessions that see other listings than those of the shared links. */
+  /** Catalogs of sessions that have listings of their own in place of those of the shared links. */
   readonly variants: CatalogVariants;
   private variantBuilds: Promise<unknown> = Promise.resolve();
 
@@ -59,26 +60,26 @@ export class Registry {
       () => this.current,
       (key) => Promise.all([this.nameBuilds.add(key), this.resourceBuilds.add(key)]),
     );
-    const onBuilt = (id: string): void => {
-      if (!this.variants.find(id)) this.swap();
+    const onBuilt = (key: string): void => {
+      if (!this.variants.find(key)) this.swap();
     };
-    const onError = (server: string, error: unknown): void =>
-      this.logger.error({ message: 'catalog was not built', server, cause: String(error) });
-    this.nameBuilds = new BuildQueue((id) => this.buildNames(id), onBuilt, onError);
-    this.resourceBuilds = new BuildQueue((id) => this.buildResources(id), onBuilt, onError);
+    const onError = (key: string, error: unknown): void =>
+      this.logger.error({ message: 'catalog was not built', server: key, cause: String(error) });
+    this.nameBuilds = new BuildQueue((key) => this.buildNames(key), onBuilt, onError);
+    this.resourceBuilds = new BuildQueue((key) => this.buildResources(key), onBuilt, onError);
   }
 
-  /** What the shared links have listed. */
+  /** The shared catalog: what the shared links have listed. */
   get catalog(): Catalog {
     return this.current;
   }
 
-  /** The catalog of a session. */
+  /** The shared catalog, or the variant of the session. */
   catalogOfSession(session: string): Catalog {
     return this.variants.of(session)?.catalog ?? this.current;
   }
 
-  /** The scope of a request of this session. */
+  /** The scope of a request of this session: with the catalog of the session, if it has a variant. */
   scopeOf(scope: Scope, session: string | undefined): Scope {
     if (this.variants.size === 0 || session === undefined) return scope;
     const variant = this.variants.of(session);
@@ -90,7 +91,7 @@ export class Registry {
     return scope instanceof SessionScope ? scope.catalog : this.current;
   }
 
-  /** The ids of all configured servers. A name or URI with the id of one of them leads to no other server. */
+  /** Sets the ids of all configured servers. A name or URI with one of these ids leads only to that server. */
   setServers(ids: Iterable<string>): void {
     const now = new Set(ids);
     if (now.size === this.servers.size && [...now].every((id) => this.servers.has(id))) return;
@@ -108,7 +109,7 @@ export class Registry {
     return this.update(server.id);
   }
 
-  /** Takes effect before it returns. Public names that other servers gain by the removal may change later. */
+  /** Takes effect before it returns. Names that become free go to other servers with the next build. */
   remove(id: string): void {
     if (!this.latest.delete(id)) return;
     for (const queue of [this.nameBuilds, this.resourceBuilds]) queue.markRemoved(id);
@@ -126,7 +127,10 @@ export class Registry {
     return this.naming.resources !== 'resource';
   }
 
-  /** Whether the public URIs of the server's resources and instances are known: they depend on its lists. */
+  /**
+   * Whether the public URIs of the server's resources, and of instances of its templates, are final. Until the server
+   * has listed both, they may change.
+   */
   hasFinalUris(server: string): boolean {
     if (!this.hasScopedUris) return true;
     const { resources, templates } = this.current.server(server)?.listing ?? EMPTY_LISTING;
@@ -153,21 +157,21 @@ export class Registry {
     await this.variantBuilds;
   }
 
-  private *buildNames(id: string): Steps {
-    const server = this.latest.get(id);
-    const variant = this.variants.find(id);
+  private *buildNames(key: string): Steps {
+    const server = this.latest.get(key);
+    const variant = this.variants.find(key);
     if (variant) yield* variant.buildNames(this.builder);
     else if (server) yield* this.builder.putNames(server);
-    else if (id === META_TOOL_SERVER) yield* this.builder.putMetaTools(this.metaTools);
-    else yield* this.builder.removeNames(id);
+    else if (key === META_TOOL_SERVER) yield* this.builder.putMetaTools(this.metaTools);
+    else yield* this.builder.removeNames(key);
   }
 
-  private *buildResources(id: string): Steps {
-    const server = this.latest.get(id);
-    const variant = this.variants.find(id);
+  private *buildResources(key: string): Steps {
+    const server = this.latest.get(key);
+    const variant = this.variants.find(key);
     if (variant) yield* variant.buildResources(this.builder);
     else if (server) yield* this.builder.putResources(server);
-    else yield* this.builder.removeResources(id);
+    else yield* this.builder.removeResources(key);
   }
 
   private swap(): void {

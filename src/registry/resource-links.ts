@@ -27,8 +27,8 @@ export class ResourceLinks {
   }
 
   /**
-   * Returns a function that maps the own URIs in one result of the server to public URIs of the scope, and records the
-   * unlisted resources among them as linked. The result of a read contains `requestedUri`, which does not count as a link.
+   * Returns a function that maps the own URIs in one result of the server to public URIs of the scope, and records
+   * unlisted resources as linked. `requestedUri` is the own URI of a read: its result contains it, but that is no link.
    */
   publicUrisFor(server: string, scope: Scope, requestedUri?: string): ToPublicUri {
     const { resources } = this.catalogOf(scope);
@@ -77,7 +77,7 @@ export class ResourceLinks {
     return this.unlistedLinks.has({ server, uri }) || catalog.tools.usesUi(server, uri);
   }
 
-  /** Also deletes the links of servers that were removed since. */
+  /** Also deletes the links of servers that are no longer in the catalog. */
   private recordLink(address: ResourceAddress): void {
     const catalog = this.catalogOf(EVERYTHING);
     for (const server of this.unlistedLinks.servers)

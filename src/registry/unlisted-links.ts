@@ -1,7 +1,7 @@
 import { isUriTooLong, type ResourceAddress } from '../core/resources/resource-uri.js';
 
 const MAX_LINKS_PER_SERVER = 10_000;
-/** A character takes up to two bytes. */
+/** Length of all URIs together. A character takes up to two bytes of memory. */
 const MAX_CHARACTERS_PER_SERVER = 2_097_152;
 
 interface ServerLinks {
@@ -17,7 +17,7 @@ export class UnlistedLinks {
   constructor(
     private readonly maxLinks = MAX_LINKS_PER_SERVER,
     private readonly maxCharacters = MAX_CHARACTERS_PER_SERVER,
-    /** Called for every link that is dropped for a later one. */
+    /** Called for every link that is dropped to make room for a later one. */
     private readonly onDropped: () => void = () => {},
   ) {}
 
