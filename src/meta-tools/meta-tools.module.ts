@@ -7,7 +7,7 @@ import { CursorKey } from '../state/cursor-key.js';
 import { ResourceSearch } from './resource-search.js';
 import { resourceMetaTools } from './resource-meta-tools.js';
 import { SummaryPager } from './summary-pager.js';
-import { DEFAULT_SUMMARIES } from './tool-arguments.js';
+import { DEFAULT_SUMMARIES_PER_PAGE } from './tool-arguments.js';
 import { ToolSearch } from './tool-search.js';
 import { toolMetaTools } from './tool-meta-tools.js';
 
@@ -30,7 +30,7 @@ export class MetaToolsModule implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const { metaTools } = this.live.current;
     if (!metaTools) return;
-    const pager = new SummaryPager(DEFAULT_SUMMARIES, this.cursorKey);
+    const pager = new SummaryPager(DEFAULT_SUMMARIES_PER_PAGE, this.cursorKey);
     await this.metaTools.register([
       ...resourceMetaTools(this.registry, this.resources, pager),
       ...toolMetaTools(this.registry, this.tools, pager),

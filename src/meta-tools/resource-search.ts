@@ -20,9 +20,9 @@ interface ResourceQuery {
 /** Full-text search over resources, with one index per server that follows the catalog. */
 @Injectable()
 export class ResourceSearch implements OnModuleInit {
-  /** By server id. */
-  private readonly servers = new Map<string, ServerResourceIndex>();
-
+  /** By server id: the index of the list of the shared link. */
+  private readonly sharedIndexes = new Map<string, ServerResourceIndex>();
+  /** By list: the index of a list that only some sessions have. */
   private readonly sessionIndexes = new WeakMap<ResourceList, ServerResourceIndex>();
 
   constructor(private readonly registry: Registry) {}
@@ -31,9 +31,9 @@ export class ResourceSearch implements OnModuleInit {
     this.registry.onChange((change) => this.updateIndexes(change));
   }
 
-  /** Best match first. Waits until the index is up to date. A result may have been removed from the catalog meanwhile. */
+  /** Best match first. Waits until the indexes are up to date. A result may have been removed from the catalog since. */
   async search(query: string, { scope, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
-    const indexes = await this.indexes(scope);
+    const indexes = await this.updatedIndexes(scope);
     const kind = mimeType === undefined ? undefined : mediaTypeFilter(mimeType);
     const found = await slicedSearch(indexes, query, { limit, kind }, sliceScheduler.start());
     return found.map(({ resource }) => resource);
@@ -41,23 +41,23 @@ export class ResourceSearch implements OnModuleInit {
 
   /** All resources that contain every word, in no particular order. */
   async matching(query: string, scope: Scope): Promise<Iterable<Resource>> {
-    return resourcesOf(matching(await this.indexes(scope), query));
+    return resourcesOf(matching(await this.updatedIndexes(scope), query));
   }
 
-  private async indexes(scope: Scope): Promise<SearchIndex<IndexedResource>[]> {
-    const servers =
+  private async updatedIndexes(scope: Scope): Promise<SearchIndex<IndexedResource>[]> {
+    const indexes =
       scope instanceof SessionScope
-        ? this.indexesOf(scope)
-        : [...this.servers].flatMap(([id, server]) => (scope.allows(id) ? [server] : []));
-    await Promise.all(servers.map((server) => server.update()));
-    return servers.map(({ index }) => index);
+        ? this.indexesOfSession(scope)
+        : [...this.sharedIndexes].flatMap(([id, index]) => (scope.allows(id) ? [index] : []));
+    await Promise.all(indexes.map((index) => index.update()));
+    return indexes.map(({ index }) => index);
   }
 
-  /** The indexes for a session that has other lists than those of the shared links. */
-  private indexesOf(scope: SessionScope): readonly ServerResourceIndex[] {
+  /** The indexes for a session that has lists of its own in place of those of the shared links. */
+  private indexesOfSession(scope: SessionScope): readonly ServerResourceIndex[] {
     const visible = scope.catalog.servers.filter(({ id }) => scope.allows(id));
     return visible.flatMap(({ id, listing: { resources } }) =>
-      resources === this.listOf(id) ? (this.servers.get(id) ?? []) : this.sessionIndex(resources),
+      resources === this.listOf(id) ? (this.sharedIndexes.get(id) ?? []) : this.sessionIndex(resources),
     );
   }
 
@@ -70,15 +70,15 @@ export class ResourceSearch implements OnModuleInit {
   private updateIndexes({ resources }: CatalogChange): void {
     for (const id of resources) {
       if (this.listOf(id) === undefined) {
-        this.servers.delete(id);
+        this.sharedIndexes.delete(id);
         continue;
       }
-      let server = this.servers.get(id);
-      if (!server) {
-        server = new ServerResourceIndex(() => this.listOf(id) ?? ResourceList.NOT_LISTED);
-        this.servers.set(id, server);
+      let index = this.sharedIndexes.get(id);
+      if (!index) {
+        index = new ServerResourceIndex(() => this.listOf(id) ?? ResourceList.NOT_LISTED);
+        this.sharedIndexes.set(id, index);
       }
-      void server.update();
+      void index.update();
     }
   }
 

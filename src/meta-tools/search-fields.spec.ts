@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { describedBy } from './search-fields.js';
+import { splitDescription } from './search-fields.js';
 
 it.each([
   ['Reads a file. Use it for text.', 'Reads a file', '. Use it for text.'],
@@ -7,6 +7,6 @@ it.each([
   ['Reads a file', 'Reads a file', ''],
   ['x'.repeat(400), 'x'.repeat(300), 'x'.repeat(100)],
   [undefined, '', ''],
-])('describedBy divides a description after its first sentence (%#)', (text, summary, description) => {
-  expect(describedBy(text)).toEqual({ summary, description });
+])('splitDescription divides a description after its first sentence (%#)', (text, summary, description) => {
+  expect(splitDescription(text)).toEqual({ summary, description });
 });

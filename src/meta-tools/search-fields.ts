@@ -14,12 +14,15 @@ const FIELDS = ['name', 'title', 'description', 'uri', 'mimeType'] as const;
 
 type SearchFields = Partial<Record<(typeof FIELDS)[number], string>>;
 
-/** Longer first sentences are no summary. */
+/** A longer first sentence is cut here: its rest counts as description. */
 const MAX_SUMMARY_LENGTH = 300;
 const SENTENCE_END = /[.!?](?=\s)|\n\s*\n/;
 
-/** The first sentence of a description says what a tool is for; the rest how it is used, and often names other tools. */
-export function describedBy(text = ''): { readonly summary: string; readonly description: string } {
+/**
+ * The first sentence of a description says what a tool is for. The rest says how it is used, and often names other
+ * tools.
+ */
+export function splitDescription(text = ''): { readonly summary: string; readonly description: string } {
   const trimmed = text.trimStart();
   const head = trimmed.slice(0, MAX_SUMMARY_LENGTH);
   const end = SENTENCE_END.exec(head)?.index ?? head.length;

@@ -3,9 +3,9 @@ import { SearchIndex } from '../lib/text-index/search-index.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
 import { withoutParameters } from './media-types.js';
-import { describedBy, searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
+import { splitDescription, searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
-/** An entry of the index. For an unchanged resource of a new listing, the entry is kept and refers to the new object. */
+/** An entry of the index. If a new listing has the same resource unchanged, the entry is kept and gets the new object. */
 export interface IndexedResource {
   resource: Resource;
 }
@@ -18,8 +18,8 @@ export class ServerResourceIndex {
     () => this.synchronize(this.currentList()),
   );
   private indexedList = ResourceList.NOT_LISTED;
-  /** In the order of `indexedList`. */
-  private indexed: readonly IndexedResource[] = [];
+  /** The entries of the index, in the order of `indexedList`. */
+  private entries: readonly IndexedResource[] = [];
 
   constructor(private readonly currentList: () => ResourceList) {}
 
@@ -28,25 +28,25 @@ export class ServerResourceIndex {
     return this.indexing.bringUpToDate();
   }
 
-  /** Merges two sorted lists to find added, removed and changed resources. */
+  /** Goes through the old and the new list, both sorted by URI, to find added, removed and changed resources. */
   private async synchronize(list: ResourceList): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
-    const before = this.indexed;
-    const indexed: IndexedResource[] = [];
+    const before = this.entries;
+    const entries: IndexedResource[] = [];
     let position = 0;
-    for (let step = 0; position < before.length || indexed.length < list.size; step++) {
+    for (let step = 0; position < before.length || entries.length < list.size; step++) {
       if (step % 64 === 0) await yieldIfDue();
       const entry = before[position];
-      const resource = list.byUri[indexed.length];
+      const resource = list.byUri[entries.length];
       if (entry && (!resource || entry.resource.uri < resource.uri)) {
         this.index.remove(entry);
         position++;
       } else if (entry?.resource.uri === resource!.uri) {
-        indexed.push(this.updateEntry(entry, resource!));
+        entries.push(this.updateEntry(entry, resource!));
         position++;
-      } else indexed.push(this.add(resource!));
+      } else entries.push(this.add(resource!));
     }
-    this.indexed = indexed;
+    this.entries = entries;
     this.indexedList = list;
   }
 
@@ -64,7 +64,7 @@ export class ServerResourceIndex {
     const entry = { resource };
     this.index.add(
       entry,
-      { ...fields, ...describedBy(fields.description) },
+      { ...fields, ...splitDescription(fields.description) },
       withoutParameters(fields.mimeType),
     );
     return entry;

@@ -9,12 +9,15 @@ import type { CatalogEntry, ListedEntry } from '../core/naming/catalog-entry.js'
 /** The members of a definition that a model needs to decide whether to use it. */
 type Summary = Readonly<Record<string, unknown>>;
 
-type Definition = Readonly<Record<string, unknown>>;
+type ParsedDefinition = Readonly<Record<string, unknown>>;
 
-const parse = (text: string): Definition => JSON.parse(text) as Definition;
+const parse = (text: string): ParsedDefinition => JSON.parse(text) as ParsedDefinition;
 
-/** Members that exist and have the expected type. */
-function pickMembers(definition: Definition, types: Readonly<Record<string, 'string' | 'number'>>): Summary {
+/** The members of `types` that exist and have the expected type. */
+function pickMembers(
+  definition: ParsedDefinition,
+  types: Readonly<Record<string, 'string' | 'number'>>,
+): Summary {
   return Object.fromEntries(
     Object.entries(types).flatMap(([key, type]) => {
       const value = definition[key];
@@ -41,6 +44,8 @@ export const toolSummary = ({ publicName, server, definition }: ListedEntry): Su
   serverId: server,
 });
 
-export const resourceDefinition = (resource: PublicResource): Definition => parse(resourceText(resource));
-export const templateDefinition = (template: PublicTemplate): Definition => parse(templateText(template));
-export const toolDefinition = ({ text }: CatalogEntry): Definition => parse(text);
+export const resourceDefinition = (resource: PublicResource): ParsedDefinition =>
+  parse(resourceText(resource));
+export const templateDefinition = (template: PublicTemplate): ParsedDefinition =>
+  parse(templateText(template));
+export const toolDefinition = ({ text }: CatalogEntry): ParsedDefinition => parse(text);

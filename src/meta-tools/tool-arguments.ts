@@ -6,7 +6,7 @@ const MAX_NAME_LENGTH = 8192;
 
 export const DEFAULT_RESULTS = 20;
 export const MAX_RESULTS = 100;
-export const DEFAULT_SUMMARIES = 50;
+export const DEFAULT_SUMMARIES_PER_PAGE = 50;
 export const MAX_PAGE_SIZE = 1000;
 
 /** An invalid argument. Its message becomes a tool error result, so that the model can correct the call. */
@@ -39,7 +39,7 @@ export class ToolArguments {
     return this.optional('mimeType');
   }
 
-  /** Validated by SummaryPager. */
+  /** Not validated here, but by `SummaryPager`. */
   get cursor(): unknown {
     return this.values['cursor'];
   }

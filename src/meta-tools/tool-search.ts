@@ -8,12 +8,12 @@ import { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
 import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
-import { describedBy, SEARCH_SCHEMA } from './search-fields.js';
+import { splitDescription, SEARCH_SCHEMA } from './search-fields.js';
 
 /** Number of entries after which the job may yield to the event loop. Checking after every entry would be slow. */
 const ENTRIES_PER_CHECK = 64;
 
-/** The weight of a term that all tools of a server have: they belong to one subject. */
+/** Boost for all tools of a server, if many of them have the terms of the query: they belong to one subject. */
 const CONTEXT_BOOST = 1.5;
 
 /** Full-text search over tools. A change of the catalog is indexed at the next search, because tools are few. */
@@ -26,6 +26,7 @@ export class ToolSearch {
     () => this.synchronize(this.registry.catalog.tools),
   );
   private indexedTable = NameTable.EMPTY;
+  /** By list: the index of a list that only some sessions have. */
   private readonly sessionIndexes = new WeakMap<readonly ListedEntry[], Promise<SearchIndex<ListedEntry>>>();
   /** By server: the entries that its index contains. */
   private readonly indexedEntries = new Map<string, ReadonlySet<ListedEntry>>();
@@ -61,7 +62,6 @@ export class ToolSearch {
     return found;
   }
 
-  /** The index of a list that only some sessions have. */
   private sessionIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<ListedEntry>> {
     const index = this.sessionIndexes.get(listed) ?? buildIndex(listed);
     this.sessionIndexes.set(listed, index);
@@ -122,7 +122,7 @@ async function buildIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<L
 
 function addEntry(index: SearchIndex<ListedEntry>, entry: ListedEntry): void {
   const { server, ownName: name, definition } = entry;
-  index.add(entry, { name, server, title: definition.title, ...describedBy(definition.description) });
+  index.add(entry, { name, server, title: definition.title, ...splitDescription(definition.description) });
 }
 
 const byName = (a: ListedEntry, b: ListedEntry): number => (a.publicName < b.publicName ? -1 : 1);

@@ -8,10 +8,10 @@ import { Projects } from './projects.service.js';
 
 const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
 
-/** Requests that wait until the servers with `isolation: session` have listed over the link of the session. */
-const LISTS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
+/** Methods that wait until the servers with `isolation: session` have listed over the links of the session. */
+const LIST_METHODS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
 
-/** Sets project and scope of an MCP message: the grants of its principal, limited to the project that the message names. */
+/** Sets project and scope of an MCP message. The scope is what the principal is granted, limited to the named project. */
 @Injectable()
 export class ProjectGuard implements CanActivate {
   constructor(
@@ -33,7 +33,7 @@ export class ProjectGuard implements CanActivate {
     context.project = project;
     const scope = this.projects.scope(context.principal, project);
     const { session } = context;
-    const listed = LISTS.has(context.method) ? this.listings.whenListed(scope, session) : undefined;
+    const listed = LIST_METHODS.has(context.method) ? this.listings.whenListed(scope, session) : undefined;
     const setScope = (): true => {
       context.scope = this.listings.scopeOf(scope, session);
       return true;

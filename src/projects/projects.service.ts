@@ -15,11 +15,12 @@ export interface Project {
   readonly origin: 'config' | 'admin';
 }
 
-/** The projects of configuration and decisions, and the scopes of principals in them. */
+/** The projects of the configuration and of decisions, and the scopes that they give to principals. */
 @Injectable()
 export class Projects {
   private readonly listeners = new ListenerSet();
   private projects: ReadonlyMap<string, Project>;
+  /** By project ids: their scope, until the next change of projects. */
   private scopes = new Map<string, Scope>();
 
   constructor(

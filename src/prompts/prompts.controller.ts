@@ -50,7 +50,7 @@ export class PromptsController {
     return this.registry.catalogOf(scope).prompts.view(scope).find(name);
   }
 
-  /** Finds a prompt that is listed for this session only. */
+  /** Waits until the session's own listings are fetched and looks for the prompt again. Throws if there is none. */
   private async findForSession(name: string, context: McpContext): Promise<CatalogEntry> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).prompts.view(scope).ownersOf(name);

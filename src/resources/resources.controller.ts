@@ -52,14 +52,14 @@ export class ResourcesController {
     }
   }
 
-  /** Finds a resource that is listed for this session only. */
+  /** Waits until the session's own listings are fetched and looks for the resource again. Throws if there is none. */
   private async findForSession(uri: string, context: McpContext): Promise<ResolvedResource> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
     await this.backends.sessionListings.whenMayBeListed(context, owners);
     const found = this.registry.links.find(context.scope, uri);
     if (found) return found;
-    // A server whose id the URI contains may not have listed its resources yet.
+    // Another error if the URI contains the id of a server that has not listed its resources yet.
     this.backends.requireListed(owners, 'resources', uri);
     throw resourceNotFound(uri);
   }
