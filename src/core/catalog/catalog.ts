@@ -45,7 +45,7 @@ export type CatalogChange = Readonly<Record<ListKind, ReadonlySet<string>>>;
 
 /**
  * Everything that all servers offer, at one moment. Immutable: after a sync, the registry builds the next catalog and
- * swaps the reference, so that one request sees one catalog. List pages are cached by the views of the catalog.
+ * swaps the reference, so that one request sees one catalog. Cached list pages belong to the views of one catalog.
  */
 export class Catalog {
   private readonly byId: ReadonlyMap<string, ListedServer>;

@@ -51,6 +51,7 @@ export class NameChange {
     const [old, now] = [this.previous.part(server), this.now.part(server)];
     const styles = [old?.style, now?.style];
     if (!styles.includes('never') || !this.now.hasSameServers(this.previous)) return 'visible';
+    // A server that is new or gone changes which prefixed names of overlapping servers have a digest.
     if ((!old || !now) && this.now.hasOverlap(server)) return 'visible';
     const removed = differing(old, now);
     const added = differing(now, old);

@@ -162,8 +162,10 @@ export class ScopedNames {
     if (server === META_TOOL_SERVER) return false;
     if (this.contents.servers.belongsToOther(entry.publicName, server)) return true;
     const claims = claimsOf(entry.publicName);
-    if (claims.length <= 1 || style === 'conflict') return claims.length > 1;
-    return claims.find((claim) => this.partOf(claim).style === 'never') !== entry;
+    if (claims.length <= 1) return false;
+    if (style === 'conflict') return true;
+    const firstClaim = claims.find((claim) => this.partOf(claim).style === 'never');
+    return firstClaim !== entry;
   }
 
   /** Whether the entry gets this name when another server lists the same prefixed name. */

@@ -186,8 +186,9 @@ export class ResourceView {
   }
 
   /**
-   * Candidates by each form, in order of precedence. Forms that contain the server come first, and lead to no other server,
-   * so that no server can take over the names of another; then listed own URIs, then instances of templates.
+   * Candidates by each form, in order of precedence: forms that contain the server, listed own URIs, instances of
+   * templates. A form that contains the server leads to no other server, so that no server can take over the names of
+   * another.
    */
   private *candidates(text: string): Iterable<readonly ResolvedResource[]> {
     const owners = uriOwners(text, this.context.servers);

@@ -1,15 +1,15 @@
 import { splitPrefixedName } from '../naming/naming.js';
 import { parseResourceForm } from './resource-uri.js';
 
-/** Part of every identifier, after the id of the server and the scheme. */
-const ID_MARK_TEXT = '___';
+/** Separates the scheme of the URI from its rest in every identifier. */
+const ID_SEPARATOR = '___';
 
 /** What stands for the server id in a resource form or identifier. A server with such an id owns the whole text. */
 export function* possibleUriOwners(text: string): Iterable<string> {
   const form = parseResourceForm(text);
   if (form) yield form.server;
-  else if (text.includes(ID_MARK_TEXT))
-    for (const [server, rest] of splitPrefixedName(text, '_')) if (rest.includes(ID_MARK_TEXT)) yield server;
+  else if (text.includes(ID_SEPARATOR))
+    for (const [server, rest] of splitPrefixedName(text, '_')) if (rest.includes(ID_SEPARATOR)) yield server;
 }
 
 /**

@@ -18,9 +18,10 @@ interface ScopeOfResources {
 }
 
 /**
- * The resources of each server under their public names in this scope. In style `original` a resource has the resource form
- * where another server of the scope lists its URI, or where its URI belongs to another server (`uriOwners`) or is a name of
- * another resource of the same server. In every style, an identifier that two servers of the scope have gets a digest on both.
+ * The resources of each server under their public names in this scope. In style `original`, a resource has the resource
+ * form in three cases: another server of the scope lists its URI, the URI belongs to another server (`uriOwners`), or
+ * the URI is a name of another resource of the same server. In every style, an identifier that two servers of the scope
+ * have gets a digest on both.
  */
 export function resourcesInScope(scope: ScopeOfResources): ResourcesInScope {
   const { parts, servers, style } = scope;
