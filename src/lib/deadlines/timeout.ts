@@ -5,7 +5,10 @@ export function withTimeout<T>(promise: Promise<T>, ms: number, timeoutError: ()
   });
 }
 
-/** True when the promise is fulfilled within `ms`, false when it is still pending then; rejects if it is rejected. */
+/**
+ * Resolves with true when the promise is fulfilled within `ms`, with false when it is pending after that. Rejects if it
+ * is rejected.
+ */
 export function completesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const completed = promise.then(() => true);
   return raceTimeout(completed, ms, () => false);

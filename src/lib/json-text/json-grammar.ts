@@ -67,7 +67,7 @@ export const isEnd = (last: number): boolean =>
 /** Whether the next byte is inside a string. */
 export const isInString = (last: number): boolean => (last & (STATES_PER_KIND - 1)) === STRING;
 
-/** Bytes of one string have one class. Bytes that are not listed are allowed in strings only. */
+/** Each string has the bytes of one class. Bytes that are in none of them are allowed in JSON strings only. */
 const CLASS_BYTES = [
   '\t\n\r',
   ' ',
@@ -92,7 +92,7 @@ const CLASS_BYTES = [
 const CONTROL = CLASS_BYTES.length;
 const OTHER = CONTROL + 1;
 const ALL_CLASSES = Array.from({ length: OTHER + 1 }, (_, index) => index);
-/** Rows of the table have 32 entries. */
+/** A row of the table has 2^5 entries, at least one for each class. */
 export const CLASS_BITS = 5;
 
 export const BYTE_CLASSES = new Uint8Array(256).fill(OTHER).fill(CONTROL, 0, 0x20);

@@ -73,7 +73,7 @@ export class JsonReader {
     this.takeBytes();
   }
 
-  /** Reads a text that arrived in one piece. What was appended is not touched. */
+  /** Reads a text that arrived in one piece. Does not touch the text that `append` collects. */
   read(bytes: Buffer, start = 0, end = bytes.length): ReadJson {
     if (end - start > MAX_EAGER_LENGTH) return this.scan(bytes.subarray(start, end));
     const text = bytes.toString('utf8', start, end);

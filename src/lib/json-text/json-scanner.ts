@@ -59,8 +59,7 @@ const MAX_INNER = 8192;
  * Checks a JSON text that arrives in pieces: its grammar, as `JSON.parse` does, and its limits. The work is done piece
  * by piece, so that a large text does not block the event loop when it is complete. Nesting needs no stack of calls.
  *
- * A text over a limit is scanned to its end, so that its outline is complete and short members, such as an id, can be
- * read.
+ * A text over a limit is scanned to its end, so that short members after the excess, such as an id, can still be read.
  */
 export class JsonScanner {
   private state = START;

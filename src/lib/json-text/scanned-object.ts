@@ -22,6 +22,7 @@ export class ScannedObject extends SharedJson {
     private readonly positions: readonly number[],
   ) {
     super('', undefined, source.subarray(positions[0], positions.at(-1)! + 1));
+    // Replaces the field of `JsonText`, so that nothing is decoded before the text is read.
     Object.defineProperty(this, 'text', { get: () => this.decode().text });
     for (let colon = 1; colon < positions.length - 1; colon += 2)
       this.colons.set(JSON.parse(this.between(colon - 1)) as string, colon);

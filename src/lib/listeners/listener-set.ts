@@ -2,7 +2,7 @@ export type Listener<Args extends readonly unknown[]> = (...args: Args) => void;
 
 /**
  * The listeners of one event. `emit` calls each listener once, lowest `order` first; listeners of equal order in the
- * order of their addition. A listener that is added meanwhile is not called, nor is one that is removed meanwhile.
+ * order of their addition. It does not call listeners that are added or removed while it runs.
  *
  * All listeners are called even if one throws. Its error goes to `onError`; without `onError`, `emit` throws the first
  * error after the last call.

@@ -78,7 +78,7 @@ const isSlug = (text: string): boolean => text.split(/[-_]/).every((part) => SLU
 const isPath = (text: string): boolean =>
   text.split(/[/\\]/).every((part) => PATH_PART.test(part) && !looksLikeKey(part));
 
-/** Also matches a media type. */
+/** Whether the text is a relative path of slugs. A media type, such as `text/plain`, counts as one. */
 const isRelativePath = (text: string): boolean =>
   text.includes('/') && text.split('/').every((part) => part.split('.').every(isSlug));
 

@@ -31,7 +31,7 @@ export class SegmentScores {
   private readonly matches = new Uint16Array(MAX_DOCUMENTS);
   private readonly best = new Float32Array(MAX_DOCUMENTS);
 
-  /** Adds a term that has no variants in this segment, in one step. */
+  /** In place of `addMatch` and `endTerm`, for a term that has no variants in this segment. */
   addTerm(
     { documents: matches, weights, size: matchCount }: PostingList,
     weight: number,

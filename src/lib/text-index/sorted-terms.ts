@@ -53,7 +53,8 @@ export class SortedTerms {
     second.set(this.blocks[this.block]!.subarray(at));
     this.blocks.splice(this.block + 1, 0, second);
     this.lengths.splice(this.block, 1, at, BLOCK_SIZE - at);
-    if (this.slot < BLOCK_SIZE && this.slot <= at) return;
+    const isInFirstBlock = this.slot < BLOCK_SIZE && this.slot <= at;
+    if (isInFirstBlock) return;
     this.block++;
     this.slot -= at;
   }

@@ -89,7 +89,7 @@ export class MatchSubject {
   }
 }
 
-/** Whether a value from `from` to `to` has at most `maxLength` characters; without counts it is unlimited. */
+/** Whether a value from `from` to `to` has at most `maxLength` characters. Without counts there is no limit. */
 export const fits = (counts: Uint32Array | undefined, from: number, to: number, maxLength: number): boolean =>
   counts === undefined || counts[to]! - counts[from]! <= maxLength;
 
