@@ -20,7 +20,11 @@ describe('ConflictLog', () => {
     const log = new ConflictLog({ warn: (line: object) => void lines.push(line) });
     await log.update(catalogOf('x'));
     expect(lines.splice(0)).toEqual([
-      { message: 'name belongs to another server; not listed', server: 'b', name: 'x' },
+      {
+        message: 'tool or prompt is not listed: its name belongs to another server',
+        server: 'b',
+        name: 'x',
+      },
     ]);
     const names = Array.from({ length: 25 }, (_, n) => `t${n}`);
     await log.update(catalogOf('x', ...names));

@@ -9,13 +9,13 @@ import { sliceScheduler } from '../lib/slices/slices.js';
 const MAX_LOGGED_NAMES = 20;
 
 const MESSAGES: Readonly<Record<NameConflict['kind'], string>> = {
-  unlisted: 'name belongs to another server; not listed',
-  'equal-prefixed-names': 'another server has the same prefixed name; both are listed with a digest',
+  unlisted: 'tool or prompt is not listed: its name belongs to another server',
+  'equal-prefixed-names': 'tool or prompt is listed with a digest: another server has the same prefixed name',
 };
 
 /**
- * Logs the name conflicts that the last checked catalog did not have. In slices; of a burst of catalogs, it checks the
- * last.
+ * Logs the name conflicts that the last checked catalog did not have. Works in slices. After a burst of changes, it
+ * checks the last catalog only.
  */
 export class ConflictLog {
   private checked = Catalog.EMPTY;
@@ -51,7 +51,7 @@ export class ConflictLog {
     for (const { conflict, count } of groups.values())
       if (count > MAX_LOGGED_NAMES)
         this.logger.warn({
-          message: `${MESSAGES[conflict.kind]}: more names`,
+          message: `${MESSAGES[conflict.kind]} (further names)`,
           server: conflict.server,
           names: count - MAX_LOGGED_NAMES,
         });

@@ -59,7 +59,7 @@ export class ResourcesController {
     await this.backends.sessionListings.whenMayBeListed(context, owners);
     const found = this.registry.links.find(context.scope, uri);
     if (found) return found;
-    // Another error if the URI contains the id of a server that has not listed its resources yet.
+    // Throws another error if the URI contains the id of a server that has not listed its resources yet.
     this.backends.requireListed(owners, 'resources', uri);
     throw resourceNotFound(uri);
   }
