@@ -27,7 +27,7 @@ const ENGINES = {
       },
       remove: (document) => indexes[document.server].remove(document),
       search: ({ query, mimeType }) =>
-        search(indexes, query, { limit: LIMIT, kind: mimeType && ((kind) => kind === mimeType) }),
+        search(indexes, query, { limit: LIMIT, isKind: mimeType && ((kind) => kind === mimeType) }),
     };
   },
   /** The same fields, weights and prefixes, without fuzzy matching. */

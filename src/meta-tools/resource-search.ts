@@ -34,8 +34,8 @@ export class ResourceSearch implements OnModuleInit {
   /** Best match first. Waits until the indexes are up to date. A result may have been removed from the catalog since. */
   async search(query: string, { scope, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
     const indexes = await this.updatedIndexes(scope);
-    const kind = mimeType === undefined ? undefined : mediaTypeFilter(mimeType);
-    const found = await slicedSearch(indexes, query, { limit, kind }, sliceScheduler.start());
+    const isKind = mimeType === undefined ? undefined : mediaTypeFilter(mimeType);
+    const found = await slicedSearch(indexes, query, { limit, isKind }, sliceScheduler.start());
     return found.map(({ resource }) => resource);
   }
 

@@ -113,20 +113,24 @@ export class NameTableBuilder {
     const names = yield* usualNames(offer, bareNames, this.separator);
     for (const definition of definitions) {
       if (byOwnName.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
-      const entry = new CatalogEntry(server, definition.name, names.get(definition.name), definition);
+      const created = new CatalogEntry(server, definition.name, names.get(definition.name), definition);
       const known = old?.byOwnName.get(definition.name);
-      const reused = (known?.isSame(entry) ? known : entry) as ListedEntry;
-      byOwnName.set(reused.ownName, reused);
-      byPublicName.set(reused.publicName, reused);
+      const entry = (known?.isSame(created) ? known : created) as ListedEntry;
+      byOwnName.set(entry.ownName, entry);
+      byPublicName.set(entry.publicName, entry);
       for (const uri of uiUrisIn(definition.text)) uiUris.add(uri);
-      unsorted.push(reused);
+      unsorted.push(entry);
     }
     const sorted = yield* sortSteps(unsorted, (a, b) => (a.publicName < b.publicName ? -1 : 1));
     const listed = old && hasSameItems(old.listed, sorted) ? old.listed : sorted;
     const unsettled = yield* this.unsettledIn(listed, bareNames);
-    const isSame = old && old.rank === rank && old.style === style && listed === old.listed;
-    if (isSame && hasSameItems(unsettled, old.unsettled) && hasSameNames(old.disabledNames, disabledNames))
-      return old;
+    const isUnchanged =
+      old?.rank === rank &&
+      old.style === style &&
+      old.listed === listed &&
+      hasSameItems(old.unsettled, unsettled) &&
+      hasSameNames(old.disabledNames, disabledNames);
+    if (isUnchanged) return old;
     return {
       server,
       rank,

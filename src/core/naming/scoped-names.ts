@@ -124,6 +124,7 @@ export class ScopedNames {
     for (const { unsettled, byPublicName } of this.contents.parts)
       for (const entry of unsettled) {
         if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
+        // In style `never`, two entries of a server may have the same usual name. Only one of them can claim it.
         if (byPublicName.get(entry.publicName) !== entry) continue;
         const claims = all.get(entry.publicName);
         if (claims) claims.push(entry);

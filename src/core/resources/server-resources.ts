@@ -93,6 +93,7 @@ export class ServerResources {
     return id.startsWith(`${this.server}_`);
   }
 
+  /** Finds a resource by the identifier that it has in this scope, with a digest if it conflicts. */
   findId(id: string): ResolvedResource | undefined {
     if (!this.mayHaveId(id)) return undefined;
     const resource = this.list.findId(id) ?? this.list.findId(withoutDigest(id));

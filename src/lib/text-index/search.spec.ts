@@ -215,7 +215,7 @@ describe('search', () => {
     const items = Array.from({ length: 9000 }, (_, n) => ({ key: String(n).padStart(4, '0'), name: 'log' }));
     for (const [n, item] of items.entries()) index.add(item, { ...item }, `kind ${n % 3}`);
     const ofKind = (name: string): string[] =>
-      keysOf(search([index], 'log', { limit: 2, kind: (kind) => kind === name }));
+      keysOf(search([index], 'log', { limit: 2, isKind: (kind) => kind === name }));
     expect(ofKind('kind 1')).toEqual(['0001', '0004']);
     // Enough that segments are merged.
     for (const item of items.slice(0, 6001)) index.remove(item);

@@ -11,8 +11,8 @@ import { TopK } from './top-k.js';
 
 interface SearchOptions {
   readonly limit: number;
-  /** Only documents whose kind passes the test. */
-  readonly kind?: ((name: string) => boolean) | undefined;
+  /** Finds only items whose kind passes this test. */
+  readonly isKind?: ((kind: string) => boolean) | undefined;
   /**
    * Raises the scores of all items of an index in which many items have the terms of the query. Useful if each index is
    * about one subject.
@@ -27,7 +27,7 @@ const MAX_RANKS = 0x10000;
 
 /**
  * Items that match enough of the query, best first. Document frequencies are counted over exactly these indexes, so
- * that the ranking reveals nothing about other indexes. Items of equal score come in the order of the index.
+ * that the ranking reveals nothing about other indexes. `compare` of the index orders items of equal score.
  */
 export function search<Item>(
   indexes: readonly SearchIndex<Item>[],
@@ -37,7 +37,7 @@ export function search<Item>(
   return runAtOnce(searchSteps(indexes, text, options));
 }
 
-/** `search` in slices. Items added meanwhile are not found; items removed meanwhile may be. */
+/** `search` in slices. Does not find items that are added during the search; may find items that are removed during it. */
 export function slicedSearch<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
@@ -50,11 +50,11 @@ export function slicedSearch<Item>(
 function* searchSteps<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
-  { limit, kind, contextBoost = 0 }: SearchOptions,
+  { limit, isKind, contextBoost = 0 }: SearchOptions,
 ): Steps<Item[]> {
   const query = parseRankedQuery(text);
   const best = new TopK<Item>(limit, (a, b) => indexes[0]!.compare(a, b));
-  const kindFilter = new KindFilter(kind);
+  const kindFilter = new KindFilter(isKind);
   const run = new QueryRun(indexes, query);
   yield* run.lookUpTerms();
   run.computeWeights('fuzzy');
@@ -64,7 +64,7 @@ function* searchSteps<Item>(
     for (const segment of segments) {
       const scores = run.scoresOf(segment);
       scores.applyCoverage(shares, MIN_SHARE, contexts.get(segment) ?? 0);
-      if (kind) scores.filterKinds(segment.documentKinds, kindFilter.passingIn(segment.kinds));
+      if (isKind) scores.filterKinds(segment.documentKinds, kindFilter.passingIn(segment.kinds));
       const documents = new TopK<number>(limit, compareEqualKeys);
       selectBest(scores, segment.ranks, best.minScore, documents);
       for (const { item: document } of documents.take())
@@ -142,6 +142,7 @@ class QueryRun<Item> {
     const { terms, fullCoverage } = this.query;
     const shares = new Float32Array(fullCoverage + 1);
     for (const [index, { coverage }] of terms.entries()) {
+      // A whole token adds nothing to its parts, which are terms too.
       if (bitCount(coverage) > 1) continue;
       const { information } = this.terms[index]!;
       for (let rest = 0; rest < coverage; rest++) shares[coverage + rest] = shares[rest]! + information;
@@ -218,5 +219,5 @@ function collectFullMatches<Item>(
   }
 }
 
-/** Order of documents with equal scores in `TopK`. Here scores are keys of documents, which are unique. */
+/** `TopK` needs an order for equal scores. Here the scores are the keys of documents, which are unique. */
 const compareEqualKeys = (): number => 0;
