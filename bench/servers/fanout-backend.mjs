@@ -16,8 +16,7 @@ const RESULTS = {
   'resources/subscribe': () => ({}),
   'resources/unsubscribe': () => ({}),
 };
-/** Many updates are sent in bursts at an even rate, with one update of the probe resource between two bursts. */
-const BURST = 120;
+/** Many updates are sent in bursts at an even rate. */
 const BURST_INTERVAL_MS = 10;
 
 let stream;
@@ -52,17 +51,17 @@ const eventOf = (uri) => {
   return `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params })}\n\n`;
 };
 
-async function sendBursts(uri, times) {
-  for (let sent = 0; sent < times; sent += BURST) {
+async function sendBursts(uri, bursts, length) {
+  for (let sent = 0; sent < bursts; sent++) {
     const next = sleep(BURST_INTERVAL_MS);
-    stream.write(eventOf(uri).repeat(BURST) + eventOf('bench://probe'));
+    stream.write(eventOf(uri).repeat(length));
     await next;
   }
 }
 
-async function sendUpdates({ updated, times }) {
+async function sendUpdates({ updated, bursts, length }) {
   const at = now();
-  if (times) await sendBursts(updated, times);
+  if (bursts) await sendBursts(updated, bursts, length);
   else stream.write(eventOf(updated));
   process.send({ at });
 }

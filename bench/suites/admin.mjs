@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { limitsFor } from '../harness/client-limits.mjs';
 import { writeConfig } from '../harness/config-file.mjs';
 import { startServer, startWorker } from '../harness/processes.mjs';
 
 const CLIENTS = 10_000;
 const SERVERS = 100;
 const ROUNDS = 5;
+const TOOLS = 20_000;
 const PAGE_SIZE = 1000;
 const TOKEN = 'admin-token-of-the-benchmark';
 const READS = [
@@ -15,20 +17,27 @@ const READS = [
   'sessions?q=reader',
   'subscriptions',
   'subscriptions?q=bench',
+  'servers/wide',
+  'servers/wide/tools',
 ];
+const PAGED = /^(sessions|subscriptions)/;
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Reads of the admin API with 10,000 sessions, each with a subscription, and the secrets of 100 servers. */
+/**
+ * Reads of the admin API with 10,000 sessions, each with a subscription, the secrets of 100 servers, and a server with
+ * 20,000 tools.
+ */
 export async function admin() {
   const backend = await startServer([here('../servers/fanout-backend.mjs')]);
+  const wide = await startServer([here('../servers/lean-backend.mjs'), String(TOOLS)]);
   const gateway = await startServer(
     [
       '--import',
       here('../harness/stall-gauge.mjs'),
       here('../../dist/main.js'),
       '--config',
-      configFor(backend.url),
+      configFor(backend.url, wide.url),
     ],
     { GATEHOUSE__HTTP__PORT: '0' },
   );
@@ -45,7 +54,7 @@ export async function admin() {
     }
     stalls.set(path, Math.max(...found));
   }
-  await Promise.all([backend.stop(), gateway.stop()]);
+  await Promise.all([backend.stop(), wide.stop(), gateway.stop()]);
   print(stalls);
   return [...stalls].map(([path, is]) => ({ what: `ms of the longest stall of ${path}`, is, ceiling: 50 }));
 }
@@ -63,8 +72,7 @@ async function untilSubscribable(url, clients) {
 
 async function readAll(url, path) {
   const target = new URL(`/admin/v1/${path}`, url);
-  target.searchParams.set('limit', PAGE_SIZE);
-  if (path === 'summary' || path === 'servers') target.search = '';
+  if (PAGED.test(path)) target.searchParams.set('limit', PAGE_SIZE);
   for (let cursor; cursor !== null;) {
     if (cursor) target.searchParams.set('cursor', cursor);
     const answer = await fetch(target, { headers: { authorization: `Bearer ${TOKEN}` } });
@@ -78,15 +86,15 @@ const secrets = (n) => ({
   'x-api-key': `k3y-of-${n}-abcdef`,
 });
 
-function configFor(url) {
+function configFor(url, wideUrl) {
   const idle = Array.from({ length: SERVERS - 1 }, (_, n) => [
     `idle${n}`,
     { url, headers: secrets(n), enabled: false },
   ]);
   return writeConfig({
-    limits: { sessions: 2 * CLIENTS },
+    limits: limitsFor(CLIENTS),
     admin: { token: TOKEN },
-    mcpServers: { bench: { url }, ...Object.fromEntries(idle) },
+    mcpServers: { bench: { url }, wide: { url: wideUrl }, ...Object.fromEntries(idle) },
   });
 }
 

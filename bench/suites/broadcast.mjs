@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { limitsFor } from '../harness/client-limits.mjs';
 import { writeConfig } from '../harness/config-file.mjs';
 import { startServer, startWorker } from '../harness/processes.mjs';
 import { median } from '../harness/statistics.mjs';
@@ -15,7 +16,7 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export async function broadcast() {
   const backend = await startServer([here('../servers/fanout-backend.mjs')]);
   const config = writeConfig({
-    limits: { sessions: 2 * CLIENTS },
+    limits: limitsFor(CLIENTS),
     admin: { token: TOKEN },
     mcpServers: { bench: { url: backend.url } },
   });

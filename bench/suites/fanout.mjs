@@ -1,23 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { limitsFor } from '../harness/client-limits.mjs';
 import { writeConfig } from '../harness/config-file.mjs';
 import { cpuMicroseconds } from '../harness/cpu-time.mjs';
 import { startServer, startWorker } from '../harness/processes.mjs';
 import { median, percentile } from '../harness/statistics.mjs';
 
 const CLIENTS = 10_000;
-/** All clients are anonymous and have one address. */
-const MANY_CLIENTS = {
-  sessions: 2 * CLIENTS,
-  sessionsPerPrincipal: 2 * CLIENTS,
-  streamsPerPrincipal: 2 * CLIENTS,
-  connectionsPerPrincipal: 4 * CLIENTS,
-  subscriptionsPerPrincipal: 2 * CLIENTS,
-};
 const ROUNDS = 7;
 const MANY_UPDATES = 300_000;
 const BURST_ROUNDS = 10;
+/** Updates in one write of the server. */
+const BURST = 120;
+const [WIDE, NARROW] = ['resource://bench/bench://wide', 'resource://bench/bench://narrow'];
+const PROBE = 'resource://probe/bench://probe';
 const QUIET_MS = 1500;
 const MB = 1_048_576;
 
@@ -26,23 +23,25 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 /** One update to 10,000 clients, and 300,000 updates to one that does not read. */
 export async function fanout() {
   const backend = await startServer([here('../servers/fanout-backend.mjs')]);
+  // The updates of one server are subject to a rate limit. The other client is one of another server.
+  const probe = await startServer([here('../servers/fanout-backend.mjs')]);
   const withGauge = ['--import', here('../harness/stall-gauge.mjs')];
   const gateway = await startServer(
-    [...withGauge, here('../../dist/main.js'), '--config', configFor(backend.url)],
+    [...withGauge, here('../../dist/main.js'), '--config', configFor(backend.url, probe.url)],
     { GATEHOUSE__HTTP__PORT: '0' },
   );
   const clients = startWorker(here('../harness/fanout-clients.mjs'));
   const ask = (job, options) => clients({ job, ...options });
-  await untilListed(gateway.url);
+  await untilListed(gateway.url, 2);
 
-  await ask('open', { url: gateway.url, uri: 'bench://wide', count: 100 });
+  await ask('open', { url: gateway.url, uri: WIDE, count: 100 });
   const before = await idleRss(gateway);
-  await ask('open', { url: gateway.url, uri: 'bench://wide', count: CLIENTS - 100 });
+  await ask('open', { url: gateway.url, uri: WIDE, count: CLIENTS - 100 });
   const perStream = ((await idleRss(gateway)) - before) / (CLIENTS - 100);
   const wide = [];
   for (let round = 0; round < ROUNDS; round++) wide.push(await updateAll({ backend, gateway, ask }));
-  const stalled = await updateStalledClient({ backend, gateway, ask });
-  await Promise.all([backend.stop(), gateway.stop()]);
+  const stalled = await updateStalledClient({ backend, probe, gateway, ask });
+  await Promise.all([backend.stop(), probe.stop(), gateway.stop()]);
 
   const p99Increase = stalled.subscribed - stalled.unsubscribed;
   const lastClient = median(wide.map(({ ms }) => ms));
@@ -82,17 +81,21 @@ async function updateAll({ backend, gateway, ask }) {
  * Sends updates of a resource without subscribers, then bursts of them interleaved with bursts of updates to one client that
  * does not read. The delay of updates to another client shows whether the bursts affect it.
  */
-async function updateStalledClient({ backend, gateway, ask }) {
+async function updateStalledClient({ backend, probe, gateway, ask }) {
   const { url } = gateway;
-  await ask('open', { url, uri: 'bench://probe', count: 1 });
+  await ask('open', { url, uri: PROBE, count: 1 });
   await ask('watch');
   const p99Of = async (updated, times) => {
-    await backend.ask({ updated, times });
+    const bursts = times / BURST;
+    await Promise.all([
+      backend.ask({ updated, bursts, length: BURST }),
+      probe.ask({ updated: 'bench://probe', bursts, length: 1 }),
+    ]);
     const { lags } = await ask('lags');
     return percentile(lags, 0.99);
   };
   await p99Of('bench://unsubscribed', MANY_UPDATES);
-  await ask('open', { url, uri: 'bench://narrow', count: 1 });
+  await ask('open', { url, uri: NARROW, count: 1 });
   await ask('stall');
   const before = await idleRss(gateway);
   const p99s = { 'bench://unsubscribed': [], 'bench://narrow': [] };
@@ -113,15 +116,18 @@ async function idleRss({ pid }) {
   return Number(kilobytes) * 1024;
 }
 
-function configFor(url) {
-  return writeConfig({ limits: MANY_CLIENTS, mcpServers: { bench: { url } } });
+function configFor(url, probeUrl) {
+  return writeConfig({
+    limits: limitsFor(CLIENTS),
+    mcpServers: { bench: { url }, probe: { url: probeUrl } },
+  });
 }
 
-export async function untilListed(url) {
+export async function untilListed(url, servers = 1) {
   const giveUpAt = Date.now() + 15_000;
   for (;;) {
     const ready = await fetch(new URL('/health', url)).then((answer) => answer.json());
-    if (JSON.stringify(ready).includes('"ready"')) return;
+    if (JSON.stringify(ready).split('"ready"').length > servers) return;
     if (Date.now() > giveUpAt) throw new Error('no server became ready in time');
     await sleep(50);
   }

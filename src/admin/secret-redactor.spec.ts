@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { recordLog } from '../../test/kit/log-lines.js';
+import type { JsonObject } from '../lib/json-text/json-value.js';
 
 const secretsOf = (headers: Record<string, string>): AdminHarness['secrets'] =>
   new AdminHarness({ mcpServers: { api: { url: 'http://api.example/', headers } } }).secrets;
@@ -46,8 +47,14 @@ describe('SecretRedactor', () => {
   it('lets the event loop run between the items of a page', async () => {
     const secrets = secretsOf({ 'x-key': 'k3y-of-api' });
     const yieldIfDue = jest.fn(() => Promise.resolve());
-    const page = await secrets.redactPage({ items: ['k3y-of-api', 'b'], total: 2 }, yieldIfDue);
-    expect(page).toEqual({ items: ['[redacted]', 'b'], total: 2 });
+    const page = {
+      items: ['k3y-of-api', 'b'],
+      total: 2,
+      'k3y-of-api': { none: undefined },
+      absent: undefined,
+    };
+    const text = await secrets.encode(page as unknown as JsonObject, yieldIfDue);
+    expect(JSON.parse(text)).toEqual({ items: ['[redacted]', 'b'], total: 2, '[redacted]': {} });
     expect(yieldIfDue).toHaveBeenCalledTimes(2);
   });
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DesiredServers } from '../backends/desired-servers.js';
 import { LiveConfig } from '../config/live-config.js';
 import type { ServerConfig } from '../config/servers-config.js';
-import { isJsonObject } from '../lib/json-text/json-value.js';
+import type { JsonObject } from '../lib/json-text/json-value.js';
 import { AdminTokens, type AdminRole } from './admin-tokens.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import type { Yield } from '../lib/slices/slices.js';
@@ -68,26 +68,27 @@ export class SecretRedactor {
     );
   }
 
-  /** Like `redact`, for a response. Lists may be long, so that their items are redacted in slices. */
-  async redactPage(value: unknown, yieldIfDue: Yield): Promise<unknown> {
-    if (!isJsonObject(value)) return this.redact(value);
-    const page: [string, unknown][] = [];
-    for (const [name, member] of Object.entries(value))
-      page.push([
-        this.redactText(name),
-        Array.isArray(member) ? await this.redactItems(member, yieldIfDue) : this.redact(member),
-      ]);
-    return Object.fromEntries(page);
+  /** The JSON text of a response, redacted. Lists may be long, so that their items are redacted and encoded in slices. */
+  async encode(response: JsonObject, yieldIfDue: Yield): Promise<string> {
+    const members: string[] = [];
+    for (const [name, member] of Object.entries(response)) {
+      if (member === undefined) continue;
+      const text = Array.isArray(member)
+        ? await this.encodeItems(member, yieldIfDue)
+        : JSON.stringify(this.redact(member));
+      members.push(`${JSON.stringify(this.redactText(name))}:${text}`);
+    }
+    return `{${members.join(',')}}`;
   }
 
-  private async redactItems(items: readonly unknown[], yieldIfDue: Yield): Promise<unknown[]> {
-    const redacted: unknown[] = [];
+  private async encodeItems(items: readonly unknown[], yieldIfDue: Yield): Promise<string> {
+    const texts: string[] = [];
     for (const item of items) {
       const due = yieldIfDue();
       if (due) await due;
-      redacted.push(this.redact(item));
+      texts.push(JSON.stringify(this.redact(item)));
     }
-    return redacted;
+    return `[${texts.join(',')}]`;
   }
 
   /** The text with this mask in place of every secret. An admin sees all secrets except those that no role can read. */

@@ -38,7 +38,7 @@ describe('ServerAdmin', () => {
     await harness.servers.put(harness.caller(), 'http', { url });
     await harness.servers.patch(harness.caller(), 'http', {});
     expect([harness.state.current.revision, harness.actions]).toEqual([0, []]);
-    expect(harness.servers.show('http', 'admin').server.origin).toBe('config');
+    expect((await harness.servers.show('http', 'admin')).server.origin).toBe('config');
   });
 
   it('drops decisions that return to the file, with their stamps', async () => {
@@ -46,12 +46,12 @@ describe('ServerAdmin', () => {
     harness.listings.set('http', ['a']);
     const caller = harness.caller();
     await harness.servers.setEnabled(caller, 'http', false);
-    expect(harness.servers.show('http', 'admin').server.decisions).toEqual([
+    expect((await harness.servers.show('http', 'admin')).server.decisions).toEqual([
       expect.objectContaining({ change: 'disabled', by: 'admin', at: expect.any(String), overrules: true }),
     ]);
     await harness.servers.setEnabled(caller, 'http', true);
     await harness.servers.setToolEnabled(caller, 'http', 'a', false);
-    expect(harness.servers.show('http', 'admin').server.tools).toMatchObject([
+    expect((await harness.servers.show('http', 'admin')).server.tools).toMatchObject([
       { origin: 'admin', decision: { change: 'disabled', by: 'admin' } },
     ]);
     await harness.servers.setToolEnabled(caller, 'http', 'a', true);
@@ -59,7 +59,7 @@ describe('ServerAdmin', () => {
     await harness.servers.patch(caller, 'http', { timeoutMs: null });
     const { servers, stamps } = harness.state.current;
     expect([servers.size, stamps.size]).toEqual([0, 0]);
-    expect(harness.servers.show('http', 'admin').server).not.toHaveProperty('decisions');
+    expect((await harness.servers.show('http', 'admin')).server).not.toHaveProperty('decisions');
   });
 
   it('names the keys that a patch changed', async () => {
@@ -183,7 +183,7 @@ describe('ServerAdmin', () => {
     const harness = new AdminHarness(config);
     await harness.servers.put(harness.caller(), 'added', { url });
     await harness.servers.remove(harness.caller(), 'added');
-    const { etag } = harness.servers.show('http', 'admin');
+    const { etag } = await harness.servers.show('http', 'admin');
     await harness.servers.remove(harness.caller(), 'http');
     const set = (id: string, on: boolean, ifMatch?: string): Promise<string> =>
       kindOf(harness.servers.setEnabled(harness.caller(ifMatch), id, on));
@@ -195,7 +195,7 @@ describe('ServerAdmin', () => {
 
   it('refuses a change when If-Match names another version', async () => {
     const harness = new AdminHarness(config);
-    const { etag } = harness.servers.show('http', 'admin');
+    const { etag } = await harness.servers.show('http', 'admin');
     const next = await harness.servers.setEnabled(harness.caller(etag), 'http', false);
     expect(next.etag).not.toBe(etag);
     expect(await kindOf(harness.servers.setEnabled(harness.caller(etag), 'http', true))).toBe(
@@ -210,7 +210,7 @@ describe('ServerAdmin', () => {
 
   it('applies only one of several concurrent changes with the same If-Match', async () => {
     const harness = new AdminHarness(config);
-    const { etag } = harness.servers.show('http', 'admin');
+    const { etag } = await harness.servers.show('http', 'admin');
     const kinds = await Promise.all(
       [1, 2, 3].map((queue) => kindOf(harness.servers.patch(harness.caller(etag), 'http', { queue }))),
     );

@@ -48,9 +48,9 @@ export class ServerAdmin {
     private readonly policy: FilePolicy,
   ) {}
 
-  show(id: string, role: AdminRole): TaggedServer {
+  async show(id: string, role: AdminRole): Promise<TaggedServer> {
     const server = this.views.get(id);
-    return { server: this.views.detail(server, role), etag: this.views.etag(server)! };
+    return { server: await this.views.detail(server, role), etag: this.views.etag(server)! };
   }
 
   /** `created` is true when the server is new. */

@@ -9,6 +9,7 @@ import { DecisionReview } from '../decisions/decision-review.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { Registry } from '../registry/registry.service.js';
 import { notFound } from './admin-problem.js';
 import type { AdminRole } from './admin-tokens.js';
@@ -17,6 +18,11 @@ import { EntityTags } from './entity-tags.js';
 import { MASK } from './restore-args.js';
 import { SecretRedactor } from './secret-redactor.js';
 import { definitionOf, maskSecrets } from './server-definition.js';
+
+interface ListedTool {
+  readonly name: string;
+  readonly text: string;
+}
 
 /** Servers as the admin API shows them: their desired and their actual state. */
 @Injectable()
@@ -78,14 +84,15 @@ export class ServerViews {
     };
   }
 
-  detail(server: DesiredServer, role: AdminRole): ServerDetailDto {
+  async detail(server: DesiredServer, role: AdminRole): Promise<ServerDetailDto> {
+    const tools = await this.tools(server);
     const status = this.backends.find(server.id)?.status();
     return Object.assign(this.summary(server), {
       definition: this.secrets.keepMasked(this.shownDefinition(server, role)),
       ...(server.config.isolation === 'session' ? {} : { missingCapabilities: [...UNSHARED_CAPABILITIES] }),
       stderr: [...(status?.stderr ?? [])],
       ...(status?.lastFailure && { lastFailure: failureOf(status.lastFailure) }),
-      tools: this.tools(server),
+      tools,
     });
   }
 
@@ -97,13 +104,25 @@ export class ServerViews {
     });
   }
 
-  /** The tools of the last sync, also those that are switched off. */
-  tools({ id, disabledTools }: DesiredServer): ServerToolDto[] {
+  /** The tools of the last sync, also those that are switched off. Collected in slices: a server may list thousands. */
+  async tools(server: DesiredServer): Promise<ServerToolDto[]> {
+    const toolDto = this.toolDtoOf(server);
+    const yieldIfDue = sliceScheduler.start();
+    const tools: ServerToolDto[] = [];
+    for (const tool of this.listedTools(server.id) ?? []) {
+      const due = yieldIfDue();
+      if (due) await due;
+      tools.push(toolDto(tool));
+    }
+    return tools;
+  }
+
+  private toolDtoOf({ id, disabledTools }: DesiredServer): (tool: ListedTool) => ServerToolDto {
     const table = this.registry.catalog.tools;
     const view = table.view(EVERYTHING);
     const entries = table.part(id)?.byOwnName;
     const decisions = this.review.ofTools(id);
-    return (this.listedTools(id) ?? []).map(({ name: ownName, text }) => {
+    return ({ name: ownName, text }) => {
       const entry = entries?.get(ownName);
       const name = entry && view.listedEntry(entry)?.publicName;
       const enabled = !disabledTools.has(ownName);
@@ -119,11 +138,11 @@ export class ServerViews {
         ...titleAndDescription(definition),
         ...(enabled ? {} : { definition }),
       };
-    });
+    };
   }
 
   /** The tools of the last sync; undefined while the server is disabled or before its first sync. */
-  listedTools(id: string): readonly { readonly name: string; readonly text: string }[] | undefined {
+  listedTools(id: string): readonly ListedTool[] | undefined {
     return this.backends.find(id)?.listing?.tools;
   }
 }

@@ -27,12 +27,12 @@ export class ServersController {
    * @param id - Id of the server.
    */
   @Get(':id')
-  getServer(
+  async getServer(
     @CurrentCaller() caller: AdminCaller,
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): ServerDetailDto {
-    return withEtag(reply, this.admin.show(id, caller.actor));
+  ): Promise<ServerDetailDto> {
+    return withEtag(reply, await this.admin.show(id, caller.actor));
   }
 
   /**
@@ -137,8 +137,8 @@ export class ServersController {
    * @param id - Id of the server.
    */
   @Get(':id/tools')
-  listServerTools(@Param('id') id: string): ServerToolsDto {
-    return { tools: this.views.tools(this.views.get(id)) };
+  async listServerTools(@Param('id') id: string): Promise<ServerToolsDto> {
+    return { tools: await this.views.tools(this.views.get(id)) };
   }
 
   /**
