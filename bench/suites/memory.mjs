@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../harness/config-file.mjs';
@@ -6,6 +7,7 @@ import { rssOf, startServer } from '../harness/processes.mjs';
 
 const MB = 1_048_576;
 const INITIALIZE_REQUESTS = 200;
+const UNFINISHED_BODIES = 200;
 const UNREAD_RESULTS = 40;
 const FLOOD_MS = 32_000;
 const MAX_OLD_SPACE_MB = 512;
@@ -35,6 +37,7 @@ export async function memory() {
 
 const ATTACKS = [
   { what: '200 initialize requests of 4 MB', ceiling: 200, attack: initializeRequests },
+  { what: '200 unfinished bodies of 4 MB', ceiling: 200, attack: unfinishedBodies },
   { what: 'server-to-client requests of one call for 32 s', ceiling: 200, attack: serverRequests },
   { what: '40 unread results of 15 MB', ceiling: 300, attack: unreadResults },
 ];
@@ -49,6 +52,30 @@ async function initializeRequests(url) {
     );
   peer.close();
   return `${outcomes.filter(({ status }) => status === 'fulfilled').length} accepted`;
+}
+
+/** Connections that send all of a request except for its last byte. */
+async function unfinishedBodies(url) {
+  const { hostname, port, pathname } = new URL(url);
+  const body = Buffer.from(JSON.stringify(message('ping', { text: 'x'.repeat(4_000_000) })));
+  const head = [
+    `POST ${pathname} HTTP/1.1`,
+    `Host: ${hostname}:${port}`,
+    'Accept: application/json, text/event-stream',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ];
+  let refused = 0;
+  const sockets = Array.from({ length: UNFINISHED_BODIES }, () => {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined).once('data', () => refused++);
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    socket.write(body.subarray(0, -1));
+    return socket;
+  });
+  await sleep(5000);
+  for (const socket of sockets) socket.destroy();
+  return `${refused} refused`;
 }
 
 async function serverRequests(url) {

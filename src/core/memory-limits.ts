@@ -6,6 +6,7 @@ export const MEMORY_LIMITS = [
   'message-id',
   'progress-token',
   'error-data',
+  'request-bodies',
   'long-params',
   'client-requests',
   'link-requests',

@@ -11,6 +11,7 @@ import { Drain } from './drain.service.js';
 import { ListChanges } from './list-changes.js';
 import { LogMessages } from './log-messages.js';
 import { McpEndpoint } from './mcp-endpoint.js';
+import { RequestBodies } from './request-bodies.js';
 import { MessageReceiver } from './message-receiver.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import { OriginGuard } from './origin.guard.js';
@@ -34,6 +35,7 @@ import { StreamQuota } from './stream-quota.js';
     Sessions,
     MessageReceiver,
     McpEndpoint,
+    RequestBodies,
     OriginGuard,
     AuthenticationGuard,
     ClientAddresses,

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { onCleanup } from '../../test/kit/cleanup.js';
-import { outcomeOf, type Outcome } from '../../test/kit/promises.js';
+import { flushPromises, outcomeOf, type Outcome } from '../../test/kit/promises.js';
 import { within } from '../../test/kit/until.js';
 import { writeError } from './http-errors.js';
 import { JsonProblem } from '../lib/json-text/json-reader.js';
@@ -190,6 +190,71 @@ describe('readBody limit', () => {
     const text = Buffer.concat(answer).toString();
     expect(text).toMatch(/^HTTP\/1\.1 413 /);
     expect(text.toLowerCase()).toContain('connection: close');
+  });
+});
+
+describe('readBody with a claim', () => {
+  const long = JSON.stringify(['a'.repeat(200_000)]);
+
+  /** The body of a request whose pieces the spec sends. */
+  function receive(headers: object, claim: (bytes: number) => () => void) {
+    const request = new PassThrough({ highWaterMark: 1_000_000 });
+    const message = Object.assign(request, { headers }) as unknown as IncomingMessage;
+    return { request, reading: readBody(message, 1_000_000, claim) };
+  }
+
+  it.each([
+    ['its announced size', { 'content-length': String(long.length) }, long.length],
+    ['the limit if no size was announced', {}, 1_000_000],
+  ])('claims %s at the second piece, until the body is read', async (_what, headers, expected) => {
+    const claimed: number[] = [];
+    let releases = 0;
+    const { request, reading } = receive(headers, (bytes) => {
+      claimed.push(bytes);
+      return () => releases++;
+    });
+    request.write(long.slice(0, 10_000));
+    await flushPromises();
+    expect(claimed).toEqual([]);
+    for (let at = 10_000; at < long.length; at += 64_000) request.write(long.slice(at, at + 64_000));
+    await flushPromises();
+    expect([claimed, releases]).toEqual([[expected], 0]);
+    request.end();
+    expect(await within('the body', reading)).toMatchObject({ text: long });
+    expect(releases).toBe(1);
+  });
+
+  it('claims nothing for a body of one piece', async () => {
+    const { request, reading } = receive({}, () => {
+      throw new Error('claimed');
+    });
+    request.end('{}');
+    expect(await within('the body', reading)).toMatchObject({ text: '{}' });
+  });
+
+  it('rejects and reads no further when the claim is refused', async () => {
+    const { request, reading } = receive({}, () => {
+      throw new Error('too much');
+    });
+    const refused = expect(within('the refusal', reading)).rejects.toThrow('too much');
+    request.write('[');
+    await flushPromises();
+    request.write('1');
+    await refused;
+    expect(request.listenerCount('data')).toBe(0);
+  });
+
+  it('releases the claim when the client disconnects', async () => {
+    let releases = 0;
+    const { request, reading } = receive({}, () => () => releases++);
+    const refused = expect(within('the refusal', reading)).rejects.toThrow('The body ended early');
+    request.write('[');
+    await flushPromises();
+    request.write('1');
+    await flushPromises();
+    request.destroy();
+    await refused;
+    expect(releases).toBe(1);
   });
 });
 

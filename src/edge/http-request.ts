@@ -44,15 +44,25 @@ const isZeroWeight = (parameter: string): boolean => /^q=0(\.0*)?$/.test(paramet
 const onePieceReader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinity });
 const NO_BYTES = Buffer.alloc(0);
 
-/** Reads the body as JSON. Stops after `limit` bytes; with a larger Content-Length, before the first byte. */
-export function readBody(request: IncomingMessage, limit: number): Promise<ReadJson> {
+/**
+ * Reads the body as JSON. Stops after `limit` bytes; with a larger Content-Length, before the first byte. `claim` is called
+ * with the expected size of a body of more than one piece, and returns the function that is called when the body is read. If
+ * it throws, the body is not read further.
+ */
+export function readBody(
+  request: IncomingMessage,
+  limit: number,
+  claim: (bytes: number) => () => void = () => () => {},
+): Promise<ReadJson> {
   return new Promise((resolve, reject) => {
+    const announced = Number(request.headers['content-length']);
     /** The first piece. Most bodies have no other, and then need no reader of their own. */
     let first: Buffer | undefined;
     let reader: JsonReader | undefined;
     let input: PacedInput | undefined;
     let hasEnded = false;
     let hasStopped = false;
+    let release = (): void => {};
     const stop = (): void => {
       hasStopped = true;
       // Releases the body: the listener references it, and the request stays in memory until it is answered.
@@ -60,21 +70,34 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
     };
     const refuseSize = (): void => {
       stop();
+      release();
       resolve(new JsonProblem('size', `is larger than ${limit} bytes`));
     };
     const append = (chunk: Buffer): void => {
       if (hasStopped) return;
       if (!reader) {
-        reader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: limit });
+        reader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: limit, expectedBytes: announced || 0 });
         if (first) reader.append(first);
       }
       if (!reader.append(chunk)) refuseSize();
     };
-    const onData = (chunk: Buffer): void => {
-      if (!first && chunk.length <= limit) first = chunk;
-      else (input ??= new PacedInput(request, append)).push(chunk);
+    const startInput = (): PacedInput => {
+      release = claim(announced || limit);
+      return new PacedInput(request, append);
     };
-    if (Number(request.headers['content-length']) > limit) {
+    const onData = (chunk: Buffer): void => {
+      if (!first && chunk.length <= limit) {
+        first = chunk;
+        return;
+      }
+      try {
+        (input ??= startInput()).push(chunk);
+      } catch (error) {
+        stop();
+        reject(error as Error);
+      }
+    };
+    if (announced > limit) {
       refuseSize();
       return;
     }
@@ -84,7 +107,10 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
       stop();
       // The body is processed after everything that has arrived was read (docs/decisions/0015).
       const { length } = reader ?? first ?? NO_BYTES;
-      const read = (): void => resolve(reader?.take() ?? onePieceReader.read(first ?? NO_BYTES));
+      const read = (): void => {
+        resolve(reader?.take() ?? onePieceReader.read(first ?? NO_BYTES));
+        release();
+      };
       if (length > MAX_EAGER_LENGTH) inputBudget.runLater(read);
       else setImmediate(read);
     };
@@ -98,6 +124,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadJ
     request.on('close', () => {
       if (hasStopped || hasEnded) return;
       stop();
+      release();
       reject(new GatewayError('bad-request', 'The body ended early'));
     });
   });

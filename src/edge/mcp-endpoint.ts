@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import { Limits } from '../config/limits.js';
 import { GatewayError } from '../core/errors.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import { JsonProblem } from '../lib/json-text/json-reader.js';
 import { inputBudget } from '../lib/slices/iteration-budget.js';
+import { isLongInitialize, profileTooLarge } from '../mcp/client-profile.js';
 import { readMessage, requestIdIn, type Inbound } from '../mcp/json-rpc.js';
 import { SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -17,7 +17,6 @@ import { withGuards, HttpGuards } from './http-guards.js';
 import {
   bodyError,
   PROJECT_HEADERS,
-  readBody,
   requireAccept,
   requireJson,
   sourceOf,
@@ -25,6 +24,7 @@ import {
 } from './http-request.js';
 import { MessageReceiver } from './message-receiver.js';
 import { OriginGuard } from './origin.guard.js';
+import { RequestBodies } from './request-bodies.js';
 import type { ResumePoint } from './session-streams.js';
 import type { Session } from './session.js';
 import { sessionNotFound, Sessions } from './sessions.service.js';
@@ -70,7 +70,7 @@ export class McpEndpoint implements OnModuleInit {
     private readonly moduleRef: ModuleRef,
     private readonly sessions: Sessions,
     private readonly receiver: MessageReceiver,
-    private readonly limits: Limits,
+    private readonly bodies: RequestBodies,
     private readonly metrics: Metrics,
     private readonly streamQuota: StreamQuota,
   ) {}
@@ -103,7 +103,7 @@ export class McpEndpoint implements OnModuleInit {
     const source = sourceOf(request, project);
     requireAccept(request, 'application/json', 'text/event-stream');
     requireJson(request);
-    const body = await readBody(request, this.limits.requestBytes);
+    const body = await this.bodies.read(request);
     if (body instanceof JsonProblem) {
       this.metrics.countRefusedJson('client', body.reason);
       writeError(request, response, bodyError(body), requestIdIn(body));
@@ -113,6 +113,11 @@ export class McpEndpoint implements OnModuleInit {
       const session = this.sessionOf(request);
       const messages = await inputBudget.runWhenDue(() => readBatch(body, session));
       this.receiver.receiveBatch(messages, session, response, source);
+      return;
+    }
+    if (isLongInitialize(body)) {
+      this.metrics.countMemoryLimit('client-profile');
+      writeError(request, response, profileTooLarge(), requestIdIn({ document: body }));
       return;
     }
     const message = readMessage(body);

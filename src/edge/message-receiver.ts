@@ -11,7 +11,7 @@ import { endSpan, type TracedMethod, Tracing } from '../mcp/tracing.js';
 import type { RequestOutcome } from '../metrics/metric-labels.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Exchange } from './exchange.js';
-import { LongParams } from './long-params.js';
+import { LONG_PARAMS, MemoryClaims } from './memory-claims.js';
 import { RequestContext } from './request-context.js';
 import { RequestCount } from './request-count.js';
 import { RequestLog } from './request-log.js';
@@ -28,7 +28,7 @@ export class MessageReceiver {
   private current = new RequestCount();
   /** Requests that began before `whenCurrentFinished` was called. */
   private earlier = new RequestCount();
-  private readonly longParams = new LongParams();
+  private readonly longParams = new MemoryClaims(LONG_PARAMS);
 
   constructor(
     private readonly dispatcher: McpDispatcher,

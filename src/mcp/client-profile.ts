@@ -1,12 +1,16 @@
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError } from '../core/errors.js';
 import { MemoryLimitError } from '../core/memory-limits.js';
+import type { JsonDocument } from '../lib/json-text/json-document.js';
 import { memberText } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from './json-rpc.js';
 
 /** Maximum size of `capabilities` and `clientInfo` together. They stay in memory as long as the session. */
 export const MAX_PROFILE_BYTES = 16_384;
+
+/** More than a profile of the maximum size and the other params of `initialize` take, also with escaped characters. */
+const MAX_INITIALIZE_PARAMS_LENGTH = 8 * MAX_PROFILE_BYTES;
 
 const MAX_LABEL_LENGTH = 64;
 
@@ -16,19 +20,26 @@ export interface ClientProfile {
   readonly clientInfo: Implementation | undefined;
 }
 
+/** Whether the profile is too large. Known before the params are decoded, so that they take no further memory. */
+export const isLongInitialize = (message: JsonDocument): boolean =>
+  message.memberLength('params') > MAX_INITIALIZE_PARAMS_LENGTH &&
+  message.memberText('method') === '"initialize"';
+
 /** The profile in the params of `initialize`. Throws when it is invalid or too large. */
 export function readClientProfile(params: Params | undefined, paramsText: string | undefined): ClientProfile {
   const capabilities = params?.['capabilities'];
   if (!isJsonObject(capabilities)) throw new GatewayError('invalid-params', 'capabilities must be an object');
-  if (profileBytes(paramsText ?? '{}') > MAX_PROFILE_BYTES)
-    throw new MemoryLimitError(
-      'client-profile',
-      MAX_PROFILE_BYTES,
-      `capabilities and clientInfo must not be larger than ${MAX_PROFILE_BYTES} bytes together`,
-      'invalid-params',
-    );
+  if (profileBytes(paramsText ?? '{}') > MAX_PROFILE_BYTES) throw profileTooLarge();
   return { capabilities, clientInfo: params?.['clientInfo'] as Implementation | undefined };
 }
+
+export const profileTooLarge = (): MemoryLimitError =>
+  new MemoryLimitError(
+    'client-profile',
+    MAX_PROFILE_BYTES,
+    `capabilities and clientInfo must not be larger than ${MAX_PROFILE_BYTES} bytes together`,
+    'invalid-params',
+  );
 
 /** Name and version of a client for logs, shortened; undefined when it sent no name. */
 export function clientLabel(clientInfo: unknown): string | undefined {

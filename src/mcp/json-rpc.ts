@@ -105,7 +105,7 @@ const invalidId = (id: unknown): Inbound =>
 const invalid = (id: RequestId | undefined, problem: string): Inbound => ({ kind: 'invalid', id, problem });
 
 /** The id of a message that could not be read, if it is found. */
-export function requestIdIn({ document }: JsonProblem): RequestId | undefined {
+export function requestIdIn({ document }: Pick<JsonProblem, 'document'>): RequestId | undefined {
   const text = document?.memberText('id');
   const id = text !== undefined && text.length <= MAX_EAGER_LENGTH ? tryParseJson(text) : undefined;
   return isRequestId(id) ? id : undefined;

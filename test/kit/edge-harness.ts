@@ -26,6 +26,7 @@ import { writeError } from '../../src/edge/http-errors.js';
 import { LogMessages } from '../../src/edge/log-messages.js';
 import { AuthenticationGuard } from '../../src/edge/auth/authentication.guard.js';
 import { McpEndpoint } from '../../src/edge/mcp-endpoint.js';
+import { RequestBodies } from '../../src/edge/request-bodies.js';
 import { MessageReceiver } from '../../src/edge/message-receiver.js';
 import { OriginGuard } from '../../src/edge/origin.guard.js';
 import type { RequestContext } from '../../src/edge/request-context.js';
@@ -45,6 +46,7 @@ export class EdgeHarness {
   readonly sessions: Sessions;
   readonly receiver: MessageReceiver;
   endpoint!: McpEndpoint;
+  bodies!: RequestBodies;
   readonly metrics = new Metrics();
   readonly quotas = new MemoryQuotas();
   readonly registry = new Registry(new Naming());
@@ -102,11 +104,13 @@ export class EdgeHarness {
         ConnectionGuard,
         StreamQuota,
         McpEndpoint,
+        RequestBodies,
       ],
     }).compile();
     // Compiling a testing module turns Nest's logger on.
     Logger.overrideLogger(false);
     this.endpoint = module.get(McpEndpoint);
+    this.bodies = module.get(RequestBodies);
     this.endpoint.onModuleInit();
     const { gateway } = this;
     gateway.setRoutes({

@@ -33,6 +33,25 @@ describe('BoundedBuffer', () => {
     expect(bytes.take().equals(Buffer.concat(chunks))).toBe(true);
   });
 
+  it.each([1, 9999, 10_000, 10_001, 50_000])('joins chunks when %d bytes were expected', (expected) => {
+    const chunks = [5000, 1, 4998, 1].map((size, n) => Buffer.alloc(size, n + 65));
+    const bytes = new BoundedBuffer(1_000_000, expected);
+    for (const chunk of chunks) bytes.append(chunk);
+    expect(Buffer.concat(bytes.pieces).equals(Buffer.concat(chunks))).toBe(true);
+    expect(bytes.take().equals(Buffer.concat(chunks))).toBe(true);
+    for (const chunk of chunks) bytes.append(chunk);
+    expect(bytes.take().length).toBe(10_000);
+  });
+
+  it('keeps no chunk of a message of the expected size', () => {
+    const bytes = new BoundedBuffer(10_000, 9000);
+    const chunk = Buffer.from('a');
+    bytes.append(chunk);
+    chunk.write('b');
+    bytes.append(Buffer.alloc(5000, 'c'));
+    expect(bytes.take().toString()).toBe('a' + 'c'.repeat(5000));
+  });
+
   it('accepts exactly its limit and is empty after more', () => {
     const bytes = new BoundedBuffer(4);
     expect([bytes.append(Buffer.from('ab')), bytes.append(Buffer.from('cd'))]).toEqual([true, true]);

@@ -13,7 +13,16 @@ export class BoundedBuffer {
   private pack: Buffer = EMPTY;
   private packed = 0;
 
-  constructor(private readonly limit: number) {}
+  /** A Buffer of the expected size, into which all chunks are copied. */
+  private whole: Buffer | undefined;
+
+  /** With `expectedBytes`, chunks are copied as they arrive, so that neither they nor a second copy stay in memory. */
+  constructor(
+    private readonly limit: number,
+    expectedBytes = 0,
+  ) {
+    if (expectedBytes > 0) this.whole = Buffer.allocUnsafeSlow(Math.min(expectedBytes, limit));
+  }
 
   get length(): number {
     return this.size;
@@ -21,7 +30,7 @@ export class BoundedBuffer {
 
   /** The bytes that were appended so far, in order. */
   get pieces(): readonly Buffer[] {
-    return this.chunks;
+    return this.whole ? [this.whole.subarray(0, this.size)] : this.chunks;
   }
 
   /** False when the limit is exceeded; the buffer is then empty. */
@@ -31,6 +40,7 @@ export class BoundedBuffer {
       this.clear();
       return false;
     }
+    if (this.whole && this.copyIntoWhole(this.whole, chunk)) return true;
     const last = this.chunks.at(-1);
     if (last && chunk.length < MIN_CHUNK_BYTES) this.packChunk(chunk, last);
     else this.chunks.push(chunk);
@@ -39,13 +49,23 @@ export class BoundedBuffer {
 
   /** Removes and returns all bytes. A message of one chunk is not copied. */
   take(): Buffer {
-    const [first = EMPTY] = this.chunks;
+    const [first = EMPTY] = this.pieces;
     const taken = this.chunks.length > 1 ? Buffer.concat(this.chunks, this.size) : first;
     this.clear();
     return taken;
   }
 
+  /** False when there are more bytes than expected. The bytes so far then become the first chunk. */
+  private copyIntoWhole(whole: Buffer, chunk: Buffer): boolean {
+    const before = this.size - chunk.length;
+    if (this.size <= whole.length) return chunk.copy(whole, before) === chunk.length;
+    this.whole = undefined;
+    if (before > 0) this.chunks.push(whole.subarray(0, before));
+    return false;
+  }
+
   private clear(): void {
+    this.whole = undefined;
     this.chunks = [];
     this.size = 0;
     this.pack = EMPTY;

@@ -24,6 +24,8 @@ export type ReadJson = JsonDocument | JsonProblem;
 
 export interface JsonReaderOptions extends JsonLimits {
   readonly maxBytes: number;
+  /** The size of the first text, if the sender announced it. */
+  readonly expectedBytes?: number;
 }
 
 /**
@@ -35,7 +37,7 @@ export class JsonReader {
   private scanner: JsonScanner | undefined;
 
   constructor(private readonly options: JsonReaderOptions) {
-    this.buffer = new BoundedBuffer(options.maxBytes);
+    this.buffer = new BoundedBuffer(options.maxBytes, options.expectedBytes);
   }
 
   /** Bytes of the current text. */
