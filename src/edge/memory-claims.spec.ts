@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { EdgeHarness } from '../../test/kit/edge-harness.js';
 import { postMessage, RawSession } from '../../test/kit/raw-session.js';
@@ -62,12 +62,14 @@ describe('requests with long bodies', () => {
     onCleanup(() => edge.close());
     const capabilities = { experimental: { x: { y: 'x'.repeat(200_000) } } };
     const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'n', version: '1' } };
+    const initialize = jest.spyOn(edge.receiver, 'initialize');
     const response = await postMessage(edge.url, { jsonrpc: '2.0', id: 7, method: 'initialize', params });
     expect(JSON.parse(response.text)).toMatchObject({
       id: 7,
       error: { code: -32602, data: { limit: 16_384 } },
     });
     expect(await edge.metrics.text()).toContain('gatehouse_memory_limits_total{limit="client-profile"} 1\n');
+    expect(initialize).not.toHaveBeenCalled();
   });
 });
 
