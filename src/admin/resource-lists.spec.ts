@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
+import { onCleanup } from '../../test/kit/cleanup.js';
 import { resource, neverYield } from '../../test/kit/resource-offers.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
@@ -8,6 +9,7 @@ import type { Definition } from '../core/naming/catalog-entry.js';
 import { ResourceList } from '../core/resources/resource-list.js';
 import { parseTemplates } from '../core/resources/resource-template.js';
 import { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { ResourceSearch } from '../meta-tools/resource-search.js';
 import { Projects } from '../projects/projects.service.js';
 import type { Subscribers } from '../subscriptions/subscribers.js';
@@ -92,6 +94,20 @@ const urisOf = async (query: Query): Promise<[string[], number]> => {
 };
 
 describe('ResourceLists.resources', () => {
+  it('lets the event loop run while it searches', async () => {
+    const { lists, put } = createLists();
+    await put(
+      'a',
+      Array.from({ length: 600 }, (_, n) => ({ uri: `x:${n}`, name: 'log' })),
+    );
+    await lists.resources({ q: 'log' });
+    const yieldIfDue = jest.fn(() => Promise.resolve());
+    jest.spyOn(sliceScheduler, 'start').mockReturnValue(yieldIfDue);
+    onCleanup(() => jest.restoreAllMocks());
+    expect((await lists.resources({ q: 'log' })).total).toBe(600);
+    expect(yieldIfDue).toHaveBeenCalledTimes(3);
+  });
+
   it('returns public URI, own URI and the number of subscribers by URI, pattern and containing resource', async () => {
     const { lists } = await listsOfTwoServers();
     const { items, total, nextCursor } = await lists.resources({ limit: 1 });

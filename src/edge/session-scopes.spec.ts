@@ -1,10 +1,12 @@
 import { SessionListings } from '../backends/session-listings.js';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Clock } from '../../test/kit/auth.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
 import { flushPromises } from '../../test/kit/promises.js';
 import { recordLog } from '../../test/kit/log-lines.js';
+import { deferred } from '../../test/kit/until.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { decideKey } from '../state/decisions.js';
 import { isRevokedKey } from '../decisions/effective-decisions.js';
 import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
@@ -207,6 +209,23 @@ describe('SessionScopes', () => {
     await expect(harness.principalOf('k')).rejects.toMatchObject({ kind: 'unauthorized' });
     harness.decisions.decide((decisions) => decideKey(decisions, 'k', undefined));
     expect(await harness.principalOf('k')).toMatchObject({ id: 'key:k' });
+  });
+
+  it('lets the event loop run while it closes many sessions', async () => {
+    const harness = new Harness({ ...projectsOf(['git']), auth });
+    const principal = await harness.principalOf('k');
+    const opened = Array.from({ length: 3 }, () => harness.open(principal).session);
+    const slices = Array.from({ length: 3 }, () => deferred<void>());
+    let yields = 0;
+    jest.spyOn(sliceScheduler, 'start').mockReturnValueOnce(() => slices[yields++]!.promise);
+    harness.decisions.decide((decisions) => decideKey(decisions, 'k', { revoked: [hashOf('k')] }));
+    const closed = (): number => opened.filter(({ isClosed }) => isClosed).length;
+    for (const [n, slice] of slices.entries()) {
+      expect(closed()).toBe(n);
+      slice.resolve();
+      await flushPromises();
+    }
+    expect(closed()).toBe(3);
   });
 
   it('closes only the sessions of a removed key', async () => {
