@@ -37,6 +37,7 @@ const { outputFiles } = await build({
   format: 'esm',
   mainFields: ['module', 'main'],
   sourcemap: true,
+  loader: { '.md': 'text' },
   logLevel: 'warning',
   banner: { js: BANNER },
   plugins: [

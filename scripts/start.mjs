@@ -9,7 +9,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const BUILT = join(root, 'dist/main.js');
-const SOURCES = ['src', 'scripts', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const SOURCES = [
+  'src',
+  'scripts',
+  'docs/operations.md',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
 
 const PARENT_CHECK_INTERVAL_MS = 250;
 

@@ -10,8 +10,14 @@ const BUILDING = /^Building Gatehouse: .*\n/;
 /** A clone whose `npm` runs this shell script. */
 function cloneWith(npm: string): () => { code: number | null; stdout: string; stderr: string } {
   const dir = tempDir();
-  for (const folder of ['scripts', 'src', 'bin', 'dist']) mkdirSync(join(dir, folder));
-  for (const file of ['src/main.ts', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'])
+  for (const folder of ['scripts', 'src', 'docs', 'bin', 'dist']) mkdirSync(join(dir, folder));
+  for (const file of [
+    'src/main.ts',
+    'docs/operations.md',
+    'package-lock.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ])
     writeFileSync(join(dir, file), '');
   writeFileSync(join(dir, 'package.json'), '{ "type": "module" }');
   copyFileSync('scripts/start.mjs', join(dir, 'scripts/start.mjs'));

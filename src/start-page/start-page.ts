@@ -67,7 +67,7 @@ ${statusHtml(facts.servers)}
 <p>Or run <code>gatehouse connect</code> with the name of the client.</p>
 ${CLIENT_NAMES.map((name) => setupHtml(clientSetup(name, target))).join('\n')}
 <h2>More</h2>
-<p><a href="/admin/docs">Admin API</a> · <a href="/health">Health</a> · <a href="/metrics">Metrics</a></p>
+<p><a href="/admin/docs">Admin API</a> · <a href="/health">Health</a> · <a href="/metrics">Metrics</a> · <a href="/admin/docs/runbooks">Runbooks</a></p>
 <p>In a terminal: <code>gatehouse status</code>, <code>gatehouse tui</code></p>
 </body>
 </html>

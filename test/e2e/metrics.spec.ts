@@ -306,6 +306,13 @@ interface Rule {
   readonly labels: { readonly severity?: string };
 }
 
+/** The URL of the gateways is an external label of Prometheus, or that of a scraped address. */
+const RUNBOOK_URL =
+  /^\{\{ with \$externalLabels\.gatehouse_url \}\}\{\{ \. \}\}\{\{ else \}\}http:\/\/(.+)\{\{ end \}\}(\/.+)$/;
+/** Whether the alert has the label `instance`. */
+const keepsInstance = (expr: string): boolean =>
+  [...expr.matchAll(/\bby \(([^)]*)\)/g)].every(([, labels]) => /\binstance\b/.test(labels!));
+
 interface Dashboard {
   readonly panels: readonly {
     readonly datasource?: { uid: string };
@@ -322,9 +329,10 @@ describe('the alerts and the dashboard', () => {
   const dashboard = JSON.parse(dashboardText) as Dashboard;
   const manual = readFileSync('docs/operations.md', 'utf8');
   let now: Scrape;
+  let gateway: Gateway;
 
   beforeAll(async () => {
-    const gateway = await startGateway({ mcpServers: { s: scripted.stdio() } });
+    gateway = await startGateway({ mcpServers: { s: scripted.stdio() } });
     await gateway.listed({ tools: ['s'] });
     now = await scrape(gateway);
   });
@@ -334,14 +342,28 @@ describe('the alerts and the dashboard', () => {
     expect(rules.flatMap(({ expr }) => metricsIn(expr)).filter((name) => !now.has(name))).toEqual([]);
   });
 
-  it('have a summary, an action and a runbook chapter for every alert', () => {
-    for (const { alert, annotations, labels } of rules) {
+  it('have a summary and an action for every alert', () => {
+    for (const { annotations, labels } of rules) {
       expect(annotations.summary).toBeTruthy();
       expect(annotations.description!.length).toBeGreaterThan(40);
       expect(labels.severity).toMatch(/^(page|ticket)$/);
-      expect(annotations.runbook_url).toBe(`docs/operations.md#${alert.toLowerCase()}`);
-      expect(manual).toContain(`### ${alert}\n`);
     }
+  });
+
+  it('have a runbook_url that the gateway serves', async () => {
+    const { text: all } = await exchange(gateway.urlOf('/admin/docs/runbooks'));
+    for (const { alert, expr, annotations } of rules) {
+      const [, address, page = ''] = RUNBOOK_URL.exec(annotations.runbook_url!) ?? [];
+      expect(address).toMatch(
+        keepsInstance(expr) ? /^\{\{ \$labels\.instance \}\}$/ : /\$labels\.job \| query /,
+      );
+      const runbook = await exchange(gateway.urlOf(page));
+      expect([page, runbook.status]).toEqual([`/admin/docs/runbooks/${alert}`, 200]);
+      expect(runbook.headers['content-type']).toBe('text/plain; charset=utf-8');
+      expect(runbook.text.length).toBeGreaterThan(alert.length + 40);
+      for (const whole of [manual, all]) expect(whole).toContain(runbook.text);
+    }
+    expect((await exchange(gateway.urlOf('/admin/docs/runbooks/GatehouseNone'))).status).toBe(404);
   });
 
   it('query only existing metrics in panels', () => {

@@ -63,8 +63,8 @@ export function textFilesIn(
   );
 }
 
-/** Imported JSON files are data and belong to no layer. */
-const isFile = (specifier: string): boolean => specifier.startsWith('.') && !specifier.endsWith('.json');
+/** Imported JSON files and pages of the manual are data and belong to no layer. */
+const isFile = (specifier: string): boolean => specifier.startsWith('.') && !/\.(json|md)$/.test(specifier);
 
 /** The module specifiers of all imports and re-exports, static, dynamic and of types. */
 function specifiersIn(source: ts.SourceFile): string[] {

@@ -5,6 +5,7 @@ import { Controller, Get, Header, Param, Res, StreamableFile } from '@nestjs/com
 import type { FastifyReply } from 'fastify';
 import { notFound } from '../admin-problem.js';
 import { DOCS_PAGE, DOCS_HEADERS, START_SCRIPT } from './docs-page.js';
+import { loadRunbooks } from './runbooks.js';
 
 /** The files of Swagger UI that the page loads; no other file is served. */
 const ASSETS: ReadonlyMap<string, string> = new Map([
@@ -13,7 +14,7 @@ const ASSETS: ReadonlyMap<string, string> = new Map([
   ['favicon-32x32.png', 'image/png'],
 ]);
 
-/** Serves the OpenAPI document and Swagger UI without authentication: neither contains data of this gateway. */
+/** Serves the OpenAPI document, Swagger UI and the runbooks without authentication: none contains data of this gateway. */
 @Controller('admin')
 export class DocsController {
   /** Returns this document */
@@ -35,6 +36,27 @@ export class DocsController {
   start(@Res({ passthrough: true }) reply: FastifyReply): string {
     reply.headers(DOCS_HEADERS);
     return START_SCRIPT;
+  }
+
+  /** All runbooks, by the names of their alerts. */
+  @Get('docs/runbooks')
+  @Header('content-type', 'text/plain; charset=utf-8')
+  async runbooks(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    reply.headers(DOCS_HEADERS);
+    return Array.from(await loadRunbooks(), ([alert, text]) => `${alert}\n\n${text}\n`).join('\n\n');
+  }
+
+  /** The page that `runbook_url` of an alert names. */
+  @Get('docs/runbooks/:alert')
+  @Header('content-type', 'text/plain; charset=utf-8')
+  async runbook(
+    @Param('alert') alert: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const text = (await loadRunbooks()).get(alert);
+    if (text === undefined) throw notFound('runbook', alert);
+    reply.headers(DOCS_HEADERS);
+    return `${alert}\n\n${text}\n`;
   }
 
   @Get('docs/:asset')
