@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { StdioBridge, type BridgeOutput } from '../client/stdio-bridge.js';
+import type { BridgeOutput } from '../client/bridge-message.js';
+import { StdioBridge } from '../client/stdio-bridge.js';
 import type { TargetOptions } from '../client/gateway-target.js';
 import { printable } from '../client/printable.js';
 import { endpointUrl } from '../start-page/client-setup.js';

@@ -120,6 +120,14 @@ export class BridgeConnection {
     return parser;
   }
 
+  /** The messages of a response that is JSON or an event stream. */
+  async messagesOf(response: BridgeResponse): Promise<string[]> {
+    if (!isEventStream(response)) return [await this.textOf(response)];
+    const texts: string[] = [];
+    await this.readEvents(response, '', (text) => Promise.resolve(void texts.push(text)));
+    return texts;
+  }
+
   /** The whole body. */
   async textOf({ body }: BridgeResponse): Promise<string> {
     const text = new BoundedBuffer(this.limits.messageBytes);

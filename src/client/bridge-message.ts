@@ -11,6 +11,15 @@ export interface BridgeMessage {
   /** Of a single message. */
   readonly method: string | undefined;
   readonly result: unknown;
+  /** In its params. */
+  readonly uri: string | undefined;
+}
+
+export interface BridgeOutput {
+  /** Resolves when the reader can take more. */
+  write(line: string): Promise<void>;
+  /** A line for the log of the client. */
+  note(text: string): void;
 }
 
 /** Undefined for a text that is not JSON. */
@@ -19,18 +28,21 @@ export function readBridgeMessage(text: string): BridgeMessage | undefined {
   if (value === undefined) return undefined;
   const messages = (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isJsonObject);
   const [first] = messages;
+  const params = first?.['params'];
+  const uri = isJsonObject(params) ? params['uri'] : undefined;
   return {
     requests: idsOf(messages.filter((message) => 'method' in message)),
     responses: idsOf(messages.filter((message) => !('method' in message))),
     method: messages.length === 1 && typeof first?.['method'] === 'string' ? first['method'] : undefined,
     result: first?.['result'],
+    uri: typeof uri === 'string' ? uri : undefined,
   };
 }
 
 const idsOf = (messages: readonly Readonly<Record<string, unknown>>[]): MessageId[] =>
   messages.map(({ id }) => id).filter((id) => typeof id === 'string' || typeof id === 'number');
 
-interface BridgeError {
+export interface BridgeError {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { bodyOf, freePort } from '../../test/kit/http.js';
-import { until, within } from '../../test/kit/until.js';
+import { deferred, until, within } from '../../test/kit/until.js';
 import type { BridgeLimits } from './bridge-connection.js';
 import { StdioBridge } from './stdio-bridge.js';
 
@@ -66,6 +66,41 @@ const initialized = (response: ServerResponse, session: string): void =>
 
 const message = (method: string, id = ''): string => `{"jsonrpc":"2.0",${id}"method":"${method}"}\n`;
 
+const SUBSCRIBE = 'resources/subscribe';
+const uriOf = (body: string): string => (JSON.parse(body) as { params: { uri: string } }).params.uri;
+const ask = (id: number, method: string, uri: string): string =>
+  `${JSON.stringify({ jsonrpc: '2.0', id, method, params: { uri } })}\n`;
+const reply = (response: ServerResponse, body: string, more: object): void => {
+  const { id } = JSON.parse(body) as { id: number };
+  json(response, JSON.stringify({ jsonrpc: '2.0', id, ...more }));
+};
+const updated = (uri: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } });
+
+/** A gateway whose session `s1` expires with the first ping; `refuse` decides about the subscriptions of `s2`. */
+const expiringGateway = (
+  refuse: (uri: string) => object | undefined | Promise<undefined>,
+  limits?: Partial<BridgeLimits>,
+) => {
+  let sessions = 0;
+  return bridgeTo(({ method, headers, body }, response) => {
+    const isFirst = headers['mcp-session-id'] === 's1';
+    if (body === INITIALIZE) initialized(response, `s${++sessions}`);
+    else if (method === 'GET') response.writeHead(405).end();
+    else if (body.includes('"ping"') && isFirst) response.writeHead(404).end();
+    else if (body.includes(SUBSCRIBE) && uriOf(body) === 'x:refused')
+      reply(response, body, { error: { code: -32602, message: 'unknown' } });
+    else if (body.includes(SUBSCRIBE) && !isFirst)
+      void Promise.resolve(refuse(uriOf(body))).then((error) =>
+        reply(response, body, error ?? { result: {} }),
+      );
+    else if (body.includes('"id"')) reply(response, body, { result: {} });
+    else accepted(response);
+  }, limits);
+};
+const subscribeAll = (uris: readonly string[]): string =>
+  uris.map((uri, index) => ask(index + 1, SUBSCRIBE, uri)).join('');
+
 describe('StdioBridge', () => {
   it('forwards the text of every message and the credentials, and ends the session with its input', async () => {
     const result = '{"jsonrpc":"2.0", "id":"a", "result":{"x":1.0,"big":12345678901234567890}}';
@@ -112,6 +147,69 @@ describe('StdioBridge', () => {
     );
     expect(received.filter(({ body }) => body === INITIALIZED)).toHaveLength(2);
     expect(notes).toEqual(['the session has expired; another one was opened']);
+  });
+
+  describe('with subscriptions of an expired session', () => {
+    it('subscribes again to what the client has subscribed to, with one update each', async () => {
+      const { received, lines, input } = await expiringGateway(() => undefined);
+      input.write(`${INITIALIZE}\n${INITIALIZED}\n${subscribeAll(['x:a', 'x:b', 'x:c', 'x:refused'])}`);
+      await until('the subscriptions are answered', () => lines.length === 5);
+      input.write(ask(8, 'resources/unsubscribe', 'x:b'));
+      await until('the unsubscription is answered', () => lines.length === 6);
+      input.write('{"jsonrpc":"2.0","id":9,"method":"ping"}\n');
+      await until('the answer and both updates arrive', () => lines.length === 9);
+      expect(lines.slice(6)).toEqual(expect.arrayContaining([updated('x:a'), updated('x:c')]));
+      const again = received.filter(
+        ({ headers, body }) => headers['mcp-session-id'] === 's2' && body.includes(SUBSCRIBE),
+      );
+      expect(again.map(({ body }) => uriOf(body))).toEqual(['x:a', 'x:c']);
+    });
+
+    it('subscribes again to a server that is down until it is up, and reports what is refused', async () => {
+      let attempts = 0;
+      const { lines, notes, input } = await expiringGateway((uri) => {
+        if (uri === 'x:gone') return { error: { code: -32602, message: 'no such resource' } };
+        if (uri === 'x:down' && ++attempts < 3) return { error: { code: -31003, message: 'down' } };
+        return undefined;
+      });
+      input.write(`${INITIALIZE}\n${INITIALIZED}\n${subscribeAll(['x:down', 'x:gone', 'x:up'])}`);
+      await until('the subscriptions are answered', () => lines.length === 4);
+      input.write('{"jsonrpc":"2.0","id":9,"method":"ping"}\n');
+      await until('the answer and both updates arrive', () => lines.length === 7);
+      expect(lines.slice(4)).toEqual(expect.arrayContaining([updated('x:up'), updated('x:down')]));
+      expect(attempts).toBe(3);
+      expect(notes).toContain('the subscription to x:gone was lost: no such resource');
+    });
+
+    it('ends a subscription that the client has ended meanwhile', async () => {
+      const answered = deferred<undefined>();
+      const { received, lines, input } = await expiringGateway(() => answered.promise);
+      const unsubscribe = ask(8, 'resources/unsubscribe', 'x:a');
+      const count = (): number => received.filter(({ body }) => body.includes('unsubscribe')).length;
+      input.write(`${INITIALIZE}\n${INITIALIZED}\n${subscribeAll(['x:a'])}`);
+      await until('the subscription is answered', () => lines.length === 2);
+      input.write('{"jsonrpc":"2.0","id":9,"method":"ping"}\n');
+      await until('the subscription is repeated', () =>
+        received.some(({ headers, body }) => headers['mcp-session-id'] === 's2' && body.includes(SUBSCRIBE)),
+      );
+      input.write(unsubscribe);
+      await until('the client has unsubscribed', () => lines.some((line) => line.includes('"id":8')));
+      answered.resolve(undefined);
+      await until('the bridge has unsubscribed', () => count() === 2);
+      expect(lines).not.toContain(updated('x:a'));
+    });
+
+    it('gives up a subscription to a server that is down for reconnectMs', async () => {
+      const down = { error: { code: -31003, message: 'down' } };
+      const { lines, notes, input } = await expiringGateway(() => down, { reconnectMs: 0 });
+      input.write(`${INITIALIZE}\n${INITIALIZED}\n${subscribeAll(['x:down'])}`);
+      await until('the subscription is answered', () => lines.length === 2);
+      input.write('{"jsonrpc":"2.0","id":9,"method":"ping"}\n');
+      await until('the loss is reported', () =>
+        notes.includes('subscriptions lost because their servers are unavailable: 1'),
+      );
+      expect(lines).not.toContain(updated('x:down'));
+    });
   });
 
   it('resumes the stream of an answer whose connection is lost, and reports an answer that cannot be resumed', async () => {

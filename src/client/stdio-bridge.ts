@@ -10,26 +10,28 @@ import {
   type BridgeLimits,
   type BridgeResponse,
 } from './bridge-connection.js';
-import { errorResponse, readBridgeMessage, refusalIn, type BridgeMessage } from './bridge-message.js';
+import {
+  errorResponse,
+  readBridgeMessage,
+  refusalIn,
+  type BridgeMessage,
+  type BridgeOutput,
+} from './bridge-message.js';
+import { BridgeSubscriptions } from './bridge-subscriptions.js';
 import { messageLines } from './message-lines.js';
 
 const DELETE_TIMEOUT_MS = 1000;
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 const UNAVAILABLE = -32000;
 
-export interface BridgeOutput {
-  /** Resolves when the reader can take more. */
-  write(line: string): Promise<void>;
-  /** A line for the log of the client. */
-  note(text: string): void;
-}
-
 /**
  * A stdio server that forwards every message to the gateway and back as text, in both directions. It reconnects after a
- * restart of the gateway; where the session has expired, it opens another one with the client's `initialize`.
+ * restart of the gateway; where the session has expired, it opens another one with the client's `initialize` and its
+ * subscriptions.
  */
 export class StdioBridge {
   private readonly connection: BridgeConnection;
+  private readonly subscriptions: BridgeSubscriptions;
   private readonly limits: BridgeLimits;
   private readonly inFlight = new Set<Promise<void>>();
   /** The last message that is not answered concurrently. */
@@ -46,6 +48,7 @@ export class StdioBridge {
   ) {
     this.limits = { ...BRIDGE_LIMITS, ...limits };
     this.connection = new BridgeConnection(endpoint, key, (text) => out.note(text), this.limits);
+    this.subscriptions = new BridgeSubscriptions(this.connection, out, this.limits.reconnectMs);
   }
 
   /** Resolves after the end of the input, when the session is closed. */
@@ -137,6 +140,7 @@ export class StdioBridge {
       const answer = readBridgeMessage(text);
       for (const id of answer?.responses ?? []) open.delete(id);
       if (isInitialize) this.readVersion(answer);
+      if (answer?.result !== undefined) this.subscriptions.record(message);
       await this.out.write(onOneLine(text));
     };
     if (isEventStream(response)) await this.readAnswer(response, deliver, () => open.size === 0);
@@ -194,7 +198,10 @@ export class StdioBridge {
           delayMs = parser.retryMs ?? RETRY_MS;
         } else await response.body.dump();
         if (response.statusCode === 405) return;
-        if (response.statusCode === 404 && session !== undefined) await this.renew(session);
+        if (response.statusCode === 404 && session !== undefined) {
+          await this.renew(session);
+          delayMs = RETRY_MS;
+        }
       } catch (error) {
         // Otherwise the gateway does not listen, or the connection was lost.
         if (error instanceof RangeError) lastEventId = '';
@@ -218,5 +225,7 @@ export class StdioBridge {
     this.connection.session = session;
     await (await this.connection.sendPatiently('POST', { body: INITIALIZED })).body.dump();
     this.out.note('the session has expired; another one was opened');
+    // Not awaited, because a server that is down must not delay other messages.
+    void this.subscriptions.restore().catch(() => {});
   }
 }

@@ -88,6 +88,8 @@ describe('gatehouse stdio', () => {
   beforeAll(async () => {
     server = await ScriptedServer.start();
     server
+      .resource('x:a')
+      .resource('x:b')
       .tool('echo', () => text('hello'))
       .tool('ask', async (call) => {
         const { result } = await call.sendRequest('sampling/createMessage', { n: 1 });
@@ -120,6 +122,34 @@ describe('gatehouse stdio', () => {
     const admin = new AdminClient(gateway);
     await until('no session is left', async () => (await admin.get('sessions')).json['total'] === 0);
   });
+
+  it('initialises and subscribes again after the gateway has ended its session, with one update per resource', async () => {
+    const client = new StdioClient(gateway.url);
+    await client.open();
+    const uris = ['a', 'b'].map((name) => `resource://s/x:${name}`);
+    for (const uri of uris)
+      expect((await client.request('resources/subscribe', { uri }))['result']).toEqual({});
+    const updates = (): string[] =>
+      client.messages
+        .filter(({ method }) => method === 'notifications/resources/updated')
+        .map(({ params }) => String((params as Message)['uri']))
+        .toSorted();
+
+    const admin = new AdminClient(gateway);
+    const { json } = await until('only its session is open', async () => {
+      const sessions = await admin.get('sessions');
+      return sessions.json['total'] === 1 && sessions;
+    });
+    const [session] = json['sessions'] as { id: string }[];
+    expect((await admin.delete(`sessions/${session!.id}`)).status).toBe(204);
+    await until('both updates arrive', () => updates().length >= 2, 25_000);
+    expect(updates()).toEqual(uris);
+
+    server.broadcast('notifications/resources/updated', { uri: 'x:b' });
+    await until('an update of the server arrives', () => updates().length > 2, 25_000);
+    expect(updates()).toEqual([...uris, uris[1]]);
+    expect(await client.end()).toEqual({ code: 0, signal: null });
+  }, 90_000);
 
   it('answers requests made during a restart of the gateway, and receives notifications before and after', async () => {
     const client = new StdioClient(gateway.url);
