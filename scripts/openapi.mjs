@@ -249,7 +249,14 @@ function bodyOf(method, path, declared) {
 /** The schema of a server in the configuration file, without `${VARIABLES}`: the API does not replace them. */
 async function serverDefinition() {
   const { configJsonSchema } = await load('config/json-schema.js');
-  return withoutVariables(configJsonSchema().properties.mcpServers.additionalProperties);
+  const { anyOf } = configJsonSchema().properties.mcpServers.additionalProperties;
+  return withoutVariables({ anyOf: anyOf.map(withoutClientKeys) });
+}
+
+/** Keys of other clients are accepted, but belong to files that are pasted. */
+function withoutClientKeys({ type, properties, anyOf, required = anyOf[0].required, additionalProperties }) {
+  const own = Object.entries(properties).filter(([, { deprecated }]) => !deprecated);
+  return { type, properties: Object.fromEntries(own), required, additionalProperties };
 }
 
 function withoutVariables(schema) {

@@ -117,6 +117,7 @@ async function announce(
   const exists = existsSync(path);
   if (!exists)
     logger.warn({ message: 'no configuration file: started without servers', path, fix: 'gatehouse init' });
+  for (const note of config.notes) logger.log({ message: 'configuration note', note });
   const url = await app.getUrl();
   // Without a listener, a write to a pipe that the parent process has closed would end the gateway.
   process.stdout.on('error', () => {});

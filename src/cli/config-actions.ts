@@ -12,12 +12,13 @@ export type ConfigFormat = 'yaml' | 'json';
 
 /** Throws the ConfigError that would stop the gateway at its start. */
 export function checkConfig(path: string): void {
-  const { mcpServers, projects } = loadConfig({ path, env: process.env });
+  const { mcpServers, projects, notes } = loadConfig({ path, env: process.env });
   const out = new Output('table');
   const enabled = [...mcpServers.values()].filter((server) => server.enabled).length;
   const disabled = mcpServers.size - enabled;
   const servers = `${pluralize(enabled, 'server')}${disabled === 0 ? '' : ` (plus ${disabled} disabled)`}`;
   out.line(`${printable(path)} is valid: ${servers}, ${pluralize(projects.size, 'project')}`);
+  for (const note of notes) out.note(`note: ${note}`);
 }
 
 export function printConfig(path: string, format: ConfigFormat): void {

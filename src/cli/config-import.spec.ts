@@ -95,6 +95,27 @@ describe('importServers', () => {
     expect(readConfig({ text: yaml, source: 'imported.yaml', env }).mcpServers.size).toBe(2);
   });
 
+  it.each([
+    ['by a key', 'settings.json', { httpUrl: 'https://x/mcp?k=$KEY', trust: true }],
+    ['by its path', '/home/u/.gemini/settings.json', { url: 'https://x/mcp?k=$KEY' }],
+  ])('translates the variables of a file of Gemini CLI that is known %s', (_how, file, server) => {
+    const text = JSON.stringify({ mcpServers: { a: server, b: { command: 'x', args: ['$A', '${B}'] } } });
+    expect(importServers(text, file).config.mcpServers).toEqual({
+      a: { url: 'https://x/mcp?k=${KEY}' },
+      b: { command: 'x', args: ['${A}', '${B}'] },
+    });
+  });
+
+  it('names $NAME in other files and keeps it as plain text, and names a timeout in seconds', () => {
+    const text = JSON.stringify({ mcpServers: { a: { command: 'x', env: { A: '$TOKEN' }, timeout: 60 } } });
+    const { config, notes } = importServers(text, 'mcp.json');
+    expect(config.mcpServers).toEqual({ a: { command: 'x', env: { A: '$TOKEN' }, timeoutMs: 60_000 } });
+    expect(notes).toEqual([
+      'a.timeout is read as 60 s (timeoutMs: 60000); above 3600 it counts milliseconds',
+      expect.stringMatching(/^a\.env\.A contains `\$NAME`.*plain text here/),
+    ]);
+  });
+
   it('reads the servers in the settings of VS Code', () => {
     const settings = '{ "mcp": { "servers": { "a": { "command": "x" } } } }';
     expect(importServers(settings, 'settings.json').config.mcpServers).toEqual({ a: { command: 'x' } });

@@ -4,6 +4,13 @@ import { readConfig } from '../config/load-config.js';
 import { allKeysOf, RESERVED_NAMES } from '../config/schema/shape.js';
 import { SERVER_ID, SERVER_SHAPE } from '../config/servers-config.js';
 import { translateClientKey, type TranslatedKey } from '../config/source/client-keys.js';
+import {
+  BARE_VARIABLE_NOTE,
+  hasBareVariable,
+  isOfGemini,
+  KEYS_WITH_VARIABLES,
+  withBraces,
+} from '../config/source/gemini-variables.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 
 interface ImportResult {
@@ -30,7 +37,7 @@ export function importServers(text: string, file: string): ImportResult {
   );
   if (!servers) throw new RangeError(`${file} has neither mcpServers nor servers`);
   const notes = new Set<string>();
-  const translator = new VariableTranslator(notes, inputsOf(document));
+  const translator = new VariableTranslator(notes, inputsOf(document), isGeminiFile(document, servers, file));
   const mcpServers: Record<string, ServerDefinition> = {};
   for (const [name, entry] of Object.entries(servers)) {
     const id = idFor(name, mcpServers);
@@ -75,6 +82,7 @@ function convertEntry(
   for (const [name, value] of given) if (KNOWN_KEYS.has(name)) result[name] = value;
   for (const [name, value] of given) {
     const translated = KNOWN_KEYS.has(name) ? undefined : translateClientKey(name, value);
+    if (translated?.note !== undefined) notes.add(`${id}.${name} ${translated.note}`);
     if (translated) setTranslated(result, translated);
     else if (SWITCHES.has(name)) {
       result['enabled'] = false;
@@ -90,7 +98,7 @@ function convertEntry(
   return Object.fromEntries(
     Object.entries(result).map(([name, value]) => [
       name,
-      KEYS_WITH_VARIABLES.has(name) ? translator.translate(value, `${id}.${name}`) : value,
+      KEYS_WITH_VARIABLES.includes(name) ? translator.translate(value, `${id}.${name}`) : value,
     ]),
   );
 }
@@ -104,8 +112,6 @@ const SWITCHES: ReadonlySet<string> = new Set([
   'enabledTools',
   'allowedTools',
 ]);
-
-const KEYS_WITH_VARIABLES: ReadonlySet<string> = new Set(['command', 'args', 'env', 'cwd', 'url', 'headers']);
 
 /** Keys with the same meaning in the configuration of the gateway. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set(allKeysOf(SERVER_SHAPE).keys());
@@ -129,11 +135,18 @@ function isSwitchedOff(document: ServerDefinition, name: string): boolean {
   );
 }
 
+/** Whether `$NAME` is a variable in the file. */
+const isGeminiFile = (document: ServerDefinition, servers: ServerDefinition, file: string): boolean =>
+  /(^|[/\\])\.gemini[/\\]/.test(file) ||
+  ['allowed', 'excluded'].some((list) => memberOf(document['mcp'], list) !== undefined) ||
+  Object.values(servers).some((server) => isJsonObject(server) && isOfGemini(Object.keys(server)));
+
 /** Translates variable references of other programs to `${NAME}`. */
 class VariableTranslator {
   constructor(
     private readonly notes: Set<string>,
     private readonly inputs: ReadonlyMap<string, string>,
+    private readonly isGemini: boolean,
   ) {}
 
   translate(value: unknown, path: string): unknown {
@@ -153,7 +166,9 @@ class VariableTranslator {
   }
 
   private translateText(text: string, path: string): string {
-    return text.replace(/\$\{([^}]*)\}/g, (reference, inside: string) =>
+    if (!this.isGemini && hasBareVariable(text)) this.notes.add(`${path} ${BARE_VARIABLE_NOTE}`);
+    const given = this.isGemini ? withBraces(text) : text;
+    return given.replace(/\$\{([^}]*)\}/g, (reference, inside: string) =>
       this.translateReference(reference, inside, path),
     );
   }

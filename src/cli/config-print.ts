@@ -14,10 +14,11 @@ const URL_PATH = /^mcpServers\.[^.]+\.(url|proxy)$/;
 export function effectiveConfig(config: GatehouseConfig): Record<string, unknown> {
   const { secrets, auth, ...settings } = config;
   // Without `auth` all clients are accepted; an empty `auth` is refused.
-  return maskedCopy({ ...settings, ...(auth.isConfigured ? { auth } : {}) }, '', secrets) as Record<
-    string,
-    unknown
-  >;
+  return maskedCopy(
+    { ...settings, notes: undefined, ...(auth.isConfigured ? { auth } : {}) },
+    '',
+    secrets,
+  ) as Record<string, unknown>;
 }
 
 export const asYaml = (value: unknown): string =>

@@ -40,6 +40,16 @@ describe('ConfigReloader.reload', () => {
     expect(logged('these changes need a restart')).toEqual([]);
   });
 
+  it('logs how keys of other clients were read', () => {
+    start({});
+    content = { mcpServers: { a: { ...server(), timeout: 30 } } };
+    reloader.reload();
+    expect(logged('configuration reloaded')).toMatchObject([{ changed: ['mcpServers'] }]);
+    expect(logged('configuration note')).toMatchObject([
+      { note: expect.stringMatching(/^mcpServers\.a\.timeout is read as 30 s/) },
+    ]);
+  });
+
   it('logs nothing when nothing changed', () => {
     start({ mcpServers: { a: server('x') }, projects: { p: { servers: ['a'] } }, auth: { apiKeys: [] } });
     const before = live.current;

@@ -152,6 +152,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     if (changed.length === 0) return restartNeeded;
     this.live.replace(config);
     this.logger.log({ message: 'configuration reloaded', changed });
+    for (const note of config.notes) this.logger.log({ message: 'configuration note', note });
     const needRestart = restartNeeded.filter((key) => changed.includes(key));
     if (needRestart.length > 0)
       this.logger.warn({ message: 'these changes need a restart', keys: needRestart });
@@ -164,7 +165,7 @@ const existingDirectory = (path: string): string =>
 
 const changedKeysOf = (config: GatehouseConfig, other: GatehouseConfig): (keyof GatehouseConfig)[] =>
   (Object.keys(config) as (keyof GatehouseConfig)[]).filter(
-    (key) => !isDeepStrictEqual(orderedEntries(config[key]), orderedEntries(other[key])),
+    (key) => key !== 'notes' && !isDeepStrictEqual(orderedEntries(config[key]), orderedEntries(other[key])),
   );
 
 /** Turns a map into a list, so that a comparison includes the order: that of the servers affects public names. */

@@ -90,4 +90,7 @@ export class GatehouseConfig {
 
   /** Not a configuration key: values from the environment that must not appear in logs or responses. */
   readonly secrets: readonly string[] = [];
+
+  /** Not a configuration key: how keys of other clients were read, for operators. */
+  readonly notes: readonly string[] = [];
 }

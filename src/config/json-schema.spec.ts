@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
 import { configJsonSchema } from './json-schema.js';
 
 const schema = JSON.parse(JSON.stringify(configJsonSchema())) as Record<string, unknown>;
@@ -32,11 +33,37 @@ describe('configJsonSchema', () => {
           properties: { args: { type: 'array', items: { type: 'string' }, default: [] } },
         },
         {
-          required: ['url'],
+          anyOf: [{ required: ['url'] }, { required: ['serverUrl'] }, { required: ['httpUrl'] }],
           properties: { type: { anyOf: [{ enum: expect.arrayContaining(['streamable-http']) }, REFERENCE] } },
         },
       ],
     });
+  });
+
+  it('accepts the keys of other clients that are translated, each marked as one', () => {
+    const [stdio, http] = at('properties', 'mcpServers', 'additionalProperties', 'anyOf') as {
+      properties: Record<string, { description: string; deprecated?: boolean }>;
+    }[];
+    const marked = (form = stdio): string[] =>
+      Object.entries(form!.properties)
+        .filter(([, { deprecated }]) => deprecated)
+        .map(([name]) => name);
+    const common = ['disabled', 'disabledTools', 'excludeTools', 'timeout'];
+    expect(marked(stdio)).toEqual([...common, 'transportType']);
+    expect(marked(http)).toEqual([...common, 'serverUrl', 'httpUrl', 'transportType']);
+    expect(http!.properties['timeout']).toEqual({
+      description:
+        'Key of Cline, Roo Code, Claude Code and Gemini CLI, which is read as `timeoutMs`: up to 3600 in seconds, above that in milliseconds.',
+      type: 'number',
+      deprecated: true,
+    });
+    const accepts = new Ajv({ strict: false }).compile(schema);
+    const withServer = (server: object): boolean => accepts({ mcpServers: { a: server } });
+    expect(withServer({ command: 'x', disabled: true, disabledTools: ['rm'], timeout: 60 })).toBe(true);
+    expect(withServer({ serverUrl: 'https://x/mcp' })).toBe(true);
+    expect(withServer({ httpUrl: 'https://x/mcp', headers: { A: 'b' }, timeout: 30_000 })).toBe(true);
+    expect(withServer({ command: 'x', httpUrl: 'https://x/mcp' })).toBe(false);
+    expect(withServer({ headers: { A: 'b' } })).toBe(false);
   });
 
   it('has no section that accepts unknown keys', () => {

@@ -3,9 +3,11 @@ import {
   keysOf,
   RESERVED_NAMES,
   sectionOf,
+  type SectionShape,
   type SectionType,
   type Shape,
   type TextRule,
+  type TranslatedKeyShape,
 } from './schema/shape.js';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -35,7 +37,9 @@ export const schemaFileText = (): string => `${JSON.stringify(configJsonSchema()
 function schemaOf(shape: Shape): JsonSchema {
   switch (shape.kind) {
     case 'section':
-      return shape.types.length === 1 ? objectOf(shape.types[0]!) : { anyOf: shape.types.map(objectOf) };
+      return shape.types.length === 1
+        ? objectOf(shape.types[0]!)
+        : { anyOf: shape.types.map((type) => objectOf(type, shape.translatedKeys)) };
     case 'sectionRecord':
     case 'textRecord':
       return mappingOf(shape.names, schemaOf(shape.values));
@@ -60,8 +64,9 @@ function schemaOf(shape: Shape): JsonSchema {
 const numbersIn = (values: readonly string[]): number[] =>
   values.filter((value) => /^\d+$/.test(value)).map(Number);
 
-function objectOf(type: SectionType): JsonSchema {
+function objectOf(type: SectionType, translated: SectionShape['translatedKeys'] = new Map()): JsonSchema {
   const keys = [...keysOf(type)];
+  const foreign = [...translated].filter(([, { replaces }]) => keysOf(type).has(replaces));
   const defaults = new type();
   const properties = keys.map(([name, { description, shape }]) => {
     return [name, { description, ...schemaOf(shape), ...defaultOf(shape, Reflect.get(defaults, name)) }];
@@ -71,10 +76,25 @@ function objectOf(type: SectionType): JsonSchema {
     .map(([name]) => name);
   return {
     type: 'object',
-    properties: Object.fromEntries(properties) as JsonSchema,
-    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries([...properties, ...foreign.map(foreignKey)]) as JsonSchema,
+    ...requiring(required, foreign),
     additionalProperties: false,
   };
+}
+
+type ForeignKey = readonly [name: string, key: TranslatedKeyShape];
+
+/** Deprecated: a key of another program is accepted, so that its file can be pasted. */
+const foreignKey = ([name, { clients, meaning, schema }]: ForeignKey): [string, JsonSchema] => [
+  name,
+  { description: `Key of ${clients}, which ${meaning}.`, ...schema, deprecated: true },
+];
+
+/** A required key may be given under the name that another program has for it. */
+function requiring(required: readonly string[], foreign: readonly ForeignKey[]): JsonSchema {
+  const names = foreign.filter(([, { replaces }]) => required.includes(replaces)).map(([name]) => name);
+  if (names.length === 0) return required.length > 0 ? { required } : {};
+  return { anyOf: [...required, ...names].map((name) => ({ required: [name] })) };
 }
 
 function defaultOf(shape: Shape, value: unknown): JsonSchema {

@@ -107,6 +107,7 @@ describe('readConfig', () => {
       shutdown: { drainMs: 25000, acceptMs: 5000 },
       log: { level: 'info', format: 'auto', calls: 'off', sample: 100 },
       secrets: [],
+      notes: [],
     });
   });
 

@@ -49,7 +49,7 @@ export function readConfig(input: { text: string; source: string; env: Environme
   crossCheck(config, problems);
 
   if (!problems.isEmpty) throw new ConfigError(source, problems.list());
-  return deepFreeze(Object.assign(config, { secrets: secrets.list() }));
+  return deepFreeze(Object.assign(config, { secrets: secrets.list(), notes: problems.notes }));
 }
 
 export function readConfigText(path: string): string {

@@ -13,6 +13,8 @@ export class ConfigProblems {
   /** The latest first, so that an override takes precedence over the value that it replaced. */
   private readonly sources: { readonly path: string; readonly source: string }[] = [];
 
+  private readonly noted = new Set<string>();
+
   get isEmpty(): boolean {
     return this.found.size === 0;
   }
@@ -24,6 +26,15 @@ export class ConfigProblems {
   add(path: KeyPath | string, what: string): void {
     const text = typeof path === 'string' ? path : formatPath(path);
     if (!this.found.has(text)) this.found.set(text, { path: text, what });
+  }
+
+  /** Records what is not a problem, but may not be what the author of the file expects. */
+  note(path: KeyPath, text: string): void {
+    this.noted.add(`${formatPath(path)} ${text}`);
+  }
+
+  get notes(): string[] {
+    return [...this.noted];
   }
 
   /** Records that the value at `path` came from the variable `source`. */

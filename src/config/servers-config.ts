@@ -1,6 +1,6 @@
 import { HttpServerConfig } from './http-server-config.js';
 import type { TextRule, SectionShape, SectionType } from './schema/shape.js';
-import { CLIENT_SERVER_KEYS } from './source/client-keys.js';
+import { CLIENT_KEYS, CLIENT_SERVER_KEYS } from './source/client-keys.js';
 import { StdioServerConfig } from './stdio-server-config.js';
 
 /** One server, discriminated by `type`: `stdio`, `http` or `sse`. */
@@ -36,6 +36,7 @@ export const SERVER_SHAPE: SectionShape = {
   kind: 'section',
   types: [StdioServerConfig, HttpServerConfig],
   foreignKeys: CLIENT_SERVER_KEYS,
+  translatedKeys: CLIENT_KEYS,
   choose(keys): SectionType {
     if (keys.has('command')) return StdioServerConfig;
     const isRemote = keys.has('url') || keys.has('headers') || isRemoteType(keys.get('type'));

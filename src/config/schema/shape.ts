@@ -32,6 +32,15 @@ export interface SectionShape {
   readonly choose: (keys: ReadonlyMap<string, unknown>) => SectionType;
   /** Keys that other programs have here, each with its problem. */
   readonly foreignKeys?: ReadonlyMap<string, string>;
+  /** Keys of other programs that are translated to a key of this section before it is built. */
+  readonly translatedKeys?: ReadonlyMap<string, TranslatedKeyShape>;
+}
+
+export interface TranslatedKeyShape {
+  readonly clients: string;
+  readonly meaning: string;
+  readonly replaces: string;
+  readonly schema: Readonly<Record<string, unknown>>;
 }
 
 export interface ListShape {

@@ -9,6 +9,9 @@ const readServerOf = (definition: object, env: Record<string, string> = {}) =>
     env,
   }).mcpServers.get('a')!;
 
+const notesOf = (definition: object, env: Record<string, string> = {}): readonly string[] =>
+  readConfig({ text: JSON.stringify({ mcpServers: { a: definition } }), source: 'g.json', env }).notes;
+
 function problemsOf(content: object): Record<string, string> {
   try {
     readConfig({ text: JSON.stringify(content), source: 'g.json', env: {} });
@@ -86,6 +89,53 @@ describe('keys of other MCP clients', () => {
   it('name the given key in a problem of the translated value', () => {
     expect(problemsOf({ mcpServers: { a: { command: 'x', timeout: 0 } } })).toEqual({
       'mcpServers.a.timeoutMs': expect.stringMatching(/^must be a whole number.* \(from `timeout`\)$/),
+    });
+  });
+
+  describe('with notes for operators', () => {
+    it.each([
+      [
+        3600,
+        ['mcpServers.a.timeout is read as 3600 s (timeoutMs: 3600000); above 3600 it counts milliseconds'],
+      ],
+      [0.5, ['mcpServers.a.timeout is read as 0.5 s (timeoutMs: 500); above 3600 it counts milliseconds']],
+      [3601, []],
+    ])('name a timeout that is read in seconds: %d', (timeout, notes) => {
+      expect(notesOf({ command: 'x', timeout })).toEqual(notes);
+    });
+
+    it('read $NAME of Gemini CLI as a variable, and keep its value secret', () => {
+      const definition = {
+        httpUrl: 'https://$HOST/mcp',
+        headers: { Authorization: 'Bearer $TOKEN', B: '${B}', C: '$${D} 5$ $' },
+      };
+      const text = JSON.stringify({ mcpServers: { a: definition } });
+      const env = { HOST: 'h', TOKEN: 'a-secret-token', B: 'b-value' };
+      const config = readConfig({ text, source: 'g.json', env });
+      expect(config.mcpServers.get('a')).toMatchObject({
+        url: 'https://h/mcp',
+        headers: { Authorization: 'Bearer a-secret-token', B: 'b-value', C: '${D} 5$ $' },
+      });
+      expect(config.secrets).toContain('a-secret-token');
+      expect(config.notes).toEqual([
+        'mcpServers.a.headers `$NAME` of Gemini CLI is read as `${NAME}`',
+        'mcpServers.a.httpUrl `$NAME` of Gemini CLI is read as `${NAME}`',
+      ]);
+    });
+
+    it('refuse a variable of Gemini CLI that is not set', () => {
+      const a = { command: 'x', excludeTools: [], env: { A: '$NONE' } };
+      expect(problemsOf({ mcpServers: { a } })).toEqual({
+        'mcpServers.a.env.A': 'the environment variable NONE is not set',
+      });
+    });
+
+    it('name $NAME in other definitions, which stays plain text, without its value', () => {
+      const definition = { command: 'sh', args: ['-c', 'echo $HOME'], env: { A: 'x $TOKEN', B: 'pa$word$' } };
+      expect(readServerOf(definition)).toMatchObject(definition);
+      const notes = notesOf(definition);
+      expect(notes).toEqual([expect.stringMatching(/^mcpServers\.a\.env contains `\$NAME`.*plain text/)]);
+      expect(notes.join()).not.toContain('TOKEN');
     });
   });
 

@@ -1,47 +1,89 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigProblems } from '../problems.js';
 import type { ConfigDocument } from './document.js';
+import {
+  BARE_VARIABLE_NOTE,
+  BRACES_NOTE,
+  hasBareVariable,
+  isOfGemini,
+  KEYS_WITH_VARIABLES,
+  withBraces,
+} from './gemini-variables.js';
 
 /** A key of another MCP client in the terms of the gateway. */
 export interface TranslatedKey {
   /** Below the definition of the server. */
   readonly path: readonly [string] | readonly [string, string];
   readonly value: unknown;
+  /** What an operator should know about it. */
+  readonly note?: string;
+}
+
+/** A key that other clients have and the gateway translates. */
+interface ClientKey {
+  readonly clients: string;
+  /** The key of the gateway that it replaces. */
+  readonly replaces: string;
+  readonly meaning: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** Undefined for a value of the wrong type. */
+  readonly translate: (value: unknown) => TranslatedKey | undefined;
 }
 
 /** Cline and Roo Code count seconds, up to an hour. Claude Code and Gemini CLI count milliseconds. */
 const MAX_TIMEOUT_SECONDS = 3600;
 
-const disabledTools = (value: unknown): TranslatedKey | undefined =>
-  Array.isArray(value) ? { path: ['tools', 'disabled'], value } : undefined;
+function translateTimeout(value: unknown): TranslatedKey | undefined {
+  if (typeof value !== 'number') return undefined;
+  if (value > MAX_TIMEOUT_SECONDS) return { path: ['timeoutMs'], value };
+  const timeoutMs = Math.round(value * 1000);
+  const note = `is read as ${value} s (timeoutMs: ${timeoutMs}); above ${MAX_TIMEOUT_SECONDS} it counts milliseconds`;
+  return { path: ['timeoutMs'], value: timeoutMs, note };
+}
 
-const renamedTo =
-  (key: string) =>
-  (value: unknown): TranslatedKey | undefined =>
-    typeof value === 'string' ? { path: [key], value } : undefined;
+const disabledTools = (clients: string): ClientKey => ({
+  clients,
+  replaces: 'tools',
+  meaning: 'is added to `tools.disabled`',
+  schema: { type: 'array', items: { type: 'string' } },
+  translate: (value) => (Array.isArray(value) ? { path: ['tools', 'disabled'], value } : undefined),
+});
 
-const TRANSLATIONS: Readonly<Record<string, (value: unknown) => TranslatedKey | undefined>> = {
-  // Cline, Roo Code, Windsurf, Cursor
-  disabled: (value) => (typeof value === 'boolean' ? { path: ['enabled'], value: !value } : undefined),
-  // Roo Code, Windsurf
-  disabledTools,
-  // Gemini CLI
-  excludeTools: disabledTools,
-  timeout: (value) =>
-    typeof value === 'number'
-      ? { path: ['timeoutMs'], value: value <= MAX_TIMEOUT_SECONDS ? Math.round(value * 1000) : value }
-      : undefined,
-  // Windsurf
-  serverUrl: renamedTo('url'),
-  // Gemini CLI
-  httpUrl: renamedTo('url'),
-  // Cline
-  transportType: renamedTo('type'),
-};
+const renamed = (clients: string, replaces: string): ClientKey => ({
+  clients,
+  replaces,
+  meaning: `is read as \`${replaces}\``,
+  schema: { type: 'string' },
+  translate: (value) => (typeof value === 'string' ? { path: [replaces], value } : undefined),
+});
+
+export const CLIENT_KEYS: ReadonlyMap<string, ClientKey> = new Map(
+  Object.entries<ClientKey>({
+    disabled: {
+      clients: 'Cline, Roo Code, Windsurf and Cursor',
+      replaces: 'enabled',
+      meaning: 'is read as `enabled`, inverted',
+      schema: { type: 'boolean' },
+      translate: (value) => (typeof value === 'boolean' ? { path: ['enabled'], value: !value } : undefined),
+    },
+    disabledTools: disabledTools('Roo Code and Windsurf'),
+    excludeTools: disabledTools('Gemini CLI'),
+    timeout: {
+      clients: 'Cline, Roo Code, Claude Code and Gemini CLI',
+      replaces: 'timeoutMs',
+      meaning: `is read as \`timeoutMs\`: up to ${MAX_TIMEOUT_SECONDS} in seconds, above that in milliseconds`,
+      schema: { type: 'number' },
+      translate: translateTimeout,
+    },
+    serverUrl: renamed('Windsurf', 'url'),
+    httpUrl: renamed('Gemini CLI', 'url'),
+    transportType: renamed('Cline', 'type'),
+  }),
+);
 
 /** Undefined for a key that has no translation, and for a value of the wrong type. */
 export const translateClientKey = (name: string, value: unknown): TranslatedKey | undefined =>
-  Object.hasOwn(TRANSLATIONS, name) ? TRANSLATIONS[name]!(value) : undefined;
+  CLIENT_KEYS.get(name)?.translate(value);
 
 const HINT = 'that the gateway does not have; remove it, or convert the file with `gatehouse config import`';
 
@@ -85,17 +127,50 @@ export function translateClientKeys(document: ConfigDocument, problems: ConfigPr
 }
 
 function translateServer(id: string, server: ConfigDocument, problems: ConfigProblems): void {
+  translateVariables(id, server, problems);
   for (const [name, given] of new Map(server)) {
     const translated = translateClientKey(name, given);
     if (!translated) continue;
     server.delete(name);
-    const { path, value } = translated;
+    const { path, value, note } = translated;
     const [key, member] = path;
+    if (note !== undefined) problems.note(['mcpServers', id, name], note);
     const section = member === undefined ? server : mappingAt(server, key);
     if (!section || !setOrUnite(section, member ?? key, value))
       problems.add(['mcpServers', id, name], `contradicts \`${path.join('.')}\`; keep one of them`);
     else problems.recordSource(['mcpServers', id, ...path], `\`${name}\``);
   }
+}
+
+/** Reads `$NAME` as `${NAME}` in a definition of Gemini CLI. In others it may be plain text and is only noted. */
+function translateVariables(id: string, server: ConfigDocument, problems: ConfigProblems): void {
+  const isGemini = isOfGemini(server.keys());
+  for (const key of [...KEYS_WITH_VARIABLES, 'httpUrl']) {
+    const given = server.get(key);
+    const texts = textsIn(given);
+    if (isGemini && texts.some((text) => withBraces(text) !== text)) {
+      server.set(key, mapTexts(given, withBraces));
+      problems.note(['mcpServers', id, key], BRACES_NOTE);
+    } else if (!isGemini && KEYS_WITHOUT_SCRIPTS.has(key) && texts.some(hasBareVariable))
+      problems.note(['mcpServers', id, key], BARE_VARIABLE_NOTE);
+  }
+}
+
+/** Keys whose values no shell reads. */
+const KEYS_WITHOUT_SCRIPTS = new Set(['env', 'url', 'headers']);
+
+/** A copy, because a YAML alias may share the value. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (!(value instanceof Map)) return value;
+  return new Map(Array.from(value as ConfigDocument, ([key, item]) => [key, mapTexts(item, change)]));
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  const items = value instanceof Map ? [...value.values()] : value;
+  return Array.isArray(items) ? items.flatMap(textsIn) : [];
 }
 
 /** A copy of the mapping under a key, which a YAML alias may share; undefined for a value of another type. */
