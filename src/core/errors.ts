@@ -114,11 +114,9 @@ export class RemoteError extends Error {
 
 const MAX_QUOTED_LENGTH = 200;
 
-/** Shortens a text of a client for a message or a log line: a name may be as long as the whole request. */
-export const shorten = (text: string): string =>
-  text.length <= MAX_QUOTED_LENGTH
-    ? text
-    : `${text.slice(0, MAX_QUOTED_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…`;
+/** Shortens a text of a client or server for a message or a log line: a name may be as long as the whole request. */
+export const shorten = (text: string, maxLength = MAX_QUOTED_LENGTH): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
 
 export const unknownTool = (name: string): GatewayError =>
   new GatewayError('tool-not-found', `Unknown tool: ${shorten(name)}`);

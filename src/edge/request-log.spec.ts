@@ -96,6 +96,14 @@ describe('RequestLog of a failed request', () => {
     expect(lines[0]!.length).toBeLessThan(1000);
   });
 
+  it('shortens the message of a server and the stack of a cause', () => {
+    const long = 'x'.repeat(1_000_000);
+    fail(new RemoteError(-1, long, '{}'));
+    fail(new GatewayError('timeout', 'text', undefined, { cause: new Error(long) }));
+    expect(entries()[0]!['reason']).toBe(`${'x'.repeat(500)}…`);
+    for (const line of lines) expect(line.length).toBeLessThan(6000);
+  });
+
   it('writes the cause of an internal error', () => {
     fail(new TypeError('x is undefined'));
     expect(entries()).toMatchObject([

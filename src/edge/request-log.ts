@@ -21,6 +21,11 @@ const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
 /** Lines about failed requests; further ones are counted. A client can cause any number of failures. */
 const MAX_FAILURES_PER_SECOND = 50;
 
+/** The message of an error may be a text of a server, as long as its response. */
+const MAX_REASON_LENGTH = 500;
+/** Some 30 frames. */
+const MAX_STACK_LENGTH = 4000;
+
 /** By method: the member of its params that names what it is about, and its name in the log. */
 const SUBJECTS: ReadonlyMap<string, readonly [member: string, field: string]> = new Map(
   Object.entries({
@@ -75,7 +80,7 @@ export class RequestLog {
       ...fieldsOf(context, cause),
       kind: error.kind,
       code: error.code,
-      reason: cause.message,
+      reason: shorten(cause.message, MAX_REASON_LENGTH),
       ...(seconds !== undefined && { durationMs: toMs(seconds) }),
       ...(suppressed > 0 && { suppressed }),
     };
@@ -122,4 +127,4 @@ function serverIn(error: Error | undefined): string | undefined {
 const toMs = (seconds: number): number => Math.round(seconds * 1e4) / 10;
 
 const describe = (cause: unknown): string | undefined =>
-  cause instanceof Error ? (cause.stack ?? cause.message) : undefined;
+  cause instanceof Error ? shorten(cause.stack ?? cause.message, MAX_STACK_LENGTH) : undefined;

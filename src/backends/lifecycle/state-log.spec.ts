@@ -45,6 +45,11 @@ describe('StateLog', () => {
     );
   });
 
+  it('shortens a reason that is a text of the server', () => {
+    new StateLog('fs').changed(failed({ cause: new Error('x'.repeat(100_000)) }), 'connecting');
+    expect(entries()[0]!['reason']).toBe(`${'x'.repeat(500)}…`);
+  });
+
   it('writes a failure again only if its reason or its last line of stderr differs', () => {
     const log = new StateLog('fs');
     for (const stderr of [['a'], ['a'], ['b'], ['b']]) log.changed(failed(), 'connecting', stderr);

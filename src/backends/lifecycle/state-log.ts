@@ -1,8 +1,9 @@
 import { Logger } from '@nestjs/common';
+import { shorten } from '../../core/errors.js';
 import type { ConnectionState, ConnectionStatus } from './connection-state.js';
 import { causeOf } from './unavailability.js';
 
-/** Lines of stderr in the line of a failure, and the length to which each is cut. */
+/** Lines of stderr in the line of a failure, and the length to which each, and the reason, is cut. */
 const MAX_LOGGED_LINES = 5;
 const MAX_LINE_LENGTH = 500;
 
@@ -20,11 +21,12 @@ export class StateLog {
   changed(status: ConnectionStatus, previous: ConnectionState, stderr: readonly string[] = []): void {
     const { server } = this;
     const { state, cause } = status;
+    const reason = cause && shorten(cause.message, MAX_LINE_LENGTH);
     const isFailure = state === 'retrying' || state === 'crash-loop';
     const text = `${state} ${cause?.message} ${isFailure ? stderr.at(-1) : ''}`;
     if (state === 'connecting' || text === this.logged) return;
     this.logged = text;
-    const entry = { message: `server is ${state}`, server, cause: causeOf(status), reason: cause?.message };
+    const entry = { message: `server is ${state}`, server, cause: causeOf(status), reason };
     if (state === 'unresponsive') this.logger.warn({ message: 'server does not answer', server });
     else if (previous === 'unresponsive' && state === 'ready')
       this.logger.log({ message: 'server answers again', server });
