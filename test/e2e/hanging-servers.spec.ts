@@ -4,7 +4,9 @@ import { launch } from '../kit/command-line.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { RawSession } from '../kit/raw-session.js';
+import { Scrape } from '../kit/scrape.js';
 import { ScriptedError, ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { serve } from '../kit/serve.js';
 import { until, within } from '../kit/until.js';
 
 /** Far below every timeout of the hanging servers, far above what a busy machine needs. */
@@ -12,6 +14,9 @@ const SOON_MS = 10_000;
 
 /** Far above what a server that answers needs on a busy machine. */
 const TIMEOUT_MS = 800;
+
+const answering = (status: number): Promise<{ url: string }> =>
+  serve((_request, response) => void response.writeHead(status).end());
 
 describe('servers that hang', () => {
   let gateway: Gateway;
@@ -47,8 +52,12 @@ describe('servers that hang', () => {
         listless: listless.http,
         failing: failing.http,
         missing: { command: '/nonexistent/program' },
-        silent: { command: 'sleep', args: ['600'] },
+        silent: { command: 'sleep', args: ['600'], timeoutMs: 100 },
         refusing: { url: 'http://127.0.0.1:9/mcp' },
+        unauthorized: { url: (await answering(401)).url },
+        gone: { url: (await answering(404)).url },
+        nameless: { url: 'http://name.invalid/mcp' },
+        impatient: { command: 'sleep', args: ['600'], connectTimeoutMs: 300 },
         stuck: { ...stuck.stdio(), timeoutMs: TIMEOUT_MS },
         healthy: healthy.stdio(),
       },
@@ -97,6 +106,38 @@ describe('servers that hang', () => {
     const { error } = await session.callTool('failing__any');
     expect(error).toMatchObject({ code: -31003, data: { server: 'failing', reason: 'unresponsive' } });
     expect(gateway.logs.filter(({ message }) => message === 'tools/list failed')).toHaveLength(1);
+  });
+
+  it.each([
+    ['refusing', 'unreachable', /ECONNREFUSED/],
+    ['nameless', 'unreachable', /ENOTFOUND|EAI_AGAIN/],
+    ['unauthorized', 'unauthorized', /401/],
+    ['gone', 'not-found', /404/],
+    ['missing', 'not-found', /ENOENT/],
+    // connectTimeoutMs ends the attempt, long before timeoutMs.
+    ['impatient', 'unresponsive', /initialize/],
+  ])('show the cause of a failure in the admin API and as a metric: %s', async (id, cause, reason) => {
+    const admin = new AdminClient(gateway);
+    const { json } = await until(`the cause of ${id} is shown`, async () => {
+      const answer = await admin.get(`servers/${id}`);
+      return answer.json['lastFailure'] === undefined ? undefined : answer;
+    });
+    expect(json).toMatchObject({
+      cause,
+      downSince: expect.any(String),
+      lastFailure: { cause, reason: expect.stringMatching(reason) },
+    });
+    const scraped = new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
+    expect(scraped.value('gatehouse_backend_failure_cause', { server_id: id, cause })).toBe(1);
+  });
+
+  it('show how long they are waited for while they connect, beyond timeoutMs', async () => {
+    const admin = new AdminClient(gateway);
+    const reason = await until('it has waited for longer than timeoutMs', async () => {
+      const { json } = await admin.get('servers/silent');
+      return json['reason'];
+    });
+    expect(reason).toMatch(/^waiting [1-9]\d* s for initialize$/);
   });
 
   it('do not delay the calls of another server', async () => {

@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { hashOf } from '../../src/config/api-key-config.js';
+import { launch } from '../kit/command-line.js';
 import { launchGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { BOTH_TYPES, RawSession, textIn } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { serve } from '../kit/serve.js';
+import { tempDir } from '../kit/temp-dir.js';
 import { until } from '../kit/until.js';
 
 /** A secret named after its use, with characters that JSON and URLs escape. */
@@ -29,6 +32,14 @@ const inShell = (script: string): object => ({
   args: ['-c', script, '${ARG}'],
   env: { TOKEN: '${CHILD}' },
 });
+
+/** A server whose first process fails with a secret on stderr. */
+function failingOnce(server: ScriptedServer): object {
+  const { command, args } = server.stdio();
+  const script = 'if mkdir "$0" 2>/dev/null; then echo "startup failed: $TOKEN" >&2; exit 3; fi; exec "$@"';
+  const flag = join(tempDir(), 'started');
+  return { command: 'sh', args: ['-c', script, flag, command, ...args], env: { TOKEN: '${CHILD}' } };
+}
 
 /** Forwards to a server; once broken, it refuses every request and repeats its credentials in the response. */
 class EchoingProxy {
@@ -68,6 +79,7 @@ describe('a secret from the environment', () => {
     const [http, sse] = [await startProxy(), await startProxy()];
     const headers = { Authorization: 'Bearer ${HEADER}' };
     const entry = child.stdio();
+    const recovered = (await ScriptedServer.start()).tool('t', () => text('done'));
     file = writeConfig({
       log: { level: 'debug' },
       admin: { token: '${ADMIN}', viewerToken: VIEWER_TOKEN },
@@ -77,6 +89,7 @@ describe('a secret from the environment', () => {
         http: { url: `${http}/mcp?key=\${URL}`, headers },
         sse: { type: 'sse', url: `${sse}/sse?key=\${URL}`, headers },
         crashing: inShell('echo "$TOKEN $0" >&2; exit 3'),
+        recovered: failingOnce(recovered),
         talkative: inShell('echo "$TOKEN $0"; echo "{\\"$TOKEN\\""; echo "$0" >&2; sleep 600'),
         missing: {
           command: '/nonexistent/program',
@@ -113,6 +126,35 @@ describe('a secret from the environment', () => {
       expect(textIn(await session.callTool(`${id}__t`))).toBe('done');
     await gateway.logged({ server: 'crashing', message: 'server is crash-loop' });
     expect(leaks()).toEqual([]);
+  });
+
+  it('is redacted on the stderr of a failure, which is logged, kept after a restart of the server, and not in /health', async () => {
+    const stderr = ['startup failed: [redacted]'];
+    const url = gateway.urlOf('/admin/v1/servers/recovered');
+    const headers = { authorization: `Bearer ${ENV.ADMIN}` };
+    const detail = await until('the server has recovered', async () => {
+      const answer = JSON.parse((await exchange(url, { headers })).text) as Record<string, unknown>;
+      return answer['state'] === 'ready' && answer;
+    });
+    expect(detail['lastFailure']).toEqual({
+      time: expect.stringMatching(/^20.*Z$/),
+      cause: 'crashed',
+      reason: expect.stringContaining('code 3'),
+      stderr,
+    });
+    expect(await gateway.logged({ server: 'recovered', message: 'server is retrying' })).toMatchObject({
+      cause: 'crashed',
+      attempts: 1,
+      stderr,
+    });
+    const env = { GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ENV.ADMIN };
+    const shown = await launch(['servers', 'show', 'recovered'], env).done;
+    expect(shown.stdout).toMatch(
+      /last failure\n +20\S+ +crashed: .*code 3.*\n +startup failed: \[redacted\]\n/,
+    );
+    const health = await exchange(gateway.urlOf('/health'), { headers });
+    expect(health.text).toContain('server:recovered');
+    expect(health.text).not.toContain('startup failed');
   });
 
   it('is neither sent to clients nor logged when a failing server repeats it', async () => {
