@@ -99,6 +99,12 @@ describe('JsonLogger', () => {
     expect(entries()).toMatchObject([{ level: 'debug', message: 'Mapped {/health/ready, GET} route' }]);
   });
 
+  it('writes the error of a failed start, which the command line reports, at debug level only', () => {
+    for (const level of ['error', 'debug'] as const)
+      loggerAt(level).error('x', 'a stack', 'ExceptionHandler');
+    expect(entries()).toMatchObject([{ level: 'debug', stack: 'a stack', context: 'ExceptionHandler' }]);
+  });
+
   it('reads a single detail of an error as its context and the first of two as its stack', () => {
     const logger = loggerAt('info');
     logger.error('a');

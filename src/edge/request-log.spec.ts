@@ -11,6 +11,7 @@ import { Metrics } from '../metrics/metrics.js';
 import type { RequestContext } from './request-context.js';
 import { RequestLog } from './request-log.js';
 
+const LONG = 'x'.repeat(5000);
 const SESSION = { id: '0123456789abcdef-and-more', profile: { clientLabel: 'agent 1.0' } };
 
 const contextOf = (more: object = {}): RequestContext =>
@@ -90,9 +91,13 @@ describe('RequestLog of a failed request', () => {
     expect(entries()).toMatchObject([{ server: 'fs', code: -31003 }]);
   });
 
-  it('shortens texts of the client', () => {
-    const long = 'x'.repeat(5000);
-    fail(new GatewayError('invalid-params', 'text'), { paramsText: `{"name":"${long}"}`, requestId: long });
+  it.each([
+    ['name', { paramsText: `{"name":"${LONG}"}` }],
+    ['request id', { requestId: LONG }],
+    ['method', { method: LONG }],
+    ['project', { project: LONG }],
+  ])('shortens a long %s of the client', (_what, more) => {
+    fail(new GatewayError('invalid-params', 'text'), more);
     expect(lines[0]!.length).toBeLessThan(1000);
   });
 

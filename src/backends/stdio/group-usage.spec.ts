@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../../test/kit/cleanup.js';
@@ -7,8 +8,10 @@ import { tempDir } from '../../../test/kit/temp-dir.js';
 import { until } from '../../../test/kit/until.js';
 import { readGroupUsage } from './group-usage.js';
 
+type Process = [pid: number, group: number, ticks: number, kb: number];
+
 /** A directory like /proc with these processes: id, group, CPU ticks (four fields) and memory. */
-function procWith(...processes: [pid: number, group: number, ticks: number, kb: number][]): string {
+function procWith(...processes: Process[]): string {
   const directory = tempDir();
   for (const [pid, group, ticks, kb] of processes) {
     mkdirSync(join(directory, String(pid)));
@@ -33,6 +36,18 @@ describe('readGroupUsage', () => {
         [20, { residentBytes: 1024, cpuSeconds: 2 }],
       ]),
     );
+  });
+
+  it('reads at most 16 files at the same time', async () => {
+    const directory = procWith(...Array.from({ length: 40 }, (_, index): Process => [index + 1, 1, 1, 1]));
+    let [open, most] = [0, 0];
+    const read = async (path: string): Promise<string> => {
+      most = Math.max(most, ++open);
+      const content = await readFile(path, 'latin1').finally(() => open--);
+      return content;
+    };
+    const usage = await readGroupUsage(new Set([1]), directory, read);
+    expect([most, usage.get(1)!.residentBytes]).toEqual([16, 40 * 1024]);
   });
 
   it('returns nothing without groups, and without /proc', async () => {

@@ -16,6 +16,8 @@ const BYTES_PER_KB = 1024;
 /** Files that are read at the same time. */
 const BATCH = 16;
 
+type ReadText = (path: string) => Promise<string>;
+
 /**
  * The usage of these process groups, by the id of the group. One pass over /proc, which in a container has the processes of
  * the container. Empty where there is no /proc.
@@ -23,6 +25,7 @@ const BATCH = 16;
 export async function readGroupUsage(
   groups: ReadonlySet<number>,
   directory = '/proc',
+  read: ReadText = (path) => readFile(path, 'latin1'),
 ): Promise<ReadonlyMap<number, GroupUsage>> {
   const found = new Map<number, GroupUsage>();
   if (groups.size === 0) return found;
@@ -30,7 +33,7 @@ export async function readGroupUsage(
   const pids = entries.filter((name) => /^\d+$/.test(name));
   for (let at = 0; at < pids.length; at += BATCH)
     await Promise.all(
-      pids.slice(at, at + BATCH).map((pid) => addProcess(`${directory}/${pid}`, groups, found)),
+      pids.slice(at, at + BATCH).map((pid) => addProcess(`${directory}/${pid}`, groups, found, read)),
     );
   return found;
 }
@@ -40,12 +43,13 @@ async function addProcess(
   path: string,
   groups: ReadonlySet<number>,
   found: Map<number, GroupUsage>,
+  read: ReadText,
 ): Promise<void> {
-  const stat = await readFile(`${path}/stat`, 'latin1').catch(() => '');
+  const stat = await read(`${path}/stat`).catch(() => '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const group = Number(fields[GROUP_FIELD]);
   if (!groups.has(group)) return;
-  const status = await readFile(`${path}/status`, 'latin1').catch(() => '');
+  const status = await read(`${path}/status`).catch(() => '');
   const resident = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0);
   const ticks = fields.slice(CPU_FIELDS.from, CPU_FIELDS.to).reduce((sum, field) => sum + Number(field), 0);
   const usage = found.get(group) ?? { residentBytes: 0, cpuSeconds: 0 };

@@ -191,6 +191,12 @@ describe('refused credentials', () => {
     },
   );
 
+  it('are logged with the first twelve digits of the digest of the token', async () => {
+    const log = recordLog();
+    await verdictOn(withKeys(CI), 'Bearer wrong');
+    expect(JSON.parse(log[0]!)).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{12}$/) });
+  });
+
   it('are logged at most ten times a second, and the others counted', () => {
     const log = recordLog();
     jest.spyOn(performance, 'now').mockReturnValue(0);
