@@ -296,7 +296,7 @@ describe('command line for configurations', () => {
     const file = join(tempDir(), 'gatehouse.yaml');
     writeFileSync(
       file,
-      'admin: { token: "${TOKEN}" }\nmcpServers: { a: { command: node, enabled: false } }\n',
+      'admin: { token: "${TOKEN}" }\nmcpServers: { a: { command: node, disabled: true, timeout: 30 } }\n',
     );
     const broken = join(tempDir(), 'broken.yaml');
     writeFileSync(broken, 'limts: {}\n');
@@ -309,10 +309,12 @@ describe('command line for configurations', () => {
     expect(good).toMatchObject({
       code: 0,
       stdout: `${file} is valid: 0 servers (plus 1 disabled), 0 projects\n`,
+      stderr: expect.stringContaining('note: mcpServers.a.timeout is read as 30 s'),
     });
     expect(bad.code).toBe(2);
     expect(bad.stderr).toContain('limts: unknown key, did you mean `limits`?');
     expect(printed.json).toMatchObject({ http: { port: 3000 }, admin: { token: '********' } });
+    expect(printed.json).not.toHaveProperty('notes');
     expect(schema.stdout).toBe(readFileSync('config/gatehouse.schema.json', 'utf8'));
   });
 

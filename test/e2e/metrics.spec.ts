@@ -355,7 +355,7 @@ describe('the alerts and the dashboard', () => {
     for (const { alert, expr, annotations } of rules) {
       const [, address, page = ''] = RUNBOOK_URL.exec(annotations.runbook_url!) ?? [];
       expect(address).toMatch(
-        keepsInstance(expr) ? /^\{\{ \$labels\.instance \}\}$/ : /\$labels\.job \| query /,
+        keepsInstance(expr) ? /\{\{ \$labels\.instance \}\}(\{\{ end \}\})?$/ : /\$labels\.job \| query /,
       );
       const runbook = await exchange(gateway.urlOf(page));
       expect([page, runbook.status]).toEqual([`/admin/docs/runbooks/${alert}`, 200]);

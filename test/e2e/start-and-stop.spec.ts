@@ -53,8 +53,12 @@ const inFlight = (server: ScriptedServer): Promise<unknown> =>
 
 describe('start', () => {
   it('prints one line with the URL to stdout and logs JSON to stderr', async () => {
-    const gateway = await startGateway({});
+    const gateway = await startGateway({
+      mcpServers: { off: { command: 'x', disabled: true, timeout: 30 } },
+    });
     expect(gateway.stdout).toMatch(/^[^\n]* http:\/\/127\.0\.0\.1:\d+\/mcp\n$/);
+    const { note } = await gateway.logged({ level: 'info', message: 'configuration note' });
+    expect(note).toMatch(/^mcpServers\.off\.timeout is read as 30 s/);
     await gateway.stop();
     expect(gateway.stdout.split('\n')).toHaveLength(2);
     expect(gateway.stderr).toBe('');
