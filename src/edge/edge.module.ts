@@ -8,6 +8,7 @@ import { AuthenticationGuard } from './auth/authentication.guard.js';
 import { ClientAddresses } from './client-addresses.js';
 import { ConnectionGuard } from './connection.guard.js';
 import { Drain } from './drain.service.js';
+import { EmptyScopes } from './empty-scopes.js';
 import { ListChanges } from './list-changes.js';
 import { LogMessages } from './log-messages.js';
 import { McpEndpoint } from './mcp-endpoint.js';
@@ -30,6 +31,7 @@ import { StreamQuota } from './stream-quota.js';
   providers: [
     ServerInstructions,
     SessionScopes,
+    EmptyScopes,
     SessionPersistence,
     SessionRestorer,
     Sessions,

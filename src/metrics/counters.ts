@@ -124,6 +124,12 @@ export const createCounters = () => ({
     [],
     [[]],
   ),
+  emptyScopes: new LabelledCounter(
+    'gatehouse_empty_scopes_total',
+    'Sessions whose principal sees no server.',
+    [],
+    [[]],
+  ),
   sessionEvictions: new LabelledCounter(
     'gatehouse_sessions_evicted_total',
     'Sessions that were ended to make room for a session of another principal.',

@@ -138,6 +138,11 @@ export class Metrics {
     this.counters.sessionEvictions.increment([]);
   }
 
+  /** Counts a session that was opened without servers in its scope, or lost the last one. */
+  countEmptyScope(): void {
+    this.counters.emptyScopes.increment([]);
+  }
+
   countMemoryLimit(limit: MemoryLimit): void {
     this.counters.memoryLimits.increment([limit]);
   }

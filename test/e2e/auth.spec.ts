@@ -53,6 +53,14 @@ describe('API keys', () => {
     return (await session.list('tools')).map(({ name }) => name);
   };
 
+  it('without a server in their projects are counted with every session and logged once', async () => {
+    for (let times = 0; times < 2; times++) expect(await toolsOf('none')).toEqual([]);
+    const lines = gateway.logs.filter(({ message }) => message.startsWith('a client sees no server'));
+    expect(lines).toMatchObject([{ level: 'warn', principal: 'key:none', projects: [] }]);
+    const { text: metrics } = await exchange(gateway.urlOf('/metrics'));
+    expect(metrics).toMatch(/^gatehouse_empty_scopes_total [2-9]\d*$/m);
+  });
+
   it.each<[string, Record<string, string>]>([
     ['none', {}],
     ['an unknown key', bearer('key-of-no-user')],
