@@ -44,13 +44,14 @@ const MEMBERS: Readonly<Record<string, string>> = {
   ServerTotals: 'enabled: integer, ready: integer, total: integer',
   Servers: 'servers: Server[]',
   Session:
-    'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, opened: date-time, principal: string, project?: string, protocolVersion: string, streams: integer, unfinishedLists: UnfinishedList[]',
+    'calls: integer, client?: SessionClient, era: 2025|2026, hasStream: boolean, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, scope: SessionScope[], streams: integer, subscriptions: integer, unfinishedLists: UnfinishedList[]',
   SessionClient: 'name: string, version: string',
   SessionDetail:
-    'client?: SessionClient, hasStream: boolean, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, servers: string[], streams: integer, subscriptions: integer, unfinishedLists: UnfinishedList[]',
+    'calls: integer, client?: SessionClient, era: 2025|2026, hasStream: boolean, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, scope: SessionScope[], servers: string[], streams: integer, subscriptions: integer, unfinishedLists: UnfinishedList[]',
+  SessionScope: 'project?: string, servers: string[]',
   Sessions: 'nextCursor?: string, sessions: Session[], total: integer',
   Subscription:
-    'client: string, hasStream: boolean, id: string, original: string, ownUri: string, server: string, since: date-time, uri: string',
+    'client: string, clientName?: string, hasStream: boolean, id: string, original: string, ownUri: string, server: string, since: date-time, uri: string',
   Subscriptions: 'nextCursor?: string, subscriptions: Subscription[], total: integer',
   Summary:
     'projects: integer, prompts: integer, resourceTemplates: integer, resources: integer, servers: ServerTotals, sessions: integer, subscriptions: integer, tools: integer',

@@ -32,6 +32,8 @@ import { ServerAdmin } from './server-admin.js';
 import { ServerViews } from './server-views.js';
 import { ServersController } from './servers.controller.js';
 import { SessionAdmin } from './session-admin.js';
+import { SessionFeed } from './session-feed.js';
+import { SessionViews } from './session-views.js';
 import { SessionsController } from './sessions.controller.js';
 import { SummaryController } from './summary.controller.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
@@ -77,6 +79,8 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
     ServerFeed,
     ServerViews,
     SessionAdmin,
+    SessionFeed,
+    SessionViews,
     SubscriptionAdmin,
     SubscriptionFeed,
     { provide: APP_FILTER, useClass: ProblemFilter },

@@ -1,9 +1,11 @@
 import { Logger } from '@nestjs/common';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { definition } from '../../test/kit/offers.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { PromptSearch, ToolSearch } from '../meta-tools/name-search.js';
+import { EVERYTHING } from '../core/scope.js';
 import { Projects } from '../projects/projects.service.js';
 import { CatalogLists } from './catalog-lists.js';
 import type { ListQuery } from './dto/list-query.dto.js';
@@ -15,7 +17,7 @@ const url = 'http://a.example/';
 /** A plain object instead of an instance of the validated class. */
 type Query = Pick<ListQuery, keyof ListQuery>;
 const harness = new AdminHarness({
-  mcpServers: { a: { url }, b: { url } },
+  mcpServers: { a: { url }, b: { url }, c: { url } },
   projects: { p: { servers: ['b'] } },
 });
 const { registry } = harness;
@@ -41,11 +43,75 @@ await registry.put({
 const lists = new CatalogLists(
   registry,
   new ListRequests(new Projects(harness.live, harness.state), harness.views, new RandomCursorKey()),
+  new ToolSearch(registry),
+  new PromptSearch(registry),
 );
 const names = async (query: Query, kind: 'tools' | 'prompts' = 'tools'): Promise<string[]> =>
   (await lists.page(kind, { limit: 100, ...query })).items.map(({ name }) => name);
 
+describe('CatalogLists with a search', () => {
+  beforeAll(async () => {
+    await registry.put({
+      id: 'c',
+      rank: 2,
+      style: 'always',
+      disabledTools: new Set(),
+      listing: {
+        ...EMPTY_LISTING,
+        tools: [
+          definition('annotate', ',"description":"Adds a note to a page. Takes no screenshot."'),
+          definition('bulk_screenshotter', ',"description":"Saves many pages."'),
+          definition('take_screenshot', ',"description":"Takes a picture of a page."'),
+        ],
+        prompts: [
+          definition('explain', ',"description":"Explains a diff before a review."'),
+          definition('review', ',"description":"Reviews a diff."'),
+        ],
+      },
+    });
+  });
+  afterAll(() => registry.remove('c'));
+
+  it.each<[string, string[]]>([
+    ['screenshot', ['c__take_screenshot', 'c__bulk_screenshotter', 'c__annotate']],
+    ['take screenshots', ['c__take_screenshot', 'c__annotate']],
+    ['eenshot', ['c__annotate', 'c__bulk_screenshotter', 'c__take_screenshot']],
+  ])(
+    'lists what contains all words of %j, best match first, and parts of words last',
+    async (q, expected) => {
+      expect(await names({ q, server: 'c' })).toEqual(expected);
+    },
+  );
+
+  it('ranks prompts too', async () => {
+    expect(await names({ q: 'review' }, 'prompts')).toEqual(['c__review', 'c__explain']);
+  });
+
+  it('returns ranked results in pages', async () => {
+    const found: string[] = [];
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = await lists.page('tools', { q: 'screenshot', limit: 1, ...(cursor && { cursor }) });
+      found.push(...page.items.map(({ name }) => name));
+      cursor = page.nextCursor;
+    }
+    expect(found).toEqual(await names({ q: 'screenshot' }));
+    expect(found).toHaveLength(3);
+  });
+});
+
 describe('CatalogLists', () => {
+  it('lists the tools of a session with meta tools first, in pages that only it can read', async () => {
+    const first = await lists.toolsOfSession('s1', EVERYTHING, { limit: 1 });
+    expect(first.items).toMatchObject([{ name: 'search_tools', server: 'gatehouse' }]);
+    const rest = await lists.toolsOfSession('s1', EVERYTHING, { cursor: first.nextCursor! });
+    expect(rest.items.map(({ name }) => name)).toEqual(['a__read', 'x', 'y', 'z']);
+    await expect(lists.toolsOfSession('s2', EVERYTHING, { cursor: first.nextCursor! })).rejects.toMatchObject(
+      {
+        kind: 'invalid-input',
+      },
+    );
+  });
+
   it('lists tools and prompts of servers as clients see them, without meta tools', async () => {
     expect(await names({})).toEqual(['a__read', 'x', 'y', 'z']);
     expect(await names({}, 'prompts')).toEqual(['a__greet']);

@@ -1,15 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
+import { GATEWAY_NAME, META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
+import { listKeyOf, type NameView } from '../core/naming/name-view.js';
+import type { Scope } from '../core/scope.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
+import { PromptSearch, ToolSearch } from '../meta-tools/name-search.js';
 import { Registry } from '../registry/registry.service.js';
 import type { CatalogItemDto } from './dto/catalog.dto.js';
-import type { ListQuery } from './dto/list-query.dto.js';
-import { ListRequests } from './list-requests.js';
+import type { ListQuery, SessionCatalogQuery } from './dto/list-query.dto.js';
+import { ListRequests, type ListRequest } from './list-requests.js';
+import { rankIn, rankKey } from './rank-position.js';
+
+type Kind = 'tools' | 'prompts';
 
 interface CatalogItemsPage {
   readonly items: CatalogItemDto[];
   readonly nextCursor?: string;
+}
+
+/** Entries of a page, plus one if there is a next page. */
+interface FoundEntries {
+  readonly entries: readonly ListedEntry[];
+  /** The key of the cursor after the entry at this index. */
+  readonly keyAt: (index: number) => string;
 }
 
 /** Number of entries after which a search may yield to the event loop. */
@@ -24,24 +37,71 @@ export class CatalogLists {
   constructor(
     private readonly registry: Registry,
     private readonly requests: ListRequests,
+    private readonly toolSearch: ToolSearch,
+    private readonly promptSearch: PromptSearch,
   ) {}
 
-  async page(kind: 'tools' | 'prompts', query: ListQuery): Promise<CatalogItemsPage> {
-    const { scope, server, matches, q, after, limit, cursorAfter } = this.requests.parse(kind, query);
-    const found: ListedEntry[] = [];
-    const view = this.registry.catalog[kind].view(scope);
+  async page(kind: Kind, query: ListQuery): Promise<CatalogItemsPage> {
+    return this.pageOf(kind, this.requests.parse(kind, query), ({ server }) => server !== META_TOOL_SERVER);
+  }
+
+  /** The tools that a session lists, meta tools included. `scope` is that of its requests. */
+  async toolsOfSession(session: string, scope: Scope, query: SessionCatalogQuery): Promise<CatalogItemsPage> {
+    const request = this.requests.parse(JSON.stringify(['tools', session]), query);
+    return this.pageOf('tools', { ...request, scope }, () => true);
+  }
+
+  private async pageOf(
+    kind: Kind,
+    request: ListRequest,
+    isIncluded: (entry: ListedEntry) => boolean,
+  ): Promise<CatalogItemsPage> {
+    const { scope, q, limit, cursorAfter } = request;
+    const view = this.registry.catalogOf(scope)[kind].view(scope);
     await view.prepare(() => sliceScheduler.start());
+    const { entries, keyAt } =
+      q === ''
+        ? await this.list(view, request, isIncluded)
+        : await this.search(kind, view, request, isIncluded);
+    const more = entries.length > limit ? { nextCursor: cursorAfter(keyAt(limit - 1)) } : {};
+    return { items: entries.slice(0, limit).map(itemOf), ...more };
+  }
+
+  private async list(
+    view: NameView,
+    { after, server, limit }: ListRequest,
+    isIncluded: (entry: ListedEntry) => boolean,
+  ): Promise<FoundEntries> {
+    const entries: ListedEntry[] = [];
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
     for (const entry of view.after(after, server)) {
       if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
-      if (entry.server === META_TOOL_SERVER) continue;
-      if (q !== '' && !matches(this.searchTextOf(entry))) continue;
-      if (found.push(entry) > limit) break;
+      if (isIncluded(entry) && entries.push(entry) > limit) break;
     }
-    const items = found.slice(0, limit);
-    const more = found.length > limit ? { nextCursor: cursorAfter(items.at(-1)!.publicName) } : {};
-    return { items: items.map(itemOf), ...more };
+    return { entries, keyAt: (index) => listKeyOf(entries[index]!) };
+  }
+
+  /** Best match first. Entries that contain a word only as a part of another one are not ranked and come last. */
+  private async search(
+    kind: Kind,
+    view: NameView,
+    { scope, server, q, matches, after, limit }: ListRequest,
+    isIncluded: (entry: ListedEntry) => boolean,
+  ): Promise<FoundEntries> {
+    const index = kind === 'tools' ? this.toolSearch : this.promptSearch;
+    const { ranks, complete } = await index.ranking(q, scope);
+    const found: ListedEntry[] = [];
+    const yieldIfDue = sliceScheduler.start();
+    let visited = 0;
+    for (const entry of view.after('', server)) {
+      if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
+      if (isIncluded(entry) && (complete.has(entry) || matches(this.searchTextOf(entry)))) found.push(entry);
+    }
+    const rankOf = (entry: ListedEntry): number => ranks.get(entry) ?? ranks.size;
+    found.sort((a, b) => rankOf(a) - rankOf(b));
+    const from = rankIn(after) ?? 0;
+    return { entries: found.slice(from, from + limit + 1), keyAt: (at) => rankKey(from + at + 1) };
   }
 
   private searchTextOf(entry: ListedEntry): string {
@@ -58,7 +118,7 @@ export class CatalogLists {
 
 const itemOf = ({ publicName, server, ownName, text }: ListedEntry): CatalogItemDto => ({
   name: publicName,
-  server,
+  server: server === META_TOOL_SERVER ? GATEWAY_NAME : server,
   ownName,
   own: ownName,
   definition: JSON.parse(text) as JsonObject,

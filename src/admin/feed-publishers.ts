@@ -7,15 +7,12 @@ import { DecisionStore } from '../state/decision-store.js';
 import { ConfigReloader } from '../config/config-reloader.js';
 import { DecisionReview } from '../decisions/decision-review.js';
 import { LIST_KINDS } from '../core/catalog/catalog.js';
-import { publicSessionId, type Session } from '../edge/session.js';
-import { Sessions } from '../edge/sessions.service.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { ChangeFeed } from './change-feed.js';
 import { configDto } from './config.controller.js';
 import { ProjectAdmin } from './project-admin.js';
-import { sessionDto } from './session-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 
@@ -81,13 +78,12 @@ const isSameLoad = (load: Load, before: Load | undefined): boolean =>
   load.waiting === before.waiting &&
   load.stderr === before.stderr;
 
-/** Publishes changes of decisions, projects, sessions and the configuration. */
+/** Publishes changes of decisions, projects and the configuration. */
 @Injectable()
 export class GatewayFeed implements OnModuleInit {
   constructor(
     private readonly decisions: DecisionStore,
     private readonly projects: Projects,
-    private readonly sessions: Sessions,
     private readonly reloader: ConfigReloader,
     private readonly review: DecisionReview,
     private readonly projectAdmin: ProjectAdmin,
@@ -99,7 +95,6 @@ export class GatewayFeed implements OnModuleInit {
     this.reloader.onOutcome((outcome) => {
       this.feed.publish('config', configDto(outcome, this.review.overruling()));
     });
-    this.sessions.onOpen((session) => this.publishSession(session));
     let before = this.currentProjects();
     this.projects.onChange(() => {
       const now = this.currentProjects();
@@ -108,12 +103,6 @@ export class GatewayFeed implements OnModuleInit {
           this.feed.publish('project', now.get(id) ?? { id, removed: true });
       before = now;
     });
-  }
-
-  private publishSession(session: Session): void {
-    this.feed.publish('session', sessionDto(session));
-    const id = publicSessionId(session);
-    session.onClose(() => this.feed.publish('session', { id, closed: true }));
   }
 
   private currentProjects() {

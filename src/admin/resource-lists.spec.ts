@@ -135,7 +135,7 @@ describe('ResourceLists.resources', () => {
     [{ server: 'b' }, ['resource://b/x:1']],
     [{ project: 'p' }, ['resource://b/x:1']],
     [{ project: 'p', server: 'a' }, []],
-    [{ q: 'log' }, ['resource://a/x:1', 'resource://a/x:2', 'resource://b/x:1']],
+    [{ q: 'log' }, ['resource://a/x:1', 'resource://b/x:1', 'resource://a/x:2']],
     [{ q: 'log mon' }, ['resource://a/x:1']],
     [{ q: 'log', server: 'a' }, ['resource://a/x:1', 'resource://a/x:2']],
     [{ q: 'log', project: 'p' }, ['resource://b/x:1']],
@@ -161,6 +161,27 @@ describe('ResourceLists.resources', () => {
       expect(paged).toEqual(whole.items);
     },
   );
+
+  it('returns the best thousand results of a search first, and the others by URI', async () => {
+    const { lists, put } = createLists();
+    const others = Array.from({ length: 1500 }, (_, at) => ({
+      uri: `x:${String(at).padStart(4, '0')}`,
+      name: 'file',
+      description: 'Has nothing to do with it. Rotated with the log.',
+    }));
+    await put('a', [...others, { uri: 'y:last', name: 'log' }]);
+    const found: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await lists.resources({ q: 'log', limit: 400, ...(cursor !== undefined && { cursor }) });
+      expect(page.total).toBe(1501);
+      found.push(...page.items.map(({ uri }) => uri));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(found[0]).toBe('resource://a/y:last');
+    expect(new Set(found).size).toBe(1501);
+    expect(found.slice(1000)).toEqual(found.slice(1000).toSorted());
+  });
 
   it('returns resources of the current catalog after it changed during the search', async () => {
     const { lists, put, registry, search } = await listsOfTwoServers();

@@ -6,6 +6,7 @@ import {
   type PublicResource,
   type PublicTemplate,
 } from '../core/resources/public-resource.js';
+import type { Scope } from '../core/scope.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
 import { ResourceSearch } from '../meta-tools/resource-search.js';
 import { searchFieldsOf } from '../meta-tools/search-fields.js';
@@ -14,10 +15,19 @@ import { Subscribers } from '../subscriptions/subscribers.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { pageOf, type CountedPage, type Matches } from './counted-page.js';
 import type { ResourceDto, ResourceTemplateDto } from './dto/catalog.dto.js';
-import type { ListQuery } from './dto/list-query.dto.js';
+import type { ListQuery, SessionCatalogQuery } from './dto/list-query.dto.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
+import { rankIn, rankKey } from './rank-position.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import { upperBound } from '../lib/sorted/binary-search.js';
+
+/** Results of a search that are ordered by relevance. The others follow in the order of their URIs. */
+const MAX_RANKED = 1000;
+
+interface FoundResources extends Matches<PublicResource> {
+  /** The key of the cursor after an entry; its URI if not given. */
+  readonly keyOf?: (entry: PublicResource) => string;
+}
 
 /** Lists and searches resources and templates of the catalog. Sends no request to a server. */
 @Injectable()
@@ -30,14 +40,17 @@ export class ResourceLists {
   ) {}
 
   async resources(query: ListQuery): Promise<CountedPage<ResourceDto>> {
-    const request = this.requests.parse('resources', query);
-    const found = request.q === '' ? await this.listAll(request) : await this.searchPage(request);
-    return pageOf(
-      found,
-      request,
-      ({ uri }) => uri,
-      (entry) => this.resourceItem(entry),
-    );
+    return this.resourcesOf(this.requests.parse('resources', query));
+  }
+
+  /** The resources that a session lists. `scope` is that of its requests. */
+  async resourcesOfSession(
+    session: string,
+    scope: Scope,
+    query: SessionCatalogQuery,
+  ): Promise<CountedPage<ResourceDto>> {
+    const request = this.requests.parse(JSON.stringify(['resources', session]), query);
+    return this.resourcesOf({ ...request, scope });
   }
 
   async templates(query: ListQuery): Promise<CountedPage<ResourceTemplateDto>> {
@@ -50,6 +63,12 @@ export class ResourceLists {
     const from = upperBound(matching, request.after, templateKey);
     const found = { entries: matching.slice(from, from + request.limit + 1), total: matching.length };
     return pageOf(found, request, templateKey, templateItem);
+  }
+
+  private async resourcesOf(request: ListRequest): Promise<CountedPage<ResourceDto>> {
+    const { keyOf = ({ uri }: PublicResource): string => uri, ...found } =
+      request.q === '' ? await this.listAll(request) : await this.searchPage(request);
+    return pageOf(found, request, keyOf, (entry) => this.resourceItem(entry));
   }
 
   private resourceItem(entry: PublicResource): ResourceDto {
@@ -66,7 +85,7 @@ export class ResourceLists {
   }
 
   private view({ scope }: ListRequest): ResourceView {
-    return this.registry.catalog.resources.view(scope);
+    return this.registry.catalogOf(scope).resources.view(scope);
   }
 
   private async preparedView(request: ListRequest): Promise<ResourceView> {
@@ -75,30 +94,41 @@ export class ResourceLists {
     return view;
   }
 
-  private async listAll(request: ListRequest): Promise<Matches<PublicResource>> {
+  private async listAll(request: ListRequest): Promise<FoundResources> {
     const { after, limit, server } = request;
     const view = await this.preparedView(request);
     return { entries: [...view.after(after, limit + 1, server)], total: view.count(server) };
   }
 
-  /** Keeps only one page in memory: a word may match a million resources. */
-  private async searchPage(request: ListRequest): Promise<Matches<PublicResource>> {
+  /** Keeps one page and the best results in memory: a word may match a million resources. */
+  private async searchPage(request: ListRequest): Promise<FoundResources> {
     const { q, scope, server, after, limit } = request;
-    const matching = await this.search.matching(q, scope);
+    const best = await this.search.search(q, { scope, server, limit: MAX_RANKED });
+    const ranks = new Map(best.map((resource, rank) => [resource, rank]));
+    const matching = await this.search.matching(q, scope, server);
     const view = this.view(request);
     const yieldIfDue = sliceScheduler.start();
-    const found = new BoundedSortedList<PublicResource>(limit + 1, ({ uri }) => uri);
+    const shown = rankIn(after);
+    const ranked: (PublicResource | undefined)[] = best.map(() => undefined);
+    const others = new BoundedSortedList<PublicResource>(limit + 1, ({ uri }) => uri);
     let total = 0;
     let visited = 0;
     for (const resource of matching) {
       if ((visited++ & 255) === 0) await yieldIfDue();
-      if (server !== undefined && resource.server !== server) continue;
       const entry = view.toPublic(resource);
       if (!entry) continue;
       total++;
-      if (entry.uri > after) found.add(entry);
+      const rank = ranks.get(resource);
+      if (rank !== undefined) ranked[rank] = entry;
+      else if (shown !== undefined || entry.uri > after) others.add(entry);
     }
-    return { entries: found.items, total };
+    const complete = ranked.filter((entry) => entry !== undefined);
+    const positions = new Map(complete.map((entry, index) => [entry, index + 1]));
+    return {
+      entries: [...complete.slice(shown ?? complete.length), ...others.items].slice(0, limit + 1),
+      total,
+      keyOf: (entry) => (positions.has(entry) ? rankKey(positions.get(entry)!) : entry.uri),
+    };
   }
 }
 

@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Subscribers } from '../subscriptions/subscribers.js';
+import type { CatalogLists } from './catalog-lists.js';
+import type { ResourceLists } from './resource-lists.js';
+import { SessionViews } from './session-views.js';
+import type { SessionListings } from '../backends/session-listings.js';
 import { Registry } from 'prom-client';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -34,21 +38,29 @@ describe('SessionAdmin', () => {
   beforeEach(() => {
     recordLog();
     harness = new AdminHarness({
-      mcpServers: { db: { command: 'node' } },
-      projects: { one: { servers: ['db'] } },
+      mcpServers: { db: { command: 'node' }, off: { command: 'node', enabled: false } },
+      projects: { one: { servers: ['db', 'off'] } },
     });
     metrics = new Metrics(new Registry());
     sessions = new Sessions(new Limits(), metrics);
     const projects = new Projects(harness.live, harness.state);
     const requests = new ListRequests(projects, harness.views, new RandomCursorKey());
-    admin = new SessionAdmin(sessions, requests, harness.adminActions, harness.desired, {
-      table: { countOfSubscriber: () => 3 },
-    } as unknown as Subscribers);
+    const subscribers = { table: { countOfSubscriber: () => 3 } } as unknown as Subscribers;
+    const views = new SessionViews(harness.desired, projects, subscribers);
+    admin = new SessionAdmin(
+      sessions,
+      requests,
+      harness.adminActions,
+      views,
+      {} as SessionListings,
+      {} as CatalogLists,
+      {} as ResourceLists,
+    );
   });
 
   function open(name: string, openedAt: number, principal = 'anonymous'): Session {
     const previous = { id: `${name}-`.padEnd(64, '0'), openedAt, seenAt: Date.now() };
-    const session = sessions.restore({ id: principal } as Session['principal'], previous)!;
+    const session = sessions.restore({ id: principal, grants: '*' }, previous)!;
     session.profile.set({ capabilities: {}, clientInfo: { name, version: '1' } });
     sessions.add(session);
     return session;
@@ -62,6 +74,37 @@ describe('SessionAdmin', () => {
     const id = session.id.slice(0, 16);
     expect(admin.show(id)).toMatchObject({ id, servers: [], subscriptions: 3, lastSeen: expect.any(String) });
     expect(() => admin.show('nothing')).toThrow('there is no session `nothing`');
+  });
+
+  it.each<[string, Session['principal']['grants'], string | undefined, object[]]>([
+    ['all servers', '*', undefined, [{ servers: ['db'] }]],
+    ['one project', '*', 'one', [{ project: 'one', servers: ['db'] }]],
+    [
+      'the projects of its principal',
+      new Set(['one', 'gone']),
+      undefined,
+      [
+        { project: 'gone', servers: [] },
+        { project: 'one', servers: ['db'] },
+      ],
+    ],
+  ])('shows the scope of a session with %s, without disabled servers', (_what, grants, project, scope) => {
+    const session = open('a', START);
+    session.principal = { id: 'ci', grants };
+    session.bindProject(project, EVERYTHING);
+    expect(admin.show(publicSessionId(session))).toMatchObject({ scope, servers: ['db'] });
+  });
+
+  it('counts the calls of a session, and shows its era and when it was last seen', async () => {
+    const session = open('a', START);
+    for (const requestId of [1, 2]) {
+      const request = { requestId } as Parameters<Session['beginRequest']>[0];
+      session.beginRequest(request);
+      session.finishRequest(request);
+    }
+    const [shown] = (await admin.page({})).items;
+    expect(shown).toMatchObject({ calls: 2, era: '2025', subscriptions: 3 });
+    expect(Date.now() - Date.parse(shown!.lastSeen)).toBeLessThan(60_000);
   });
 
   it('lists sessions by age, the oldest first, however they were added', async () => {

@@ -1,27 +1,33 @@
 import { Injectable } from '@nestjs/common';
-import { DesiredServers } from '../backends/desired-servers.js';
-import { Subscribers } from '../subscriptions/subscribers.js';
+import { SessionListings } from '../backends/session-listings.js';
+import type { Scope } from '../core/scope.js';
 import { publicSessionId, type Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import { notFound } from './admin-problem.js';
-import type { SessionQuery } from './dto/list-query.dto.js';
+import { CatalogLists } from './catalog-lists.js';
+import type { ResourceDto } from './dto/catalog.dto.js';
+import type { SessionCatalogQuery, SessionQuery } from './dto/list-query.dto.js';
 import type { SessionDetailDto, SessionDto } from './dto/session.dto.js';
 import type { AdminCaller } from './admin-caller.js';
 import { AdminActions } from './admin-actions.js';
 import { ListRequests } from './list-requests.js';
+import { ResourceLists } from './resource-lists.js';
+import { SessionViews } from './session-views.js';
 import { pageOf, type CountedPage } from './counted-page.js';
 
-/** Lists and closes sessions for administrators. */
+/** Lists and closes sessions for administrators, and shows what their clients see. */
 @Injectable()
 export class SessionAdmin {
   constructor(
     private readonly sessions: Sessions,
     private readonly requests: ListRequests,
     private readonly actions: AdminActions,
-    private readonly desired: DesiredServers,
-    private readonly subscribers: Subscribers,
+    private readonly views: SessionViews,
+    private readonly listings: SessionListings,
+    private readonly catalogLists: CatalogLists,
+    private readonly resourceLists: ResourceLists,
   ) {}
 
   /** Sorted by age, the oldest first. Collected in slices: there may be thousands of sessions. */
@@ -39,16 +45,25 @@ export class SessionAdmin {
       total++;
       if (sortKey(session) > after) found.add(session);
     }
-    return pageOf({ entries: found.items, total }, request, sortKey, sessionDto);
+    return pageOf({ entries: found.items, total }, request, sortKey, (session) =>
+      this.views.summary(session),
+    );
   }
 
   show(publicId: string): SessionDetailDto {
+    return this.views.detail(this.get(publicId));
+  }
+
+  /** The tools that the client sees, with its `tools/list`. */
+  async tools(publicId: string, query: SessionCatalogQuery): ReturnType<CatalogLists['toolsOfSession']> {
     const session = this.get(publicId);
-    return Object.assign(sessionDto(session), {
-      servers: [...this.desired.current.keys()].filter((id) => session.scope.allows(id)),
-      lastSeen: new Date(Date.now() - session.idleMs).toISOString(),
-      subscriptions: this.subscribers.table.countOfSubscriber(session.id),
-    });
+    return this.catalogLists.toolsOfSession(publicId, await this.requestScopeOf(session), query);
+  }
+
+  /** The resources that the client sees, with its `resources/list`. */
+  async resources(publicId: string, query: SessionCatalogQuery): Promise<CountedPage<ResourceDto>> {
+    const session = this.get(publicId);
+    return this.resourceLists.resourcesOfSession(publicId, await this.requestScopeOf(session), query);
   }
 
   async close(caller: AdminCaller, publicId: string): Promise<void> {
@@ -63,27 +78,20 @@ export class SessionAdmin {
     });
   }
 
+  /**
+   * The scope of a list request of the client. Like such a request, it waits a few seconds until servers with
+   * `isolation: session` have listed for the session.
+   */
+  private async requestScopeOf(session: Session): Promise<Scope> {
+    await this.listings.whenMayBeListed({ session, scope: session.scope }, []);
+    return this.listings.scopeOf(session.scope, session);
+  }
+
   /** Throws a problem when there is no such session. */
   private get(publicId: string): Session {
     for (const session of this.sessions.all()) if (publicSessionId(session) === publicId) return session;
     throw notFound('session', publicId);
   }
-}
-
-export function sessionDto(session: Session): SessionDto {
-  const { clientInfo, project, principal, revision, openedAt, inFlight, streams, unfinishedLists } = session;
-  return {
-    id: publicSessionId(session),
-    ...(clientInfo && { client: { name: clientInfo.name, version: clientInfo.version } }),
-    principal: principal.id,
-    ...(project === undefined ? {} : { project }),
-    protocolVersion: revision.version,
-    opened: new Date(openedAt).toISOString(),
-    inFlight,
-    streams: streams.connectedCount,
-    hasStream: session.hasStream,
-    unfinishedLists: [...unfinishedLists],
-  };
 }
 
 /** The text that a search matches. */

@@ -56,15 +56,18 @@ export class SubscriptionAdmin {
 
   dtoOf(row: Subscription): SubscriptionDto {
     const { id, server, uri, since } = row;
+    const subscriber = this.subscribers.subscriberOf(row);
+    const name = subscriber?.clientInfo?.name;
     return {
       id,
       client: clientOf(row),
+      ...(name !== undefined && { clientName: name }),
       server,
       uri: this.addresses.publicUri(row),
       ownUri: uri,
       original: uri,
       since: new Date(since).toISOString(),
-      hasStream: this.subscribers.subscriberOf(row)?.hasStream ?? false,
+      hasStream: subscriber?.hasStream ?? false,
     };
   }
 

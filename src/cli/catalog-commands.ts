@@ -1,6 +1,13 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { ListOptions } from './catalog-reports.js';
-import { withExamples, withAdminOptions, withMcpOptions, type GatewayOptions } from './command-options.js';
+import {
+  positiveInteger,
+  withAdminOptions,
+  withExamples,
+  withLimit,
+  withMcpOptions,
+  type GatewayOptions,
+} from './command-options.js';
 import type { McpOptions } from './mcp-actions.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
@@ -97,7 +104,7 @@ function addResources(resources: Command): void {
   );
   withExamples(
     withTemplates(withFilters(withAdminOptions(resources.command('search <words...>'))))
-      .description('list resources that contain all words')
+      .description('list resources that contain all words, best match first')
       .action((words: string[], options: TemplateOptions) => listResources(options, words.join(' '))),
     [
       ['resources search error log', ''],
@@ -120,13 +127,14 @@ const withTemplates = (command: Command): Command =>
   command.option('-t, --templates', 'resource templates instead of resources');
 
 const withQuery = (command: Command): Command =>
-  command.option('-q, --query <words>', 'only entries that contain all words');
+  command.option('-q, --query <words>', 'only entries that contain all words, best match first');
 
 const withFilters = (command: Command): Command =>
-  command
-    .option('-s, --server <server>', 'only entries of this server')
-    .option('-p, --project <project>', 'only entries that this project offers')
-    .option('-n, --limit <number>', 'maximum number of entries', positiveInteger);
+  withLimit(
+    command
+      .option('-s, --server <server>', 'only entries of this server')
+      .option('-p, --project <project>', 'only entries that this project offers'),
+  );
 
 const withTimeout = (command: Command): Command =>
   command.option(
@@ -135,10 +143,3 @@ const withTimeout = (command: Command): Command =>
     positiveInteger,
     DEFAULT_TIMEOUT_SECONDS,
   );
-
-function positiveInteger(text: string): number {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number) || number < 1)
-    throw new InvalidArgumentError('It must be a positive integer.');
-  return number;
-}

@@ -1,4 +1,5 @@
 import type { ListName, AdminLists, PageQuery } from '../client/admin-types.js';
+import { clientNames } from '../client/client-names.js';
 import { firstLine, formatAge, formatBytes, formatDecision, textOrEmpty } from '../client/format.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
@@ -8,6 +9,8 @@ export interface ListOptions extends GatewayOptions {
   readonly server?: string;
   readonly project?: string;
   readonly client?: string;
+  /** Only what the client of this session sees. */
+  readonly session?: string;
   readonly limit?: number;
 }
 
@@ -16,7 +19,7 @@ interface Report<L extends ListName> {
   /** Name of the list in JSON output, as in the admin API. */
   readonly jsonKey: string;
   readonly columns: readonly TableColumn[];
-  readonly row: (item: AdminLists[L]) => TableCell[];
+  readonly rows: (all: readonly AdminLists[L][]) => TableCell[][];
   readonly emptyText: string;
 }
 
@@ -28,11 +31,12 @@ const namedReport = <L extends 'tools' | 'prompts'>(list: L, title: string): Rep
     { title: 'SERVER', truncate: 'end' },
     { title: 'DESCRIPTION', truncate: 'end' },
   ],
-  row: ({ name, server, definition }) => [
-    name,
-    server,
-    firstLine(definition['description']) || textOrEmpty(definition['title']),
-  ],
+  rows: (all) =>
+    all.map(({ name, server, definition }) => [
+      name,
+      server,
+      firstLine(definition['description']) || textOrEmpty(definition['title']),
+    ]),
   emptyText: `no ${list}`,
 });
 
@@ -48,12 +52,13 @@ export const RESOURCES: Report<'resources'> = {
     { title: 'TYPE', truncate: 'end' },
     { title: 'SIZE', align: 'right' },
   ],
-  row: ({ uri, definition }) => [
-    uri,
-    textOrEmpty(definition['title']) || textOrEmpty(definition['name']),
-    textOrEmpty(definition['mimeType']),
-    formatBytes(definition['size']),
-  ],
+  rows: (all) =>
+    all.map(({ uri, definition }) => [
+      uri,
+      textOrEmpty(definition['title']) || textOrEmpty(definition['name']),
+      textOrEmpty(definition['mimeType']),
+      formatBytes(definition['size']),
+    ]),
   emptyText: 'no resources',
 };
 
@@ -65,11 +70,12 @@ export const TEMPLATES: Report<'resource-templates'> = {
     { title: 'NAME', truncate: 'end' },
     { title: 'DESCRIPTION', truncate: 'end' },
   ],
-  row: ({ uriTemplate, definition }) => [
-    uriTemplate,
-    textOrEmpty(definition['title']) || textOrEmpty(definition['name']),
-    firstLine(definition['description']),
-  ],
+  rows: (all) =>
+    all.map(({ uriTemplate, definition }) => [
+      uriTemplate,
+      textOrEmpty(definition['title']) || textOrEmpty(definition['name']),
+      firstLine(definition['description']),
+    ]),
   emptyText: 'no resource templates',
 };
 
@@ -78,20 +84,23 @@ export const SUBSCRIPTIONS: Report<'subscriptions'> = {
   jsonKey: 'subscriptions',
   columns: [
     { title: 'ID' },
-    { title: 'CLIENT' },
+    { title: 'CLIENT', truncate: 'middle' },
     { title: 'SERVER', truncate: 'end' },
     { title: 'URI', truncate: 'middle' },
     { title: 'STREAM' },
     { title: 'AGE', align: 'right' },
   ],
-  row: ({ id, client, server, uri, hasStream, since }) => [
-    id,
-    client,
-    server,
-    uri,
-    hasStream ? 'open' : 'none',
-    formatAge(since, Date.now()),
-  ],
+  rows: (all) => {
+    const nameOf = clientNames(all);
+    return all.map((item) => [
+      item.id,
+      nameOf(item),
+      item.server,
+      item.uri,
+      item.hasStream ? 'open' : 'none',
+      formatAge(item.since, Date.now()),
+    ]);
+  },
   emptyText: 'no subscriptions',
 };
 
@@ -102,11 +111,11 @@ export async function listCatalog<L extends ListName>(
   q?: string,
 ): Promise<void> {
   const { api, out } = await openGateway(options);
-  const { server, project, client, limit } = options;
-  const query: PageQuery = { server, project, client, q };
+  const { server, project, client, session, limit } = options;
+  const query: PageQuery = { session, server, project, client, q };
   const { rows, hasMore } = await api.rows(report.list, query, limit);
   if (out.format === 'json') out.json({ [report.jsonKey]: rows });
-  else out.table(report.columns, rows.map(report.row), report.emptyText);
+  else out.table(report.columns, report.rows(rows), report.emptyText);
   if (hasMore) out.note('more entries exist; raise --limit to see them');
 }
 

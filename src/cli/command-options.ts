@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { TargetOptions } from '../client/gateway-target.js';
 import { DEFAULT_CONFIG_PATH } from '../config/config-path.js';
 import type { OutputFormat } from './output.js';
@@ -46,3 +46,13 @@ export const withKeyAndProject = (command: Command): Command =>
   command
     .option('-k, --key <key>', 'client key, if the gateway requires one (default: $GATEHOUSE_KEY)')
     .option('-p, --project <id>', 'limit to what this project offers');
+
+export const withLimit = (command: Command): Command =>
+  command.option('-n, --limit <number>', 'maximum number of entries', positiveInteger);
+
+export function positiveInteger(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new InvalidArgumentError('It must be a positive integer.');
+  return number;
+}

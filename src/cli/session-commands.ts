@@ -1,6 +1,6 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { ListOptions } from './catalog-reports.js';
-import { withAdminOptions, withExamples, type GatewayOptions } from './command-options.js';
+import { withAdminOptions, withExamples, withLimit, type GatewayOptions } from './command-options.js';
 
 /** Commands about sessions of clients. */
 export function addSessionCommands(program: Command): void {
@@ -21,12 +21,22 @@ export function addSessionCommands(program: Command): void {
     ],
   );
   withExamples(
-    withAdminOptions(sessions.command('show <session>'))
-      .description('show one session: client, principal, servers in its scope, subscriptions')
-      .action(async (id: string, options: GatewayOptions) =>
-        (await import('./session-reports.js')).showSession(id, options),
+    withLimit(withAdminOptions(sessions.command('show <session>')))
+      .description(
+        'show one session: client, principal, scope, calls, subscriptions; or what its client sees',
+      )
+      .addOption(new Option('--tools', 'the tools that the client sees').conflicts('resources'))
+      .option('--resources', 'the resources that the client sees')
+      .option('-q, --query <words>', 'with --tools or --resources: only entries that contain all words')
+      .action(async (id: string, { tools, resources, ...options }: ShowOptions) =>
+        tools || resources
+          ? listForSession(id, resources ? 'resources' : 'tools', options)
+          : (await import('./session-reports.js')).showSession(id, options),
       ),
-    [['sessions show 3f9c2b7a10d4e8c6', 'an id from sessions ls']],
+    [
+      ['sessions show 3f9c2b7a10d4e8c6', 'an id from sessions ls'],
+      ['sessions show 3f9c2b7a10d4e8c6 --tools', 'exactly what its tools/list returns'],
+    ],
   );
   withExamples(
     withAdminOptions(sessions.command('end <session>'))
@@ -36,4 +46,20 @@ export function addSessionCommands(program: Command): void {
       ),
     [['sessions end 3f9c2b7a10d4e8c6', '']],
   );
+}
+
+interface ShowOptions extends ListOptions {
+  readonly tools?: boolean;
+  readonly resources?: boolean;
+  readonly query?: string;
+}
+
+async function listForSession(
+  session: string,
+  list: 'tools' | 'resources',
+  { query, ...options }: ListOptions & { readonly query?: string },
+): Promise<void> {
+  const { listCatalog, RESOURCES, TOOLS } = await import('./catalog-reports.js');
+  if (list === 'tools') await listCatalog(TOOLS, { ...options, session }, query);
+  else await listCatalog(RESOURCES, { ...options, session }, query);
 }

@@ -1,5 +1,5 @@
 import type { SessionItem } from '../client/admin-types.js';
-import { formatAge, formatCount } from '../client/format.js';
+import { formatAge, formatCount, formatLastSeen, formatScope } from '../client/format.js';
 import { printable } from '../client/printable.js';
 import type { ListOptions } from './catalog-reports.js';
 import type { GatewayOptions } from './command-options.js';
@@ -11,10 +11,14 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'CLIENT', truncate: 'end' },
   { title: 'PRINCIPAL', truncate: 'end' },
   { title: 'PROJECT', truncate: 'end' },
-  { title: 'PROTOCOL', isOptional: true },
+  { title: 'SCOPE', truncate: 'end', isOptional: true },
+  { title: 'ERA', isOptional: true },
   { title: 'STREAMS', align: 'right' },
+  { title: 'SUBS', align: 'right', isOptional: true },
+  { title: 'CALLS', align: 'right' },
   { title: 'RUNNING', align: 'right', isOptional: true },
-  { title: 'AGE', align: 'right' },
+  { title: 'AGE', align: 'right', isOptional: true },
+  { title: 'SEEN', align: 'right' },
 ];
 
 export async function listSessions(options: ListOptions, q?: string): Promise<void> {
@@ -30,10 +34,14 @@ const rowOf = (session: SessionItem): string[] => [
   clientOf(session),
   session.principal,
   session.project ?? '-',
-  session.protocolVersion,
+  session.scope.map(formatScope).join('; '),
+  session.era,
   String(session.streams),
+  String(session.subscriptions),
+  formatCount(session.calls),
   String(session.inFlight),
   formatAge(session.opened, Date.now()),
+  formatLastSeen(session, Date.now()),
 ];
 
 const clientOf = ({ client }: SessionItem): string => (client ? `${client.name} ${client.version}` : '-');
@@ -45,16 +53,18 @@ export async function showSession(id: string, options: GatewayOptions): Promise<
     out.json(session);
     return;
   }
-  const { servers } = session;
   const fields: [string, string | undefined][] = [
     ['client', clientOf(session)],
     ['principal', session.principal],
     ['project', session.project],
-    ['servers', servers.length === 0 ? 'none: the client sees nothing' : servers.join(', ')],
-    ['protocol', session.protocolVersion],
+    ...(session.scope.length === 0 ? [{ servers: [] }] : session.scope).map((part): [string, string] => [
+      'scope',
+      formatScope(part),
+    ]),
+    ['protocol', `${session.protocolVersion} (era ${session.era})`],
     ['opened', session.opened],
     ['last seen', session.lastSeen],
-    ['requests', `${session.inFlight} running`],
+    ['calls', `${formatCount(session.calls)} (${session.inFlight} running)`],
     [
       'streams',
       session.streams === 0 ? 'none: the client gets no notifications' : formatCount(session.streams),

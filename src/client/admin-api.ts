@@ -3,10 +3,11 @@ import type {
   DecisionList,
   Health,
   KeyItem,
+  ListName,
   PatchedServer,
   SessionDetail,
   ProjectItem,
-  PagedLists,
+  AdminLists,
   PageQuery,
   RowPage,
   ServerDetail,
@@ -35,7 +36,7 @@ interface RequestOptions {
   readonly accept?: string;
 }
 
-const ROW_MEMBERS: Readonly<Record<keyof PagedLists, string>> = {
+const ROW_MEMBERS: Readonly<Record<ListName, string>> = {
   tools: 'tools',
   prompts: 'prompts',
   resources: 'resources',
@@ -117,8 +118,8 @@ export class AdminApi {
     await this.send(`admin/v1/projects/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
 
-  session(id: string): Promise<SessionDetail> {
-    return this.requestJson(`admin/v1/sessions/${encodeURIComponent(id)}`);
+  session(id: string, signal?: AbortSignal): Promise<SessionDetail> {
+    return this.requestJson(`admin/v1/sessions/${encodeURIComponent(id)}`, { signal });
   }
 
   async endSession(id: string): Promise<void> {
@@ -152,32 +153,34 @@ export class AdminApi {
     await this.send(`admin/v1/subscriptions/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
 
-  async page<L extends keyof PagedLists>(
+  async page<L extends ListName>(
     list: L,
     query: PageQuery,
     signal?: AbortSignal,
-  ): Promise<RowPage<PagedLists[L]>> {
-    const parameters = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  ): Promise<RowPage<AdminLists[L]>> {
+    const { session, ...filters } = query;
+    const parameters = Object.entries(filters).filter(([, value]) => value !== undefined && value !== '');
     const search = parameters
       .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
       .join('&');
-    const path = `admin/v1/${list}${search === '' ? '' : `?${search}`}`;
+    const owner = session === undefined ? '' : `sessions/${encodeURIComponent(session)}/`;
+    const path = `admin/v1/${owner}${list}${search === '' ? '' : `?${search}`}`;
     const { nextCursor, total, ...body } = await this.requestJson<Record<string, unknown>>(path, { signal });
     return {
-      rows: body[ROW_MEMBERS[list]] as readonly PagedLists[L][],
+      rows: body[ROW_MEMBERS[list]] as readonly AdminLists[L][],
       ...(typeof nextCursor === 'string' && { nextCursor }),
       ...(typeof total === 'number' && { total }),
     };
   }
 
   /** Reads all pages, up to `limit` rows. */
-  async rows<L extends keyof PagedLists>(
+  async rows<L extends ListName>(
     list: L,
     query: PageQuery,
     limit = Infinity,
     signal?: AbortSignal,
-  ): Promise<{ rows: PagedLists[L][]; hasMore: boolean }> {
-    const rows: PagedLists[L][] = [];
+  ): Promise<{ rows: AdminLists[L][]; hasMore: boolean }> {
+    const rows: AdminLists[L][] = [];
     let cursor: string | undefined;
     do {
       const pageSize = Math.min(limit - rows.length, MAX_PAGE_SIZE);

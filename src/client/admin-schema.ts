@@ -221,6 +221,8 @@ export interface components {
             readonly id: string;
             /** @description Id of the session, as in the list of sessions. */
             readonly client: string;
+            /** @description Name of the client in its `initialize` request. */
+            readonly clientName?: string;
             readonly server: string;
             /** @description The public URI. */
             readonly uri: string;
@@ -673,6 +675,12 @@ export interface components {
             readonly name: string;
             readonly version: string;
         };
+        readonly SessionScope: {
+            /** @description Absent if the principal may see all servers and the session has no project. */
+            readonly project?: string;
+            /** @description Ids of the enabled servers that the client sees in the project. */
+            readonly servers: readonly string[];
+        };
         readonly UnfinishedList: {
             /** @description The MCP method of the list. */
             readonly method: string;
@@ -686,15 +694,31 @@ export interface components {
             readonly client?: components["schemas"]["SessionClient"];
             readonly principal: string;
             readonly project?: string;
+            /** @description The projects that the client sees, with their servers. */
+            readonly scope: readonly components["schemas"]["SessionScope"][];
             readonly protocolVersion: string;
+            /**
+             * @description The family of the protocol version: `2025` has sessions.
+             * @enum {string}
+             */
+            readonly era: "2025" | "2026";
             /** Format: date-time */
             readonly opened: string;
+            /**
+             * Format: date-time
+             * @description Time of the last request; now, while a request or a stream is open.
+             */
+            readonly lastSeen: string;
+            /** @description Requests of the client since the session was opened, or restored after a restart. */
+            readonly calls: number;
             /** @description Requests that are being answered. */
             readonly inFlight: number;
             /** @description Open event streams to the client. */
             readonly streams: number;
             /** @description Whether the client has its event stream open. Without it, notifications wait in a bounded queue. */
             readonly hasStream: boolean;
+            /** @description Resources and patterns that the client has subscribed to. */
+            readonly subscriptions: number;
             /** @description Lists of which the client stopped requesting pages before the last one. */
             readonly unfinishedLists: readonly components["schemas"]["UnfinishedList"][];
         };
@@ -706,29 +730,39 @@ export interface components {
             readonly total: number;
         };
         readonly SessionDetail: {
-            /** @description Ids of the servers that the client sees. */
+            /** @description Ids of the enabled servers that the client sees. */
             readonly servers: readonly string[];
-            /**
-             * Format: date-time
-             * @description Time of the last request; now, while a request or a stream is open.
-             */
-            readonly lastSeen: string;
-            readonly subscriptions: number;
             /** @description The first 16 digits of the session id's hash. The session id itself is a secret. */
             readonly id: string;
             /** @description `clientInfo` of the initialize request. */
             readonly client?: components["schemas"]["SessionClient"];
             readonly principal: string;
             readonly project?: string;
+            /** @description The projects that the client sees, with their servers. */
+            readonly scope: readonly components["schemas"]["SessionScope"][];
             readonly protocolVersion: string;
+            /**
+             * @description The family of the protocol version: `2025` has sessions.
+             * @enum {string}
+             */
+            readonly era: "2025" | "2026";
             /** Format: date-time */
             readonly opened: string;
+            /**
+             * Format: date-time
+             * @description Time of the last request; now, while a request or a stream is open.
+             */
+            readonly lastSeen: string;
+            /** @description Requests of the client since the session was opened, or restored after a restart. */
+            readonly calls: number;
             /** @description Requests that are being answered. */
             readonly inFlight: number;
             /** @description Open event streams to the client. */
             readonly streams: number;
             /** @description Whether the client has its event stream open. Without it, notifications wait in a bounded queue. */
             readonly hasStream: boolean;
+            /** @description Resources and patterns that the client has subscribed to. */
+            readonly subscriptions: number;
             /** @description Lists of which the client stopped requesting pages before the last one. */
             readonly unfinishedLists: readonly components["schemas"]["UnfinishedList"][];
         };

@@ -20,22 +20,20 @@ export type ResourceItem = Schemas['Resource'];
 export type TemplateItem = Schemas['ResourceTemplate'];
 export type SubscriptionItem = Schemas['Subscription'];
 
-/** The lists of what servers offer and clients subscribe to, by their path. */
+/** Everything that comes in pages: what servers offer, what clients subscribe to, and sessions. By their path. */
 export interface AdminLists {
   tools: NamedItem;
   prompts: NamedItem;
   resources: ResourceItem;
   'resource-templates': TemplateItem;
   subscriptions: SubscriptionItem;
+  sessions: SessionItem;
 }
 export type ListName = keyof AdminLists;
 
-/** Everything that comes in pages: the lists above, and sessions. */
-export interface PagedLists extends AdminLists {
-  sessions: SessionItem;
-}
-
 export interface PageQuery {
+  /** Only what the client of this session sees; for tools and resources. */
+  readonly session?: string | undefined;
   readonly server?: string | undefined;
   readonly project?: string | undefined;
   readonly client?: string | undefined;

@@ -1,4 +1,4 @@
-import type { AdminDecision, ServerSummary } from './admin-types.js';
+import type { AdminDecision, ServerSummary, SessionItem } from './admin-types.js';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -18,6 +18,13 @@ export function formatAge(since: string, now: number): string {
 function inTwoUnits(ms: number, large: number, largeName: string, small: number, smallName: string): string {
   const rest = Math.floor((ms % large) / small);
   return `${Math.floor(ms / large)}${largeName}${rest === 0 ? '' : `${rest}${smallName}`}`;
+}
+
+/** `999`, `1.2k`, `100k`, `1.5M`: short enough for a tab or a column. */
+export function formatCompact(number: number): string {
+  if (number < 1000) return String(number);
+  const [value, unit] = number < 999_500 ? [number / 1000, 'k'] : [number / 1_000_000, 'M'];
+  return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
 }
 
 /** `1.2 kB`; an empty string if the value is not a size. */
@@ -80,3 +87,13 @@ export function formatDecisionEffect({ effect, overrules, emergency }: AdminDeci
   if (emergency) return 'emergency switch';
   return overrules ? 'overrules the file' : '';
 }
+
+/** `payments → files, github`; without a project, only the servers. */
+export function formatScope({ project, servers }: SessionItem['scope'][number]): string {
+  const names = servers.length === 0 ? 'no servers' : servers.join(', ');
+  return project === undefined ? names : `${project} → ${names}`;
+}
+
+/** `now` while the client has a request or its stream open, else the time since its last request. */
+export const formatLastSeen = ({ lastSeen, hasStream, inFlight }: SessionItem, now: number): string =>
+  hasStream || inFlight > 0 ? 'now' : formatAge(lastSeen, now);

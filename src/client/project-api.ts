@@ -1,5 +1,5 @@
 import { AdminApi } from './admin-api.js';
-import type { PagedLists, PageQuery, RowPage, ServerSummary } from './admin-types.js';
+import type { AdminLists, ListName, PageQuery, RowPage, ServerSummary } from './admin-types.js';
 import { GatewayProblem } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
@@ -20,11 +20,11 @@ export class ProjectApi extends AdminApi {
   }
 
   /** Filters all lists by project except sessions: a session without a project may use the project's servers too. */
-  override page<L extends keyof PagedLists>(
+  override page<L extends ListName>(
     list: L,
     query: PageQuery,
     signal?: AbortSignal,
-  ): Promise<RowPage<PagedLists[L]>> {
+  ): Promise<RowPage<AdminLists[L]>> {
     const project = list === 'sessions' ? undefined : this.project;
     return super.page(list, { ...query, project }, signal);
   }

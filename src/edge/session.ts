@@ -87,6 +87,8 @@ export class Session implements NotificationRecipient, ExchangeSession {
   /** Absent until the client requests a list that has several pages. */
   private listReads: ListReads | undefined;
   private lastActiveAt: number;
+  /** Requests since the session was opened or restored, without `initialize`. */
+  calls = 0;
   isClosed = false;
   /** Whether the client has sent `notifications/initialized`. */
   isReady = false;
@@ -185,6 +187,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
 
   beginRequest(request: RunningRequest): void {
     this.requests.add(request);
+    this.calls++;
   }
 
   finishRequest(request: RunningRequest): void {

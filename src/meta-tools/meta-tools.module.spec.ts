@@ -8,7 +8,7 @@ import { Registry } from '../registry/registry.service.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { MetaToolsModule } from './meta-tools.module.js';
 import { ResourceSearch } from './resource-search.js';
-import { ToolSearch } from './tool-search.js';
+import { ToolSearch } from './name-search.js';
 
 /** Number of listed meta tools. */
 async function toolsWith(config: object): Promise<number> {

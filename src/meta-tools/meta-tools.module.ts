@@ -8,14 +8,14 @@ import { ResourceSearch } from './resource-search.js';
 import { resourceMetaTools } from './resource-meta-tools.js';
 import { SummaryPager } from './summary-pager.js';
 import { DEFAULT_SUMMARIES_PER_PAGE } from './tool-arguments.js';
-import { ToolSearch } from './tool-search.js';
+import { PromptSearch, ToolSearch } from './name-search.js';
 import { toolMetaTools } from './tool-meta-tools.js';
 
 /** Registers the meta tools unless the configuration disables them. */
 @Module({
   imports: [RegistryModule],
-  providers: [ResourceSearch, ToolSearch],
-  exports: [ResourceSearch],
+  providers: [ResourceSearch, ToolSearch, PromptSearch],
+  exports: [ResourceSearch, ToolSearch, PromptSearch],
 })
 export class MetaToolsModule implements OnModuleInit {
   constructor(

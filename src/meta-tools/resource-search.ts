@@ -12,6 +12,8 @@ import { mediaTypeFilter } from './media-types.js';
 
 interface ResourceQuery {
   readonly scope: Scope;
+  /** Only resources of this server. */
+  readonly server?: string | undefined;
   readonly limit: number;
   /** A media type, or a wildcard such as `image/*`. */
   readonly mimeType?: string | undefined;
@@ -32,30 +34,35 @@ export class ResourceSearch implements OnModuleInit {
   }
 
   /** Best match first. Waits until the indexes are up to date. A result may have been removed from the catalog since. */
-  async search(query: string, { scope, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
-    const indexes = await this.updatedIndexes(scope);
+  async search(query: string, { scope, server, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
+    const indexes = await this.updatedIndexes(scope, server);
     const isKind = mimeType === undefined ? undefined : mediaTypeFilter(mimeType);
     const found = await slicedSearch(indexes, query, { limit, isKind }, sliceScheduler.start());
     return found.map(({ resource }) => resource);
   }
 
   /** All resources that contain every word, in no particular order. */
-  async matching(query: string, scope: Scope): Promise<Iterable<Resource>> {
-    return resourcesOf(matching(await this.updatedIndexes(scope), query));
+  async matching(query: string, scope: Scope, server?: string): Promise<Iterable<Resource>> {
+    return resourcesOf(matching(await this.updatedIndexes(scope, server), query));
   }
 
-  private async updatedIndexes(scope: Scope): Promise<SearchIndex<IndexedResource>[]> {
+  /** Those of the servers in the scope, or of one of them. */
+  private async updatedIndexes(scope: Scope, server?: string): Promise<SearchIndex<IndexedResource>[]> {
+    const isIncluded = (id: string): boolean => scope.allows(id) && (server === undefined || id === server);
     const indexes =
       scope instanceof SessionScope
-        ? this.indexesOfSession(scope)
-        : [...this.sharedIndexes].flatMap(([id, index]) => (scope.allows(id) ? [index] : []));
+        ? this.indexesOfSession(scope, isIncluded)
+        : [...this.sharedIndexes].flatMap(([id, index]) => (isIncluded(id) ? [index] : []));
     await Promise.all(indexes.map((index) => index.update()));
     return indexes.map(({ index }) => index);
   }
 
   /** The indexes for a session that has lists of its own in place of those of the shared links. */
-  private indexesOfSession(scope: SessionScope): readonly ServerResourceIndex[] {
-    const visible = scope.catalog.servers.filter(({ id }) => scope.allows(id));
+  private indexesOfSession(
+    { catalog }: SessionScope,
+    isIncluded: (id: string) => boolean,
+  ): readonly ServerResourceIndex[] {
+    const visible = catalog.servers.filter(({ id }) => isIncluded(id));
     return visible.flatMap(({ id, listing: { resources } }) =>
       resources === this.listOf(id) ? (this.sharedIndexes.get(id) ?? []) : this.sessionIndex(resources),
     );

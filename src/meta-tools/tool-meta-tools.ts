@@ -17,7 +17,7 @@ import {
   TOOLS_OUTPUT,
 } from './schemas.js';
 import { ArgumentError, type ToolArguments } from './tool-arguments.js';
-import type { ToolSearch } from './tool-search.js';
+import type { ToolSearch } from './name-search.js';
 
 /** Meta tools to find a tool without reading the schemas of all tools. */
 export function toolMetaTools(registry: Registry, search: ToolSearch, pager: SummaryPager): MetaTool[] {

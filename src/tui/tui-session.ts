@@ -12,11 +12,6 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 /** Lists that change within this time are reloaded together: one change of a server can cause many events. */
 const RELOAD_DELAY_MS = 150;
 const TICK_INTERVAL_MS = 1000;
-/**
- * How many sessions are loaded for the names of their clients. A subscription of any other session is shown with the id of
- * the session.
- */
-const MAX_SESSIONS = 10_000;
 
 interface TuiOptions {
   readonly api: AdminApi;
@@ -82,8 +77,8 @@ export class TuiSession {
    */
   private onFeedEvent(kind: string, data: Readonly<Record<string, unknown>>): void {
     if (kind === 'server' && this.isOutsideProject(data['id'])) return;
+    for (const list of listsAffectedBy(kind, data, this.model)) this.changedLists.add(list);
     this.dispatch({ type: 'feed', kind, data });
-    for (const list of listsAffectedBy(kind, data)) this.changedLists.add(list);
     if (this.changedLists.size === 0) return;
     this.reloadTimer ??= setTimeout(() => {
       this.reloadTimer = undefined;
@@ -140,12 +135,8 @@ export class TuiSession {
         };
       case 'server':
         return { type: 'server', detail: await api.server(request.id, signal), version: request.version };
-      case 'sessions':
-        return {
-          type: 'sessions',
-          sessions: (await api.rows('sessions', {}, MAX_SESSIONS, signal)).rows,
-          version: request.version,
-        };
+      case 'session':
+        return { type: 'session', session: await api.session(request.id, signal) };
       case 'total': {
         const { total = UNKNOWN_TOTAL } = await api.page(request.list, { limit: 1 }, signal);
         return { type: 'total', list: request.list, total, version: request.version };
@@ -187,6 +178,10 @@ export class TuiSession {
     if (action.kind === 'end-subscription') {
       await api.endSubscription(action.id);
       return `ended the subscription to ${printable(action.uri)}`;
+    }
+    if (action.kind === 'end-session') {
+      await api.endSession(action.id);
+      return `ended the session of ${printable(action.client)}`;
     }
     if (action.kind === 'tool') {
       await api.switchTool(action.server, action.tool, action.verb);

@@ -284,6 +284,10 @@ describe('the admin API', () => {
       client: { name: 'raw', version: '1' },
       principal: 'anonymous',
       protocolVersion: '2025-11-25',
+      era: '2025',
+      scope: [{ project: 'small', servers: ['two'] }],
+      calls: 0,
+      subscriptions: 0,
       inFlight: 0,
       streams: 1,
     });

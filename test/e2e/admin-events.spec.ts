@@ -53,6 +53,21 @@ describe('the event feed', () => {
   it('publishes sessions', async () => {
     const session = await RawSession.open(gateway.url);
     const { id } = await published('the session', ({ principal }) => principal === 'anonymous');
+    const changed = (what: string, members: Data): Promise<Data> =>
+      published(what, (data) =>
+        Object.entries({ id, ...members }).every(([name, value]) => data[name] === value),
+      );
+    const stream = await session.listen();
+    await changed('its stream', { hasStream: true, streams: 1 });
+    await session.callTool('one__one');
+    await changed('its call', { calls: 1, inFlight: 0 });
+    const from = feed.all.length;
+    stream.disconnect();
+    await published(
+      'the end of its stream',
+      (data) => data['id'] === id && data['hasStream'] === false,
+      from,
+    );
     await session.end();
     await published('its end', (data) => data['id'] === id && data['closed'] === true);
     expect(JSON.stringify(feed.all)).not.toContain(session.id);

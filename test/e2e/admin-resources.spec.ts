@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient, VIEWER_TOKEN } from '../kit/admin-client.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
-import { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until } from '../kit/until.js';
 
 const described = (uri: string, description: string): string =>
@@ -31,6 +32,11 @@ describe('resources in the admin API', () => {
       );
     }
     wiki.resource('wiki://figures', undefined, described('wiki://figures', 'All figures'));
+    for (const [server, name] of [
+      [files, 'open_file'],
+      [wiki, 'open_page'],
+    ] as const)
+      server.tool(name, () => text('done'));
     files.template('file:///srv/{name}').template('file:///tmp/{name}');
     wiki.template(
       'wiki://{page}',
@@ -42,7 +48,7 @@ describe('resources in the admin API', () => {
       admin: { token: ADMIN_TOKEN, viewerToken: VIEWER_TOKEN },
     });
     const both = ['files', 'wiki'];
-    await gateway.listed({ resources: both, resourceTemplates: both });
+    await gateway.listed({ tools: both, resources: both, resourceTemplates: both });
     client = new AdminClient(gateway);
   });
 
@@ -89,6 +95,27 @@ describe('resources in the admin API', () => {
     });
   });
 
+  it.each(['tools', 'resources'] as const)(
+    'and tools are shown as each of two clients with different scopes lists them: %s',
+    async (list) => {
+      const paths = ['/mcp', '/projects/reading/mcp'];
+      const clients = await Promise.all(paths.map((path) => RawSession.open(gateway.urlOf(path))));
+      const ids = clients.map(({ id }) => createHash('sha256').update(id).digest('hex').slice(0, 16));
+      const answers = await Promise.all(ids.map((id) => client.get(`sessions/${id}/${list}`)));
+      const shown = answers.map(({ json }) => (json[list] as Item[]).map(({ definition }) => definition));
+      expect(shown).toEqual(await Promise.all(clients.map((each) => each.list(list))));
+      expect(shown[1]!.length).toBeLessThan(shown[0]!.length);
+      expect(JSON.stringify(shown[1])).not.toContain('files');
+      const { nextCursor } = (await client.get(`sessions/${ids[0]}/${list}?limit=1`)).json;
+      expect((await client.get(`sessions/${ids[1]}/${list}?cursor=${String(nextCursor)}`)).status).toBe(422);
+      expect(await client.get(`sessions/0000000000000000/${list}`)).toMatchObject({
+        status: 404,
+        json: { type: 'urn:gatehouse:problem:not-found' },
+      });
+      await Promise.all(clients.map((each) => each.end()));
+    },
+  );
+
   it.each<[string, number]>([
     ['', 6],
     ['server=files', 5],
@@ -104,7 +131,13 @@ describe('resources in the admin API', () => {
   ])('are filtered by ?%s', async (query, total) => {
     const [found, counted] = await uris(`resources?${query}`);
     expect([found.length, counted]).toEqual([total, total]);
-    expect(found).toEqual(found.toSorted());
+    const ordered = query.includes('q=') ? found : found.toSorted();
+    expect(found).toEqual(ordered);
+  });
+
+  it('are searched by relevance, best match first', async () => {
+    const [found] = await uris('resources?q=figures');
+    expect(found[0]).toBe('resource://wiki/wiki://figures');
   });
 
   it.each<[string, string[]]>([

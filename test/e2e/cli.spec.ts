@@ -94,7 +94,9 @@ describe('command line, showing a gateway', () => {
     ]);
     expect(prompts.json['prompts']).toHaveLength(2);
     expect(projects.stdout).toMatch(/logs +files +what was logged/);
-    expect(subs.stdout).toMatch(/files +resource:\/\/files\/file:\/\/\/logs\/app\.log +(open|none) +\d+s/);
+    expect(subs.stdout).toMatch(
+      /raw +files +resource:\/\/files\/file:\/\/\/logs\/app\.log +(open|none) +\d+s/,
+    );
     const [id] = subs.stdout.split('\n')[1]!.split(' ');
     const [found, nothing] = await Promise.all([
       run(['subs', 'ls', '--query', 'raw LOGS', '-o', 'json']),
@@ -263,7 +265,20 @@ describe('command line, defining what the gateway serves', () => {
       new RegExp(`^SESSION +CLIENT +PRINCIPAL +PROJECT [^]*\\n${id} +raw \\S+ +anonymous +logs `),
     );
     const shown = await run(['sessions', 'show', id]);
-    expect(shown.stdout).toMatch(/servers +files\n[^]*last seen +20\S+Z\n[^]*subscriptions +1\n/);
+    expect(shown.stdout).toMatch(
+      /scope +logs → files\n[^]*era 2025\)\n[^]*last seen +20\S+Z\n +calls +1 \(0 running\)\n[^]*subscriptions +1\n/,
+    );
+    const [tools, resources] = await Promise.all([
+      run(['sessions', 'show', id, '--tools', '-o', 'json']),
+      run(['sessions', 'show', id, '--resources', '--query', 'error']),
+    ]);
+    const definitions = (tools.json['tools'] as unknown as { definition: object }[]).map(
+      ({ definition }) => definition,
+    );
+    expect(definitions).toEqual(await session.list('tools'));
+    expect(resources.stdout).toMatch(
+      /^URI [^\n]+\nresource:\/\/files\/file:\/\/\/logs\/error\.log [^\n]+\n$/,
+    );
     expect(await run(['sessions', 'end', id])).toMatchObject({ code: 0, stdout: `session ${id} ended\n` });
     expect(await run(['sessions', 'show', id])).toMatchObject({
       code: 1,
@@ -277,6 +292,7 @@ describe('command line errors', () => {
     [1, ['servers', 'show', 'unknown'], {}, 'there is no server `unknown`'],
     [1, ['resources', 'read', 'resource://files/nothing'], {}, 'RESOURCE_NOT_FOUND'],
     [2, ['statsu'], {}, "unknown command 'statsu', did you mean status?"],
+    [1, ['sessions', 'show', 'unknown', '--tools'], {}, 'there is no session `unknown`'],
     [2, ['servers', 'ls', '-o', 'xml'], {}, 'Allowed choices are table, json'],
     [2, ['tools', 'call', 'x', 'y'], {}, 'invalid argument y'],
     [3, ['status', '--url', 'http://127.0.0.1:9'], {}, 'cannot reach the gateway at http://127.0.0.1:9'],

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
@@ -89,6 +90,22 @@ const metaToolOutcomes = async (client: RawSession): Promise<boolean[]> =>
       .then(({ text: answer }) => answer.includes('resource://own/x:rooted')),
   ]);
 
+/** All pages of what the admin API says that a client sees. */
+async function shownFor(
+  client: RawSession,
+  admin: AdminClient,
+  list: 'tools' | 'resources',
+): Promise<unknown[]> {
+  const session = createHash('sha256').update(client.id).digest('hex').slice(0, 16);
+  const shown: unknown[] = [];
+  for (let cursor = '', more = true; more; more = cursor !== '') {
+    const { json } = await admin.get(`sessions/${session}/${list}?limit=3${cursor && `&cursor=${cursor}`}`);
+    shown.push(...(json[list] as { definition: unknown }[]).map(({ definition }) => definition));
+    cursor = (json['nextCursor'] as string | undefined) ?? '';
+  }
+  return shown;
+}
+
 describe('with isolation: session', () => {
   let server: ServerWithConditions;
   let gateway: Gateway;
@@ -154,6 +171,19 @@ describe('with isolation: session', () => {
     const other = await open(ROOTS);
     expect(textIn(await other.callTool('rooted'))).toContain('rooted');
     expect((await (await open({})).callTool('own__rooted')).error?.code).toBe(-32602);
+  });
+
+  it('the admin API shows exactly what each session lists, also before it has listed', async () => {
+    const admin = new AdminClient(gateway);
+    const [one, other] = await Promise.all([open(ROOTS), open({})]);
+    const includesRooted = async (client: RawSession): Promise<boolean> =>
+      JSON.stringify(await shownFor(client, admin, 'tools')).includes('"own__rooted"');
+    await until('the tool of clients with roots is shown', () => includesRooted(one));
+    expect(await includesRooted(other)).toBe(false);
+    for (const client of [one, other]) {
+      expect(await shownFor(client, admin, 'tools')).toEqual(await client.list('tools'));
+      expect(await shownFor(client, admin, 'resources')).toEqual(await client.list('resources'));
+    }
   });
 
   it('meta tools describe and search what the session lists', async () => {

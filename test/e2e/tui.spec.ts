@@ -26,7 +26,7 @@ describe.each([SMALL, LARGE])('terminal UI at $columns columns and $rows rows', 
   });
 
   it('starts with the servers on the alternate screen', async () => {
-    await terminal.shows('5 Subscriptions 0');
+    await terminal.shows(/5 Sub(script)?s?(ions)? 0 +6 Clients 0/);
     await expectScreen('servers');
     expect(terminal.isAlternate).toBe(true);
   });
@@ -180,6 +180,34 @@ describe.each([SMALL, LARGE])('terminal UI at $columns columns and $rows rows', 
     expect((await tuiGateway.admin.get('subscriptions')).json).toMatchObject({ total: 1 });
     await session.end();
     await terminal.shows('no subscriptions');
+  });
+
+  it('shows clients as they open, use and close streams and sessions, and ends one', async () => {
+    terminal.type('6');
+    await terminal.shows('no clients');
+    const session = await RawSession.open(tuiGateway.gateway.urlOf('/projects/logs/mcp'));
+    await terminal.shows('▶ raw 1');
+    const other = await RawSession.open(tuiGateway.gateway.url);
+    await terminal.shows(/▶ raw 1 +2025 +anonymous +logs .*\n {2}raw 1 +2025 +anonymous +- /);
+    const stream = await session.listen();
+    await terminal.shows(/▶ raw 1 .* 1 +0 +0 +now/);
+    await session.request('resources/subscribe', { uri: 'resource://files/file:///logs/app.log' });
+    await terminal.shows(/▶ raw 1 .* 1 +1 +1 +now/);
+    await expectScreen('clients');
+    terminal.press('enter');
+    await terminal.shows(/scope +logs → files/);
+    await expectScreen('client details');
+    stream.disconnect();
+    await terminal.shows(/streams +0, none for notifications/);
+    terminal.press('enter');
+    await terminal.hides('Details');
+    await other.end();
+    await terminal.shows('1 of 1');
+    terminal.type('x');
+    await terminal.shows('End the session of raw 1?');
+    terminal.type('y');
+    await terminal.shows('no clients');
+    expect((await session.post({ jsonrpc: '2.0', id: 9, method: 'ping' })).status).toBe(404);
   });
 
   it('shows the arguments of a tool', async () => {

@@ -1,6 +1,6 @@
 import type { AdminApi } from '../../src/client/admin-api.js';
 import { GatewayProblem } from '../../src/client/gateway-problem.js';
-import { server, type TuiGatewayContents } from './tui-model.js';
+import { clientSession, server, type TuiGatewayContents } from './tui-model.js';
 
 /** The part of the admin API that the terminal UI uses, with the contents that the test sets. Records all requests. */
 export class FakeAdminApi {
@@ -57,8 +57,12 @@ export class FakeAdminApi {
     return this.answer(`tools of ${id}`, [{ ownName: 'off', enabled: false }]);
   }
 
-  rows(list: string) {
-    return this.answer(list, { rows: [], hasMore: false });
+  session(id: string) {
+    return this.answer(`session ${id}`, clientSession(id));
+  }
+
+  endSession(id: string) {
+    return this.answer(`end session ${id}`, undefined);
   }
 
   controlServer(id: string, action: string) {
@@ -74,8 +78,9 @@ export class FakeAdminApi {
   }
 
   page(list: string, { q = '' }: { q?: string }) {
-    const { resources = [], templates = [], tools = [], prompts = [], subscriptions = [] } = this.gateway;
-    const lists = { resources, 'resource-templates': templates, tools, prompts, subscriptions };
+    const { resources = [], templates = [], tools = [], prompts = [] } = this.gateway;
+    const { subscriptions = [], sessions = [] } = this.gateway;
+    const lists = { resources, 'resource-templates': templates, tools, prompts, subscriptions, sessions };
     const rows = lists[list as keyof typeof lists].filter((row) => JSON.stringify(row).includes(q));
     return this.answer(q === '' ? list : `${list} with ${q}`, { rows, total: rows.length });
   }

@@ -10,7 +10,7 @@ import { ResourceSearch } from '../../src/meta-tools/resource-search.js';
 import { resourceMetaTools } from '../../src/meta-tools/resource-meta-tools.js';
 import { SummaryPager } from '../../src/meta-tools/summary-pager.js';
 import { RandomCursorKey } from '../../src/state/random-cursor-key.js';
-import { ToolSearch } from '../../src/meta-tools/tool-search.js';
+import { ToolSearch } from '../../src/meta-tools/name-search.js';
 import { toolMetaTools } from '../../src/meta-tools/tool-meta-tools.js';
 import type { McpContext } from '../../src/mcp/mcp-context.js';
 import { MetaTools, type MetaTool } from '../../src/registry/meta-tools.js';

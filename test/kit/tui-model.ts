@@ -3,6 +3,7 @@ import type {
   NamedItem,
   ResourceItem,
   ServerSummary,
+  SessionItem,
   SubscriptionItem,
   TemplateItem,
 } from '../../src/client/admin-types.js';
@@ -60,15 +61,35 @@ export const tool = (ownName: string, description = ''): NamedItem => ({
   definition: { name: `files__${ownName}`, description, inputSchema: { type: 'object' } },
 });
 
-export const subscription = (id: string): SubscriptionItem => ({
+export const clientSession = (id: string, more: Partial<SessionItem> = {}): SessionItem => ({
+  id,
+  client: { name: 'cursor', version: '2.1' },
+  principal: 'ci',
+  scope: [{ project: 'logs', servers: ['files', 'other'] }],
+  protocolVersion: '2025-11-25',
+  era: '2025',
+  opened: '2026-03-01T11:00:00Z',
+  lastSeen: '2026-03-01T11:58:00Z',
+  calls: 12,
+  inFlight: 0,
+  streams: 1,
+  hasStream: true,
+  subscriptions: 2,
+  unfinishedLists: [],
+  ...more,
+});
+
+export const subscription = (id: string, more: Partial<SubscriptionItem> = {}): SubscriptionItem => ({
   id,
   client: '0123456789abcdef',
+  clientName: 'cursor',
   server: 'files',
   uri: `resource://files/file:///${id}`,
   ownUri: `file:///${id}`,
   original: `file:///${id}`,
   since: '2026-03-01T11:59:00Z',
   hasStream: true,
+  ...more,
 });
 
 /** The contents of the gateway; lists default to empty. */
@@ -79,6 +100,7 @@ export interface TuiGatewayContents {
   readonly tools?: readonly NamedItem[];
   readonly prompts?: readonly NamedItem[];
   readonly subscriptions?: readonly SubscriptionItem[];
+  readonly sessions?: readonly SessionItem[];
 }
 
 /** The model of a connected terminal UI without terminal and gateway; requests are answered synchronously. */
@@ -140,8 +162,8 @@ export class TuiModelHarness {
           detail: { ...found, definition: { command: 'node' }, stderr: ['a line on stderr'], tools: [] },
         };
       }
-      case 'sessions':
-        return { type: 'sessions', sessions: [], version: request.version };
+      case 'session':
+        return { type: 'session', session: clientSession(request.id) };
       case 'total':
         return {
           type: 'total',
@@ -176,13 +198,15 @@ export class TuiModelHarness {
   private rows(list: ListName): readonly ListRow[] {
     const held = this.sorted.get(this.gateway)?.[list];
     if (held) return held;
-    const { resources = [], templates = [], tools = [], prompts = [], subscriptions = [] } = this.gateway;
+    const { resources = [], templates = [], tools = [], prompts = [] } = this.gateway;
+    const { subscriptions = [], sessions = [] } = this.gateway;
     const entries: Record<ListName, readonly ListRow[]> = {
       resources: resources.map((item) => listRow('resources', item)),
       'resource-templates': templates.map((item) => listRow('resource-templates', item)),
       tools: tools.map((item) => listRow('tools', item)),
       prompts: prompts.map((item) => listRow('prompts', item)),
       subscriptions: subscriptions.map((item) => listRow('subscriptions', item)),
+      sessions: sessions.map((item) => listRow('sessions', item)),
     };
     for (const rows of Object.values(entries)) (rows as ListRow[]).sort((a, b) => (a.key < b.key ? -1 : 1));
     this.sorted.set(this.gateway, entries);

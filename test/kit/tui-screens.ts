@@ -16,7 +16,7 @@ const VARIABLE_TEXTS: readonly (readonly [RegExp, (found: string, label: string)
     (_, label) => `${label} in 1s; data may be out of date: …`,
   ],
   // Results of actions are shown for a while.
-  [/()^ (ended the subscription to|memory is|create_relations is) .*/, () => ''],
+  [/()^ (ended the|memory is|create_relations is) .*/, () => ''],
   [/(uptime +)\d+[sm]/, (_, label) => `${label}3m`],
   [/(process +)\d+/, (_, label) => `${label}4711`],
   [/()\d{4}-\d\d-\d\dT[\d:.]+Z \(\w+ ago\)/, () => '2026-03-01T12:00:00.000Z (3m ago)'],

@@ -8,16 +8,11 @@ const MAX_PAGE_SIZE = 1000;
 export const DEFAULT_PAGE_SIZE = 200;
 
 /** Query parameters of every list that comes in pages. */
-export class PagedQuery {
-  /** Only entries that this project shows; of sessions, those that were opened in it. */
-  @IsOptional()
-  @IsString()
-  @MaxLength(MAX_ID_LENGTH)
-  readonly project?: string;
-
+export class CursorQuery {
   /**
    * Words that must all occur in the entry: in its name, title or description; of a subscription in its URIs, server or
-   * client; of a session in its id, client or principal.
+   * client; of a session in its id, client or principal. Tools, prompts and resources are listed by relevance, best match
+   * first.
    */
   @IsOptional()
   @IsString()
@@ -40,10 +35,27 @@ export class PagedQuery {
   readonly limit?: number;
 }
 
+export class PagedQuery extends CursorQuery {
+  /** Only entries that this project shows; of sessions, those that were opened in it. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_ID_LENGTH)
+  readonly project?: string;
+}
+
 export class SessionQuery extends PagedQuery {}
 
 /** Query parameters of a list of what servers offer. */
 export class ListQuery extends PagedQuery {
+  /** Only entries of this server. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_ID_LENGTH)
+  readonly server?: string;
+}
+
+/** Query parameters of a list of what one session sees. */
+export class SessionCatalogQuery extends CursorQuery {
   /** Only entries of this server. */
   @IsOptional()
   @IsString()

@@ -16,6 +16,14 @@ export class UnfinishedListDto {
   readonly entries: number;
 }
 
+export class SessionScopeDto {
+  /** Absent if the principal may see all servers and the session has no project. */
+  readonly project?: string;
+
+  /** Ids of the enabled servers that the client sees in the project. */
+  readonly servers: string[];
+}
+
 export class SessionDto {
   /** The first 16 digits of the session id's hash. The session id itself is a secret. */
   readonly id: string;
@@ -27,10 +35,25 @@ export class SessionDto {
 
   readonly project?: string;
 
+  /** The projects that the client sees, with their servers. */
+  readonly scope: SessionScopeDto[];
+
   readonly protocolVersion: string;
+
+  /** The family of the protocol version: `2025` has sessions. */
+  readonly era: '2025' | '2026';
 
   @IsISO8601()
   readonly opened: string;
+
+  /** Time of the last request; now, while a request or a stream is open. */
+  @IsISO8601()
+  readonly lastSeen: string;
+
+  /** Requests of the client since the session was opened, or restored after a restart. */
+  @IsInt()
+  @Min(0)
+  readonly calls: number;
 
   /** Requests that are being answered. */
   @IsInt()
@@ -45,21 +68,18 @@ export class SessionDto {
   /** Whether the client has its event stream open. Without it, notifications wait in a bounded queue. */
   readonly hasStream: boolean;
 
+  /** Resources and patterns that the client has subscribed to. */
+  @IsInt()
+  @Min(0)
+  readonly subscriptions: number;
+
   /** Lists of which the client stopped requesting pages before the last one. */
   readonly unfinishedLists: UnfinishedListDto[];
 }
 
 export class SessionDetailDto extends SessionDto {
-  /** Ids of the servers that the client sees. */
+  /** Ids of the enabled servers that the client sees. */
   readonly servers: string[];
-
-  /** Time of the last request; now, while a request or a stream is open. */
-  @IsISO8601()
-  readonly lastSeen: string;
-
-  @IsInt()
-  @Min(0)
-  readonly subscriptions: number;
 }
 
 export class SessionsDto {

@@ -6,6 +6,9 @@ export class SubscriptionDto {
   /** Id of the session, as in the list of sessions. */
   readonly client: string;
 
+  /** Name of the client in its `initialize` request. */
+  readonly clientName?: string;
+
   readonly server: string;
 
   /** The public URI. */

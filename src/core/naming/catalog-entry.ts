@@ -17,7 +17,7 @@ export interface Definition {
 export const META_TOOL_SERVER = '';
 
 /** What meta tools have as `SERVER_MARK`. */
-const GATEWAY_NAME = 'gatehouse';
+export const GATEWAY_NAME = 'gatehouse';
 
 /** A definition under its public name. */
 export class CatalogEntry {

@@ -108,7 +108,7 @@ export class NameView implements Paged {
   }
 
   private *itemsAfter(key: string): Iterable<PageItem> {
-    for (const entry of this.after(key)) yield { key: keyOf(entry), text: entry.text };
+    for (const entry of this.after(key)) yield { key: listKeyOf(entry), text: entry.text };
   }
 
   /** Number of entries that the scope contains but does not list. */
@@ -174,12 +174,13 @@ function* runsOf({ listed }: ServerEntries, renamed: ReadonlyMap<CatalogEntry, C
   return [runOf(kept), runOf(yield* sortSteps(others, compareNames))];
 }
 
-const runOf = (items: readonly ListedEntry[]): SortedRun<ListedEntry> => ({ items, keyOf });
+const runOf = (items: readonly ListedEntry[]): SortedRun<ListedEntry> => ({ items, keyOf: listKeyOf });
 
 /** Prefix of the keys of meta tools. Sorts before all public names, so that the first page has the meta tools. */
 const META_TOOL_KEY = '\0';
 
-const keyOf = ({ server, publicName }: ListedEntry): string =>
+/** The key by which lists of tools and prompts are sorted. */
+export const listKeyOf = ({ server, publicName }: ListedEntry): string =>
   server === META_TOOL_SERVER ? `${META_TOOL_KEY}${publicName}` : publicName;
 
 const compareNames = (a: ListedEntry, b: ListedEntry): number => (a.publicName < b.publicName ? -1 : 1);

@@ -79,8 +79,16 @@ function* searchSteps<Item>(
  * Items that match all terms of the query, the last one as a prefix; all items when the query has no terms. Found
  * lazily, so that the caller can yield to the event loop between items.
  */
-export function* matching<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
-  const query = parseQuery(text);
+export const matching = <Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> =>
+  matchingQuery(indexes, parseQuery(text));
+
+/** Items that match all terms of a ranked search; none when the query has no terms. Found lazily. */
+export function matchingRanked<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
+  const query = parseRankedQuery(text);
+  return query.terms.length === 0 ? [] : matchingQuery(indexes, query);
+}
+
+function* matchingQuery<Item>(indexes: readonly SearchIndex<Item>[], query: Query): Iterable<Item> {
   const run = new QueryRun(indexes, query);
   run.computeWeights('no-fuzzy');
   for (const segments of run.segmentGroups) {

@@ -1,3 +1,4 @@
+import type { Era } from '../../core/errors.js';
 import { primingFrame, type EventFrame } from '../event-frame.js';
 import { JsonRpcError } from '../json-rpc-error.js';
 import { resultHead, resultMessage } from '../json-rpc.js';
@@ -25,13 +26,16 @@ interface RevisionDifferences {
   readonly primesStreams?: boolean;
 }
 
+const ERA: Era = '2025';
+
 const legacyRevision = ({ version, allowsBatches = false, primesStreams = false }: RevisionDifferences) => ({
   version,
+  era: ERA,
   allowsBatches,
   methods: METHODS,
   resultHead,
   resultMessage,
-  errorOf: (exception: unknown): JsonRpcError => JsonRpcError.from(exception, '2025'),
+  errorOf: (exception: unknown): JsonRpcError => JsonRpcError.from(exception, ERA),
   primer: (stream: string, retryMs?: number): EventFrame | undefined =>
     primesStreams ? primingFrame(stream, retryMs) : undefined,
 });

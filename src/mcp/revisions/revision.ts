@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Era } from '../../core/errors.js';
 import type { EventFrame } from '../event-frame.js';
 import type { JsonRpcError } from '../json-rpc-error.js';
 import { LEGACY_REVISIONS } from './legacy.js';
@@ -6,6 +7,8 @@ import { LEGACY_REVISIONS } from './legacy.js';
 /** Everything that differs between protocol revisions. No other code compares version strings. */
 export interface Revision {
   readonly version: string;
+  /** The family of revisions: those of one era have the same methods and errors. */
+  readonly era: Era;
   /** Whether a POST may hold several messages, as an array. */
   readonly allowsBatches: boolean;
   /** A request of any other method is answered with "method not found". */

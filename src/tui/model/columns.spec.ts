@@ -17,6 +17,7 @@ describe('columns of a list', () => {
     'resources',
     'resource-templates',
     'subscriptions',
+    'sessions',
   ] as const)('of %s fill exactly any width', (list) => {
     for (let width = 28; width <= 200; width++)
       expect(textWidth(headerLine(placeColumns(list, width)))).toBe(width);

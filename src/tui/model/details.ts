@@ -9,6 +9,7 @@ import {
   formatUpdates,
   pluralize,
 } from '../../client/format.js';
+import { describeClient, describeSubscription } from './client-details.js';
 import { DetailPage } from './detail-page.js';
 import type { ListRow, DisabledTool } from './list-row.js';
 import { highlighterFor } from './highlight.js';
@@ -62,7 +63,9 @@ function describe(row: ListRow, model: Model, page: DetailPage): void {
     case 'template':
       return describeTemplate(row.item, page);
     case 'subscription':
-      return describeSubscription(row.item, model, page);
+      return describeSubscription(row, model, page);
+    case 'client':
+      return describeClient(row.item, model, page);
   }
 }
 
@@ -101,6 +104,12 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   if (stderr.length > MAX_STDERR_LINES)
     page.text(`… ${pluralize(stderr.length - MAX_STDERR_LINES, 'earlier line')}`, 'dim');
   for (const line of stderr.slice(-MAX_STDERR_LINES)) page.text(line);
+  if (detail.missingCapabilities) {
+    page.heading('Not offered to the server');
+    page.text(
+      `${detail.missingCapabilities.join(', ')}: clients share its link (isolation: session offers them)`,
+    );
+  }
   if (detail.lastFailure && state === 'ready') describeFailure(detail.lastFailure, model, page);
   page.heading('Definition');
   page.json(detail.definition);
@@ -219,27 +228,6 @@ function describeTemplate(
   if (description !== undefined) page.heading('Description');
   page.text(description);
   describeRest(rest, page);
-}
-
-function describeSubscription(item: Item<'subscription'>, model: Model, page: DetailPage): void {
-  const { id, client, server, uri, ownUri, since, hasStream } = item;
-  page.field('URI', uri, 'bold');
-  page.field('own URI', ownUri);
-  page.field('server', server);
-  page.field('since', `${since} (${formatAge(since, model.now)} ago)`);
-  page.field('id', id);
-  page.heading('Client');
-  page.field('session', client);
-  page.field('stream', hasStream ? 'open' : 'none: updates wait until the client opens one');
-  const session = model.sessions.get(client);
-  if (!session) return;
-  if (session.client) page.field('program', `${session.client.name} ${session.client.version}`);
-  page.field('principal', session.principal);
-  page.field('project', session.project);
-  page.field('protocol', session.protocolVersion);
-  page.field('connected', `${formatAge(session.opened, model.now)} ago`);
-  for (const { method, entries } of session.unfinishedLists)
-    page.field('unread pages', `${method}, only ${formatCount(entries)} entries were read`, 'bad');
 }
 
 /** Fields that are shown elsewhere in the pane. Callers need not remove them from `rest`. */

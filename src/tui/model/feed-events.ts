@@ -1,8 +1,8 @@
 import type { ServerSummary, SessionItem } from '../../client/admin-types.js';
-import { withListsStale, withNotice, withServers } from './model-changes.js';
-import type { ListId } from './list-row.js';
+import { withList, withNotice, withServers } from './model-changes.js';
+import { listRow, type ListId, type ListRow } from './list-row.js';
 import type { Model } from './model.js';
-import { isLoaded } from './paged-list.js';
+import { isLoaded, mapRows, rowIndexOf } from './paged-list.js';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -14,12 +14,16 @@ const EVERY_LIST: readonly ListId[] = [
   'resources',
   'resource-templates',
   'subscriptions',
+  'sessions',
 ];
 
 /** Lists that an event of the feed may have changed, to be loaded again. */
-export function listsAffectedBy(kind: string, data: Data): readonly ListId[] {
+export function listsAffectedBy(kind: string, data: Data, model: Model): readonly ListId[] {
   if (kind === 'project') return EVERY_LIST;
   if (kind === 'subscription') return ['subscriptions', 'resources'];
+  if (kind === 'session') return listsWithSession(data, model);
+  // Servers may have been enabled or disabled, which are in the scopes of sessions.
+  if (kind === 'decisions' || kind === 'config') return ['sessions'];
   if (kind !== 'catalog') return [];
   const changedList = data['kind'];
   switch (changedList) {
@@ -30,6 +34,13 @@ export function listsAffectedBy(kind: string, data: Data): readonly ListId[] {
     default:
       return ['resources', 'resource-templates', 'servers'];
   }
+}
+
+/** A row that is held is replaced by `withFeedEvent`. An event without id says that many sessions have changed. */
+function listsWithSession({ id, closed }: Data, { lists }: Model): readonly ListId[] {
+  if (closed === true) return ['sessions', 'subscriptions'];
+  const isHeld = typeof id === 'string' && rowIndexOf(lists.sessions.paged, id) !== undefined;
+  return isHeld ? [] : ['sessions'];
 }
 
 /** Applies events that contain the new state. */
@@ -68,12 +79,24 @@ function withServer(model: Model, data: Data): Model {
   return { ...next, serverDetail: { ...model.serverDetail, version: -1 } };
 }
 
+/** The subscriptions of a closed session end with it; its rows disappear when the lists are loaded again. */
 function withSession(model: Model, data: Data): Model {
-  const sessions = new Map(model.sessions);
-  const id = String(data['id']);
-  if (data['closed'] === true) sessions.delete(id);
-  else sessions.set(id, data as unknown as SessionItem);
-  const next = { ...model, sessions };
-  // The subscriptions of a closed session end with it.
-  return data['closed'] === true ? withListsStale(next, ['subscriptions']) : next;
+  if (data['closed'] === true || data['id'] === undefined) return model;
+  const session = data as unknown as SessionItem;
+  const { id, hasStream } = session;
+  const withClient = replaceRows(model, 'sessions', (row) =>
+    row.key === id ? listRow('sessions', session) : row,
+  );
+  const next = replaceRows(withClient, 'subscriptions', (row) =>
+    row.kind === 'subscription' && row.item.client === id && row.item.hasStream !== hasStream
+      ? listRow('subscriptions', { ...row.item, hasStream })
+      : row,
+  );
+  return next.subscriberSession?.id === id ? { ...next, subscriberSession: { id, item: session } } : next;
 }
+
+const replaceRows = (model: Model, list: ListId, change: (row: ListRow) => ListRow): Model =>
+  withList(model, list, (state) => {
+    const paged = mapRows(state.paged, change);
+    return paged === state.paged ? state : { ...state, paged };
+  });

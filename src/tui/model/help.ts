@@ -5,7 +5,7 @@ const HELP: readonly (readonly [string, readonly (readonly [string, string])[]])
       ['↑ ↓  k j', 'move by one row'],
       ['PgUp PgDn  ^U ^D', 'move by one page, by half a page'],
       ['Home End  g G', 'first row, last row'],
-      ['Tab  Shift-Tab  1-5', 'next panel, previous panel, panel by number'],
+      ['Tab  Shift-Tab  1-6', 'next panel, previous panel, panel by number'],
       ['t', 'switch to the second list (templates, disabled tools)'],
     ],
   ],
@@ -23,7 +23,7 @@ const HELP: readonly (readonly [string, readonly (readonly [string, string])[]])
     'Actions (with confirmation)',
     [
       ['e d r', 'enable, disable, reconnect a server; e d for a tool'],
-      ['x', 'end a subscription'],
+      ['x', 'end a subscription or a session'],
     ],
   ],
   [

@@ -5,6 +5,7 @@ import type {
   ResourceItem,
   ServerSummary,
   ServerTool,
+  SessionItem,
   SubscriptionItem,
   TemplateItem,
 } from '../../client/admin-types.js';
@@ -17,7 +18,8 @@ export type ListRow =
   | { readonly kind: 'prompt'; readonly key: string; readonly item: NamedItem }
   | { readonly kind: 'resource'; readonly key: string; readonly item: ResourceItem }
   | { readonly kind: 'template'; readonly key: string; readonly item: TemplateItem }
-  | { readonly kind: 'subscription'; readonly key: string; readonly item: SubscriptionItem };
+  | { readonly kind: 'subscription'; readonly key: string; readonly item: SubscriptionItem }
+  | { readonly kind: 'client'; readonly key: string; readonly item: SessionItem };
 
 /** A disabled tool, which is in no list of the catalog. */
 export interface DisabledTool extends ServerTool {
@@ -33,6 +35,7 @@ const ROW_BUILDERS: { readonly [L in ListName]: (item: AdminLists[L]) => ListRow
   resources: (item) => ({ kind: 'resource', key: item.uri, item }),
   'resource-templates': (item) => ({ kind: 'template', key: item.uriTemplate, item }),
   subscriptions: (item) => ({ kind: 'subscription', key: item.id, item }),
+  sessions: (item) => ({ kind: 'client', key: item.id, item }),
 };
 
 export const listRow = <L extends ListName>(list: L, item: AdminLists[L]): ListRow =>

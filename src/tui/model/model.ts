@@ -5,12 +5,14 @@ import { INITIAL_LIST, selectedRowOf, type ListState } from './list-state.js';
 /** The total of a list that the gateway did not send, or that could not be loaded. */
 export const UNKNOWN_TOTAL = -1;
 
-export type PanelId = 'servers' | 'tools' | 'prompts' | 'resources' | 'subscriptions';
+export type PanelId = 'servers' | 'tools' | 'prompts' | 'resources' | 'subscriptions' | 'clients';
 
 /** A panel shows one list, or two below each other. */
 interface PanelDefinition {
   readonly id: PanelId;
   readonly title: string;
+  /** Title of the tab where there is no room for the whole one. */
+  readonly shortTitle?: string;
   readonly main: ListId;
   readonly second?: {
     readonly list: ListId;
@@ -35,7 +37,8 @@ export const PANELS: readonly PanelDefinition[] = [
     main: 'resources',
     second: { list: 'resource-templates', title: 'Templates', label: 'templates' },
   },
-  { id: 'subscriptions', title: 'Subscriptions', main: 'subscriptions' },
+  { id: 'subscriptions', title: 'Subscriptions', shortTitle: 'Subs', main: 'subscriptions' },
+  { id: 'clients', title: 'Clients', main: 'sessions' },
 ];
 
 export const panelDefinition = (id: PanelId): PanelDefinition =>
@@ -64,7 +67,8 @@ export type PendingAction =
       /** Own name of the tool. */
       readonly tool: string;
     }
-  | { readonly kind: 'end-subscription'; readonly id: string; readonly uri: string };
+  | { readonly kind: 'end-subscription'; readonly id: string; readonly uri: string }
+  | { readonly kind: 'end-session'; readonly id: string; readonly client: string };
 
 /** A dialog in place of the panel, or the search line. All keys go to it. */
 export type Overlay =
@@ -116,9 +120,8 @@ export interface Model {
   readonly servers: readonly ServerSummary[];
   /** The server whose details are open, with its stderr output and definition. */
   readonly serverDetail: { readonly version: number; readonly detail: ServerDetail } | undefined;
-  readonly sessions: ReadonlyMap<string, SessionItem>;
-  /** Sessions are requested while `needed` and `loaded` differ. */
-  readonly sessionsVersion: { readonly needed: number; readonly loaded: number };
+  /** The session of the subscription whose details are open; without `item` if it could not be loaded. */
+  readonly subscriberSession: { readonly id: string; readonly item: SessionItem | undefined } | undefined;
   /** Totals without search and filter, for the tabs; UNKNOWN_TOTAL is not shown. */
   readonly totals: Readonly<Partial<Record<ListId, { readonly version: number; readonly total: number }>>>;
   readonly details: Details;
@@ -144,6 +147,7 @@ export const newModel = (gateway: string, size: Model['size'], now: number): Mod
     prompts: INITIAL_PANEL,
     resources: INITIAL_PANEL,
     subscriptions: INITIAL_PANEL,
+    clients: INITIAL_PANEL,
   },
   lists: {
     servers: INITIAL_LIST,
@@ -153,11 +157,11 @@ export const newModel = (gateway: string, size: Model['size'], now: number): Mod
     resources: INITIAL_LIST,
     'resource-templates': INITIAL_LIST,
     subscriptions: INITIAL_LIST,
+    sessions: INITIAL_LIST,
   },
   servers: [],
   serverDetail: undefined,
-  sessions: new Map(),
-  sessionsVersion: { needed: 1, loaded: 0 },
+  subscriberSession: undefined,
   totals: {},
   details: CLOSED_DETAILS,
   overlay: undefined,

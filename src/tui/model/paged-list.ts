@@ -105,6 +105,17 @@ export const markStale = (list: PagedList): PagedList => ({
   pages: list.pages.map((page) => ({ ...page, isFresh: false })),
 });
 
+export const heldRows = ({ pages }: PagedList): readonly ListRow[] => pages.flatMap(({ rows = [] }) => rows);
+
+/** Replaces rows that are held. Returns the same list if no row changes. */
+export function mapRows(list: PagedList, change: (row: ListRow) => ListRow): PagedList {
+  const pages = list.pages.map((page) => {
+    const rows = page.rows?.map(change);
+    return rows?.some((row, index) => row !== page.rows![index]) ? { ...page, rows } : page;
+  });
+  return pages.some((page, index) => page !== list.pages[index]) ? { ...list, pages } : list;
+}
+
 /** Undefined if the row is not held. */
 export function rowIndexOf(list: PagedList, key: string): number | undefined {
   let offset = 0;

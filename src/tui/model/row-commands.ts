@@ -1,5 +1,6 @@
 import { pluralize } from '../../client/format.js';
 import { printable } from '../../client/printable.js';
+import { programOf, subscriberName } from './client-columns.js';
 import type { ListRow } from './list-row.js';
 import { selectedRow, type PendingAction, type Model } from './model.js';
 import { withSearch } from './model-changes.js';
@@ -41,11 +42,22 @@ function commandsOn(row: ListRow, model: Model): readonly RowCommand[] {
         },
       ];
     case 'subscription': {
-      const { id, uri, client } = row.item;
+      const { id, uri } = row.item;
+      const client = printable(subscriberName(row, model));
       const run = confirm(
         { kind: 'end-subscription', id, uri },
         `End the subscription to ${printable(uri)}?`,
-        `Client ${printable(client)} gets no more updates of this resource and is not notified.`,
+        `Client ${client} gets no more updates of this resource and is not notified.`,
+      );
+      return [{ key: 'x', label: 'end', run }];
+    }
+    case 'client': {
+      const { id } = row.item;
+      const client = programOf(row.item);
+      const run = confirm(
+        { kind: 'end-session', id, client },
+        `End the session of ${printable(client)}?`,
+        'Its requests and subscriptions end. The client has to initialize a new session.',
       );
       return [{ key: 'x', label: 'end', run }];
     }
@@ -139,7 +151,7 @@ const withResourcesOf = (model: Model, server: string): Model =>
   );
 
 function filterCommand({ panel, panels, servers }: Model): readonly RowCommand[] {
-  if (panel === 'servers') return [];
+  if (panel === 'servers' || panel === 'clients') return [];
   return [
     {
       key: 'f',

@@ -24,7 +24,7 @@ export type TuiEvent =
       readonly tools: readonly DisabledTool[];
     }
   | { readonly type: 'server'; readonly detail: ServerDetail; readonly version: number }
-  | { readonly type: 'sessions'; readonly sessions: readonly SessionItem[]; readonly version: number }
+  | { readonly type: 'session'; readonly session: SessionItem }
   | { readonly type: 'total'; readonly list: ListName; readonly total: number; readonly version: number }
   | { readonly type: 'preview'; readonly uri: string; readonly lines: readonly string[] }
   | { readonly type: 'failed'; readonly request: TuiRequest; readonly problem: string }

@@ -28,7 +28,7 @@ export type TuiRequest = { readonly key: string } & (
       readonly version: number;
     }
   | { readonly kind: 'server'; readonly id: string; readonly version: number }
-  | { readonly kind: 'sessions'; readonly version: number }
+  | { readonly kind: 'session'; readonly id: string }
   | { readonly kind: 'total'; readonly list: ListName; readonly version: number }
   | { readonly kind: 'preview'; readonly uri: string }
   | { readonly kind: 'action'; readonly action: PendingAction }
@@ -98,15 +98,13 @@ function disabledToolsRequests({ lists, servers, panels }: Model): TuiRequest[] 
 }
 
 function detailRequests(model: Model): TuiRequest[] {
-  const { details, serverDetail, sessionsVersion } = model;
+  const { details, serverDetail, subscriberSession } = model;
   const row = selectedRow(model);
   const requests: TuiRequest[] = [];
-  if (model.panel === 'subscriptions' && sessionsVersion.loaded !== sessionsVersion.needed)
-    requests.push({
-      kind: 'sessions',
-      key: 'sessions',
-      version: sessionsVersion.needed,
-    });
+  if (details.isOpen && row?.kind === 'subscription' && subscriberSession?.id !== row.item.client) {
+    const id = row.item.client;
+    requests.push({ kind: 'session', key: `session ${id}`, id });
+  }
   if (details.isOpen && row?.kind === 'server') {
     const { version } = model.lists.servers;
     const isDetailLoaded = serverDetail?.detail.id === row.key && serverDetail.version === version;
@@ -119,7 +117,7 @@ function detailRequests(model: Model): TuiRequest[] {
 }
 
 function totalRequests({ lists, totals }: Model): TuiRequest[] {
-  return (['resources', 'subscriptions'] as const)
+  return (['resources', 'subscriptions', 'sessions'] as const)
     .filter((list) => totals[list]?.version !== lists[list].version)
     .map((list) => {
       const { version } = lists[list];

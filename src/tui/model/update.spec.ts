@@ -4,13 +4,15 @@ import {
   NOW,
   resource,
   server,
+  clientSession,
   subscription,
   template,
   tool,
   type TuiGatewayContents,
 } from '../../../test/kit/tui-model.js';
 import { selectedRow, currentList } from './model.js';
-import { knownLength, totalLength } from './paged-list.js';
+import { listsAffectedBy } from './feed-events.js';
+import { heldRows, knownLength, totalLength } from './paged-list.js';
 
 const many = (count: number) =>
   Array.from({ length: count }, (_, at) => resource(`${String(at).padStart(6, '0')}.txt`));
@@ -21,6 +23,7 @@ const gateway: TuiGatewayContents = {
   templates: [template('file:///{path}', 'any file')],
   tools: [tool('read'), tool('write')],
   subscriptions: [subscription('a'), subscription('b')],
+  sessions: [clientSession('0123456789abcdef'), clientSession('s2')],
 };
 
 const selected = (harness: TuiModelHarness): string | undefined => selectedRow(harness.model)?.key;
@@ -31,7 +34,7 @@ const actions = (harness: TuiModelHarness) =>
 describe('navigation', () => {
   it('cycles through the panels', () => {
     const harness = new TuiModelHarness(gateway);
-    const seen = ['tab', 'tab', 'tab', 'tab', 'tab', 'backtab', '3'].map(
+    const seen = ['tab', 'tab', 'tab', 'tab', 'tab', 'tab', 'backtab', '3'].map(
       (key) => harness.press(key).model.panel,
     );
     expect(seen).toEqual([
@@ -39,8 +42,9 @@ describe('navigation', () => {
       'prompts',
       'resources',
       'subscriptions',
+      'clients',
       'servers',
-      'subscriptions',
+      'clients',
       'prompts',
     ]);
   });
@@ -189,6 +193,7 @@ describe('actions', () => {
     ['reconnect a server', ['j', 'r', 'y'], { kind: 'server', verb: 'reconnect', server: 'other' }],
     ['disable a tool', ['2', 'd', 'y'], { kind: 'tool', verb: 'disable', server: 'files', tool: 'read' }],
     ['end a subscription', ['5', 'x', 'y'], { kind: 'end-subscription', id: 'a' }],
+    ['end a session', ['6', 'j', 'x', 'y'], { kind: 'end-session', id: 's2' }],
   ])('%s after confirmation', (_what, keys, action) => {
     const harness = new TuiModelHarness(gateway).press(...keys);
     expect(actions(harness)).toMatchObject([action]);
@@ -245,6 +250,32 @@ describe('events of the feed', () => {
     harness.gateway = { ...gateway, resources: gateway.resources!.slice(-1) };
     harness.dispatch({ type: 'lists-changed', lists: ['resources'] });
     expect(selected(harness)).toBe('resource://other/z.log');
+  });
+
+  it('replace the row of a session, the state of its stream and the details of its subscription', () => {
+    const harness = new TuiModelHarness(gateway).press('6', '5', 'enter');
+    const streams = () =>
+      heldRows(harness.model.lists.subscriptions.paged).map(
+        ({ item }) => 'hasStream' in item && item.hasStream,
+      );
+    expect(harness.model.subscriberSession).toMatchObject({ id: '0123456789abcdef', item: { calls: 12 } });
+    const before = harness.requests.length;
+    const data = clientSession('0123456789abcdef', { hasStream: false, calls: 13 });
+    harness.dispatch({ type: 'feed', kind: 'session', data: { ...data } });
+    expect(heldRows(harness.model.lists.sessions.paged)[0]?.item).toEqual(data);
+    expect(streams()).toEqual([false, false]);
+    expect(harness.model.subscriberSession?.item).toEqual(data);
+    expect(harness.requests).toHaveLength(before);
+  });
+
+  it.each([
+    ['a session on the screen', { ...clientSession('s2') }, []],
+    ['another session', { ...clientSession('s3') }, ['sessions']],
+    ['a closed session', { id: 's2', closed: true }, ['sessions', 'subscriptions']],
+    ['many sessions', { changed: 51 }, ['sessions']],
+  ])('of %s reload only the lists that may contain it', (_what, data, lists) => {
+    const { model } = new TuiModelHarness(gateway).press('6');
+    expect(listsAffectedBy('session', data, model)).toEqual(lists);
   });
 
   it('that were missed while disconnected are replaced by reloading all lists', () => {

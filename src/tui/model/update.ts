@@ -25,7 +25,7 @@ export function update(model: Model, event: TuiEvent): Model {
 
 type ResponseEvent = Extract<
   TuiEvent,
-  { type: 'servers' | 'page' | 'disabled-tools' | 'server' | 'sessions' | 'total' | 'preview' }
+  { type: 'servers' | 'page' | 'disabled-tools' | 'server' | 'session' | 'total' | 'preview' }
 >;
 type FailedEvent = Extract<TuiEvent, { type: 'failed' }>;
 
@@ -64,12 +64,8 @@ function withResponse(model: Model, event: ResponseEvent): Model {
       return withDisabledTools(model, event);
     case 'server':
       return { ...model, serverDetail: { detail: event.detail, version: event.version } };
-    case 'sessions':
-      return {
-        ...model,
-        sessions: new Map(event.sessions.map((session) => [session.id, session])),
-        sessionsVersion: { ...model.sessionsVersion, loaded: event.version },
-      };
+    case 'session':
+      return { ...model, subscriberSession: { id: event.session.id, item: event.session } };
     case 'total':
       return withTotal(model, event.list, event.total, event.version);
     default:
@@ -89,7 +85,7 @@ function withConnectionOpened(model: Model): Model {
     ...model,
     connection: { state: 'live' },
     lists: Object.fromEntries(lists) as Model['lists'],
-    sessionsVersion: { ...model.sessionsVersion, needed: model.sessionsVersion.needed + 1 },
+    subscriberSession: undefined,
   };
 }
 
@@ -140,8 +136,9 @@ function withFailure(model: Model, { request, problem }: FailedEvent): Model {
         model.totals[request.list]?.total ?? UNKNOWN_TOTAL,
         request.version,
       );
-    case 'sessions':
-      return { ...model, sessionsVersion: { ...model.sessionsVersion, loaded: request.version } };
+    case 'session':
+      // The session is perhaps closed. It is not requested again while its subscription is selected.
+      return { ...model, subscriberSession: { id: request.id, item: undefined } };
     default:
       // The details could not be loaded, perhaps because the server was removed.
       return withNotice({ ...model, details: CLOSED_DETAILS }, problem, 'bad');

@@ -1,4 +1,5 @@
 import { printable } from '../../client/printable.js';
+import { formatCompact } from '../../client/format.js';
 import { truncateEnd, truncateMiddle, textWidth } from '../../client/terminal-text.js';
 import { availableCommands } from '../model/row-commands.js';
 import {
@@ -37,21 +38,39 @@ function connectionSpan({ connection: { state } }: Model): TextSpan {
   return state === 'lost' ? span('✖ lost', 'bad') : span('○ connecting', 'busy');
 }
 
+interface TabStyle {
+  readonly gap: string;
+  readonly hasShortTitles?: boolean;
+  readonly hasTotals?: boolean;
+}
+
+/** Widest first; the first that fits is used. */
+const TAB_STYLES: readonly TabStyle[] = [
+  { gap: '  ', hasTotals: true },
+  { gap: '', hasTotals: true },
+  { gap: '', hasTotals: true, hasShortTitles: true },
+  { gap: '', hasShortTitles: true },
+];
+
 /** The panels with the number of entries in each. */
 export function Tabs({ model, width }: Props) {
-  const isNarrow = width < 90;
-  const line = PANELS.flatMap(({ id, title }, at): TextLine => {
-    const total = totalOf(model, id);
-    const label = ` ${at + 1} ${title}${total === undefined ? '' : ` ${formatCompact(total)}`} `;
+  const lines = TAB_STYLES.map((style) => tabsLine(model, style));
+  return <ScreenLine line={lines.find((line) => lineWidth(line) <= width) ?? lines.at(-1)!} width={width} />;
+}
+
+const lineWidth = (line: TextLine): number => line.reduce((sum, { text }) => sum + textWidth(text), 0);
+
+const tabsLine = (model: Model, { gap, hasShortTitles, hasTotals }: TabStyle): TextLine =>
+  PANELS.flatMap(({ id, title, shortTitle = title }, at): TextLine => {
+    const total = hasTotals ? totalOf(model, id) : undefined;
+    const name = hasShortTitles ? shortTitle : title;
+    const label = ` ${at + 1} ${name}${total === undefined ? '' : ` ${formatCompact(total)}`}${hasTotals ? ' ' : ''}`;
     const shown =
       id === model.panel
         ? [span('[', 'accent'), span(label.trim(), 'bold'), span(']', 'accent')]
         : [span(label, 'dim')];
-    const gap = at === 0 ? ' ' : '  ';
-    return [span(isNarrow ? '' : gap), ...shown];
+    return [span(at === 0 ? gap.slice(1) : gap), ...shown];
   });
-  return <ScreenLine line={line} width={width} />;
-}
 
 function totalOf({ servers, totals, lists }: Model, panel: PanelId): number | undefined {
   const sum = (counted: 'tools' | 'prompts'): number =>
@@ -59,15 +78,8 @@ function totalOf({ servers, totals, lists }: Model, panel: PanelId): number | un
   const isKnown = lists.servers.paged.pages.length > 0;
   if (panel === 'servers') return isKnown ? servers.length : undefined;
   if (panel === 'tools' || panel === 'prompts') return isKnown ? sum(panel) : undefined;
-  const total = totals[panel]?.total;
+  const total = totals[panelDefinition(panel).main]?.total;
   return total === UNKNOWN_TOTAL ? undefined : total;
-}
-
-/** `999`, `1.2k`, `100k`, `1.5M`: short enough for a tab. */
-export function formatCompact(number: number): string {
-  if (number < 1000) return String(number);
-  const [value, unit] = number < 999_500 ? [number / 1000, 'k'] : [number / 1_000_000, 'M'];
-  return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
 }
 
 /** Search line, lost connection, running action, or result of the last action. */
@@ -109,6 +121,7 @@ function reasonLine(model: Model, width: number): TextLine {
 
 function describeAction(action: PendingAction): string {
   if (action.kind === 'end-subscription') return 'ending the subscription';
+  if (action.kind === 'end-session') return 'ending the session';
   const verb = { enable: 'enabling', disable: 'disabling', reconnect: 'reconnecting' }[action.verb];
   return `${verb} ${printable(action.kind === 'tool' ? action.tool : action.server)}`;
 }

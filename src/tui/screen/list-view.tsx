@@ -123,4 +123,5 @@ const EMPTY_TEXTS: Readonly<Record<ListId, string>> = {
   resources: 'no resources',
   'resource-templates': 'no templates',
   subscriptions: 'no subscriptions',
+  sessions: 'no clients',
 };

@@ -8,18 +8,19 @@ import {
   NOW,
   resource,
   server,
+  clientSession,
   subscription,
   template,
   tool,
   type TuiGatewayContents,
 } from '../../../test/kit/tui-model.js';
 import { until } from '../../../test/kit/until.js';
+import { formatCompact } from '../../client/format.js';
 import { textWidth } from '../../client/terminal-text.js';
 import { detailLines } from '../model/details.js';
 import type { Model } from '../model/model.js';
 import { TuiSession } from '../tui-session.js';
 import { App, Screen } from './app.js';
-import { formatCompact } from './frame.js';
 
 const HOSTILE = '\x1b[2J\x1b]0;owned\x07\u202egnp.exe\nsecond line';
 
@@ -38,6 +39,10 @@ const gateway: TuiGatewayContents = {
   templates: [template('file:///{path}', 'any file there is')],
   tools: [tool('read', 'reads'), tool('write', HOSTILE)],
   subscriptions: [subscription('app.log')],
+  sessions: [
+    clientSession('0123456789abcdef'),
+    clientSession('fedcba9876543210', { client: { name: HOSTILE, version: '' } }),
+  ],
 };
 
 function frameOf(model: Model): string {
@@ -46,6 +51,10 @@ function frameOf(model: Model): string {
   unmount();
   return frame;
 }
+
+/** The second line of the screen. */
+const tabs = (columns: number): string =>
+  screenOf(new TuiModelHarness(gateway, { columns, rows: 24 })).split('\n')[1]!;
 
 const screenOf = (harness: TuiModelHarness): string => frameOf(harness.model);
 
@@ -65,6 +74,9 @@ describe('Screen', () => {
     ['a choice of servers', ['4', 'f']],
     ['a search', ['4', '/', 'l', 'o', 'g']],
     ['subscriptions', ['5', 'enter']],
+    ['clients', ['6']],
+    ['details of a client', ['6', 'enter']],
+    ['details of a hostile client', ['6', 'G', 'enter']],
   ];
 
   it.each(screens)('fits the terminal and contains no control character: %s', (_what, keys) => {
@@ -147,12 +159,76 @@ describe('Screen', () => {
     expect(frame).toContain('line 49');
   });
 
+  it('shows below stderr which capabilities are not offered on a shared link', () => {
+    const harness = new TuiModelHarness(gateway, { columns: 120, rows: 60 }).press('enter');
+    const loaded = harness.model.serverDetail!;
+    const detail = { ...loaded.detail, missingCapabilities: ['roots', 'sampling.tools'] };
+    expect(frameOf({ ...harness.model, serverDetail: { ...loaded, detail } })).toMatch(
+      /Latest stderr output[\s\S]*Not offered to the server *\n[^\n]*│ roots, sampling\.tools: clients share its link[\s\S]*Definition/,
+    );
+  });
+
+  it('lists clients with version, era, principal, project, scope, streams, subscriptions, calls and last seen', () => {
+    const sessions = [
+      clientSession('a', { project: 'logs', calls: 12_345 }),
+      clientSession('b', { client: { name: 'claude', version: '1.0' }, hasStream: false, streams: 0 }),
+    ];
+    const harness = new TuiModelHarness({ ...gateway, sessions }, { columns: 120, rows: 24 }).press('6');
+    const lines = screenOf(harness).split('\n');
+    expect(lines[1]).toContain('6 Clients 2');
+    expect(lines[3]).toMatch(/CLIENT +ERA +PRINCIPAL +PROJECT +SCOPE +STREAMS SUBS CALLS +SEEN$/);
+    expect(lines[4]).toMatch(/cursor 2\.1 +2025 ci +logs +logs → files, other +1 +2 +12k +now$/);
+    expect(lines[5]).toMatch(/claude 1\.0 +2025 ci +- +logs → files, other +0 +2 +12 +2m$/);
+  });
+
+  it('shows all fields of a client in the details pane', () => {
+    const scope = [
+      { project: 'logs', servers: ['files'] },
+      { project: 'empty', servers: [] },
+    ];
+    const sessions = [clientSession('0123456789abcdef', { scope, hasStream: false, streams: 0 })];
+    const harness = new TuiModelHarness({ ...gateway, sessions }, { columns: 120, rows: 40 });
+    const frame = screenOf(harness.press('6', 'enter'));
+    for (const fact of [
+      /client +cursor 2\.1/,
+      /session +0123456789abcdef/,
+      /streams +0, none for notifications/,
+      /subscribed +2/,
+      /calls +12 \(0 running\)/,
+      /last seen +2m/,
+      /principal +ci/,
+      /scope +logs → files/,
+      /scope +empty → no servers/,
+      /protocol +2025-11-25 \(era 2025\)/,
+    ])
+      expect(frame).toMatch(fact);
+  });
+
+  it('shows the name of the client of a subscription, with a part of its session id if two have that name', () => {
+    const subscriptions = [
+      subscription('a'),
+      subscription('b', { client: 'fedcba9876543210' }),
+      subscription('c', { client: '1111111111111111', clientName: 'claude' }),
+    ];
+    const lines = screenOf(new TuiModelHarness({ ...gateway, subscriptions }).press('5')).split('\n');
+    const names = lines.slice(4, 7).map((line) => /^. (\S+(?: \S+)?) +files /.exec(line)?.[1]);
+    expect(names).toEqual(['cursor 012345', 'cursor fedcba', 'claude']);
+  });
+
+  it('shortens the tabs until they fit', () => {
+    expect(tabs(100)).toContain('   5 Subscriptions 1    6 Clients 2');
+    expect(tabs(86)).toContain(' 5 Subscriptions 1  6 Clients 2');
+    expect(tabs(80)).toMatch(/ 5 Subs 1 +6 Clients 2/);
+    expect(tabs(60)).toMatch(/ 5 Subs +6 Clients$/);
+  });
+
   it('shows a text for an empty list', () => {
     const empty = new TuiModelHarness({ servers: [server('files')] });
     expect(screenOf(empty.press('4'))).toContain('no resources');
     expect(screenOf(empty.press('/', 'x', 'y'))).toContain('no resources match xy');
     expect(screenOf(empty.press('escape', 'f', 'j', 'enter'))).toContain('no resources of files');
     expect(screenOf(empty.press('5'))).toContain('no subscriptions');
+    expect(screenOf(empty.press('6'))).toContain('no clients');
   });
 
   it('shows a lost connection and the time of the next attempt', () => {

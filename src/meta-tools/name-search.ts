@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { SessionScope } from '../core/catalog/session-scope.js';
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import { NameTable } from '../core/naming/name-table.js';
+import type { NameView } from '../core/naming/name-view.js';
 import type { Scope } from '../core/scope.js';
-import { search } from '../lib/text-index/search.js';
+import { matchingRanked, search, slicedSearch } from '../lib/text-index/search.js';
 import { SearchIndex } from '../lib/text-index/search-index.js';
 import { Registry } from '../registry/registry.service.js';
 import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
@@ -16,14 +17,21 @@ const ENTRIES_PER_CHECK = 64;
 /** Boost for all tools of a server, if many of them have the terms of the query: they belong to one subject. */
 const CONTEXT_BOOST = 1.5;
 
-/** Full-text search over tools. A change of the catalog is indexed at the next search, because tools are few. */
-@Injectable()
-export class ToolSearch {
+/** How well entries match a query. */
+export interface Ranking {
+  /** By entry: its position among all entries that match enough of the query, best first. */
+  readonly ranks: ReadonlyMap<ListedEntry, number>;
+  /** The entries that contain every word of the query, or another form of it. Stop words do not count. */
+  readonly complete: ReadonlySet<ListedEntry>;
+}
+
+/** Full-text search over tools or prompts. A change of the catalog is indexed at the next search, because they are few. */
+abstract class NameSearch {
   /** By server: its entries under their usual names. */
   private readonly indexes = new Map<string, SearchIndex<ListedEntry>>();
   private readonly indexing = new SingleFlight(
-    () => this.indexedTable === this.registry.catalog.tools,
-    () => this.synchronize(this.registry.catalog.tools),
+    () => this.indexedTable === this.registry.catalog[this.kind],
+    () => this.synchronize(this.registry.catalog[this.kind]),
   );
   private indexedTable = NameTable.EMPTY;
   /** By list: the index of a list that only some sessions have. */
@@ -31,21 +39,40 @@ export class ToolSearch {
   /** By server: the entries that its index contains. */
   private readonly indexedEntries = new Map<string, ReadonlySet<ListedEntry>>();
 
-  constructor(private readonly registry: Registry) {}
+  constructor(
+    private readonly registry: Registry,
+    private readonly kind: 'tools' | 'prompts',
+  ) {}
 
   /** Best match first. */
   async search(query: string, scope: Scope, limit: number): Promise<ListedEntry[]> {
-    await this.indexing.bringUpToDate();
-    const table = scope instanceof SessionScope ? scope.catalog.tools : this.indexedTable;
-    const indexes = await this.indexesFor(table, scope);
-    const view = table.view(scope);
-    await view.prepare(() => sliceScheduler.start());
+    const { indexes, view } = await this.open(scope);
     // Entries that the scope does not list are indexed too, and must not displace listed ones from the results.
     const found = search(indexes, query, {
       limit: limit + view.unlistedCount,
       contextBoost: CONTEXT_BOOST,
     });
-    return found.flatMap((usual) => view.listedEntry(usual) ?? []).slice(0, limit);
+    return listedIn(view, found).slice(0, limit);
+  }
+
+  async ranking(query: string, scope: Scope): Promise<Ranking> {
+    const { indexes, view } = await this.open(scope);
+    const limit = indexes.reduce((sum, { size }) => sum + size, 0);
+    const options = { limit, contextBoost: CONTEXT_BOOST };
+    const best = listedIn(view, await slicedSearch(indexes, query, options, sliceScheduler.start()));
+    return {
+      ranks: new Map(best.map((entry, rank) => [entry, rank])),
+      complete: new Set(listedIn(view, matchingRanked(indexes, query))),
+    };
+  }
+
+  private async open(scope: Scope): Promise<{ indexes: SearchIndex<ListedEntry>[]; view: NameView }> {
+    await this.indexing.bringUpToDate();
+    const table = scope instanceof SessionScope ? scope.catalog[this.kind] : this.indexedTable;
+    const indexes = await this.indexesFor(table, scope);
+    const view = table.view(scope);
+    await view.prepare(() => sliceScheduler.start());
+    return { indexes, view };
   }
 
   private async indexesFor(table: NameTable, scope: Scope): Promise<SearchIndex<ListedEntry>[]> {
@@ -108,6 +135,30 @@ export class ToolSearch {
     index?.remove(entry);
     if (index?.size === 0) this.indexes.delete(entry.server);
   }
+}
+
+@Injectable()
+export class ToolSearch extends NameSearch {
+  constructor(registry: Registry) {
+    super(registry, 'tools');
+  }
+}
+
+@Injectable()
+export class PromptSearch extends NameSearch {
+  constructor(registry: Registry) {
+    super(registry, 'prompts');
+  }
+}
+
+/** The entries as the view lists them, without those that it does not list. */
+function listedIn(view: NameView, found: Iterable<ListedEntry>): ListedEntry[] {
+  const listed: ListedEntry[] = [];
+  for (const usual of found) {
+    const entry = view.listedEntry(usual);
+    if (entry) listed.push(entry);
+  }
+  return listed;
 }
 
 async function buildIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<ListedEntry>> {
