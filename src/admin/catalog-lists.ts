@@ -9,7 +9,7 @@ import { Registry } from '../registry/registry.service.js';
 import type { CatalogItemDto } from './dto/catalog.dto.js';
 import type { ListQuery, SessionCatalogQuery } from './dto/list-query.dto.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
-import { rankIn, rankKey } from './rank-position.js';
+import { MAX_RANKED, rankIn, rankKey } from './rank-position.js';
 
 type Kind = 'tools' | 'prompts';
 
@@ -82,7 +82,7 @@ export class CatalogLists {
     return { entries, keyAt: (index) => listKeyOf(entries[index]!) };
   }
 
-  /** Best match first. Entries that contain a word only as a part of another one are not ranked and come last. */
+  /** Best match first. Entries that are not ranked, such as those with a word only as a part of another one, come last by name. */
   private async search(
     kind: Kind,
     view: NameView,
@@ -90,18 +90,18 @@ export class CatalogLists {
     isIncluded: (entry: ListedEntry) => boolean,
   ): Promise<FoundEntries> {
     const index = kind === 'tools' ? this.toolSearch : this.promptSearch;
-    const { ranks, complete } = await index.ranking(q, scope);
-    const found: ListedEntry[] = [];
+    const { best, complete } = await index.ranking(q, scope, MAX_RANKED);
+    const found = new Set<ListedEntry>();
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
     for (const entry of view.after('', server)) {
       if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
-      if (isIncluded(entry) && (complete.has(entry) || matches(this.searchTextOf(entry)))) found.push(entry);
+      if (isIncluded(entry) && (complete.has(entry) || matches(this.searchTextOf(entry)))) found.add(entry);
     }
-    const rankOf = (entry: ListedEntry): number => ranks.get(entry) ?? ranks.size;
-    found.sort((a, b) => rankOf(a) - rankOf(b));
+    const ranked = best.filter((entry) => found.delete(entry));
     const from = rankIn(after) ?? 0;
-    return { entries: found.slice(from, from + limit + 1), keyAt: (at) => rankKey(from + at + 1) };
+    const entries = [...ranked, ...found].slice(from, from + limit + 1);
+    return { entries, keyAt: (at) => rankKey(from + at + 1) };
   }
 
   private searchTextOf(entry: ListedEntry): string {

@@ -1,3 +1,6 @@
+/** Results of a search that are ordered by relevance. The others follow in the order of their names or URIs. */
+export const MAX_RANKED = 1000;
+
 /** No public name or URI starts with this. */
 const PREFIX = '\0';
 

@@ -166,7 +166,7 @@ describe('ResourceLists.resources', () => {
     const { lists, put } = createLists();
     const others = Array.from({ length: 1500 }, (_, at) => ({
       uri: `x:${String(at).padStart(4, '0')}`,
-      name: 'file',
+      name: at < 300 ? 'file' : 'error log',
       description: 'Has nothing to do with it. Rotated with the log.',
     }));
     await put('a', [...others, { uri: 'y:last', name: 'log' }]);

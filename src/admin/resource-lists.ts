@@ -17,12 +17,9 @@ import { pageOf, type CountedPage, type Matches } from './counted-page.js';
 import type { ResourceDto, ResourceTemplateDto } from './dto/catalog.dto.js';
 import type { ListQuery, SessionCatalogQuery } from './dto/list-query.dto.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
-import { rankIn, rankKey } from './rank-position.js';
+import { MAX_RANKED, rankIn, rankKey } from './rank-position.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import { upperBound } from '../lib/sorted/binary-search.js';
-
-/** Results of a search that are ordered by relevance. The others follow in the order of their URIs. */
-const MAX_RANKED = 1000;
 
 interface FoundResources extends Matches<PublicResource> {
   /** The key of the cursor after an entry; its URI if not given. */

@@ -15,7 +15,6 @@ export const MAX_PUBLISHED_SESSIONS = 50;
 @Injectable()
 export class SessionFeed implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
-  private isPolling = false;
   /** The state of each session when it was last published. */
   private published = new WeakMap<Session, string>();
 
@@ -39,13 +38,13 @@ export class SessionFeed implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async poll(): Promise<void> {
-    // A session that changes while there are no readers is published when there is one.
-    if (!this.feed.hasReaders) this.published = new WeakMap();
-    if (!this.feed.hasReaders || this.isPolling) return;
-    this.isPolling = true;
+    if (!this.feed.hasReaders) {
+      // A session that changes while there are no readers is published when there is one.
+      this.published = new WeakMap();
+      return;
+    }
     const changed: Session[] = [];
     await runSliced(this.collectChanged(changed), sliceScheduler.start());
-    this.isPolling = false;
     if (changed.length > MAX_PUBLISHED_SESSIONS) this.feed.publish('session', { changed: changed.length });
     else for (const session of changed) if (!session.isClosed) this.publish(session);
   }

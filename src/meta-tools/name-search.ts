@@ -19,8 +19,8 @@ const CONTEXT_BOOST = 1.5;
 
 /** How well entries match a query. */
 export interface Ranking {
-  /** By entry: its position among all entries that match enough of the query, best first. */
-  readonly ranks: ReadonlyMap<ListedEntry, number>;
+  /** Entries that match enough of the query, best first. */
+  readonly best: readonly ListedEntry[];
   /** The entries that contain every word of the query, or another form of it. Stop words do not count. */
   readonly complete: ReadonlySet<ListedEntry>;
 }
@@ -55,15 +55,20 @@ abstract class NameSearch {
     return listedIn(view, found).slice(0, limit);
   }
 
-  async ranking(query: string, scope: Scope): Promise<Ranking> {
+  /** Ranks at most `limit` entries. */
+  async ranking(query: string, scope: Scope, limit: number): Promise<Ranking> {
     const { indexes, view } = await this.open(scope);
-    const limit = indexes.reduce((sum, { size }) => sum + size, 0);
-    const options = { limit, contextBoost: CONTEXT_BOOST };
-    const best = listedIn(view, await slicedSearch(indexes, query, options, sliceScheduler.start()));
-    return {
-      ranks: new Map(best.map((entry, rank) => [entry, rank])),
-      complete: new Set(listedIn(view, matchingRanked(indexes, query))),
-    };
+    const yieldIfDue = sliceScheduler.start();
+    const options = { limit: limit + view.unlistedCount, contextBoost: CONTEXT_BOOST };
+    const best = listedIn(view, await slicedSearch(indexes, query, options, yieldIfDue));
+    const complete = new Set<ListedEntry>();
+    let visited = 0;
+    for (const usual of matchingRanked(indexes, query)) {
+      if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
+      const entry = view.listedEntry(usual);
+      if (entry) complete.add(entry);
+    }
+    return { best: best.slice(0, limit), complete };
   }
 
   private async open(scope: Scope): Promise<{ indexes: SearchIndex<ListedEntry>[]; view: NameView }> {
@@ -152,14 +157,8 @@ export class PromptSearch extends NameSearch {
 }
 
 /** The entries as the view lists them, without those that it does not list. */
-function listedIn(view: NameView, found: Iterable<ListedEntry>): ListedEntry[] {
-  const listed: ListedEntry[] = [];
-  for (const usual of found) {
-    const entry = view.listedEntry(usual);
-    if (entry) listed.push(entry);
-  }
-  return listed;
-}
+const listedIn = (view: NameView, found: readonly ListedEntry[]): ListedEntry[] =>
+  found.flatMap((usual) => view.listedEntry(usual) ?? []);
 
 async function buildIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<ListedEntry>> {
   const yieldIfDue = sliceScheduler.start();
