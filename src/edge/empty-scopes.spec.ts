@@ -24,9 +24,9 @@ describe('EmptyScopes', () => {
     new EmptyScopes(sessions, desired, metrics).onModuleInit();
   });
 
-  function open(scope: Scope, principal = 'ci') {
+  function open(scope: Scope, principal = 'ci', project?: string) {
     const session = sessions.create({ id: principal, grants });
-    session.bindProject(undefined, scope);
+    session.bindProject(project, scope);
     sessions.add(session);
     return session;
   }
@@ -62,6 +62,14 @@ describe('EmptyScopes', () => {
     session.scope = only();
     expect(await count()).toBe(2);
     expect(logged()).toHaveLength(2);
+  });
+
+  it('logs a project once also while the principal sees servers in another', () => {
+    for (let times = 0; times < 2; times++) {
+      open(only('files'), 'ci', 'full');
+      open(only(), 'ci', 'empty');
+    }
+    expect(logged()).toEqual([['ci', ['empty']]]);
   });
 
   it('forgets the principal that was logged first when 1000 others are logged', () => {

@@ -5,10 +5,10 @@ import { Metrics } from '../metrics/metrics.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** The principal that was logged first is forgotten when there are more. */
-const MAX_LOGGED_PRINCIPALS = 1000;
+/** The one that was logged first is forgotten when there are more. */
+const MAX_LOGGED = 1000;
 
-/** Counts sessions whose principal sees no server, and logs each principal once until it sees one again. */
+/** Counts sessions whose principal sees no server, and logs each principal and project once until they have one again. */
 @Injectable()
 export class EmptyScopes implements OnModuleInit {
   private readonly logger = new Logger('Sessions');
@@ -29,15 +29,16 @@ export class EmptyScopes implements OnModuleInit {
 
   private check(session: Session): void {
     const { scope, principal, project, profile } = session;
+    const key = JSON.stringify([principal.id, project]);
     // Without any limit, there may be no servers because none are configured.
     if (scope.key === EVERYTHING.key) return;
     if ([...this.desired.current.keys()].some((id) => scope.allows(id))) {
-      this.logged.delete(principal.id);
+      this.logged.delete(key);
       return;
     }
     this.metrics.countEmptyScope();
-    if (this.logged.has(principal.id)) return;
-    this.remember(principal.id);
+    if (this.logged.has(key)) return;
+    this.remember(key);
     this.logger.warn({
       message: 'a client sees no server: its projects do not exist or have no servers',
       principal: principal.id,
@@ -46,9 +47,9 @@ export class EmptyScopes implements OnModuleInit {
     });
   }
 
-  private remember(principal: string): void {
-    this.logged.add(principal);
+  private remember(key: string): void {
+    this.logged.add(key);
     const [oldest] = this.logged;
-    if (this.logged.size > MAX_LOGGED_PRINCIPALS) this.logged.delete(oldest!);
+    if (this.logged.size > MAX_LOGGED) this.logged.delete(oldest!);
   }
 }
