@@ -272,10 +272,8 @@ describe('command line, defining what the gateway serves', () => {
       run(['sessions', 'show', id, '--tools', '-o', 'json']),
       run(['sessions', 'show', id, '--resources', '--query', 'error']),
     ]);
-    const definitions = (tools.json['tools'] as unknown as { definition: object }[]).map(
-      ({ definition }) => definition,
-    );
-    expect(definitions).toEqual(await session.list('tools'));
+    const shownTools = tools.json['tools'] as unknown as { definition: object }[];
+    expect(shownTools.map(({ definition }) => definition)).toEqual(await session.list('tools'));
     expect(resources.stdout).toMatch(
       /^URI [^\n]+\nresource:\/\/files\/file:\/\/\/logs\/error\.log [^\n]+\n$/,
     );
