@@ -29,10 +29,10 @@ export class ApiKeys {
     this.replace(keys);
   }
 
-  /** A removed key is refused from now on. A key with unchanged settings keeps its principal object. */
+  /** Replaces all keys. A removed key is refused from now on; a key with unchanged settings keeps its principal object. */
   replace(configs: readonly ApiKeyConfig[]): void {
-    const before = new Map([...this.byIndex.values()].map((key) => [JSON.stringify(key.config), key]));
-    const keys = configs.map((config) => before.get(JSON.stringify(config)) ?? keyOf(config));
+    const previous = new Map([...this.byIndex.values()].map((key) => [JSON.stringify(key.config), key]));
+    const keys = configs.map((config) => previous.get(JSON.stringify(config)) ?? keyOf(config));
     this.byIndex = new Map(keys.map((key) => [indexOf(key.digest.toString('hex')), key]));
     this.byPrincipal = new Map(keys.map((key) => [key.principal, key]));
   }
@@ -59,7 +59,7 @@ export class ApiKeys {
     return key && settingsDigestOf(key.config);
   }
 
-  /** The principal of the previous process, if its key has the same settings and has not expired. */
+  /** The principal with this id, if the settings of its key still have this digest and the key has not expired. */
   restorePrincipal(id: string, settingsDigest: string): Principal | undefined {
     for (const key of this.byPrincipal.values())
       if (key.principal.id === id && settingsDigestOf(key.config) === settingsDigest && !this.isExpired(key))

@@ -4,10 +4,10 @@ import type { Principal } from '../../mcp/principal.js';
 import { ClientAddresses } from '../client-addresses.js';
 import { Authenticator } from './authenticator.js';
 
-/** A request whose Authorization header was verified. */
+/** A request whose principal is known. */
 export interface AuthenticatedRequest extends IncomingMessage {
   principal: Principal;
-  /** The key under which limits per principal count the request: see `Caller`. Set by `ConnectionGuard`. */
+  /** Set by `ConnectionGuard`: the key under which limits per principal count the request, see `Caller`. */
   quotaKey: string;
 }
 

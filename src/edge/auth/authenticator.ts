@@ -16,8 +16,8 @@ import { JwtVerifier } from './jwt-verifier.js';
 /** Enough hex digits to correlate the log lines of one token without logging its whole digest. */
 const LOGGED_DIGEST_LENGTH = 12;
 
-/** Lines about refused credentials; further ones are counted. */
-const MAX_REFUSALS_PER_SECOND = 10;
+/** Refusals that are logged per second; further ones are only counted. */
+const MAX_REFUSAL_LINES_PER_SECOND = 10;
 
 /** What the authenticator reports about refused credentials. */
 export interface RefusalObserver {
@@ -27,8 +27,8 @@ export interface RefusalObserver {
 
 const NO_OBSERVER: RefusalObserver = { countAuthFailure: () => {}, countSuppressedLine: () => {} };
 
-/** A request that carries credentials. */
-interface Credentials {
+/** The headers of a request that may contain credentials. */
+interface CredentialHeaders {
   readonly authorization?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export class Authenticator {
   private readonly apiKeys: ApiKeys;
   private jwtVerifier: JwtVerifier | undefined;
   private required = false;
-  private readonly refusals = new RateWindow(MAX_REFUSALS_PER_SECOND);
+  private readonly refusals = new RateWindow(MAX_REFUSAL_LINES_PER_SECOND);
 
   constructor(
     private settings: AuthSettings,
@@ -77,14 +77,14 @@ export class Authenticator {
    * Returns a promise only for a token that is not cached. Throws or rejects with an AuthenticationError. `addressOf` returns
    * the address of the client, for the log.
    */
-  authenticate(headers: Credentials, addressOf?: () => string): Principal | Promise<Principal> {
+  authenticate(headers: CredentialHeaders, addressOf?: () => string): Principal | Promise<Principal> {
     if (!this.isRequired) return ANONYMOUS;
     const token = this.tokenIn(headers.authorization, addressOf);
     const digest = hash('sha256', token, 'hex');
     try {
       const principal = this.apiKeys.find(digest) ?? this.jwtVerifier?.cached(digest);
       if (principal) return principal;
-      if (!this.jwtVerifier || !isJwt(token)) throw new TokenError('invalid', 'no such key');
+      if (!this.jwtVerifier || !isJwt(token)) throw new TokenError('invalid', 'no such API key');
     } catch (error) {
       throw this.recordRefusal(error, addressOf, digest);
     }
@@ -105,15 +105,15 @@ export class Authenticator {
     const { id } = principal;
     const grants = principal.grants === '*' ? '*' : [...principal.grants];
     if (!this.isRequired) return { id, grants, terms: '' };
-    const terms = this.apiKeys.settingsDigestOf(principal);
-    if (terms !== undefined) return { id, grants, terms };
+    const settingsDigest = this.apiKeys.settingsDigestOf(principal);
+    if (settingsDigest !== undefined) return { id, grants, terms: settingsDigest };
     const until = this.jwtVerifier?.expiryOf(principal);
     return this.jwtVerifier && until !== undefined
       ? { id, grants, terms: this.jwtVerifier.settingsDigest, until }
       : undefined;
   }
 
-  /** The principal of the previous process, if its credentials would be accepted under the current settings. */
+  /** The principal that the previous process stored, if its credentials would be accepted under the current settings. */
   restorePrincipal({ id, grants, terms, until }: StoredPrincipal): Principal | undefined {
     if (!this.isRequired) return id === ANONYMOUS.id && terms === '' ? ANONYMOUS : undefined;
     if (until === undefined) return this.apiKeys.restorePrincipal(id, terms);
@@ -135,7 +135,7 @@ export class Authenticator {
         );
       case 'malformed': {
         this.observer.countAuthFailure('malformed');
-        const description = 'The Authorization header must be Bearer and one token';
+        const description = 'The Authorization header must have the form: Bearer <token>';
         this.logRefusal(description, addressOf);
         const bearerError = { error: 'invalid_request', description } as const;
         throw new AuthenticationError('bad-request', description, challenge(this.jwt, bearerError));
@@ -154,8 +154,9 @@ export class Authenticator {
   }
 
   private logRefusal(reason: string, addressOf?: () => string, digest?: string): void {
-    const suppressed = this.refusals.take();
-    if (suppressed === undefined) {
+    const suppressedBefore = this.refusals.take();
+    // Undefined: this line is suppressed too.
+    if (suppressedBefore === undefined) {
       this.observer.countSuppressedLine('refused-credentials');
       return;
     }
@@ -165,18 +166,18 @@ export class Authenticator {
       address: addressOf?.(),
       issuer: this.jwt?.issuer,
       digest: digest?.slice(0, LOGGED_DIGEST_LENGTH),
-      ...(suppressed > 0 && { suppressed }),
+      ...(suppressedBefore > 0 && { suppressed: suppressedBefore }),
     });
   }
 }
 
-/** Three parts, of which the first begins with `{"` in base64. */
+/** A JWT has three parts. The first is a JSON object in base64, so it begins with `ey`, which is `{"`. */
 const isJwt = (token: string): boolean => token.startsWith('ey') && token.split('.').length === 3;
 
 const DESCRIPTIONS: Record<TokenErrorKind, string> = {
   invalid: 'The token is not valid',
   expired: 'The token has expired',
-  'insufficient-scope': 'The token lacks a scope',
+  'insufficient-scope': 'The token lacks a required scope',
   unverifiable: 'Tokens cannot be verified right now, try again later',
 };
 
@@ -191,7 +192,7 @@ function authenticationErrorFor(cause: TokenError, jwt: JwtSettings | undefined)
       challenge(jwt, { error: 'insufficient_scope', description }),
       options,
     );
-  // Without an error code, because `invalid_token` would make the client discard a token that may be valid.
+  // `unverifiable` gets no error code: `invalid_token` would make the client discard a token that may be valid.
   const bearerError =
     kind === 'unverifiable' ? undefined : ({ error: 'invalid_token', description } as const);
   return new AuthenticationError(

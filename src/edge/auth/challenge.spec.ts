@@ -19,7 +19,10 @@ describe('challenge', () => {
   it.each<[string, BearerError | undefined]>([
     ['no error without a token', undefined],
     ['the error of an invalid token', { error: 'invalid_token', description: 'The token has expired' }],
-    ['the error of a missing scope', { error: 'insufficient_scope', description: 'The token lacks a scope' }],
+    [
+      'the error of a missing scope',
+      { error: 'insufficient_scope', description: 'The token lacks a required scope' },
+    ],
   ])('names the resource metadata, and %s', (_what, bearerError) => {
     expect(parsed(challenge(jwt, bearerError))).toEqual({
       resourceMetadataUrl,

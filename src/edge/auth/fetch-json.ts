@@ -3,14 +3,13 @@ import { Client, request } from 'undici';
 import { egressOf } from '../../backends/http/egress.js';
 import { EgressProxies } from '../../config/egress-proxies.js';
 
-/** Far above the size of a key set, which has a few thousand bytes. */
+/** Limits of a response. A key set has a few thousand bytes. */
 const LIMITS = { maxBytes: 262_144, maxDepth: 16, maxMembers: 20_000 };
 
 const CONNECT_TIMEOUT_MS = 5000;
 
 /** Fetches a JSON document within limits, without following redirects. */
 export async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
-  // Requests are minutes apart, so the connection is not kept.
   const proxies = EgressProxies.ofProcess();
   const { createConnector } = egressOf({ url }, { proxies, policy: undefined, tls: undefined });
   const dispatcher = new Client(new URL(url).origin, {
@@ -19,6 +18,7 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<unkno
   const { statusCode, body } = await request(url, {
     dispatcher,
     signal,
+    // Closes the connection: requests are minutes apart.
     reset: true,
     headers: { accept: 'application/json' },
   });

@@ -86,6 +86,20 @@ describe('IssuerKeys', () => {
     expect(await statusOf(authenticator)).toBe(200);
   });
 
+  it('sends no second request for an unknown key after a failed refresh', async () => {
+    const authenticator = open({ jwksUri: `${issuer.url}/jwks` });
+    await authenticator.prepare();
+    issuer.isDown = true;
+    clock.forward(30 * MINUTE);
+    const asked = issuer.asked.length;
+    for (let i = 0; i < 3; i++) expect(await statusOf(authenticator, fresh({ kid: `none-${i}` }))).toBe(401);
+    expect(issuer.asked).toHaveLength(asked + 1);
+    issuer.isDown = false;
+    await issuer.rotate();
+    clock.forward(10_000);
+    expect(await statusOf(authenticator)).toBe(200);
+  });
+
   it('refetches periodically and refuses removed keys', async () => {
     const authenticator = open();
     const exp = Math.floor(clock.now() / 1000) + 3600;

@@ -9,10 +9,10 @@ import { TokenError } from './auth-errors.js';
 export const MAX_AGE_MS = 600_000;
 /** While the issuer is unreachable, keys are used for at most this long. */
 const MAX_STALE_MS = 86_400_000;
-/** Minimum time between fetches for tokens with unknown keys, and after a failed fetch. */
-const MIN_REFETCH_INTERVAL_MS = 10_000;
-/** Minimum time after a failed fetch while there are no keys and every token is refused. */
-const MIN_FIRST_FETCH_INTERVAL_MS = 1_000;
+/** Minimum time between two fetches for tokens with unknown keys, and between a failed fetch and the next one. */
+const MIN_FETCH_INTERVAL_MS = 10_000;
+/** Minimum time after a failed fetch as long as no keys were ever fetched: shorter, because every token is refused. */
+const MIN_FETCH_INTERVAL_WITHOUT_KEYS_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
 /**
@@ -25,7 +25,8 @@ export class IssuerKeys {
   private keySetText = '';
   private fetchedAt = -Infinity;
   private failedAt = -Infinity;
-  private refetchedAt = -Infinity;
+  /** When the keys were last fetched for a token with an unknown key. */
+  private unknownKeyFetchAt = -Infinity;
   private fetching: Promise<void> | undefined;
 
   /** `onChange` is called when the issuer's keys changed. */
@@ -42,7 +43,7 @@ export class IssuerKeys {
       return await this.current()(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.refetchUnknownKey();
+      await this.fetchForUnknownKey();
       return this.current()(header, token);
     }
   };
@@ -50,16 +51,18 @@ export class IssuerKeys {
   /** Fetches the keys if they are too old. A failure is logged, not thrown. */
   async refresh(): Promise<void> {
     if (this.now() - this.fetchedAt < MAX_AGE_MS) return;
-    const minIntervalMs = this.keys ? MIN_REFETCH_INTERVAL_MS : MIN_FIRST_FETCH_INTERVAL_MS;
+    const minIntervalMs = this.keys ? MIN_FETCH_INTERVAL_MS : MIN_FETCH_INTERVAL_WITHOUT_KEYS_MS;
     if (this.fetching || this.now() - this.failedAt >= minIntervalMs) await this.fetch();
   }
 
-  private async refetchUnknownKey(): Promise<void> {
-    if (!this.fetching && this.now() - this.refetchedAt < MIN_REFETCH_INTERVAL_MS) return;
-    this.refetchedAt = this.now();
+  private async fetchForUnknownKey(): Promise<void> {
+    const previousAt = Math.max(this.unknownKeyFetchAt, this.failedAt);
+    if (!this.fetching && this.now() - previousAt < MIN_FETCH_INTERVAL_MS) return;
+    this.unknownKeyFetchAt = this.now();
     await this.fetch();
   }
 
+  /** The cached keys. Throws when there are none, or when they are too old to be used. */
   private current(): JWTVerifyGetKey {
     if (this.keys && this.now() - this.fetchedAt < MAX_STALE_MS) return this.keys;
     throw new TokenError('unverifiable', 'the keys of the issuer cannot be fetched');

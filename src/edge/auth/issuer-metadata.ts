@@ -1,6 +1,7 @@
 import { isSecureUrl } from '../../config/secure-url.js';
 import { fetchJson } from './fetch-json.js';
 
+/** Reads the URL of the issuer's keys from its metadata. */
 export async function discoverJwksUri(issuer: string, signal: AbortSignal): Promise<string> {
   const failures: Error[] = [];
   for (const url of metadataUrls(issuer)) {
@@ -23,10 +24,10 @@ export function metadataUrls(issuer: string): string[] {
   ];
 }
 
-/** The metadata must name the same issuer (RFC 8414, 3.3). */
+/** The URL of the keys in the metadata, which must name the same issuer (RFC 8414, 3.3). */
 function jwksUriIn(metadata: unknown, issuer: string): string {
   const { issuer: metadataIssuer, jwks_uri: uri } = (metadata ?? {}) as Record<string, unknown>;
-  if (metadataIssuer !== issuer) throw new Error(`the metadata name another issuer than ${issuer}`);
+  if (metadataIssuer !== issuer) throw new Error(`the metadata of ${issuer} name another issuer`);
   if (typeof uri !== 'string' || !isSecureUrl(uri))
     throw new Error(`the metadata of ${issuer} contain no jwks_uri with a secure URL`);
   return uri;

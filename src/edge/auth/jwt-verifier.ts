@@ -38,21 +38,21 @@ export class JwtVerifier {
     const { iss, sub, exp } = claims;
     if (typeof sub !== 'string' || sub === '') throw new TokenError('invalid', 'the token names no subject');
     if (!hasScopes(claims, this.settings.scopes))
-      throw new TokenError('insufficient-scope', `the token of ${sub} lacks a scope`);
+      throw new TokenError('insufficient-scope', `the token of ${sub} lacks a scope of auth.jwt.scopes`);
     const principal = { id: `${iss}|${sub}`, grants: grantsIn(claims, this.settings) };
     const expiresAt = (exp! + CLOCK_TOLERANCE_S) * 1000;
     this.expiries.set(principal, expiresAt);
-    // Verified again after at most MAX_AGE_MS, so that a token is refused after the issuer has removed its key.
+    // The token is verified again after at most MAX_AGE_MS, so that it is refused after the issuer has removed its key.
     this.verified.add(digest, { principal, validUntil: Math.min(expiresAt, this.now() + MAX_AGE_MS) });
     return principal;
   }
 
-  /** Whether the token of the principal has not expired. */
+  /** Whether the token of the principal is still valid. */
   isCurrent(principal: Principal): boolean {
     return this.now() < (this.expiries.get(principal) ?? -Infinity);
   }
 
-  /** Stored with a session: a session with another digest is not restored. */
+  /** The digest of the settings. It is stored with a session: a session with another digest is not restored. */
   get settingsDigest(): string {
     return hash('sha256', JSON.stringify(this.settings), 'hex');
   }

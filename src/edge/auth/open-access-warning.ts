@@ -5,7 +5,7 @@ import { Authenticator } from './authenticator.js';
 
 const WARN_INTERVAL_MS = 60_000;
 
-/** Warns periodically while remote clients need no authentication, because the setting may be on by mistake. */
+/** Warns periodically while remote clients need no authentication: `http.allowRemoteWithoutAuth` may be set by mistake. */
 @Injectable()
 export class OpenAccessWarning implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Auth');

@@ -19,7 +19,7 @@ export const protectedResource = (jwt: JwtSettings): ProtectedResource => ({
   ...(jwt.scopes.length > 0 && { scopes_supported: jwt.scopes }),
 });
 
-/** The well-known part is inserted between host and path (RFC 9728, 3.1). */
+/** The URL of the metadata: the well-known part is inserted between host and path (RFC 9728, 3.1). */
 export function metadataUrl(jwt: JwtSettings): string {
   const { origin, pathname, search } = new URL(resourceOf(jwt));
   return `${origin}${METADATA_PATH}${pathname === '/' ? '' : pathname}${search}`;
