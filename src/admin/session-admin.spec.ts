@@ -117,7 +117,7 @@ describe('SessionAdmin', () => {
   it('shows the lists that a client has not read to their end', async () => {
     const session = open('a', START);
     const page = new ListPage('{}', Buffer.from('{}'), 3, true, true);
-    for (let read = 0; read < 2; read++) session.pageServed('tools/list', page);
+    for (let read = 0; read < 2; read++) session.listReads.pageServed('tools/list', page);
     session.keepAlive(0);
     expect((await admin.page({})).items).toMatchObject([{ unfinishedLists: [] }]);
     jest.spyOn(performance, 'now').mockReturnValue(performance.now() + 10_000);

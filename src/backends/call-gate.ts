@@ -119,7 +119,7 @@ export class CallGate {
     this.shares.allows(principal, this.limits.concurrency);
 
   private begin<T>(principal: string, call: () => Promise<T>, exclusive: boolean): Promise<T> {
-    if (!this.quotas.calls.claim(principal)) return Promise.reject(this.quotas.calls.refusal());
+    if (!this.quotas.calls.claim(principal)) return Promise.reject(this.quotas.calls.refuse());
     this.shares.started(principal);
     this.running++;
     this.isExclusiveRunning = exclusive;
@@ -156,7 +156,7 @@ export class CallGate {
   /** Returns the error of an arriving call that cannot be queued. Otherwise ensures that there is room in the queue. */
   private makeRoom(principal: string): GatewayError | undefined {
     const { calls, queuedPerPrincipal } = this.quotas;
-    if (calls.isReached(principal)) return calls.refusal();
+    if (calls.isReached(principal)) return calls.refuse();
     const queued = this.queue.callCountOf(principal);
     if (queued >= queuedPerPrincipal) {
       this.quotas.refused('queuedPerPrincipal');

@@ -4,10 +4,10 @@ import { Injectable } from '@nestjs/common';
 import { HttpSettings } from '../config/http-settings.js';
 import { networksOf } from '../config/network.js';
 
-/** How many addresses of X-Forwarded-For are read, from the right. More proxies in a row are not trusted. */
+/** How many addresses of X-Forwarded-For are read, from the right. A chain of more proxies is not trusted. */
 const MAX_PROXIES = 16;
-/** The part of an IPv6 address that is assigned to one customer; the rest is chosen by the host. */
-const IPV6_GROUPS = 4;
+/** How many of the eight groups of an IPv6 address are assigned to one customer, whose hosts choose the others. */
+const IPV6_NETWORK_GROUPS = 4;
 
 /** The part of a request that identifies its sender; node:http and Fastify both provide it. */
 export type PeerRequest = Pick<IncomingMessage, 'headers'> & {
@@ -32,7 +32,7 @@ export class ClientAddresses {
   networkOf({ socket, headers }: PeerRequest): string {
     const remote = addressOf(socket);
     if (!this.isTrusted(remote)) return networkOf(remote);
-    const forwarded = String(headers['x-forwarded-for'] ?? '').split(',', -1);
+    const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
     return networkOf(this.clientOf(remote, forwarded.slice(-MAX_PROXIES)));
   }
 
@@ -69,7 +69,7 @@ export class ClientAddresses {
   }
 }
 
-/** Ids of authenticated principals contain a colon before any space. */
+/** Never equals the id of an authenticated principal, which contains a colon before any space. */
 const quotaKey = (network: string): string => `address ${network}`;
 
 const addressOf = ({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string =>
@@ -89,7 +89,7 @@ function networkOf(address: string): string {
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length);
   const all = [...groups, ...Array<string>(zeros).fill('0'), ...after];
   return `${all
-    .slice(0, IPV6_GROUPS)
+    .slice(0, IPV6_NETWORK_GROUPS)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')}::/64`;
 }

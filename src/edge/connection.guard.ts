@@ -45,7 +45,7 @@ export class ConnectionGuard implements CanActivate {
       this.quotaKeys.set(socket, key);
       return;
     }
-    this.quota.refusal();
+    this.quota.refuse();
     socket.write(REFUSAL);
     socket.destroySoon();
   }
@@ -59,12 +59,13 @@ export class ConnectionGuard implements CanActivate {
     return true;
   }
 
+  /** Counts the connection for the principal of its request. Throws when that principal has too many connections. */
   private assign({ socket, quotaKey }: AuthenticatedRequest, response: ServerResponse): void {
     const previous = this.quotaKeys.get(socket);
     if (previous === quotaKey || socket.destroyed) return;
     if (!this.quota.claim(quotaKey)) {
       response.setHeader('connection', 'close');
-      const { message, data } = this.quota.refusal();
+      const { message, data } = this.quota.refuse();
       throw new GatewayError('too-many-connections', message, data);
     }
     if (previous !== undefined) this.quota.release(previous);

@@ -40,10 +40,10 @@ export class DeadPeerDetector {
     if (this.isReading || this.sockets.size === 0) return;
     this.isReading = true;
     try {
-      const lost = await this.readLost();
+      const dead = await this.findDead();
       this.hasFailed = false;
-      if (lost.size === 0) return;
-      for (const socket of this.sockets) if (lost.has(keyOf(socket))) socket.destroy();
+      if (dead.size === 0) return;
+      for (const socket of this.sockets) if (dead.has(keyOf(socket))) socket.destroy();
     } catch (error) {
       if (!this.hasFailed)
         this.logger.warn({ message: 'the TCP table cannot be read', cause: String(error) });
@@ -53,15 +53,16 @@ export class DeadPeerDetector {
     }
   }
 
-  private async readLost(): Promise<ReadonlySet<string>> {
-    const lost = new Set<string>();
+  /** The keys of the connections whose peer acknowledges nothing any more. */
+  private async findDead(): Promise<ReadonlySet<string>> {
+    const dead = new Set<string>();
     for await (const lines of this.read())
       for (const connection of unacknowledgedIn(lines))
-        if (connection.retransmissions >= MAX_RETRANSMISSIONS) lost.add(keyOf(connection));
-    return lost;
+        if (connection.retransmissions >= MAX_RETRANSMISSIONS) dead.add(keyOf(connection));
+    return dead;
   }
 }
 
-/** The zone of a link-local address is removed, because the kernel's table does not contain it. */
+/** Identifies a connection. The zone of a link-local address is removed: the kernel's table does not contain it. */
 const keyOf = ({ localPort, remoteAddress, remotePort }: EndPoints): string =>
   `${localPort} ${remoteAddress?.split('%')[0]} ${remotePort}`;

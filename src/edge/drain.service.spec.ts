@@ -129,7 +129,7 @@ describe('Drain', () => {
     const answer = deferred<object>();
     edge.handlers.set('slow', () => answer.promise);
     const response = session.post({ jsonrpc: '2.0', id: 7, method: 'slow' });
-    await until('the request is running', () => edge.receiver.inFlight > 0);
+    await until('the request is running', () => edge.receiver.inFlight.size > 0);
     const draining = drain();
     await untilClosing();
     answer.resolve({});
@@ -166,7 +166,7 @@ describe('Drain', () => {
     const end = deferred<object>();
     edge.handlers.set('slow', () => end.promise);
     const answers = Array.from({ length: 12 }, (_, id) => session.request('slow', {}, id));
-    await until('twelve requests are running', () => edge.receiver.inFlight === 12);
+    await until('twelve requests are running', () => edge.receiver.inFlight.size === 12);
     const draining = drain();
     const logged = JSON.parse(
       await until('the requests are logged', () => lines.find((line) => line.includes('the drain waits'))),
@@ -201,7 +201,7 @@ describe('Drain', () => {
     await within('the drain', drain({ drainMs: 0 }));
     expect(signal.aborted).toBe(true);
     expect((await answer).error).toBeDefined();
-    await until('the receiver is idle', () => edge.receiver.whenIdle().then(() => true));
+    await until('the receiver is idle', () => edge.receiver.inFlight.whenIdle().then(() => true));
     const message = 'requests were cut off by the drain deadline';
     const { id } = [...edge.sessions.all()][0]!;
     const request = { method: 'slow', session: id.slice(0, 16), principal: 'anonymous', client: 'raw 1' };

@@ -9,16 +9,16 @@ import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
 
 /**
- * How long idle connections stay open after the listener was closed. A load balancer may be writing a request to one of
- * them, which is answered. New connections are refused, so that the balancer selects another gateway.
+ * How long idle connections stay open after the listener was closed. A request that a load balancer is writing to one of
+ * them is still answered. New connections are refused, so that the balancer selects another gateway.
  */
 const LINGER_MS = 500;
 /** Maximum requests that one log line describes. */
 const MAX_LOGGED_REQUESTS = 10;
 
 /**
- * Shutdown in order: serve as before until load balancers have noticed, finish the requests that have arrived by then,
- * close the listener, and end the streams last. What arrives on open connections is served until they are closed.
+ * Shuts down in order: serves as before until load balancers have noticed, finishes the requests that have arrived by then,
+ * closes the listener, and ends the streams last. Requests on open connections are served until the connections are closed.
  */
 @Injectable()
 export class Drain implements BeforeApplicationShutdown {
@@ -52,13 +52,13 @@ export class Drain implements BeforeApplicationShutdown {
     this.logRequests('the drain waits for requests in flight', 'log');
     // The listener stays open until the current requests are finished: a server may ask the client something during a
     // call, and the client answers on a new connection.
-    await completesWithin(this.receiver.whenCurrentFinished(), timeUntil(deadline));
+    await completesWithin(this.receiver.inFlight.whenCurrentFinished(), timeUntil(deadline));
     this.server?.stopListening();
     await this.server?.whenClosed(Math.min(LINGER_MS, acceptMs, timeUntil(deadline)));
-    await completesWithin(this.receiver.whenIdle(), timeUntil(deadline));
-    const { inFlight } = this.receiver;
-    if (inFlight > 0) {
-      this.metrics.countCutOff(inFlight);
+    await completesWithin(this.receiver.inFlight.whenIdle(), timeUntil(deadline));
+    const { size: unfinished } = this.receiver.inFlight;
+    if (unfinished > 0) {
+      this.metrics.countCutOff(unfinished);
       this.logRequests('requests were cut off by the drain deadline', 'warn');
     }
     await this.persistence.writeActivity();
@@ -67,9 +67,9 @@ export class Drain implements BeforeApplicationShutdown {
 
   /** Logs how many requests are in flight and the oldest of them; nothing if there are none. */
   private logRequests(message: string, level: 'log' | 'warn'): void {
-    const { inFlight: requests } = this.receiver;
+    const { size: requests } = this.receiver.inFlight;
     if (requests === 0) return;
-    const running = [...this.sessions.all()].flatMap((session) => session.describeRequests());
+    const running = [...this.sessions.all()].flatMap((session) => session.requests.describe());
     const oldest = running.toSorted((a, b) => b.runningMs - a.runningMs).slice(0, MAX_LOGGED_REQUESTS);
     this.logger[level]({ message, requests, oldest });
   }

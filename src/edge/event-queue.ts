@@ -1,7 +1,7 @@
 import type { EventFrame } from '../mcp/event-frame.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 
-/** The order in which queued events are dropped when the queue is full. */
+/** When the queue is full, all `first` events are dropped before any `last` event. */
 type DropOrder = 'first' | 'last' | 'never';
 
 export interface QueuedEvent {
@@ -10,7 +10,7 @@ export interface QueuedEvent {
   readonly options: DeliverOptions;
 }
 
-/** Maximum bytes of queued events. Beyond it, queued notifications are dropped. */
+/** Maximum bytes of all queued events. Beyond it, queued notifications are dropped. */
 const MAX_QUEUED_BYTES = 1_048_576;
 /**
  * Maximum bytes of queued events that must not be dropped; a single event may be larger. Beyond it, requests of servers to
@@ -28,9 +28,9 @@ export class EventQueue {
   /** Number in the key of the last event that has no key of its own. */
   private lastKeyNumber = 0;
 
-  /** `onRemove` is called for every event that will not be sent. */
+  /** `onRemove` is called for every event that is replaced, dropped or withdrawn. */
   constructor(
-    /** Responses may exceed it. */
+    /** Maximum queued events. Responses are queued beyond it. */
     private readonly maxEvents: number,
     private readonly onRemove: (event: QueuedEvent, outcome: 'coalesced' | 'dropped') => void,
   ) {}
@@ -55,7 +55,7 @@ export class EventQueue {
     return this.events.values();
   }
 
-  /** Returns the event with the same key that the new event replaces. */
+  /** Queues an event, and drops others while the queue is full. Returns the event with the same key, which is replaced. */
   add(frame: EventFrame, options: DeliverOptions): QueuedEvent | undefined {
     const { coalesce, droppable = false } = options;
     const key = coalesce ?? `#${++this.lastKeyNumber}`;
@@ -73,7 +73,7 @@ export class EventQueue {
     return replaced;
   }
 
-  /** Whether a further event that must not be dropped has to be refused. */
+  /** Whether there is no room for a further event that must not be dropped. */
   refuses({ size }: EventFrame): boolean {
     return (
       this.undroppable >= this.maxEvents ||
@@ -81,7 +81,7 @@ export class EventQueue {
     );
   }
 
-  /** Removes and yields the events to send, while the condition holds. */
+  /** Removes and yields the oldest events, as long as `canSend` returns true. */
   *takeWhile(canSend: () => boolean): Generator<QueuedEvent, void> {
     for (const [key, event] of this.events) {
       if (!canSend()) return;
@@ -91,7 +91,7 @@ export class EventQueue {
     }
   }
 
-  /** Removes and yields the events whose options match. */
+  /** Removes and yields the stale events. */
   *withdraw(isStale: (options: DeliverOptions) => boolean): Generator<QueuedEvent, void> {
     for (const [key, event] of this.events) {
       if (!isStale(event.options)) continue;

@@ -13,7 +13,7 @@ export interface StreamObserver {
   countStreamEnd(reason: StreamEnd): void;
 }
 
-/** Counts the bytes that wait for the client. */
+/** Counts the bytes that wait for the client of a session. */
 export interface UnreadCounter {
   add(bytes: number): void;
 }
@@ -21,7 +21,7 @@ export interface UnreadCounter {
 const NO_OBSERVER: StreamObserver = { countNotification: () => {}, countStreamEnd: () => {} };
 
 interface StreamLimits {
-  /** Maximum queued events. Responses may exceed it. */
+  /** Maximum queued events. Responses are queued beyond it. */
   readonly queuedEvents: number;
   /** A connection whose client reads nothing for this long is destroyed. */
   readonly stuckMs: number;
@@ -43,7 +43,7 @@ export class EventStream {
   /** Open connections. Each event is sent once, on the newest. */
   private readonly connections: StreamConnection[] = [];
   private hasEnded = false;
-  /** Whether a connection was opened, open or not by now. */
+  /** Whether a connection was ever opened. It may be closed by now. */
   wasConnected = false;
 
   constructor(
@@ -69,15 +69,17 @@ export class EventStream {
   }
 
   /**
-   * Whether the stream has ended and no open connection waits for events. A client that connects later gets them by replay.
+   * Whether the stream has ended, and has sent everything or has no connection. A client that connects later gets the
+   * unsent events from the replay buffer.
    */
   get isDone(): boolean {
     return this.hasEnded && (this.isAllSent || !this.isConnected);
   }
 
   /**
-   * From now on, sends events on this response, whose headers were sent. Older connections stay open without events. The
-   * primer is sent first; a client that resumes from the id of the primer gets all events after it.
+   * From now on, sends events on this response, whose headers must have been sent. Older connections stay open without
+   * events. The primer is sent first; a client that resumes from its id gets all later events. Then the events after the
+   * sequence number `resumeAfter` are sent again.
    */
   connect(response: ServerResponse, resumeAfter?: number, primer?: EventFrame): void {
     if (response.destroyed) return;
@@ -96,7 +98,7 @@ export class EventStream {
     this.flush();
   }
 
-  /** Returns false when the stream has ended, or when it refuses the event because too many others are queued. */
+  /** Returns false when the stream has ended, or when its queue has no room for an event that may be refused. */
   send(frame: EventFrame, options: DeliverOptions = {}): boolean {
     if (this.hasEnded || (options.refusable && !this.isWritable && this.queue.refuses(frame))) return false;
     if (this.isWritable) {
@@ -107,13 +109,13 @@ export class EventStream {
     return true;
   }
 
-  /** Removes stale events that are queued, also from the replay buffer. Sent events stay in the replay buffer. */
+  /** Removes stale events from the queue and from the replay buffer. Events that were sent stay in the replay buffer. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
     for (const { frame } of this.queue.withdraw(isStale)) this.replayBuffer.withdraw(frame);
     this.countUnread();
   }
 
-  /** Releases the events of a stream that is done. */
+  /** Releases the queued events of a stream that is done. */
   discardQueue(): void {
     this.queue.clear();
     this.countUnread();
@@ -162,11 +164,11 @@ export class EventStream {
     this.reportedBytes = bytes;
   }
 
-  /** Schedules the events after this sequence number that were already sent, to be sent again before all others. */
+  /** Schedules the replay of the events after this sequence number that were already sent. They precede the queue. */
   private scheduleReplay(sequence: number): void {
     const missed = new Set(this.replayBuffer.after(this.name, sequence));
     for (const { frame } of this.queue) missed.delete(frame);
-    // Frames of an earlier replay that are not sent yet, and that the replay buffer has dropped meanwhile.
+    // An earlier replay may not be finished, and the replay buffer may have dropped frames of it meanwhile.
     const dropped = [...this.toReplay].filter((frame) => frame.sequence > sequence && !missed.has(frame));
     this.toReplay = new Set([...dropped, ...missed]);
   }

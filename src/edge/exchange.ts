@@ -38,7 +38,7 @@ export function openEventStream(response: ServerResponse): void {
  * long. The stream outlives its connection.
  */
 export class Exchange {
-  /** The answers of a batch that are not written yet: for each, the parts of its message, which is on one line. */
+  /** The answers of a batch that are not written yet. Each consists of the parts of its message, which is on one line. */
   private readonly answers: (readonly Buffer[])[] = [];
   /** Called when `answers` are written. */
   private readonly writtenListeners: (() => void)[] = [];
@@ -73,7 +73,7 @@ export class Exchange {
     return stream.send(eventFrame(message, kind, stream.name), options);
   }
 
-  /** `onWritten` is called when the answer is written, or when the connection is lost. */
+  /** Answers one request. `onWritten` is called when the answer is written, or when the connection is lost. */
   answer(message: string, onWritten?: () => void): void {
     this.unanswered--;
     if (this.stream) {
@@ -91,8 +91,8 @@ export class Exchange {
   }
 
   /**
-   * Answers with a long result, or with one that other clients get too, whose bytes need no further encoding. Returns a
-   * promise only if the answer takes several slices.
+   * Answers with a result that is encoded already: a long one, or one that other clients get too. Returns a promise only if
+   * the answer takes several slices.
    */
   answerShared(id: RequestId, result: SharedJson): Promise<void> | undefined {
     const { response, session } = this;
@@ -133,7 +133,7 @@ export class Exchange {
     if (this.isAnswered) setImmediate(() => this.writeBatch());
   }
 
-  /** Returns the stream of the response; opens it with the answers so far, if it does not exist yet. */
+  /** Returns the stream of the response. If there is none yet, opens it and sends the answers so far. */
   private switchToStream(): EventStream {
     if (this.stream) return this.stream;
     const stream = this.session.streams.open(this.requestId);

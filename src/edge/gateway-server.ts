@@ -18,7 +18,7 @@ import type { OriginGuard } from './origin.guard.js';
 const MCP_PATH = '/mcp';
 /** Not decoded: a project id contains no character that is escaped in a path. */
 const PROJECT_PATH = /^\/projects\/([^/]+)\/mcp$/;
-/** Fastify has the original URL in `originalUrl`. */
+/** Requests of browsers for the MCP endpoint are rewritten to this path. `originalUrl` keeps the requested URL. */
 const START_PAGE_PATH = '/';
 const ADMIN_PATH = /^\/admin(?:\/|$)/;
 /** Longer than the idle timeouts of common load balancers, so that they and not the gateway close idle connections. */
@@ -27,7 +27,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const TCP_KEEP_ALIVE_DELAY_MS = 30_000;
 /** At shutdown, clients have this long to read what was written last. Then their connections are closed. */
 const CLOSE_TIMEOUT_MS = 500;
-/** Until then, connections that have become idle are closed at this interval. */
+/** During that time, connections that have become idle are closed at this interval. */
 const CLOSE_INTERVAL_MS = 20;
 /** The latest response on a connection. If its headers are not sent yet, they can announce that the connection closes. */
 const LATEST_RESPONSE = Symbol('latest response');
@@ -155,8 +155,8 @@ export class GatewayServer {
 }
 
 /**
- * A request with several Host headers must be refused (RFC 9112, 3.2): a proxy may have checked another one than the first,
- * which is the only one in Node's `headers`.
+ * A request with several Host headers must be refused (RFC 9112, 3.2): Node's `headers` contain only the first one, and a
+ * proxy may have checked another.
  */
 function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
@@ -167,7 +167,7 @@ function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1;
 }
 
-/** A browser opens the URL of the endpoint. An MCP client accepts an event stream, or has a session. */
+/** Whether a browser opens the URL of the endpoint. An MCP client accepts an event stream, or has a session. */
 function isPageRequest({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers['mcp-session-id'] !== undefined) return false;
   const accept = headers.accept ?? '';

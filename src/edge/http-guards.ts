@@ -31,7 +31,7 @@ export function withGuards(instance: object, method: string, moduleRef: ModuleRe
   };
 }
 
-/** Runs the guards from this index on. Returns a promise only if a guard does. */
+/** Runs the guards from the index `from` on. Returns a promise only if a guard does. */
 function runGuards(
   guards: readonly CanActivate[],
   from: number,
@@ -49,7 +49,7 @@ function runGuards(
   return undefined;
 }
 
-/** Anything but `true` refuses, for example an Observable, which Nest would accept from a guard. */
+/** Throws for anything but `true`, also for an Observable, which Nest would accept from a guard. */
 function requireAllowed(allows: unknown): void {
   if (allows !== true) throw new GatewayError('forbidden', 'Forbidden');
 }

@@ -11,7 +11,7 @@ import type { AuthenticatedRequest } from './auth/authentication.guard.js';
 /** The Accept header of SDK clients; compared first because parsing media ranges is slow. */
 const USUAL_ACCEPT = 'application/json, text/event-stream';
 
-/** The client must accept all of the types, because the response may have any of them. */
+/** Throws unless the client accepts all of the types: the response may have any of them. */
 export function requireAccept(request: IncomingMessage, ...types: readonly string[]): void {
   const accept = request.headers.accept ?? '';
   if (accept === USUAL_ACCEPT || types.every((type) => accepts(accept, type))) return;
@@ -45,9 +45,9 @@ const onePieceReader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinit
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * Reads the body as JSON. Stops after `limit` bytes; with a larger Content-Length, before the first byte. `claim` is called
- * with the expected size of a body of more than one piece, and returns the function that is called when the body is read. If
- * it throws, the body is not read further.
+ * Reads the body as JSON. Stops reading after `limit` bytes, or before the first byte if Content-Length is larger. For a
+ * body of more than one piece, calls `claim` with the expected size, and the function that it returns when the body is read.
+ * If `claim` throws, the body is not read further.
  */
 export function readBody(
   request: IncomingMessage,
@@ -56,7 +56,7 @@ export function readBody(
 ): Promise<ReadJson> {
   return new Promise((resolve, reject) => {
     const announced = Number(request.headers['content-length']);
-    /** The first piece. Most bodies have no other, and then need no reader of their own. */
+    /** The first piece. Most bodies consist of one piece, which `onePieceReader` reads. */
     let first: Buffer | undefined;
     let reader: JsonReader | undefined;
     let input: PacedInput | undefined;
@@ -105,7 +105,7 @@ export function readBody(
     const end = (): void => {
       if (hasStopped) return;
       stop();
-      // The body is processed after everything that has arrived was read (docs/decisions/0015).
+      // The body is parsed later, after all input that has arrived was read (docs/decisions/0015).
       const { length } = reader ?? first ?? NO_BYTES;
       const read = (): void => {
         resolve(reader?.take() ?? onePieceReader.read(first ?? NO_BYTES));

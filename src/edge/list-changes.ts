@@ -11,7 +11,7 @@ import { notificationMessage } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
 import { NotificationRecipients, type NotificationRecipient } from './notification-recipients.js';
 
-/** Sends `list_changed` to the recipients whose view of a list changed. A list of a session's own link has one recipient. */
+/** Sends `list_changed` to recipients whose view of a list changed. A change on a session's own link concerns only it. */
 @Injectable()
 export class ListChanges implements OnModuleInit {
   constructor(
@@ -25,11 +25,11 @@ export class ListChanges implements OnModuleInit {
     this.registry.onChange((...change) => this.broadcast(...change));
     this.sessionListings.onChange((owner, kinds) => {
       const recipient = this.recipients.ofSession(owner);
-      for (const kind of recipient ? kinds : []) this.notify([recipient!], kind);
+      if (recipient) for (const kind of kinds) this.notify([recipient], kind);
     });
   }
 
-  /** Delivered as one notification, so that many recipients are served in slices. */
+  /** Sends `list_changed` to those of the recipients that are ready, in slices. */
   notify(recipients: readonly NotificationRecipient[], kind: ListKind): void {
     if (recipients.length > 0) this.deliver(kind, () => ready(recipients));
   }
@@ -40,7 +40,7 @@ export class ListChanges implements OnModuleInit {
       const names =
         kind === 'resources' ? undefined : new NameChange(previous[kind], catalog[kind], change[kind]);
       if (names?.mayBeInvisible)
-        void runSliced(this.scopesWithout(names), sliceScheduler.start()).then((unchanged) =>
+        void runSliced(this.unchangedScopes(names), sliceScheduler.start()).then((unchanged) =>
           this.announce(kind, change[kind], unchanged),
         );
       else this.announce(kind, change[kind], new Set());
@@ -48,7 +48,7 @@ export class ListChanges implements OnModuleInit {
   }
 
   /** The keys of scopes in which the change is not visible. */
-  private *scopesWithout(change: NameChange): Steps<ReadonlySet<string>> {
+  private *unchangedScopes(change: NameChange): Steps<ReadonlySet<string>> {
     const scopes = new Map<string, Scope>();
     for (const { scope } of this.recipients) scopes.set(scope.key, scope);
     const unchanged = new Set<string>();
@@ -59,7 +59,7 @@ export class ListChanges implements OnModuleInit {
     return unchanged;
   }
 
-  /** `unchangedScopes` does not apply to sessions with a catalog of their own: they may see what others do not. */
+  /** `unchangedScopes` does not apply to a session with a catalog variant: the change may be visible in the variant. */
   private announce(kind: ListKind, changed: ReadonlySet<string>, unchangedScopes: ReadonlySet<string>): void {
     const servers = [...changed];
     this.deliver(kind, () =>

@@ -12,7 +12,8 @@ const ONLY = pageOf(1, { isFirst: true });
 
 function readLists() {
   const abandoned: UnfinishedList[] = [];
-  const reads = new ListReads((list) => abandoned.push(list));
+  const reads = new ListReads();
+  reads.onAbandoned((list) => abandoned.push(list));
   const serve = (page: ListPage, now = 0, method = 'tools/list'): void => reads.pageServed(method, page, now);
   return { reads, abandoned, serve };
 }

@@ -1,21 +1,23 @@
 import type { ListPage } from '../core/catalog/list-page.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-/** Without a request for the next page for so long, a client has stopped reading the list. */
+/** A client that does not request the next page for this long has stopped reading the list. */
 const NEXT_PAGE_WAIT_MS = 10_000;
 
 interface ListRead {
   /** Entries on the pages so far. */
   entries: number;
+  /** When the latest page was served. */
   servedAt: number;
   /** Whether the client has stopped reading before the last page. */
   isAbandoned: boolean;
 }
 
-/** A list that the client has not read to its end. */
+/** A list that the client has stopped reading before its last page. */
 export interface UnfinishedList {
   /** The MCP method of the list. */
   readonly method: string;
-  /** Entries that the client has read. */
+  /** Entries on the pages that the client got. */
   readonly entries: number;
 }
 
@@ -23,8 +25,12 @@ export interface UnfinishedList {
 export class ListReads {
   /** By method: the latest read of the list that has not reached the last page. */
   private readonly reads = new Map<string, ListRead>();
+  private readonly abandonedListeners = new ListenerSet<[list: UnfinishedList]>();
 
-  constructor(private readonly onAbandoned: (list: UnfinishedList) => void) {}
+  /** Calls the listener when the client stops reading a list before its last page. */
+  onAbandoned(listener: (list: UnfinishedList) => void): void {
+    this.abandonedListeners.add(listener);
+  }
 
   pageServed(method: string, { size, isFirst, hasMore }: ListPage, now = performance.now()): void {
     const read = this.reads.get(method);
@@ -41,7 +47,7 @@ export class ListReads {
     });
   }
 
-  /** Called periodically. */
+  /** Called periodically. Reports the lists whose next page was not requested in time. */
   checkNextPages(now = performance.now()): void {
     for (const [method, read] of this.reads)
       if (now - read.servedAt >= NEXT_PAGE_WAIT_MS) this.abandon(method, read);
@@ -57,10 +63,10 @@ export class ListReads {
     );
   }
 
-  /** Counts a read once, also if the client continues it later. */
+  /** Reports a read once, also if the client continues it later. */
   private abandon(method: string, read: ListRead): void {
     if (read.isAbandoned) return;
     read.isAbandoned = true;
-    this.onAbandoned({ method, entries: read.entries });
+    this.abandonedListeners.emit({ method, entries: read.entries });
   }
 }

@@ -27,7 +27,7 @@ export class LogMessages implements OnModuleInit {
     this.backends.onNotification((server, notification) => this.broadcast(server, notification));
   }
 
-  /** Servers get the most verbose level of all recipients; `broadcast` filters for each recipient. */
+  /** Sets the level of a session. Servers get the most verbose level of all sessions; `broadcast` filters for each. */
   setLevel(session: Session, level: LoggingLevel): void {
     const previous = session.logLevel;
     session.logLevel = level;

@@ -19,7 +19,7 @@ const DEFAULT_LOGGING_LEVEL: LoggingLevel = 'info';
 export const isLoggingLevel = (value: unknown): value is LoggingLevel =>
   LOGGING_LEVELS.includes(value as LoggingLevel);
 
-/** The most verbose of these levels and the default, which applies to clients that set no level. */
+/** The most verbose of these levels. At least as verbose as the default, which applies to clients that set no level. */
 export function mostVerbose(levels: Iterable<LoggingLevel>): LoggingLevel {
   const candidates = new Set([DEFAULT_LOGGING_LEVEL, ...levels]);
   return LOGGING_LEVELS.find((level) => candidates.has(level)) ?? DEFAULT_LOGGING_LEVEL;
@@ -31,12 +31,13 @@ export function loggingLevelIn(params: JsonText): LoggingLevel | undefined {
   return isLoggingLevel(level) ? level : undefined;
 }
 
+/** Whether a log message of this level passes the threshold. A message without a valid level never does. */
 export const isAtLeast = (
   level: LoggingLevel | undefined,
   threshold: LoggingLevel = DEFAULT_LOGGING_LEVEL,
 ): boolean => level !== undefined && LOGGING_LEVELS.indexOf(level) >= LOGGING_LEVELS.indexOf(threshold);
 
-/** Whether a notification may be sent to a session with this log level. Only log messages have a level. */
+/** Whether a notification may be sent to a session with this log level. True for everything but log messages. */
 export const passesLogLevel = (
   logLevel: LoggingLevel | undefined,
   method: string,

@@ -9,8 +9,8 @@ import { errorMessage, isRequestId } from '../mcp/json-rpc.js';
 const MAX_NAMED_ID = 64;
 
 /**
- * The name of a response stream holds the id of its request. Clients send the name in Last-Event-ID, so that a later
- * process can answer the request with an error: it knows nothing else of the request.
+ * The name of a response stream contains the id of its request. A client that resumes the stream sends the name in
+ * Last-Event-ID. After a restart, the gateway knows nothing else of the request; the id is enough to answer with an error.
  */
 export function responseStreamName(number: number, requestId: RequestId | undefined): string {
   const name = number.toString(36);

@@ -245,7 +245,7 @@ function readBatch(body: JsonDocument, session: Session): Inbound[] {
 const isInitialize = (message: Inbound): message is Extract<Inbound, { kind: 'request' }> =>
   message.kind === 'request' && message.method === 'initialize';
 
-/** The headers that a web page may send. CORS knows no prefixes, so requested headers of tool arguments are repeated. */
+/** The headers that a web page may send. CORS has no prefixes, so each requested header of a tool argument is listed. */
 function allowedHeaders(requested = ''): string[] {
   const names = requested.split(',').map((name) => name.trim().toLowerCase());
   return [...ALLOWED_HEADERS, ...names.filter((name) => PARAMETER_HEADER.test(name))];

@@ -88,7 +88,7 @@ describe('requests with long params', () => {
     longParams.claim(quotaKey, perPrincipal - 60_000);
     const params = { text: 'x'.repeat(40_000) };
     const running = session.request('slow', params);
-    await until('the request is in flight', () => edge.receiver.inFlight === 1);
+    await until('the request is in flight', () => edge.receiver.inFlight.size === 1);
     expect((await other.request('slow', params)).error).toMatchObject({
       code: -31029,
       data: { code: 'LimitExceeded', limit: perPrincipal },

@@ -128,7 +128,7 @@ describe('MessageReceiver requests', () => {
     await events.message('the progress', ({ method }) => method === 'notifications/progress');
     events.disconnect();
     end(7, { done: true });
-    await within('the end of the request', edge.receiver.whenIdle());
+    await within('the end of the request', edge.receiver.inFlight.whenIdle());
     const resumed = await session.listen(events.lastId);
     await resumed.untilEnded();
     expect(resumed.messages).toMatchObject([{ id: 7, result: { done: true } }]);
@@ -163,7 +163,7 @@ describe('MessageReceiver clients', () => {
     await started(7);
     await session.end();
     expect((await answer).error).toBeDefined();
-    await within('the end of the request', edge.receiver.whenIdle());
+    await within('the end of the request', edge.receiver.inFlight.whenIdle());
   });
 
   it('get server requests on the stream of their request and respond with a POST', async () => {
@@ -231,16 +231,16 @@ describe('MessageReceiver notifications', () => {
   });
 });
 
-describe('MessageReceiver.whenIdle', () => {
+describe('InFlightRequests.whenIdle', () => {
   it('resolves when no request is running', async () => {
     const { started, end } = slowMethod();
-    await within('idleness', edge.receiver.whenIdle());
+    await within('idleness', edge.receiver.inFlight.whenIdle());
     const session = await RawSession.open(edge.url);
     const answer = session.request('slow', {}, 7);
     await started(7);
     const idle = deferred();
     let isIdle = false;
-    void edge.receiver.whenIdle().then(() => {
+    void edge.receiver.inFlight.whenIdle().then(() => {
       isIdle = true;
       idle.resolve();
     });

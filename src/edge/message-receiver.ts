@@ -11,9 +11,9 @@ import { endSpan, type TracedMethod, Tracing } from '../mcp/tracing.js';
 import type { RequestOutcome } from '../metrics/metric-labels.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Exchange } from './exchange.js';
+import { InFlightRequests } from './in-flight-requests.js';
 import { LONG_PARAMS, MemoryClaims } from './memory-claims.js';
 import { RequestContext } from './request-context.js';
-import { RequestCount } from './request-count.js';
 import { RequestLog } from './request-log.js';
 import type { RequestSource } from './http-request.js';
 import type { Session } from './session.js';
@@ -25,9 +25,7 @@ type OneWayMessage = Extract<Inbound, { kind: 'notification' | 'response' }>;
 /** Processes the messages of a POST. Requests are answered on the HTTP response; all other messages get no response. */
 @Injectable()
 export class MessageReceiver {
-  private current = new RequestCount();
-  /** Requests that began before `whenCurrentFinished` was called. */
-  private earlier = new RequestCount();
+  readonly inFlight = new InFlightRequests();
   private readonly longParams = new MemoryClaims(LONG_PARAMS);
 
   constructor(
@@ -69,7 +67,7 @@ export class MessageReceiver {
     if (unanswered === 0) acknowledge(response);
   }
 
-  /** The error for an invalid message, which is counted if a memory limit refuses it. */
+  /** The error for an invalid message. Counts the message if a memory limit refuses it. */
   invalidRequest({ problem, memoryLimit }: Extract<Inbound, { kind: 'invalid' }>): GatewayError {
     if (memoryLimit) this.metrics.countMemoryLimit(memoryLimit);
     return new GatewayError('invalid-request', `Invalid request: ${problem}`);
@@ -83,8 +81,7 @@ export class MessageReceiver {
     const session = this.sessions.create(source.principal, source.quotaKey);
     const exchange = new Exchange(response, session, message.id);
     const context = contextOf(message, session, exchange, source);
-    const { current } = this;
-    current.begin();
+    const count = this.inFlight.begin();
     try {
       this.sessions.requireCapacity(source.quotaKey);
       const result = await this.dispatcher.dispatchRequest(context, message.params);
@@ -95,28 +92,8 @@ export class MessageReceiver {
     } catch (error) {
       this.answerError(context, exchange, error);
     } finally {
-      current.finish();
+      count.finish();
     }
-  }
-
-  get inFlight(): number {
-    return this.earlier.size + this.current.size;
-  }
-
-  /** Resolves when the requests that are running now are finished, however many arrive meanwhile. To be called once. */
-  whenCurrentFinished(): Promise<void> {
-    this.earlier = this.current;
-    this.current = new RequestCount();
-    return this.earlier.whenZero();
-  }
-
-  /** Resolves when no request is running and all responses are written. */
-  async whenIdle(): Promise<void> {
-    do {
-      await Promise.all([this.earlier.whenZero(), this.current.whenZero()]);
-      // Responses are written in setImmediate, and another request may arrive before that.
-      await new Promise((resolve) => setImmediate(resolve));
-    } while (this.inFlight > 0);
   }
 
   private async run(
@@ -130,7 +107,7 @@ export class MessageReceiver {
     try {
       const limitError = session.unread.limitError();
       if (limitError) throw limitError;
-      // The positions of members are stored for long params only.
+      // Only long params have `paramsMembers`.
       if (message.paramsMembers)
         releaseParams = this.longParams.claim(session.quotaKey, message.paramsText!.length);
       session.beginRequest(context);
@@ -140,8 +117,7 @@ export class MessageReceiver {
       this.answerError(context, exchange, error);
       return;
     }
-    const { current } = this;
-    current.begin();
+    const count = this.inFlight.begin();
     if (this.tracing.isOn)
       context.span = this.tracing.startServerSpan(
         tracedMethod(message, session),
@@ -157,7 +133,7 @@ export class MessageReceiver {
     } finally {
       session.finishRequest(context);
       releaseParams?.();
-      current.finish();
+      count.finish();
     }
   }
 
@@ -186,7 +162,7 @@ export class MessageReceiver {
     let answering: Promise<void> | undefined;
     if (result instanceof SharedJson) {
       answering = exchange.answerShared(context.requestId!, result);
-      if (result instanceof ListPage) context.session.pageServed(context.method, result);
+      if (result instanceof ListPage) context.session.listReads.pageServed(context.method, result);
     } else {
       const message = context.revision.resultMessage(context.requestId!, result);
       exchange.answer(message, context.writtenListener);

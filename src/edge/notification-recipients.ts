@@ -3,14 +3,14 @@ import { Injectable } from '@nestjs/common';
 import type { Scope } from '../core/scope.js';
 import type { ClientSession, Subscriber } from '../mcp/mcp-context.js';
 
-/** A subscriber as the edge manages it. */
+/** A subscriber, with what the edge needs to notify it. */
 export interface NotificationRecipient extends Subscriber {
   /** The project that limits the scope of the recipient. */
   readonly project: string | undefined;
   scope: Scope;
   /** Whether the client accepts notifications yet. */
   readonly isReady: boolean;
-  /** Absent until the client sets a level. Until then it gets log messages of servers only during its calls. */
+  /** Absent until the client sets a level. Until then, the client gets log messages of servers only during its calls. */
   readonly logLevel: LoggingLevel | undefined;
   close(): void;
 }

@@ -6,7 +6,7 @@ import { GatewayError } from '../core/errors.js';
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
-/** Orchestrators call these by IP address, so any Host is allowed. The responses contain nothing confidential. */
+/** Paths that orchestrators request by IP address, so any Host is allowed. Their responses contain nothing confidential. */
 const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 
 /**
@@ -82,17 +82,21 @@ export class AllowedOrigins {
     return true;
   }
 
-  /** A request without an Origin was not made by a web page of another site. */
+  /**
+   * A request without Origin is allowed: browsers send Origin with every POST, and with every request whose response a
+   * page of another site may read.
+   */
   allowsOrigin(origin: string | undefined): boolean {
     if (origin === undefined) return true;
     const name = origin.toLowerCase();
     if (this.origins.has(name)) return true;
+    // A page of a program on the same machine, at any port.
     const match = /^https?:\/\/([^/?#@]+)$/.exec(name);
     return match !== null && LOOPBACK_NAMES.includes(withoutPort(match[1]!));
   }
 }
 
-/** The form of an address in a Host header, where a bare colon begins the port. */
+/** In a Host header, an IPv6 address is in brackets, because a colon begins the port. */
 const bracketed = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 
 const withoutPort = (host: string): string => host.replace(/:\d{1,5}$/, '');

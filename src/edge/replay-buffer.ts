@@ -16,7 +16,7 @@ export class ReplayBuffer {
     while (this.events.length > this.maxEvents || this.bytes > this.maxBytes) this.dropOldest();
   }
 
-  /** Removes a frame that was never sent. The search starts at the end, where such frames are. */
+  /** Removes a frame. The search starts at the end, because most removed frames were appended lately. */
   withdraw(frame: EventFrame): void {
     const index = this.events.lastIndexOf(frame);
     if (index === -1) return;
@@ -26,9 +26,9 @@ export class ReplayBuffer {
   }
 
   /**
-   * Adds a primer in front of `next`, the first event of its stream that the client has not received, or at the end if all
-   * were received. Earlier primers of the stream are removed, because the client will not resume from them. The one with
-   * the sequence number `resumed` stays.
+   * Adds a primer in front of `next`, the first event of its stream that was not sent, or at the end if all were sent.
+   * Earlier primers of the stream are removed, because the client will not resume from them; only the primer with the
+   * sequence number `resumed` stays.
    */
   insertPrimer(primer: EventFrame, next: EventFrame | undefined, resumed: number | undefined): void {
     const isObsolete = (frame: EventFrame): boolean =>

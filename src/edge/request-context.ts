@@ -3,11 +3,14 @@ import type { ClientCapabilities, LoggingLevel, RequestId } from '@modelcontextp
 import { Cancellation } from '../lib/cancellation/cancellation.js';
 import type { JsonText, Member } from '../lib/json-text/json-text.js';
 import { shorten } from '../core/errors.js';
+import { notificationKind } from '../core/notification-kind.js';
 import { NOTHING, type Scope } from '../core/scope.js';
+import { notificationMessage } from '../mcp/json-rpc.js';
 import type { ClientRequestOptions, SessionContext } from '../mcp/mcp-context.js';
 import type { Principal } from '../mcp/principal.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { Exchange } from './exchange.js';
+import { passesLogLevel } from './logging-level.js';
 import type { RequestDescription } from './running-requests.js';
 import { publicSessionId, type Session } from './session.js';
 
@@ -22,7 +25,7 @@ export class RequestContext implements SessionContext {
   server: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;
-  /** Called when the response is written. Most requests have none. */
+  /** Called when the response is written. Undefined for most requests. */
   writtenListener: (() => void) | undefined;
 
   constructor(
@@ -86,7 +89,9 @@ export class RequestContext implements SessionContext {
   }
 
   notify(method: string, params: JsonText | undefined): void {
-    if (this.exchange) this.session.notifyOn(this.exchange, method, params);
+    if (!passesLogLevel(this.logLevel, method, params)) return;
+    const message = notificationMessage(method, params?.text);
+    this.exchange?.send(message, { droppable: true }, notificationKind(method));
   }
 
   sendRequest(

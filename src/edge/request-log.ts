@@ -18,15 +18,15 @@ const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
   'limit-exceeded',
 ]);
 
-/** Lines about failed requests; further ones are counted. A client can cause any number of failures. */
-const MAX_FAILURES_PER_SECOND = 50;
+/** Failures that are logged per second; further ones are only counted. A client can cause any number of failures. */
+const MAX_FAILURE_LINES_PER_SECOND = 50;
 
-/** The message of an error may be a text of a server, as long as its response. */
+/** Maximum characters of the reason: an error of a server may have a message as long as its response. */
 const MAX_REASON_LENGTH = 500;
-/** Some 30 frames. */
+/** Maximum characters of a stack trace: about 30 frames. */
 const MAX_STACK_LENGTH = 4000;
 
-/** By method: the member of its params that names what it is about, and its name in the log. */
+/** By method: the member of its params that names the tool, prompt or resource, and the log field for this name. */
 const SUBJECTS: ReadonlyMap<string, readonly [member: string, field: string]> = new Map(
   Object.entries({
     'tools/call': ['name', 'tool'],
@@ -37,12 +37,12 @@ const SUBJECTS: ReadonlyMap<string, readonly [member: string, field: string]> = 
   } as const),
 );
 
-/** Logs failed requests, with the cause and without the payload, and others as `log.calls` says. */
+/** Logs failed requests, with the cause and without the payload. Logs requests that succeed as `log.calls` says. */
 @Injectable()
 export class RequestLog {
   private readonly logger = new Logger('Request');
-  private readonly failures = new RateWindow(MAX_FAILURES_PER_SECOND);
-  /** One in so many requests that succeed is logged; 0 for none. */
+  private readonly failures = new RateWindow(MAX_FAILURE_LINES_PER_SECOND);
+  /** Of the requests that succeed, one in this many is logged; none if 0. */
   private interval = 0;
   private sinceLogged = 0;
 
@@ -55,12 +55,12 @@ export class RequestLog {
     live.onChange(({ log }) => this.configure(log));
   }
 
-  /** Whether requests that succeed are logged, all or some of them. */
+  /** Whether all or some of the requests that succeed are logged. */
   get logsCalls(): boolean {
     return this.interval > 0;
   }
 
-  /** Logs a request that succeeded, or counts it until one is to be logged. */
+  /** Logs a request that succeeded, if it is the next one to be logged. */
   logCall(context: RequestContext, result: unknown, seconds: number): void {
     if (++this.sinceLogged < this.interval) return;
     this.sinceLogged = 0;
@@ -69,8 +69,9 @@ export class RequestLog {
   }
 
   logFailure(context: RequestContext, error: JsonRpcError, seconds?: number): void {
-    const suppressed = this.failures.take();
-    if (suppressed === undefined) {
+    const suppressedBefore = this.failures.take();
+    // Undefined: this line is suppressed too.
+    if (suppressedBefore === undefined) {
       this.metrics.countSuppressedLine('failed-request');
       return;
     }
@@ -82,7 +83,7 @@ export class RequestLog {
       code: error.code,
       reason: shorten(cause.message, MAX_REASON_LENGTH),
       ...(seconds !== undefined && { durationMs: toMs(seconds) }),
-      ...(suppressed > 0 && { suppressed }),
+      ...(suppressedBefore > 0 && { suppressed: suppressedBefore }),
     };
     if (error.kind === 'internal') this.logger.error({ ...entry, cause: describe(cause.cause) });
     else if (WARNING_KINDS.has(error.kind)) this.logger.warn({ ...entry, cause: describe(cause.cause) });
@@ -118,7 +119,7 @@ function subjectOf({ method, paramsText, paramsMembers }: RequestContext): objec
   return typeof value === 'string' ? { [field!]: shorten(value) } : {};
 }
 
-/** An error about a server names it. */
+/** The server that the error is about; undefined if it is about none. */
 function serverIn(error: Error | undefined): string | undefined {
   const server = error instanceof GatewayError ? error.data?.['server'] : undefined;
   return typeof server === 'string' ? server : undefined;

@@ -35,8 +35,8 @@ export class RequestsToClient {
   ) {}
 
   /**
-   * `write` sends a message on the stream that the request belongs to. It returns false when the stream refuses the
-   * message.
+   * Sends a request, and resolves with the result of the client. `write` sends a message on the stream that the request
+   * belongs to, and returns false when the stream refuses the message.
    */
   async send(
     method: string,

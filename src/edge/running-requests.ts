@@ -16,7 +16,7 @@ export interface RunningRequest extends Pick<Channel, 'sendRequest'> {
   readonly requestId: RequestId | undefined;
   abort(): void;
   describe(): RequestDescription;
-  /** Writes a keep-alive comment if the request has run for `quietMs`. */
+  /** Writes a keep-alive comment to the response if the request has run for `quietMs`. */
   keepAlive(quietMs: number): void;
 }
 

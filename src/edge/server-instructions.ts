@@ -5,7 +5,7 @@ import type { Scope } from '../core/scope.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** The instructions of servers for models, as clients get them. */
+/** The instructions for models that clients get in the result of `initialize`. */
 @Injectable()
 export class ServerInstructions {
   private cutCount = 0;

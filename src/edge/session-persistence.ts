@@ -15,7 +15,7 @@ const WRITE_TIMEOUT_MS = 1000;
 /** Stores every open session with its subscriptions, so that the next process can restore it (docs/decisions/0024). */
 @Injectable()
 export class SessionPersistence implements OnModuleInit {
-  /** By open session: the time of its last activity that is in the journal. */
+  /** By open session: the time of last activity that its record has. */
   private readonly writtenActivity = new Map<Session, number>();
 
   constructor(
@@ -53,7 +53,7 @@ export class SessionPersistence implements OnModuleInit {
   }
 
   /**
-   * Writes the last activity of the sessions whose record is at least this much older. Requests themselves write nothing.
+   * Writes the last activity of each session whose record is older by `minAgeMs` or more. Requests write nothing.
    */
   async writeActivity(minAgeMs = 1): Promise<void> {
     const yieldIfDue = sliceScheduler.start();

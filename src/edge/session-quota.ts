@@ -4,7 +4,7 @@ import { limitExceeded, type GatewayError } from '../core/errors.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { PrincipalQuota } from '../state/principal-quota.js';
 import type { QuotaCounter, Quotas } from '../state/quotas.js';
-import type { Session } from './session.js';
+import { publicSessionId, type Session } from './session.js';
 import { SessionsByPrincipal } from './sessions-by-principal.js';
 
 /** Key of the counter of open sessions. */
@@ -33,16 +33,17 @@ export class SessionQuota {
 
   /** Throws when a new session of this principal would be refused. */
   requireCapacity(quotaKey: string): void {
-    if (this.perPrincipal.isReached(quotaKey)) throw this.perPrincipal.refusal();
+    if (this.perPrincipal.isReached(quotaKey)) throw this.perPrincipal.refuse();
     if (!this.hasCapacity && !this.byPrincipal.sessionToEndFor(quotaKey)) throw this.limitReached();
   }
 
   /** Counts the session until `release`. Throws when a limit is reached. */
   claim(session: Session): void {
     const { quotaKey } = session;
-    // A restored session had a place in the previous process. The address of its anonymous client is not known yet.
+    // A session without a key is a restored one: it was admitted by the previous process. If its client is anonymous, the
+    // address that it counts for is unknown until its first request.
     if (session.key === undefined) this.perPrincipal.claimUnlimited(quotaKey);
-    else if (!this.perPrincipal.claim(quotaKey)) throw this.perPrincipal.refusal();
+    else if (!this.perPrincipal.claim(quotaKey)) throw this.perPrincipal.refuse();
     if (!this.claimTotal(quotaKey)) {
       this.perPrincipal.release(quotaKey);
       throw this.limitReached();
@@ -57,7 +58,7 @@ export class SessionQuota {
   }
 
   /** From its first request on, a restored session counts for the client that sent the request. */
-  changeKey(session: Session, quotaKey: string): void {
+  changeQuotaKey(session: Session, quotaKey: string): void {
     this.byPrincipal.delete(session);
     this.perPrincipal.release(session.quotaKey);
     session.quotaKey = quotaKey;
@@ -65,15 +66,15 @@ export class SessionQuota {
     this.byPrincipal.add(session);
   }
 
-  /** At the limit, ends a session of the principal with the most, see `sessionToEndFor`. */
+  /** At the limit, makes room by ending a session of the principal with the most sessions: see `sessionToEndFor`. */
   private claimTotal(quotaKey: string): boolean {
     if (this.quotas.claim(this.total) === undefined) return true;
     const session = this.byPrincipal.sessionToEndFor(quotaKey);
     if (!session) return false;
     this.metrics.countSessionEviction();
     this.logger.warn({
-      message: 'session ended for a session of another principal: limits.sessions is reached',
-      session: session.id,
+      message: 'session ended to make room for another principal: limits.sessions is reached',
+      session: publicSessionId(session),
       principal: session.principal.id,
       idleMs: Math.round(session.idleMs),
     });

@@ -52,12 +52,13 @@ export class SessionScopes implements OnModuleInit {
     void runSliced(this.closeRevoked(), sliceScheduler.start());
   }
 
-  /** In slices. Credentials are checked with every request, but a client with an open stream may send no further request. */
+  /** Closes sessions in slices. Each request is authenticated too, but a client with an open stream may send none. */
   private *closeRevoked(): Steps {
     for (const recipient of this.sessions.recipients) {
       yield;
       if (this.authenticator.isCurrent(recipient.principal)) continue;
-      this.logger.log({ message: 'session closed: its credentials are no longer valid' });
+      const { id: principal } = recipient.principal;
+      this.logger.log({ message: 'session closed: its credentials are no longer valid', principal });
       recipient.close();
     }
   }
@@ -74,7 +75,7 @@ export class SessionScopes implements OnModuleInit {
   }
 }
 
-/** By kind: the recipients whose view of a list changed with their scope. */
+/** Collects, by kind of list, the recipients whose view of the list changed with their scope. */
 class ScopeChanges {
   readonly byKind = new Map<ListKind, NotificationRecipient[]>(LIST_KINDS.map((kind) => [kind, []]));
   /** By the keys of both scopes: the kinds of lists that differ. Sessions share few scopes. */

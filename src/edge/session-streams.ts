@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
+import { ListenerSet } from '../lib/listeners/listener-set.js';
 import { Waiters } from '../lib/listeners/waiters.js';
 import { latestSequence, type EventFrame } from '../mcp/event-frame.js';
 import { ReplayBuffer } from './replay-buffer.js';
@@ -29,7 +30,9 @@ export class SessionStreams {
   /** Response streams by name. */
   private readonly responses = new Map<string, EventStream>();
   private readonly listenWaiters = new Waiters();
-  private lastName = 0;
+  private readonly missedListeners = new ListenerSet<[queued: ReadonlySet<string>]>();
+  /** The number in the name of the latest response stream. */
+  private lastNumber = 0;
   /** Sequence numbers up to this one belong to other sessions or to the previous process. */
   private readonly sequenceAtCreation = latestSequence();
   private lastKeepAliveAt = performance.now();
@@ -51,7 +54,7 @@ export class SessionStreams {
 
   /** Opens the response stream of a request, or of a batch if `requestId` is undefined. */
   open(requestId?: RequestId): EventStream {
-    const name = responseStreamName(++this.lastName, requestId);
+    const name = responseStreamName(++this.lastNumber, requestId);
     const stream = this.createStream(name, this.unread);
     this.responses.set(name, stream);
     return stream;
@@ -68,26 +71,35 @@ export class SessionStreams {
   }
 
   /**
-   * Connects the response to the stream that `resume` names. Without it, to the standalone stream, which begins with
-   * `primer`.
+   * Connects the response to the stream that `resume` names or, without `resume`, to the standalone stream. The primer is
+   * sent first on the standalone stream.
    */
   listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
+    const { standalone } = this;
+    // Without Last-Event-ID it is not known which events reached the client on an earlier connection.
+    const queued = !resume && standalone.wasConnected ? standalone.queuedKeys : undefined;
     openEventStream(response);
     if (resume) this.resume(response, resume, primer);
-    else this.standalone.connect(response, undefined, primer);
-    if (this.standalone.isConnected) this.listenWaiters.release();
+    else standalone.connect(response, undefined, primer);
+    if (standalone.isConnected) this.listenWaiters.release();
+    if (queued) this.missedListeners.emit(queued);
   }
 
-  private resume(response: ServerResponse, resume: ResumePoint, primer?: EventFrame): void {
-    const sequence = this.isOwnSequence(resume.sequence) ? resume.sequence : undefined;
+  /** See `Subscriber`. */
+  onMissedEvents(listener: (queued: ReadonlySet<string>) => void): () => void {
+    return this.missedListeners.add(listener);
+  }
+
+  private resume(response: ServerResponse, point: ResumePoint, primer?: EventFrame): void {
+    const sequence = this.isOwnSequence(point.sequence) ? point.sequence : undefined;
     // If the last event that the client received is of the previous process, all events of this process are replayed.
-    if (resume.stream === '') this.standalone.connect(response, sequence ?? 0, primer);
-    else this.resumeResponse(response, resume.stream, sequence);
+    if (point.stream === '') this.standalone.connect(response, sequence ?? 0, primer);
+    else this.resumeResponse(response, point.stream, sequence);
   }
 
   /**
-   * To be called often. Writes a comment to the standalone stream every `intervalMs`, and removes response streams that
-   * are done.
+   * To be called more often than every `intervalMs`. Writes a comment to the standalone stream at this interval. Removes
+   * response streams that are done.
    */
   keepAlive(intervalMs: number): void {
     const now = performance.now();
@@ -99,8 +111,8 @@ export class SessionStreams {
   }
 
   /**
-   * `sequence` is undefined for a stream of the previous process. Such a stream is not looked up by name, because a stream
-   * of this process may have the same name.
+   * `sequence` is undefined if the previous process opened the stream. Such a stream is not looked up by name, because a
+   * stream of this process may have the same name.
    */
   private resumeResponse(response: ServerResponse, name: string, sequence: number | undefined): void {
     const stream = sequence === undefined ? undefined : this.responses.get(name);
@@ -109,14 +121,14 @@ export class SessionStreams {
       this.removeIfDone(stream);
       return;
     }
-    // The stream has ended: the rest of its events is replayed from the buffer.
+    // The stream does not exist any more: the rest of its events is replayed from the buffer.
     const ended = this.createStream(name);
     if (this.isResponseLost(name, sequence)) ended.send(responseLostFrame(name));
     ended.end();
     ended.connect(response, sequence);
   }
 
-  /** The process that would have answered has ended, or the buffer has dropped the answer. */
+  /** Whether no response can follow: the process that would have sent it has ended, or the buffer has dropped it. */
   private isResponseLost(name: string, sequence: number | undefined): boolean {
     if (requestIdOfStream(name) === undefined) return false;
     if (sequence === undefined) return true;
@@ -134,7 +146,10 @@ export class SessionStreams {
     );
   }
 
-  /** Sequence numbers of the previous process may be above the latest one of this process, if the clock was set back. */
+  /**
+   * Whether this process has assigned the number since the session was created. Numbers of the previous process may be
+   * above the latest one of this process, if the clock was set back.
+   */
   private isOwnSequence(sequence: number): boolean {
     return sequence > this.sequenceAtCreation && sequence <= latestSequence();
   }

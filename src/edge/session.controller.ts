@@ -1,13 +1,13 @@
 import type { InitializeResult, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Backends } from '../backends/backends.service.js';
-import { GatewayError, shorten } from '../core/errors.js';
+import { GatewayError } from '../core/errors.js';
 import { readClientProfile } from '../mcp/client-profile.js';
 import type { Params } from '../mcp/json-rpc.js';
 import { McpController, McpNotification, McpRequest } from '../mcp/mcp.decorators.js';
 import { requireString } from '../mcp/params.js';
 import { LATEST_REVISION, revisionOf } from '../mcp/revisions/revision.js';
 import { VERSION } from '../version.js';
-import { isLoggingLevel } from './logging-level.js';
+import { isLoggingLevel, LOGGING_LEVELS } from './logging-level.js';
 import { LogMessages } from './log-messages.js';
 import type { RequestContext } from './request-context.js';
 import { ServerInstructions } from './server-instructions.js';
@@ -55,7 +55,7 @@ export class SessionController {
   async setLevel(params: Params | undefined, { session }: RequestContext): Promise<Record<string, never>> {
     const level = requireString(params, 'level');
     if (!isLoggingLevel(level))
-      throw new GatewayError('invalid-params', `Unknown log level: ${shorten(level)}`);
+      throw new GatewayError('invalid-params', `level must be one of ${LOGGING_LEVELS.join(', ')}`);
     this.logMessages.setLevel(session, level);
     await this.sessions.persistChange(session);
     return {};
@@ -68,7 +68,7 @@ export class SessionController {
 
   @McpNotification('notifications/cancelled')
   cancelled(params: Params | undefined, { session }: RequestContext): void {
-    session.cancelRequest(params?.['requestId'] as RequestId);
+    session.requests.abort(params?.['requestId'] as RequestId);
   }
 
   @McpNotification('notifications/progress')

@@ -107,7 +107,7 @@ describe('Session requests', () => {
     const { context } = begin(session, 1);
     expect(() => begin(session, 1)).toThrow(expect.objectContaining({ kind: 'invalid-request' }));
     expect(session.inFlight).toBe(1);
-    session.cancelRequest(1);
+    session.requests.abort(1);
     expect(context.signal.aborted).toBe(true);
   });
 
@@ -132,10 +132,10 @@ describe('Session requests', () => {
   it('are cancelled one by one', () => {
     const session = new Session(LIMITS);
     const [first, second] = [begin(session, 1), begin(session, 2)];
-    session.cancelRequest('1');
-    session.cancelRequest(99);
+    session.requests.abort('1');
+    session.requests.abort(99);
     expect(first.context.signal.aborted).toBe(false);
-    session.cancelRequest(1);
+    session.requests.abort(1);
     expect(first.context.signal.aborted).toBe(true);
     expect(second.context.signal.aborted).toBe(false);
   });
@@ -186,14 +186,14 @@ describe('Session notifications', () => {
   it('of log messages below the level of the client are not sent on any stream', async () => {
     const session = new Session(LIMITS);
     const connection = await listening(session);
-    const { exchange } = begin(session, 1);
+    const { context, exchange } = begin(session, 1);
     const sent: string[] = [];
     exchange.send = (text) => sent.push(text) > 0;
     for (const level of [undefined, 'debug', 'error'] as const) {
       session.logLevel = level;
       for (const text of ['debug', 'info', 'error', 'invalid']) {
         session.notify('notifications/message', message(text));
-        session.notifyOn(exchange, 'notifications/message', message(text));
+        context.notify('notifications/message', message(text));
       }
       session.notify('notifications/message', undefined);
     }

@@ -1,13 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import type {
-  ClientCapabilities,
-  Implementation,
-  LoggingLevel,
-  RequestId,
-} from '@modelcontextprotocol/sdk/types.js';
-import { GatewayError } from '../core/errors.js';
-import type { ListPage } from '../core/catalog/list-page.js';
+import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import { NOTHING, type Scope } from '../core/scope.js';
@@ -16,25 +9,24 @@ import type { ClientRequestOptions, DeliverOptions } from '../mcp/mcp-context.js
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { LATEST_REVISION, type Revision } from '../mcp/revisions/revision.js';
 import { notificationKind } from '../core/notification-kind.js';
+import { requestOutsideCalls } from './request-outside-calls.js';
 import { RequestsToClient } from './requests-to-client.js';
 import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { EventStream, StreamObserver } from './event-stream.js';
-import type { Exchange, ExchangeSession } from './exchange.js';
+import type { ExchangeSession } from './exchange.js';
 import { ListReads, type UnfinishedList } from './list-reads.js';
 import { passesLogLevel } from './logging-level.js';
 import type { NotificationRecipient } from './notification-recipients.js';
-import { RunningRequests, type RequestDescription, type RunningRequest } from './running-requests.js';
+import { RunningRequests, type RunningRequest } from './running-requests.js';
 import { SessionProfile } from './session-profile.js';
 import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
-import { UnreadResponses, type UnreadByPrincipal } from './unread-responses.js';
+import { UnreadResponses, type UnreadByPrincipal, type UnreadLimits } from './unread-responses.js';
 
-interface SessionLimits extends SessionStreamLimits {
+interface SessionLimits extends SessionStreamLimits, UnreadLimits {
   readonly inFlightPerSession: number;
-  readonly unreadBytesPerSession: number;
-  readonly unreadBytesPerPrincipal: number;
 }
 
-/** A session of the previous process. Times are milliseconds since the epoch. */
+/** A session of the previous process, which is restored. Times are milliseconds since the epoch. */
 export interface PreviousSession {
   readonly id: string;
   readonly openedAt: number;
@@ -43,13 +35,10 @@ export interface PreviousSession {
 
 interface SessionOptions {
   readonly observer?: StreamObserver;
-  /** Set for a session that is restored. */
+  /** Absent for a new session. */
   readonly previous?: PreviousSession;
   readonly unreadByPrincipal?: UnreadByPrincipal;
 }
-
-/** How long a request of a server waits for the client, which opens its standalone stream after `initialized`. */
-const STREAM_WAIT_MS = 5000;
 
 export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 
@@ -79,13 +68,10 @@ export class Session implements NotificationRecipient, ExchangeSession {
   readonly unread: UnreadResponses;
   private readonly standalone: EventStream;
   readonly requestsToClient: RequestsToClient;
-  private readonly requests: RunningRequests;
+  readonly requests: RunningRequests;
   private readonly closeListeners = new ListenerSet();
   private readonly scopeListeners = new ListenerSet();
-  private readonly missedListeners = new ListenerSet<[queued: ReadonlySet<string>]>();
-  private readonly unfinishedListListeners = new ListenerSet<[list: UnfinishedList]>();
-  /** Absent until the client requests a list that has several pages. */
-  private listReads: ListReads | undefined;
+  readonly listReads = new ListReads();
   private lastActiveAt: number;
   /** Requests since the session was opened or restored, without `initialize`. */
   calls = 0;
@@ -125,7 +111,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
     return this.profile.clientInfo;
   }
 
-  /** As a subscriber, the session owns the links that are not shared. */
+  /** The owner of the links that are not shared: for a subscriber that is a session, the session itself. */
   get session(): this {
     return this;
   }
@@ -135,7 +121,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.scope = scope;
   }
 
-  /** The servers whose notifications the client receives. The project guard computes the scope of each request. */
+  /** The servers whose notifications the client receives. Requests have scopes of their own: see `ProjectGuard`. */
   get scope(): Scope {
     return this.currentScope;
   }
@@ -148,19 +134,9 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.scopeListeners.emit();
   }
 
-  /** Calls the listener when the client has stopped reading a list before its last page. */
-  onUnfinishedList(listener: (list: UnfinishedList) => void): void {
-    this.unfinishedListListeners.add(listener);
-  }
-
-  /** The lists that the client has not read to their end. */
+  /** The lists that the client has stopped reading before their last page. */
   get unfinishedLists(): readonly UnfinishedList[] {
-    return this.listReads?.unfinished ?? [];
-  }
-
-  pageServed(method: string, page: ListPage): void {
-    if (page.hasMore) this.listReads ??= new ListReads((list) => this.unfinishedListListeners.emit(list));
-    this.listReads?.pageServed(method, page);
+    return this.listReads.unfinished;
   }
 
   onScopeChange(listener: () => void): () => void {
@@ -195,21 +171,13 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.touch();
   }
 
-  describeRequests(): RequestDescription[] {
-    return this.requests.describe();
-  }
-
-  cancelRequest(requestId: RequestId): void {
-    this.requests.abort(requestId);
-  }
-
   notify(method: string, params: JsonText | undefined): void {
     if (!passesLogLevel(this.logLevel, method, params)) return;
     const frame = eventFrame(notificationMessage(method, params?.text), notificationKind(method));
     this.deliver(frame, { droppable: true });
   }
 
-  /** Sends an event on the standalone stream, where it is queued while the client has no connection open. */
+  /** Sends an event on the standalone stream. The event is queued while the client has no connection open. */
   deliver(frame: EventFrame, options: DeliverOptions): void {
     this.standalone.send(frame, options);
   }
@@ -218,40 +186,21 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.standalone.withdraw(isStale);
   }
 
-  notifyOn(exchange: Exchange, method: string, params: JsonText | undefined): void {
-    if (!passesLogLevel(this.logLevel, method, params)) return;
-    const message = notificationMessage(method, params?.text);
-    exchange.send(message, { droppable: true }, notificationKind(method));
-  }
-
-  /** While the client has no standalone stream, sends the request on the response stream of a running request. */
-  async sendRequest(
+  sendRequest(
     method: string,
     params: JsonText | undefined,
     options: ClientRequestOptions,
   ): Promise<JsonText> {
-    const running = this.standalone.isConnected ? undefined : this.requests.latest;
-    if (running) return running.sendRequest(method, params, options);
-    if (!this.standalone.isConnected) await this.streams.whenListening(STREAM_WAIT_MS);
-    if (options.signal.aborted) throw new GatewayError('cancelled', 'The request was cancelled');
-    if (this.isClosed || !this.standalone.isConnected)
-      throw new GatewayError('internal', 'The client has no open stream for a request');
-    const write = (message: string): boolean =>
-      this.standalone.send(eventFrame(message), { refusable: true });
-    return this.requestsToClient.send(method, params, options, write);
+    return requestOutsideCalls(this, method, params, options);
   }
 
   /**
-   * Opens the standalone stream or resumes a stream. An open stream keeps the session from expiring. `retryMs` is the
-   * delay before the client reconnects; undefined leaves it to the client.
+   * Opens the standalone stream, or resumes a stream. An open stream keeps the session from expiring. `retryMs` is the
+   * delay before the client reconnects; if it is undefined, the client chooses the delay.
    */
   listen(response: ServerResponse, resume?: ResumePoint, retryMs?: number): void {
     response.once('close', () => this.touch());
-    const { standalone } = this;
-    // Without Last-Event-ID it is not known which events reached the client on an earlier connection.
-    const queued = !resume && standalone.wasConnected ? standalone.queuedKeys : undefined;
     this.streams.listen(response, resume, this.revision.primer('', retryMs));
-    if (queued) this.missedListeners.emit(queued);
   }
 
   get hasStream(): boolean {
@@ -259,14 +208,14 @@ export class Session implements NotificationRecipient, ExchangeSession {
   }
 
   onMissedEvents(listener: (queued: ReadonlySet<string>) => void): () => void {
-    return this.missedListeners.add(listener);
+    return this.streams.onMissedEvents(listener);
   }
 
-  /** Called periodically. */
+  /** Called periodically. Writes comments to quiet streams, and checks whether the client reads its lists to their end. */
   keepAlive(quietMs: number): void {
     this.streams.keepAlive(quietMs);
     this.requests.keepAlive(quietMs);
-    this.listReads?.checkNextPages();
+    this.listReads.checkNextPages();
   }
 
   onClose(listener: () => void): () => void {
@@ -281,7 +230,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.requests.abortAll();
     this.requestsToClient.close();
     this.unread.close();
-    this.listReads?.close();
+    this.listReads.close();
     this.closeListeners.emit();
     this.standalone.end();
   }

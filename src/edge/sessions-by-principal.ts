@@ -4,7 +4,7 @@ import type { Session } from './session.js';
 /** How many of the oldest sessions of a principal are compared to find one to end. */
 const MAX_COMPARED = 64;
 
-/** The open sessions of each principal, by quota key, and the principal with the most. */
+/** The open sessions of each principal, by quota key. Finds the principal with the most sessions. */
 export class SessionsByPrincipal {
   private readonly groups = new Map<string, Set<Session>>();
   private readonly ranking = new SizeRanking<Set<Session>>();

@@ -4,7 +4,7 @@ import { ANONYMOUS, type Principal } from '../mcp/principal.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MemoryQuotas } from '../state/memory-quotas.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { sessionIdOf, type Session } from './session.js';
+import { publicSessionId, sessionIdOf, type Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 const principal = (id: string): Principal => ({ id, grants: '*' });
@@ -95,7 +95,7 @@ describe('Sessions at the total limit', () => {
     expect(await harness.metric('gatehouse_sessions_evicted_total')).toBe(1);
     expect(JSON.parse(log.at(-1)!)).toMatchObject({
       level: 'warn',
-      session: second!.id,
+      session: publicSessionId(second!),
       principal: 'a',
       idleMs: 1000,
     });

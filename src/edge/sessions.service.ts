@@ -15,9 +15,9 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 const KEEP_ALIVE_INTERVAL_MS = 5000;
 /** Keep-alive comments for thousands of streams are written in slices. */
 const SESSIONS_PER_SLICE = 250;
-/** After this time without bytes, a stream gets a comment, and the response to a running request becomes a stream. */
+/** Interval of the comments on standalone streams. A request that runs for this long is answered with a stream. */
 const QUIET_MS = 15_000;
-/** How many times within `sessionIdleMs` the last activity of a session is stored. */
+/** How many times within `sessionIdleMs` the last activity of an active session is stored. */
 const ACTIVITY_WRITES_PER_EXPIRY = 8;
 
 /** All open sessions: lookup, limit, expiry and keep-alive. */
@@ -80,7 +80,7 @@ export class Sessions implements OnModuleInit {
     if (session.key !== undefined) this.byKey.set(session.key, session);
     this.recipients.add(session);
     this.openListeners.emit(session);
-    session.onUnfinishedList((list) => this.reportUnfinishedList(session, list));
+    session.listReads.onAbandoned((list) => this.reportUnfinishedList(session, list));
     session.onClose(() => {
       this.quota.release(session);
       this.byId.delete(session.id);
@@ -140,13 +140,13 @@ export class Sessions implements OnModuleInit {
     this.quotaKeyListeners.add(listener);
   }
 
-  /** Calls the listener when a property of an open session has changed that the next process restores. */
+  /** Calls the listener when the record of an open session is out of date: its log level or its principal has changed. */
   onChange(listener: (session: Session) => void): void {
     this.changeListeners.add(listener);
     this.principalListeners.add(listener);
   }
 
-  /** Resolves when the changed log level of the session is persisted. */
+  /** To be called after a change of the log level. Resolves when the change is persisted. */
   persistChange(session: Session): Promise<void> {
     this.changeListeners.emit(session);
     return this.waitUntilPersisted();
@@ -185,7 +185,7 @@ export class Sessions implements OnModuleInit {
   private bindKey(session: Session, key: string, quotaKey: string): void {
     session.key = key;
     this.byKey.set(key, session);
-    this.quota.changeKey(session, quotaKey);
+    this.quota.changeQuotaKey(session, quotaKey);
     this.quotaKeyListeners.emit(session);
   }
 

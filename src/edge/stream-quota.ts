@@ -15,7 +15,7 @@ import type { Session } from './session.js';
 @Injectable()
 export class StreamQuota {
   private readonly quota: PrincipalQuota;
-  /** Number of open connections by session. */
+  /** By session: the number of its open responses. */
   private readonly open = new Map<Session, number>();
 
   constructor(limits: Limits, quotas: Quotas, metrics: Metrics) {
@@ -23,12 +23,12 @@ export class StreamQuota {
     this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('streamsPerPrincipal'));
   }
 
-  /** Claims a place for the session, until the last of its responses is closed. */
+  /** Counts the session until the last of its responses is closed. Throws when the principal has reached the limit. */
   claim(session: Session, response: ServerResponse): void {
     const { quotaKey } = session;
     const isFirst = !this.open.has(session);
     if (isFirst && !this.quota.claim(quotaKey)) {
-      const { message, data } = this.quota.refusal();
+      const { message, data } = this.quota.refuse();
       throw new GatewayError('too-many-connections', message, data);
     }
     this.open.set(session, (this.open.get(session) ?? 0) + 1);

@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { SocketAddress } from 'node:net';
 
-/** A TCP connection with unacknowledged data. */
+/** A TCP connection whose peer has not acknowledged all data. */
 interface UnacknowledgedConnection {
   readonly localPort: number;
   readonly remoteAddress: string;
@@ -14,7 +14,7 @@ const FILES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 /** Slot, local and remote address, state, queues, timer (01: retransmission), number of retransmissions. */
 const LINE = /^ *\d+: \w+:(\w{4}) ([\dA-F]{8}|[\dA-F]{32}):(\w{4}) \w\w \w+:\w+ 01:\w+ (\w{8})/gm;
 
-/** The kernel returns at most one page per read. */
+/** Has room for what the kernel returns per read, which is at most one page of memory, after the start of a line. */
 const buffer = Buffer.allocUnsafeSlow(16_384);
 
 /**

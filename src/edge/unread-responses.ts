@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { MemoryLimitError } from '../core/memory-limits.js';
 
-/** Time after which a client that reads nothing is disconnected, once its session is closed. */
+/** After its session is closed, a client that reads nothing for this long is disconnected. */
 const CLOSED_STUCK_MS = 1000;
 
-interface UnreadLimits {
+export interface UnreadLimits {
   readonly unreadBytesPerSession: number;
   readonly unreadBytesPerPrincipal: number;
   readonly streamStuckMs: number;
@@ -36,7 +36,10 @@ export class UnreadResponses {
 
   constructor(
     private readonly limits: UnreadLimits,
-    /** The key under which limits per principal count the session. It changes only while nothing is unread. */
+    /**
+     * The key of the session in limits per principal. It must not change while bytes are unread: they are subtracted under
+     * the key under which they were added.
+     */
     private readonly quotaKey: () => string,
     private readonly byPrincipal: UnreadByPrincipal = new UnreadByPrincipal(),
     /** Called when a client is disconnected because it reads nothing. */
@@ -52,14 +55,14 @@ export class UnreadResponses {
       : undefined;
   }
 
-  /** `bytes` is negative when the client has read something. */
+  /** Changes the number of unread bytes. `bytes` is negative when the client has read something. */
   add(bytes: number): void {
     if (this.isClosed || bytes === 0) return;
     this.bytes += bytes;
     this.byPrincipal.add(this.quotaKey(), bytes);
   }
 
-  /** Called for a response that was written completely. Disconnects the client if it stops reading. */
+  /** Called after `end` of a response. Counts what the client has not read yet, and disconnects it if it stops reading. */
   watch(response: ServerResponse): void {
     const bytes = response.writableLength;
     if (bytes === 0) return;

@@ -31,7 +31,7 @@ describe('PrincipalQuota', () => {
   it('counts each refusal and names the limit', () => {
     let refusals = 0;
     const quota = new PrincipalQuota(new MemoryQuotas(), LIMIT, () => refusals++);
-    expect(quota.refusal()).toMatchObject({
+    expect(quota.refuse()).toMatchObject({
       kind: 'limit-exceeded',
       message: 'LimitExceeded: this principal already has 2 open sessions',
       data: { code: 'LimitExceeded', limit: 2 },

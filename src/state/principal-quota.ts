@@ -1,8 +1,8 @@
 import { GatewayError, limitExceeded } from '../core/errors.js';
 import type { QuotaCounter, Quotas } from './quotas.js';
 
-/** A limit of one principal. `name` is the name of its counter. */
 interface PrincipalLimit {
+  /** The key of a counter is this name and a quota key. */
   readonly name: string;
   readonly limit: number;
   /** What is limited, as a noun for the error message: for example `open sessions`. */
@@ -14,7 +14,7 @@ interface PrincipalLimit {
  * address of an anonymous client.
  */
 export class PrincipalQuota {
-  /** By quota key: the counters of principals that hold something. Kept, because building the key of a counter is slow. */
+  /** By quota key: the counters of principals with claims. Kept, because composing the key of a counter is slow. */
   private readonly counters = new Map<string, readonly [QuotaCounter]>();
 
   constructor(
@@ -36,8 +36,7 @@ export class PrincipalQuota {
   }
 
   /**
-   * Claims a place even above the limit, for something that existed in the previous process, or that replaces another
-   * claim.
+   * Claims even above the limit: for something that the previous process admitted, or that only changes its quota key.
    */
   claimUnlimited(quotaKey: string): void {
     const [{ key }] = this.counterOf(quotaKey);
@@ -50,8 +49,8 @@ export class PrincipalQuota {
     if (this.quotas.count(counter[0].key) === 0) this.counters.delete(quotaKey);
   }
 
-  /** Counts the refusal and returns its error. */
-  refusal(): GatewayError {
+  /** Counts a refusal. Returns the error for the client. */
+  refuse(): GatewayError {
     this.onRefused();
     const { limit, noun } = this.settings;
     return limitExceeded(`this principal already has ${limit} ${noun}`, limit);

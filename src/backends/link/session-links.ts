@@ -94,7 +94,7 @@ export class SessionLinks {
     const { quotaKey } = session;
     if (this.processes?.claim(quotaKey) === false) {
       removeListener();
-      return Promise.reject(this.processes.refusal());
+      return Promise.reject(this.processes.refuse());
     }
     const link = this.connect(session, AbortSignal.any([ended.signal, this.stopping.signal]));
     const entry: SessionLink = { session, quotaKey, link, removeListener };
