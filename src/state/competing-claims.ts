@@ -16,7 +16,7 @@ export interface CompetingClaim {
   readonly heartbeat: string;
 }
 
-/** Valid claims of other processes. Claims of dead processes are removed. `now` is the time of the file system. */
+/** Returns the valid claims of other processes. Removes those of dead processes. `now` is the time of the file system. */
 export async function competingClaims(
   ownPath: string,
   now: number,
@@ -33,9 +33,9 @@ async function assess(path: string, now: number, leaseMs: number): Promise<Compe
   const claim = await read(path);
   if (!claim) return undefined;
   const { holder, mtimeMs } = claim;
-  // A claim with a time in the future is expired, too, because the clock was changed.
+  // A claim with a time far in the future counts as expired too: the clock was changed.
   const isFresh = Math.abs(now - mtimeMs) < leaseMs;
-  // Undefined for a process in another PID namespace: then the age of the claim decides.
+  // Undefined for a process in another PID namespace. In this case, the age of the claim decides.
   const isHolderRunning = holder && isRunning(holder);
   if (holder && (isHolderRunning ?? isFresh))
     return { holder, isVerified: isHolderRunning === true, heartbeat: `${path} ${mtimeMs}` };

@@ -74,7 +74,7 @@ export function serverDecisionItems(target: string, decision: ServerDecision): D
   return items;
 }
 
-/** The decisions without this one; unchanged when there is none with this id. */
+/** The decisions without the one with this id; unchanged if there is none. */
 export function withoutDecision(decisions: Decisions, id: string): Decisions {
   const [, kind, target, rest] = ITEM_ID.exec(id) ?? [];
   if (target === undefined) return decisions;
@@ -89,8 +89,8 @@ export function withoutDecision(decisions: Decisions, id: string): Decisions {
 }
 
 /**
- * `after` with this stamp on every decision that differs from `before`, and on `renewed` also when its value is the same.
- * Stamps of decisions that are gone are removed.
+ * Returns `after` with this stamp on every decision that differs from `before`. The decision with the id `renewed` gets the
+ * stamp even if its value is the same. Stamps of removed decisions are removed.
  */
 export function stampChanges(
   before: Decisions,
@@ -99,20 +99,21 @@ export function stampChanges(
   renewed?: string,
 ): Decisions {
   const stamps = new Map(after.stamps);
-  const values = new Map<string, unknown>();
+  const previousValues = new Map<string, unknown>();
   for (const item of decisionItems(differing(before, after))) {
-    values.set(item.id, item.value);
+    previousValues.set(item.id, item.value);
     stamps.delete(item.id);
   }
   for (const { id, value } of decisionItems(differing(after, before))) {
     const previous = before.stamps.get(id);
-    if (id === renewed || !values.has(id) || !isDeepStrictEqual(values.get(id), value)) stamps.set(id, stamp);
+    const isSame = previousValues.has(id) && isDeepStrictEqual(previousValues.get(id), value);
+    if (!isSame || id === renewed) stamps.set(id, stamp);
     else if (previous) stamps.set(id, previous);
   }
   return { ...after, stamps };
 }
 
-/** The entries of `decisions` that `other` does not share. A change keeps the entries that it does not touch. */
+/** The entries of `decisions` that `other` does not share. Entries that a change leaves alone are the same objects. */
 const differing = (
   decisions: Decisions,
   other: Decisions,
@@ -125,7 +126,7 @@ const differing = (
 const entriesNotIn = <T>(entries: ReadonlyMap<string, T>, other: ReadonlyMap<string, T>): Map<string, T> =>
   new Map([...entries].filter(([id, value]) => other.get(id) !== value));
 
-/** Undefined when no member remains. */
+/** The record without this member; undefined when no member remains. */
 function withoutMember<T>(
   record: Readonly<Record<string, T>> = {},
   name: string,

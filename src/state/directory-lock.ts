@@ -16,6 +16,7 @@ const RETRY_DELAY_MS = 50;
 export class DirectoryLock {
   private readonly queue = new SerialQueue();
   private claim: LockClaim | undefined;
+  /** See `acquire`. */
   private term = 0;
   private isReleased = false;
 

@@ -18,6 +18,7 @@ export class FileDecisionStore extends DecisionStore {
     this.log.error({ message: 'a listener of decisions failed', cause: String(error) }),
   );
   private decisions: Decisions = NO_DECISIONS;
+  /** The term of the lock in which `decisions` were last read or written. */
   private lockTerm = 0;
   private isClosed = false;
 
@@ -62,7 +63,10 @@ export class FileDecisionStore extends DecisionStore {
       await this.file.removeTemporary();
     } catch (error) {
       if (!isStorageFailure(error)) throw error;
-      this.log.warn({ message: 'admin changes are refused for now', cause: (error as Error).message });
+      this.log.warn({
+        message: 'admin changes are refused until stateDir can be written',
+        cause: (error as Error).message,
+      });
     }
     this.decisions = await this.load();
   }

@@ -145,6 +145,18 @@ describe('FileSessionRecords', () => {
     expect(logged).toHaveLength(1);
   });
 
+  it('restore nothing from a file that cannot be read, and write the next records', async () => {
+    mkdirSync(path);
+    const { records, logged, close } = await openRecords(directory);
+    expect(await records.load()).toEqual([]);
+    expect(records.failures).toBe(1);
+    records.put(storedSession('a'), 1);
+    await close();
+    expect(logged).toEqual(['session records cannot be read: earlier sessions are not restored']);
+    const next = await openRecords(directory);
+    expect(await idsOf(next.records)).toEqual(['a']);
+  });
+
   it('log a full disk once and write all records when there is space again', async () => {
     const { records, logged, close } = await openRecords(directory, { retryDelayMs: 0 });
     fillDisk();
@@ -190,8 +202,11 @@ describe('FileSessionRecords', () => {
       records.put(storedSession('a'), 1);
       await records.flush();
       expect(await idsOf(records)).toEqual(['a']);
-      expect(records.failures).toBeGreaterThan(0);
-      expect(logged).toEqual(['session records cannot be written: sessions would not survive a restart']);
+      expect(records.failures).toBe(2);
+      expect(logged).toEqual([
+        'session records cannot be read: earlier sessions are not restored',
+        'session records cannot be written: sessions would not survive a restart',
+      ]);
     });
   });
 

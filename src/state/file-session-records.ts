@@ -30,10 +30,11 @@ export class FileSessionRecords extends SessionRecords {
   private readonly records = new SessionRecordSet();
   /** Lines that are not written yet. */
   private lines: string[] = [];
-  /** The write that will include these lines. */
+  /** The write that was queued last. It includes all `lines`. */
   private nextWrite: Promise<void> = Promise.resolve();
   private failureCount = 0;
   private failedAt = -Infinity;
+  /** Whether the last write failed. */
   private isFailing = false;
   private isClosed = false;
 
@@ -113,7 +114,11 @@ export class FileSessionRecords extends SessionRecords {
         cause: damage,
       });
     } catch (error) {
-      this.reportFailure(error);
+      this.failureCount++;
+      this.log.warn({
+        message: 'session records cannot be read: earlier sessions are not restored',
+        cause: String(error),
+      });
     }
   }
 
@@ -128,7 +133,7 @@ export class FileSessionRecords extends SessionRecords {
 
   private async write(): Promise<void> {
     const lines = this.lines.splice(0);
-    // Skipped lines are not lost: the next write is a compaction, which writes all records.
+    // Skipped lines are not lost: after a failure the journal needs a compaction, which writes all records.
     if (performance.now() - this.failedAt < this.retryDelayMs) return;
     try {
       if (this.journal.needsCompaction) await this.compact();
@@ -137,7 +142,7 @@ export class FileSessionRecords extends SessionRecords {
       this.isFailing = false;
     } catch (error) {
       this.failedAt = performance.now();
-      this.reportFailure(error);
+      this.reportFailedWrite(error);
     }
   }
 
@@ -153,7 +158,7 @@ export class FileSessionRecords extends SessionRecords {
   }
 
   /** Logs only the first of successive failures. */
-  private reportFailure(error: unknown): void {
+  private reportFailedWrite(error: unknown): void {
     this.failureCount++;
     if (!this.isFailing)
       this.log.warn({

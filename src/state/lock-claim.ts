@@ -10,7 +10,7 @@ export interface LockTiming {
   readonly heartbeatMs: number;
   /** How long a claim is valid without a heartbeat when its process is in another container or on another machine. */
   readonly leaseMs: number;
-  /** How long to retry against a running process: two processes that start at once withdraw until one of them succeeds. */
+  /** How long to retry while another process runs: two processes that start at once both withdraw, until one succeeds. */
   readonly contentionMs: number;
 }
 
@@ -35,7 +35,7 @@ export class LockClaim {
     process.once('exit', this.removeAtExit);
   }
 
-  /** Creates the claim atomically. Removed by `withdraw`. */
+  /** Creates the claim atomically. It exists until `withdraw`, or until the process ends. */
   static async place(directory: string, timing: LockTiming): Promise<LockClaim> {
     // A unique name: removing the claim of a dead process cannot remove the claim of a running one.
     const path = join(directory, `lock-${randomBytes(8).toString('hex')}`);
@@ -59,6 +59,7 @@ export class LockClaim {
     return nlink > 0;
   }
 
+  /** The valid claims of other processes. */
   async competing(): Promise<CompetingClaim[]> {
     const { mtimeMs } = await this.file.stat();
     return competingClaims(this.path, mtimeMs, this.timing.leaseMs);

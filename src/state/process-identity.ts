@@ -20,7 +20,7 @@ export function ownIdentity(): ProcessIdentity {
   return { pid, started: statOf(pid)?.started ?? '', pidSpace: ownPidSpace(), host: hostname() };
 }
 
-/** Undefined when the process is in another PID namespace. */
+/** Undefined when it cannot be known, because the process is in another PID namespace. */
 export function isRunning({ pid, started, pidSpace }: ProcessIdentity): boolean | undefined {
   if (pidSpace !== ownPidSpace()) return undefined;
   if (started === '') return processExists(pid);

@@ -26,6 +26,7 @@ interface JournalReading {
 export class SessionJournal {
   private file: FileHandle | undefined;
   private bytes = 0;
+  /** Size of the file after the last compaction. */
   private compactedBytes = 0;
   private isDamaged = false;
 
@@ -41,7 +42,7 @@ export class SessionJournal {
     );
   }
 
-  /** Reads without changing the file. Rejects when the file exists and cannot be opened. */
+  /** Reads without changing the file. Rejects when the file exists and cannot be read. */
   async read(): Promise<JournalReading> {
     // If reading fails, the file counts as damaged, so that `replace` keeps a copy of it.
     this.isDamaged = true;
@@ -50,7 +51,7 @@ export class SessionJournal {
     return reading;
   }
 
-  /** After a failure the file has to be replaced, because its end may be incomplete. */
+  /** Appends complete lines. After a failure the file has to be replaced, because its last line may be incomplete. */
   async append(lines: string): Promise<void> {
     try {
       await this.file?.writeFile(lines);

@@ -36,9 +36,9 @@ export class SessionRecordSet {
   }
 
   /**
-   * The changes that recreate these records. Records may change during the iteration: the caller appends such a change
-   * after the iteration, and has no need to know whether the iteration included it, because repeating a change has no
-   * effect. Ends after as many sessions as existed at the start.
+   * The changes that recreate these records. Records may change during the iteration. The caller appends every such change
+   * afterwards, whether or not the iteration included it: a repeated change has no effect. Ends after as many sessions as
+   * existed at the start.
    */
   *changes(): Iterable<SessionChange> {
     let remaining = this.records.size;

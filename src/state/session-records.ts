@@ -64,7 +64,7 @@ export abstract class SessionRecords {
 
   abstract touch(session: string, seen: number): void;
 
-  /** Ignored for an unknown session. The same holds for `removeSubscription`. */
+  /** Ignored for an unknown session, like `touch` and `removeSubscription`. */
   abstract addSubscription(session: string, subscription: StoredSubscription): void;
 
   abstract removeSubscription(session: string, subscription: string): void;

@@ -16,7 +16,7 @@ const PARTS: readonly (keyof DecisionsJson)[] = ['servers', 'projects', 'keys', 
 type ParsedState =
   | { readonly decisions: Decisions }
   | { readonly damage: string }
-  /** Written by a later version, which may use another format. */
+  /** The file was written by a later version, which may use another format. */
   | { readonly newerVersion: number };
 
 /** The text of the state file. It is readable but not meant to be edited: the checksum detects an edit. */

@@ -100,7 +100,7 @@ describe('StateFile with damage', () => {
     expect((refusal as Error).message).toBe(
       `the state in ${path('state.json')} cannot be used: it is not a JSON object, and ` +
         `${path('state.json.bak')} cannot be used either: it has no schemaVersion\n` +
-        '  Put one of the two back from a backup, or remove both to start without any admin decisions.',
+        '  Restore one of the two files from a backup, or remove both to start without any admin decisions.',
     );
   });
 

@@ -24,7 +24,7 @@ export class StateFile {
   readonly path: string;
   private readonly backupPath: string;
   private readonly temporaryPath: string;
-  /** Whether `path` was last read or written successfully: a damaged file must not become the backup. */
+  /** Whether the last read or write of `path` succeeded: a damaged file must not become the backup. */
   private isIntact = false;
 
   constructor(directory: string) {
@@ -93,7 +93,7 @@ export class StateFile {
     return new StateError(
       this.path,
       `${describe(current)}, and ${this.backupPath} cannot be used either: ${describe(backup)}`,
-      'Put one of the two back from a backup, or remove both to start without any admin decisions.',
+      'Restore one of the two files from a backup, or remove both to start without any admin decisions.',
     );
   }
 }
@@ -119,6 +119,6 @@ async function read(path: string): Promise<StoredState> {
   throw new StateError(
     path,
     `it was written by a later Gatehouse (schema ${parsed.newerVersion})`,
-    'Start that version again, or put back a backup from before it.',
+    'Start that version again, or restore a backup that an earlier version wrote.',
   );
 }

@@ -12,7 +12,7 @@ export interface AuditEvent {
   readonly change?: Readonly<Record<string, unknown>>;
 }
 
-/** The last entry of a chain of entries. */
+/** Number and hash of the last entry of a chain. */
 export interface ChainEnd {
   readonly seq: number;
   readonly hash: string;

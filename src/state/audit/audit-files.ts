@@ -13,7 +13,7 @@ export class AuditFiles {
     this.head = `${current.replace(/\.jsonl$/, '')}.head`;
   }
 
-  /** Path of a full file. */
+  /** Path of the full file with this number. */
   full(number: number): string {
     return `${this.current}.${number}`;
   }

@@ -66,9 +66,9 @@ describe('AuditLog after a crash or manipulation', () => {
   });
 
   it.each<[string, (lines: string[]) => string[], string]>([
-    ['were cut off', (lines) => lines.slice(0, 2), 'of the entries before this one, 3 to 4 are missing'],
-    ['are all missing', () => [], 'of the entries before this one, 1 to 4 are missing'],
-    ['end in a damaged line', (lines) => lines.with(3, '{}'), 'the last line before this one cannot be read'],
+    ['were cut off', (lines) => lines.slice(0, 2), 'before this entry, the entries from 3 to 4 are missing'],
+    ['are all missing', () => [], 'before this entry, the entries from 1 to 4 are missing'],
+    ['end in a damaged line', (lines) => lines.with(3, '{}'), 'the line before this entry cannot be read'],
   ])('notes in the next entry that entries %s', async (_, tamper, note) => {
     await writeAudit(directory, 4);
     const lines = readFileSync(log(), 'utf8').split('\n').slice(0, -1);
@@ -88,7 +88,7 @@ describe('AuditLog after a crash or manipulation', () => {
     await writeAudit(directory, 2);
     await writeAudit(other, 2, { now: () => new Date(0) });
     writeFileSync(log(), readFileSync(join(other, 'audit.jsonl')));
-    expect(await appendAndReadNotes()).toEqual(['of the entries before this one, 2 was replaced']);
+    expect(await appendAndReadNotes()).toEqual(['before this entry, entry 2 was replaced']);
     expect(await verifyAudit(log())).toMatchObject({ ok: false, line: 3 });
   });
 
@@ -115,7 +115,7 @@ describe('AuditLog after a crash or manipulation', () => {
     for (const n of [1, 2]) await audit.append(auditEvent(n));
     truncateSync(log(), statSync(log()).size - 10);
     const { notes, seq } = await audit.append(auditEvent(3));
-    expect([seq, notes?.[0]]).toEqual([3, 'of the entries before this one, 2 to 2 are missing']);
+    expect([seq, notes?.[0]]).toEqual([3, 'before this entry, the entries from 2 to 2 are missing']);
     expect(await verifyAudit(log())).toMatchObject({ ok: false, line: 2 });
   });
 });

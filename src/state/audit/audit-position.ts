@@ -11,7 +11,7 @@ export interface AuditPosition {
   readonly size: number;
   /** The incomplete line that a crash left after these entries; empty if there is none. */
   readonly torn: Buffer;
-  /** The number of the latest full file. */
+  /** The number of the latest full file; 0 if there is none. */
   readonly lastFull: number;
   /** Damage that the next entry has to report. */
   readonly notes: readonly string[];
@@ -41,11 +41,13 @@ function continuation(last: ChainEnd | undefined, head: AuditHead): Pick<AuditPo
     const isNew = end.seq === 0 && head === 'missing';
     return { end, notes: isNew ? [] : [`audit.head was ${head}: entries after ${end.seq} may be missing`] };
   }
-  if (!last) return { end: head, notes: [`the last line before this one cannot be read`] };
+  if (!last) return { end: head, notes: ['the line before this entry cannot be read'] };
   if (last.seq > head.seq || last.hash === head.hash) return { end: last, notes: [] };
   const problem =
-    last.seq === head.seq ? `${head.seq} was replaced` : `${last.seq + 1} to ${head.seq} are missing`;
-  return { end: head, notes: [`of the entries before this one, ${problem}`] };
+    last.seq === head.seq
+      ? `entry ${head.seq} was replaced`
+      : `the entries from ${last.seq + 1} to ${head.seq} are missing`;
+  return { end: head, notes: [`before this entry, ${problem}`] };
 }
 
 async function tailAt(path: string): Promise<AuditTail> {

@@ -26,6 +26,7 @@ export class FileAuditLog extends AuditLog {
   private readonly queue = new SerialQueue();
   private readonly maxBytes: number;
   private readonly now: () => Date;
+  /** The term of the lock in which `position` was found. */
   private lockTerm = 0;
   private isClosed = false;
 
@@ -79,7 +80,7 @@ export class FileAuditLog extends AuditLog {
     }
   }
 
-  /** Another gateway may have added entries while it held the lock, or an editor may have changed the file. */
+  /** Another gateway may have added entries while it held the lock, or the file may have been edited. */
   private async findPositionAgainIfChanged(): Promise<void> {
     const lockTerm = await this.lock.acquireForWrite();
     if (lockTerm === this.lockTerm && (await sizeOf(this.files.current)) === this.position.size) return;
@@ -113,7 +114,7 @@ export class FileAuditLog extends AuditLog {
       const end = { seq: entry.seq, hash: entry.hash };
       this.position = { ...this.position, end, size: size + line.length, notes: [] };
     } catch (error) {
-      // If this fails too, the next `append` looks for the position again; term 0 never equals a term of the lock.
+      // If the truncation fails too, the next `append` looks for the position again; term 0 never equals a term of the lock.
       await file.truncate(size).catch(() => (this.lockTerm = 0));
       throw error;
     } finally {
