@@ -4,8 +4,9 @@ import type { Registry } from '../registry/registry.service.js';
 import { listOf } from './wanted-resources.js';
 
 /**
- * The own URIs under which subscribers know a resource that its server updated: the URI of the update, or subscribed URIs that are
- * equivalent by RFC 3986. Empty without subscribers. Equivalent URIs that the server lists as different resources stay different.
+ * The own URIs under which subscribers know a resource that its server updated: the URI of the update, or subscribed URIs
+ * that are equivalent by RFC 3986. Empty without subscribers. Equivalent URIs that the server lists as different resources
+ * stay different.
  */
 export function knownUris(
   { catalog }: Registry,
@@ -15,11 +16,13 @@ export function knownUris(
 ): readonly string[] {
   const normal = normalizeUri(uri);
   const equivalents = table.equivalentTargets(server, normal).map((target) => target.uri);
-  const isOnlyExact =
+  /** Whether subscribers can know the resource under no other URI than that of the update. */
+  const isOnlyForm =
     equivalents.length === 0 ? normal === uri : equivalents.every((equivalent) => equivalent === uri);
-  if (isOnlyExact || listOf(catalog, server).find(uri))
+  if (isOnlyForm || listOf(catalog, server).find(uri))
     return table.covering(server, uri).length > 0 ? [uri] : [];
   if (equivalents.length > 0) return equivalents;
+  // Only patterns are left. The normal form counts if the server lists it, or if no pattern matches the URI itself.
   const isNormalListed = listOf(catalog, server).find(normal) !== undefined;
   const known = isNormalListed || table.covering(server, uri).length === 0 ? normal : uri;
   return table.covering(server, known).length > 0 ? [known] : [];

@@ -59,7 +59,7 @@ export class ListingWatcher implements OnModuleInit {
     this.backends.onSynced(({ id, listing }) => {
       if (listing?.resources === ResourceList.EMPTY) this.compareWithLastListing(id, listing.resources);
     });
-    // Called before the backends change, so that there is a backend if the server was enabled.
+    // Called before the backends change, so that a server that was enabled until now still has a backend.
     this.desired.onChange((servers) => {
       for (const id of this.subscribers.table.servers)
         if (servers.get(id)?.enabled === false && this.backends.find(id)) this.serverDisabled(id);
@@ -70,10 +70,10 @@ export class ListingWatcher implements OnModuleInit {
     });
   }
 
-  private catalogChanged({ resources }: CatalogChange, catalog: Catalog): void {
+  private catalogChanged({ resources: changedServers }: CatalogChange, catalog: Catalog): void {
     const before = this.lastCatalog;
     this.lastCatalog = catalog;
-    for (const id of resources) {
+    for (const id of changedServers) {
       const list = listOf(catalog, id);
       if (!this.lastListings.has(id))
         this.lastListings.set(id, { list: listOf(before, id), catalog: before });
@@ -93,7 +93,7 @@ export class ListingWatcher implements OnModuleInit {
     this.upstreams.serverDisabled(server);
     // The first listing after the server is enabled again is not compared with this one.
     this.lastListings.delete(server);
-    this.compare(server, () => this.reportDisabled(server, before, tracked));
+    this.enqueue(server, () => this.reportDisabled(server, before, tracked));
   }
 
   private compareWithLastListing(server: string, list: ResourceList): void {
@@ -101,12 +101,12 @@ export class ListingWatcher implements OnModuleInit {
     this.lastListings.delete(server);
     if (!before || before.list === list) return;
     const after = { list, catalog: this.lastCatalog };
-    this.compare(server, () => this.reportDifference(server, before, after));
+    this.enqueue(server, () => this.reportDifference(server, before, after));
   }
 
-  private compare(server: string, report: () => Promise<void>): void {
+  private enqueue(server: string, comparison: () => Promise<void>): void {
     this.comparisons
-      .run(report)
+      .run(comparison)
       .catch((error: unknown) =>
         this.logger.error({ message: 'comparison of listings failed', server, cause: String(error) }),
       );
@@ -121,9 +121,10 @@ export class ListingWatcher implements OnModuleInit {
     const lists = [list, ResourceList.EMPTY] as const;
     const { removed, resources } = await this.findDifference(server, lists, tracked, yieldIfDue);
     for (const uri of new Set([...resources, ...removed])) {
-      // Subscribers of a server that is enabled again get an update from its new link.
+      // The server was enabled again meanwhile: its subscribers get an update from its new link.
       if (this.isEnabled(server)) return;
       const address = { server, uri };
+      // A resource may have been gone before: its deletion is not reported twice.
       if (!this.upstreams.wanted.isGone(address, catalog))
         this.upstreams.resourceGone(address, (scope) => catalog.resources.publicUri(address, scope));
       await yieldIfDue();
@@ -180,7 +181,7 @@ export class ListingWatcher implements OnModuleInit {
     await compare(resources);
     for (const pattern of patterns)
       for (const list of [before, after]) await compare((await findMatches(list, pattern, yieldIfDue)).uris);
-    // `findMatches` returns only the first matches; the links may have upstream subscriptions to others.
+    // `findMatches` returns only the first matches. The links may have upstream subscriptions to further ones.
     if (patterns.length > 0) await compare(tracked);
     return { removed, added, patterns, resources };
   }

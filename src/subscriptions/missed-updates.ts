@@ -9,12 +9,12 @@ import { Subscribers } from './subscribers.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 /**
- * A client that opens its stream again without Last-Event-ID gets one update for each of its subscriptions, because
- * events on the earlier connection may have been lost.
+ * Sends a client that opens its stream again without Last-Event-ID one update for each resource it is subscribed to,
+ * because events on the earlier connection may have been lost.
  */
 @Injectable()
 export class MissedUpdates implements OnModuleInit {
-  /** By id of the subscriber: the keys that its current job leaves out. A further reconnect replaces the job. */
+  /** By id of the subscriber: the keys of queued events, which its current job leaves out. A reconnect replaces the job. */
   private readonly jobs = new Map<string, ReadonlySet<string>>();
 
   constructor(

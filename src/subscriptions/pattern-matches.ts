@@ -10,14 +10,14 @@ const MAX_CACHED_PATTERNS = 100;
 /** The first resources of a list that match a pattern, in the order of the list. */
 export interface PatternMatches {
   readonly uris: readonly string[];
-  /** There are more matches than the maximum. */
+  /** Whether there are more matches than the maximum. */
   readonly isTruncated: boolean;
 }
 
 /** By list and text of the pattern. Lists are immutable, so that an entry is valid as long as its list. */
 const cache = new WeakMap<ResourceList, Map<string, PatternMatches>>();
 
-/** Works in slices: a template that matches few resources may have to be compared with a million. */
+/** Works in slices: a template may have to be compared with a million resources. */
 export async function findMatches(
   list: ResourceList,
   pattern: ResourcePattern,

@@ -3,7 +3,7 @@ import type { Upstream } from '../core/subscriptions/upstream.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { WorkerPool } from '../lib/queues/worker-pool.js';
 
-/** Fraction of the interval by which polls are spread, so that the polls of many resources do not coincide. */
+/** Polls are up to this fraction of the interval early or late, so that the polls of many resources do not coincide. */
 const JITTER = 0.2;
 /** After failures a resource is polled less often, up to this multiple of the interval. */
 const MAX_BACKOFF_FACTOR = 32;

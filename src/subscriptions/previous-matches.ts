@@ -15,13 +15,14 @@ export class PreviousMatches {
 
   constructor(private readonly table: SubscriptionTable) {}
 
+  /** To be called when the link is lost. */
   keep(server: string, { owner, reconciler }: UpstreamLink): void {
     if (!this.hasPattern(server, owner)) return;
     const byOwner = this.kept.get(server) ?? new Map<string | undefined, ReadonlySet<string>>();
     this.kept.set(server, byOwner.set(owner, new Set(reconciler.uris)));
   }
 
-  /** To be called for the next link. */
+  /** To be called for the next link. Removes the URIs and returns them. */
   take(server: string, owner: string | undefined): ReadonlySet<string> {
     const uris = this.kept.get(server)?.get(owner) ?? NONE;
     this.delete(server, owner);

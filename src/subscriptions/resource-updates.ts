@@ -45,11 +45,11 @@ export class ResourceUpdates implements OnModuleInit {
     this.backends.onNotification((server, notification, owner) =>
       this.receive(server, notification, owner?.id),
     );
-    this.backends.onSynced(({ id }) => this.unlisted.listed(id));
+    this.backends.onSynced(({ id }) => this.unlisted.releaseIfListed(id));
     this.subscribers.onRemove((subscription, client) => this.subscriptionEnded(subscription, client));
   }
 
-  /** Calls the listener when a server has sent an update, with the session that owns the link; undefined if it is shared. */
+  /** Calls the listener for each update of a server. `owner` is the session that owns the link, if it is not shared. */
   onReceived(listener: (address: ResourceAddress, owner: string | undefined) => void): void {
     this.receivedListeners.add(listener);
   }
@@ -81,15 +81,13 @@ export class ResourceUpdates implements OnModuleInit {
     this.publishWhenListed(new ResourceUpdate(server, uri, onlySubscriber, content));
   }
 
-  /**
-   * Sends an update, or the deletion, of a resource to one subscriber that may have missed it.
-   */
+  /** Sends an update of a resource, or its deletion, to one subscriber that may have missed it. */
   repeatFor(client: Subscriber, { server, uri }: ResourceAddress, isGone: boolean): void {
     const params = isGone ? deletedParams : gatewayParams;
     const content = { size: uri.length, params, publicUri: this.publicUrisOf(server, uri) };
     const update = new ResourceUpdate(server, uri, client.id, content);
     if (this.unlisted.hold(update)) return;
-    // Without a result, the update is held until the client has the acknowledgement of its subscription.
+    // Nothing is routed: the update is held until the client has the acknowledgement of its subscription.
     if (this.routing.route(server, uri, update, client.id).next().done) return;
     const event = update.createEvent(client.scope);
     client.deliver(event.frame, event);

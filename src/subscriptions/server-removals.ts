@@ -24,7 +24,10 @@ export class ServerRemovals implements OnModuleInit {
     });
   }
 
-  /** In slices: a server may have 100,000 subscriptions. Rows that are added meanwhile, for a server added again, stay. */
+  /**
+   * In slices: a server may have 100,000 subscriptions. If the server is added again meanwhile, rows that clients then add
+   * stay.
+   */
   private *endSubscriptionsTo(server: string): Steps {
     const rows = Array.from(this.subscribers.table.targetsOf(server), (target) => [...target]).flat();
     for (const { id } of rows) yield void this.subscriptions.end(id, 'server removed');

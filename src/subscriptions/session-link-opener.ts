@@ -12,7 +12,7 @@ type LinkOwner = Pick<Subscription, 'server' | 'subscriber'>;
  * of a session whose subscriptions are all pending is opened by SubscriptionConfirmation instead.
  */
 export class SessionLinkOpener {
-  /** By server and session, so that the retries of different sessions are independent. */
+  /** By server and session. */
   private readonly retries = new Map<string, RetryTimer>();
 
   constructor(
@@ -29,7 +29,7 @@ export class SessionLinkOpener {
     for (const subscriber of subscribers) this.open({ server, subscriber });
   }
 
-  /** Opens the link of one session, if the server keeps links per session. */
+  /** Opens the link of one session, if the server has a link per session and the session has subscriptions to it. */
   open(owner: LinkOwner): void {
     const backend = this.backends.find(owner.server);
     const rows = backend?.hasSessionLinks ? this.rowsOf(owner) : [];

@@ -66,7 +66,7 @@ export class Subscribers {
   /** Subscribers whose scope has changed since their rows were checked. */
   private readonly unchecked = new Set<Subscriber>();
   private isChecking = false;
-  /** The slice of this iteration of the event loop: a change of a project changes the scopes of many subscribers. */
+  /** Shared by all checks of one event-loop iteration: a changed project changes the scopes of many subscribers. */
   private slice: Yield | undefined;
   private readonly limits: SubscriptionLimits;
   /** Set by SessionPersistence. Resolves when all subscriptions are on disk, or after a timeout; never rejects. */
@@ -90,8 +90,7 @@ export class Subscribers {
   }
 
   /**
-   * The listener is called for a subscriber that may not have received events that were sent, with the keys of events that
-   * it gets anyway.
+   * Calls the listener when a subscriber may have missed events. `queued` has the keys of the events that it gets anyway.
    */
   onMissedEvents(listener: MissedEventsListener): void {
     this.missedEventsListeners.add(listener);
@@ -118,7 +117,7 @@ export class Subscribers {
     if (reached) throw limitError(reached);
   }
 
-  /** Returns the existing subscription where there is one. Throws when a limit is reached. */
+  /** Adds a subscription, or returns the existing one. Throws when a limit is reached. */
   add(subscriber: Subscriber, address: SubscribableAddress): AddedSubscription {
     const added = addWithinLimits(this.table, newSubscription(subscriber, address), this.limits, Date.now());
     if ('which' in added) throw limitError(added);
@@ -148,7 +147,7 @@ export class Subscribers {
     return removed;
   }
 
-  /** The limits per principal count the subscriber by another key. */
+  /** To be called when limits per principal count the subscriber under another key. */
   quotaKeyChanged(subscriber: Subscriber): void {
     this.table.setPrincipal(subscriber.id, countedPrincipal(subscriber));
   }
@@ -170,7 +169,7 @@ export class Subscribers {
     );
   }
 
-  /** Ends the rows in slices. Until then, `ResourceUpdates` delivers nothing for them. */
+  /** Ends the rows that the scope does not allow, in slices. Until then, `ResourceUpdates` delivers nothing for them. */
   private checkLater(subscriber: Subscriber): void {
     this.unchecked.add(subscriber);
     if (this.isChecking) return;

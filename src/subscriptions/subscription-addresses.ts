@@ -17,7 +17,10 @@ export class SubscriptionAddresses {
     private readonly backends: Backends,
   ) {}
 
-  /** Also checks the scope of the session, which may have changed since the request was received. */
+  /**
+   * What the URI resolves to; undefined if there is nothing to subscribe to. Also checks the scope of the session, which
+   * may have changed since the request was received.
+   */
   resolve({ session, scope }: SessionContext, uri: string): SubscribableAddress | undefined {
     const address = this.findAddress(scope, uri) ?? this.findSubscribed(session, uri);
     return address && scope.allows(address.server) && session.scope.allows(address.server)
@@ -31,20 +34,20 @@ export class SubscriptionAddresses {
     this.backends.requireListed(resources.view(scope).ownersOf(uri), 'resources', uri);
   }
 
-  /** The subscriptions of the client that the text names: by id, or by URI in any form. */
-  findRows({ session, scope }: SessionContext, idOrUri: string): Subscription[] {
+  /** The subscription of the client that the text names: by id, or by URI in any form. */
+  findRow({ session, scope }: SessionContext, idOrUri: string): Subscription | undefined {
     const { table } = this.subscribers;
     const byId = table.get(idOrUri);
-    if (byId?.subscriber === session.id) return [byId];
+    if (byId?.subscriber === session.id) return byId;
     const address = this.findAddress(scope, idOrUri);
     const found = address && table.find({ subscriber: session.id, ...address });
-    if (found) return [found];
-    // A resource that is not visible any more keeps its URIs. A visible one loses a URI that now resolves to another resource.
+    if (found) return found;
+    // A resource that is not visible any more keeps its URIs. A visible one loses a URI that now names another resource.
     const rows = [...table.ofSubscriber(session.id)].filter(
       (row) => this.isUriOf(row, idOrUri) && (!address || !this.isVisible(scope, row)),
     );
     // Several servers may have the same own URI. The URI is ambiguous if the client is subscribed to it on more than one.
-    return rows.length === 1 ? rows : [];
+    return rows.length === 1 ? rows[0] : undefined;
   }
 
   publicUri({ server, uri }: ResourceAddress, scope?: Scope): string {

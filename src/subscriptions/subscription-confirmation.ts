@@ -7,7 +7,7 @@ import { withTimeout } from '../lib/deadlines/timeout.js';
 import type { Subscribers } from './subscribers.js';
 import type { UpstreamLinks } from './upstream-link.js';
 
-/** Maximum concurrent subscribe requests for one row, and in the reconciler on one link. */
+/** Maximum concurrent subscribe requests: for one row, and of the reconciler of one link. */
 export const MAX_CONCURRENT_REQUESTS = 8;
 
 /** Waits until the server has confirmed the URIs of a row that a client asked for. */
@@ -18,7 +18,7 @@ export class SubscriptionConfirmation {
     private readonly subscribers: Subscribers,
   ) {}
 
-  /** Resolves with the URIs that the server confirmed. Rejects when it confirmed none of the given ones. */
+  /** Resolves with the URIs that the server confirmed. Rejects when requests failed and none was confirmed. */
   async confirm(row: Subscription, uris: readonly string[]): Promise<ReadonlySet<string>> {
     const remaining = uris.values();
     const confirmed = new Set<string>();
@@ -41,7 +41,7 @@ export class SubscriptionConfirmation {
     return confirmed;
   }
 
-  /** Rejects after the timeout of a call, even if the reconciler has not sent the request by then. */
+  /** Rejects after the timeout of calls to the server, even if the reconciler has not sent the request by then. */
   private async confirmUri(row: Subscription, uri: string): Promise<void> {
     const backend = this.backends.get(row.server);
     const { timeoutMs } = backend.config;
@@ -62,6 +62,7 @@ export class SubscriptionConfirmation {
     await this.confirmOnLink(backend.id, undefined, uri);
   }
 
+  /** Opens the link of the session if necessary. Repeats the request on the next link when this one was replaced. */
   private async confirmOnSessionLink(backend: Backend, row: Subscription, uri: string): Promise<void> {
     const session = this.subscribers.subscriberOf(row)?.session;
     if (!session) return;
@@ -75,7 +76,7 @@ export class SubscriptionConfirmation {
     await this.confirmOnLink(backend.id, session.id, uri);
   }
 
-  /** Repeats the request when the reconciler of the link was replaced, because the poll interval has changed. */
+  /** Repeats the request if the reconciler of the link was replaced, because the poll interval has changed. */
   private async confirmOnLink(server: string, owner: string | undefined, uri: string): Promise<void> {
     const link = this.links.find(server, owner);
     if (!link)

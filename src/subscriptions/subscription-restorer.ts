@@ -26,7 +26,7 @@ export class SubscriptionRestorer {
     const { subscription, isNew } = restored;
     if (!isNew) return true;
     if (server.enabled) this.upstreams.rowRestored(subscription);
-    // The previous process may have ended before the client got the deletion, or the configuration has changed since.
+    // The server is disabled, perhaps since the previous process ended: the client may not have got the deletion.
     else if (!patternAt(subscription))
       this.updates.reportDeletion(
         subscription,

@@ -78,12 +78,11 @@ export class Subscriptions implements OnModuleInit {
 
   /** Accepts the URI in any form, or the id of the subscription. False when the client has no such subscription. */
   unsubscribe(context: SessionContext, idOrUri: string): boolean {
-    const rows = this.addresses.findRows(context, idOrUri);
-    for (const { id } of rows) this.end(id, 'unsubscribed');
-    return rows.length > 0;
+    const row = this.addresses.findRow(context, idOrUri);
+    return row !== undefined && this.end(row.id, 'unsubscribed');
   }
 
-  /** `reason` is for the log. False when there is no such subscription. */
+  /** Returns false when there is no such subscription. `reason` is for the log. */
   end(id: string, reason: string): boolean {
     const removed = this.subscribers.remove(id);
     if (!removed) return false;
@@ -103,7 +102,7 @@ export class Subscriptions implements OnModuleInit {
     this.pending.set(subscription.id, { established, waitingRequests: 0 });
   }
 
-  /** The subscription ends when all requests that wait for it are cancelled. */
+  /** Waits for the confirmation. The subscription ends when all requests that wait for it are cancelled. */
   private async waitFor(pending: PendingSubscription, id: string, signal: CancelSignal): Promise<void> {
     const cancel = (): void => {
       if (--pending.waitingRequests === 0) this.end(id, 'cancelled');
@@ -150,7 +149,7 @@ export class Subscriptions implements OnModuleInit {
   /** The error of a subscription that was ended before the server confirmed it. */
   private endedError(context: SessionContext, uri: string): GatewayError {
     return this.addresses.resolve(context, uri)
-      ? new GatewayError('cancelled', 'The subscription was ended while it was being made')
+      ? new GatewayError('cancelled', 'The subscription was ended before the server confirmed it')
       : this.notFound(uri);
   }
 
@@ -159,6 +158,7 @@ export class Subscriptions implements OnModuleInit {
     return nothingToSubscribe(uri);
   }
 
+  /** Calls `act`, which throws only if a limit is reached, and counts this error. */
   private countLimitError<T>(act: () => T): T {
     try {
       return act();

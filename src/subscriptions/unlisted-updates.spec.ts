@@ -24,10 +24,10 @@ describe('UnlistedUpdates', () => {
   it('holds the latest update of each resource until the server has listed', () => {
     const [first, second, other] = [updateOf('x:1'), updateOf('x:1'), updateOf('x:2')];
     for (const update of [first, second, other]) expect(updates.hold(update)).toBe(true);
-    updates.listed('s');
+    updates.releaseIfListed('s');
     expect(released).toEqual([]);
     isListed = true;
-    updates.listed('s');
+    updates.releaseIfListed('s');
     expect(released).toEqual([second, other]);
     expect(updates.hold(first)).toBe(false);
   });

@@ -1,6 +1,6 @@
 import type { ResourceUpdate } from './resource-update.js';
 
-/** After this time, held updates are sent under the URIs that the resources will probably have. */
+/** After this time, held updates are sent under the public URIs that their resources will probably have. */
 const MAX_HOLD_MS = 10_000;
 
 /** Holds updates of servers that have not listed their resources, because the public URIs depend on the lists. */
@@ -13,7 +13,7 @@ export class UnlistedUpdates {
     private readonly release: (update: ResourceUpdate) => void,
   ) {}
 
-  /** Returns whether the update is held. */
+  /** Holds the update if its server has not listed its resources. Returns whether the update is held. */
   hold(update: ResourceUpdate): boolean {
     const { server, key } = update;
     if (this.hasListed(server)) return false;
@@ -28,7 +28,7 @@ export class UnlistedUpdates {
   }
 
   /** To be called after every sync of a server. */
-  listed(server: string): void {
+  releaseIfListed(server: string): void {
     if (this.held.has(server) && this.hasListed(server)) this.releaseAll(server);
   }
 

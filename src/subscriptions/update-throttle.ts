@@ -1,8 +1,8 @@
-/** Maximum open windows; beyond it updates are not throttled. */
+/** Maximum open windows. While so many are open, updates under other keys are not throttled. */
 const MAX_WINDOWS = 10_000;
 
 interface Window<U> {
-  /** To be published when the window ends. */
+  /** The latest update that waits for the end of the window; undefined if none waits. */
   latest: U | undefined;
 }
 
@@ -15,7 +15,7 @@ export class UpdateThrottle<U> {
 
   constructor(private readonly publish: (update: U) => void) {}
 
-  /** False when the update replaces an earlier one that waited for the end of the window. */
+  /** Returns false when the update replaces an earlier one that waited for the end of the window. */
   submit(key: string, windowMs: number, update: U): boolean {
     if (windowMs === 0 && this.windows.size === 0) {
       this.publish(update);
@@ -32,7 +32,7 @@ export class UpdateThrottle<U> {
     return true;
   }
 
-  /** Drops the update that waits under the key. True when there was one. */
+  /** Drops the update that waits under the key. Returns false when there was none. */
   drop(key: string): boolean {
     const window = this.windows.get(key);
     if (window?.latest === undefined) return false;

@@ -21,7 +21,7 @@ export interface UpstreamLink {
   readonly reconciler: UpstreamReconciler;
 }
 
-/** The URIs that the link has subscribed, which patterns keep watching. */
+/** The URIs that the link has subscribed. Patterns keep watching these resources. */
 export const watchedOn = (link: UpstreamLink | undefined): WatchedUris => ({
   areHeld: true,
   get uris() {
@@ -29,10 +29,10 @@ export const watchedOn = (link: UpstreamLink | undefined): WatchedUris => ({
   },
 });
 
-export const linkSourceOf = ({ link, mode, pollMs }: UpstreamLink): UpdateSource =>
+export const sourceOfUpdates = ({ link, mode, pollMs }: UpstreamLink): UpdateSource =>
   updateSourceOf(link, mode, pollMs);
 
-/** `onChange` is called with the URI of a resource that a poll found changed. */
+/** The upstream that the server and its configuration allow. `onChange` gets the URI of a resource that a poll found changed. */
 export function createUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
   const { subscribe, watch } = backend.config;
   const { pollMs } = watch;
@@ -62,7 +62,7 @@ class LocalUpstream implements Upstream {
   }
 }
 
-/** Logged once per link, because a client cannot be told: the result of its request is empty. */
+/** Logged once per link. The client is not told, because the result of `resources/subscribe` is empty. */
 class NoUpdatesWarning {
   private readonly logger = new Logger('Subscriptions');
   private isLogged = false;

@@ -2,41 +2,22 @@ import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } fro
 import type { Backend } from '../backends/backend.js';
 import { Backends } from '../backends/backends.service.js';
 import type { Link } from '../backends/link/link.js';
-import { updateSourceOf } from '../backends/link/update-source.js';
-import {
-  patternAt,
-  type ResourcePattern,
-  type SubscribableAddress,
-} from '../core/resources/resource-pattern.js';
+import { patternAt, type ResourcePattern } from '../core/resources/resource-pattern.js';
 import type { ResourceAddress } from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
-import { UpstreamReconciler, type ReconcilerOptions } from '../core/subscriptions/upstream-reconciler.js';
-import { scheduleTimeout } from '../lib/backoff/retry-timer.js';
 import type { ClientSession } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
+import { LinkReconcilers } from './link-reconcilers.js';
 import { MAX_PATTERN_MATCHES } from './pattern-matches.js';
-import { PreviousMatches } from './previous-matches.js';
 import { SessionLinkOpener } from './session-link-opener.js';
 import { Subscribers } from './subscribers.js';
-import { MAX_CONCURRENT_REQUESTS, SubscriptionConfirmation } from './subscription-confirmation.js';
+import { SubscriptionConfirmation } from './subscription-confirmation.js';
 import { ResourceUpdates } from './resource-updates.js';
-import {
-  createUpstream,
-  watchedOn,
-  linkSourceOf,
-  UpstreamLinks,
-  type UpstreamLink,
-} from './upstream-link.js';
-import { WantedResources, type WatchedUris } from './wanted-resources.js';
+import { watchedOn, type UpstreamLink, type UpstreamLinks } from './upstream-link.js';
+import { WantedResources } from './wanted-resources.js';
 
-const RECONCILER_OPTIONS: ReconcilerOptions = {
-  lingerMs: 500,
-  maxConcurrent: MAX_CONCURRENT_REQUESTS,
-  retry: { firstMs: 5000, maxMs: 300_000 },
-  schedule: scheduleTimeout,
-};
 /** When a link that stayed open this long is lost, the backoff starts again from the first delay. */
 const STABLE_LINK_MS = 10_000;
 
@@ -47,14 +28,14 @@ interface Appearance {
 }
 
 /**
- * Passes events to the reconcilers of the live links: added and removed rows, listings, links, gaps in notification
- * streams. A server with `isolation: session` has one link and one reconciler per session; other servers have one of each.
+ * Passes added and removed rows, listings and updates to the reconcilers of the live links. A server with
+ * `isolation: session` has one link and one reconciler per session; other servers have one of each.
  */
 @Injectable()
 export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Subscriptions');
   private readonly links: UpstreamLinks;
-  private readonly previousMatches: PreviousMatches;
+  private readonly reconcilers: LinkReconcilers;
   readonly wanted: WantedResources;
   private readonly sessionLinks: SessionLinkOpener;
   private readonly confirmation: SubscriptionConfirmation;
@@ -68,13 +49,14 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     private readonly backends: Backends,
     private readonly metrics: Metrics,
   ) {
-    this.previousMatches = new PreviousMatches(subscribers.table);
-    this.links = new UpstreamLinks((server, link) => this.previousMatches.keep(server, link));
+    const isPending = ({ id }: Subscription): boolean => this.pending.has(id);
     this.wanted = new WantedResources(subscribers.table, registry, (server) =>
       this.logger.warn({ message: `only ${MAX_PATTERN_MATCHES} resources of a pattern are watched`, server }),
     );
+    this.reconcilers = new LinkReconcilers(subscribers.table, this.wanted, updates, isPending);
+    this.links = this.reconcilers.links;
     this.confirmation = new SubscriptionConfirmation(this.links, backends, subscribers);
-    this.sessionLinks = new SessionLinkOpener(subscribers, backends, ({ id }) => this.pending.has(id));
+    this.sessionLinks = new SessionLinkOpener(subscribers, backends, isPending);
   }
 
   onModuleInit(): void {
@@ -86,7 +68,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     );
     this.backends.onLink((backend, link) => this.sharedLinkChanged(backend, link));
     this.backends.onSessionLink((backend, link, owner) => this.sessionLinkOpened(backend, link, owner));
-    this.backends.onReconfigured((backend) => this.reconfigured(backend));
+    this.backends.onReconfigured((backend) => this.reconcilers.reconfigured(backend));
     this.subscribers.onRemove((row) => this.rowRemoved(row));
     this.updates.onReceived(({ server, uri }, owner) =>
       this.links.find(server, owner)?.reconciler.updateReceived(uri),
@@ -123,17 +105,17 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
 
   /** The resource of the row, or the resources of its pattern, up to the maximum. */
   watchedUris(row: Subscription): Promise<Iterable<string>> {
-    return this.urisOf(row, watchedOn(this.linkOf(row)));
+    return this.wanted.urisOf(row, watchedOn(this.linkOf(row)));
   }
 
   /** Subscribes in the background, because no client waits for a row of a previous process. */
   rowRestored(row: Subscription): void {
     this.sessionLinks.open(row);
     const link = this.linkOf(row);
-    if (link) void this.markRowDirty(row, link);
+    if (link) void this.reconcilers.markRowDirty(row, link);
   }
 
-  /** A resource that is subscribed to is listed, or listed again. */
+  /** To be called when a resource that is subscribed to is listed, or listed again. */
   resourceListed({ server, uri }: ResourceAddress, { isFirstListing }: Appearance): void {
     // Resources that only patterns match are subscribed by subscribeMatches, up to the maximum.
     const hasOwnRow = this.subscribers.table.resource(server, uri) !== undefined;
@@ -145,7 +127,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     }
   }
 
-  /** A resource that is subscribed to is not listed any more. */
+  /** To be called when a resource that is subscribed to is not listed any more. */
   resourceGone(address: ResourceAddress, publicUri: (scope: Scope) => string): void {
     for (const { reconciler } of this.links.of(address.server)) reconciler.resourceGone(address.uri);
     this.updates.reportDeletion(address, publicUri);
@@ -169,7 +151,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   private rowRemoved(row: Subscription): void {
-    this.previousMatches.rowRemoved(row);
+    this.reconcilers.previousMatches.rowRemoved(row);
     const link = this.linkOf(row);
     // On a shared link, other clients may be subscribed to the same target.
     if (!link || (link.owner === undefined && this.subscribers.table.targetAt(row))) return;
@@ -182,86 +164,18 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.links.delete(backend.id);
     if (!link) return;
     if (backend.hasSessionLinks) this.sessionLinks.openAll(backend.id);
-    else this.attach(backend, link, undefined);
+    else this.reconcilers.attach(backend, link, undefined);
   }
 
   private sessionLinkOpened(backend: Backend, link: Link, { id: owner }: ClientSession): void {
     const openedAt = performance.now();
-    this.attach(backend, link, owner);
+    this.reconcilers.attach(backend, link, owner);
     void link.closed.then(() => {
       if (this.links.find(backend.id, owner)?.link !== link) return;
       this.links.delete(backend.id, owner);
       const wasStable = performance.now() - openedAt > STABLE_LINK_MS;
       this.sessionLinks.linkLost({ server: backend.id, subscriber: owner }, { wasStable });
     });
-  }
-
-  private attach(backend: Backend, link: Link, owner: string | undefined): void {
-    this.startReconciler(backend, link, owner);
-    link.onGap(() => this.notificationsMissed(backend.id, link, owner));
-  }
-
-  /** The poll interval may have changed. */
-  private reconfigured(backend: Backend): void {
-    const { subscribe, watch } = backend.config;
-    for (const { pollMs, link, owner } of this.links.of(backend.id))
-      if (updateSourceOf(link, subscribe, pollMs) !== 'subscriptions' && pollMs !== watch.pollMs)
-        this.startReconciler(backend, link, owner);
-  }
-
-  /** The new reconciler replaces an earlier one of the link, and has no upstream subscriptions yet. */
-  private startReconciler(backend: Backend, link: Link, owner: string | undefined): void {
-    const server = backend.id;
-    const reportChange = (uri: string): void => this.updates.reportPossibleChange(server, uri, owner);
-    const reconciler = new UpstreamReconciler(
-      server,
-      createUpstream(backend, link, reportChange),
-      this.wanted.desiredOn(server, owner),
-      {
-        // No update for a deleted resource: its subscribers would conclude that it exists again.
-        resubscribed: (uri) => {
-          if (!this.wanted.isGone({ server, uri })) reportChange(uri);
-        },
-        failed: (request, uri, error) =>
-          this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) }),
-      },
-      RECONCILER_OPTIONS,
-    );
-    const { subscribe: mode, watch } = backend.config;
-    const upstreamLink = { link, owner, mode, pollMs: watch.pollMs, reconciler };
-    this.links.set(server, upstreamLink);
-    void this.markAllDirty(server, upstreamLink, {
-      uris: this.previousMatches.take(server, owner),
-      areHeld: false,
-    });
-  }
-
-  private notificationsMissed(server: string, link: Link, owner: string | undefined): void {
-    const upstreamLink = this.links.find(server, owner);
-    // Polling needs no notifications.
-    if (upstreamLink?.link !== link || linkSourceOf(upstreamLink) === 'polling') return;
-    upstreamLink.reconciler.invalidate();
-    void this.markAllDirty(server, upstreamLink, watchedOn(upstreamLink));
-  }
-
-  private async markAllDirty(server: string, link: UpstreamLink, watched: WatchedUris): Promise<void> {
-    const targets = this.wanted.targetsOf(server, link.owner, ({ id }) => !this.pending.has(id));
-    for (const { uri, pattern } of targets) if (!pattern) link.reconciler.markDirty(uri);
-    for (const { uri, pattern } of targets)
-      if (pattern) await this.markRowDirty({ server, uri }, link, watched);
-  }
-
-  private async markRowDirty(
-    row: SubscribableAddress,
-    link: UpstreamLink,
-    watched = watchedOn(link),
-  ): Promise<void> {
-    for (const uri of await this.urisOf(row, watched)) link.reconciler.markDirty(uri);
-  }
-
-  private async urisOf(row: SubscribableAddress, watched: WatchedUris): Promise<Iterable<string>> {
-    const pattern = patternAt(row);
-    return pattern ? this.wanted.matching(row.server, pattern, watched) : [row.uri];
   }
 
   private linkOf({ server, subscriber }: Subscription): UpstreamLink | undefined {

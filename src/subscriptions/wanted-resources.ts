@@ -1,6 +1,10 @@
 import type { Catalog } from '../core/catalog/catalog.js';
 import { ResourceList } from '../core/resources/resource-list.js';
-import { patternAt, type ResourcePattern } from '../core/resources/resource-pattern.js';
+import {
+  patternAt,
+  type ResourcePattern,
+  type SubscribableAddress,
+} from '../core/resources/resource-pattern.js';
 import { resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import { EVERYTHING } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
@@ -16,19 +20,19 @@ interface WantedTarget {
   readonly pattern: ResourcePattern | undefined;
 }
 
-/** The URIs that a link has subscribed, or that the link before it had. */
+/** The URIs that a link has subscribed, or that the previous link had subscribed. */
 export interface WatchedUris {
   readonly uris: Iterable<string>;
   /**
    * Whether the link is still open, so that the server may have subscriptions to these URIs. Each of them counts for the
-   * maximum until it is unsubscribed, even if the server does not list the resource any more.
+   * maximum of a pattern until it is unsubscribed, even if the server does not list the resource any more.
    */
   readonly areHeld: boolean;
 }
 
 /**
- * The resources that subscriptions are for, computed from the subscription table and the catalog. A pattern is for the
- * listed resources that match it.
+ * The resources that clients are subscribed to, computed from the subscription table and the catalog. A pattern stands for
+ * the listed resources that match it.
  */
 export class WantedResources {
   constructor(
@@ -60,8 +64,7 @@ export class WantedResources {
   }
 
   /**
-   * Whether the resource is not listed, no instance of a template and not linked, although the server has listed its
-   * resources.
+   * Whether the server has listed its resources, and this one is neither listed, nor an instance of a template, nor linked.
    */
   isGone(address: ResourceAddress, catalog = this.registry.catalog): boolean {
     return (
@@ -71,14 +74,21 @@ export class WantedResources {
     );
   }
 
+  /** The resource of a subscription, or the resources of its pattern, up to the maximum. */
+  async urisOf(row: SubscribableAddress, watched: WatchedUris): Promise<Iterable<string>> {
+    const pattern = patternAt(row);
+    return pattern ? this.matching(row.server, pattern, watched) : [row.uri];
+  }
+
   /**
-   * The listed resources that match a pattern, up to the maximum: first those that are watched already, then others in the
+   * The listed resources that match a pattern, up to the maximum: first those that are watched already, then the rest in the
    * order of the list. Sliced, because lists may be long.
    */
   async matching(server: string, pattern: ResourcePattern, watched: WatchedUris): Promise<Iterable<string>> {
     const yieldIfDue = sliceScheduler.start();
     const { uris, isTruncated } = await findMatches(this.listOf(server), pattern, yieldIfDue);
     if (isTruncated) this.onTooManyMatches(server);
+    // All matches are within the maximum, and nothing else counts for it.
     else if (!watched.areHeld) return uris;
     const selected = new Set<string>();
     let maxSelected = MAX_PATTERN_MATCHES;
@@ -107,7 +117,10 @@ export class WantedResources {
       .some((target) => target.pattern !== undefined && target.subscriptionOf(subscriber) !== undefined);
   }
 
-  /** A session can subscribe to what its own link lists. Its patterns match what the shared link lists. */
+  /**
+   * The catalogs that offer resources on a link. A session can subscribe to what its own link lists, and its patterns match
+   * what the shared link lists.
+   */
   private catalogsFor(owner: string | undefined): readonly Catalog[] {
     const { catalog } = this.registry;
     return owner === undefined ? [catalog] : [catalog, this.registry.catalogOfSession(owner)];

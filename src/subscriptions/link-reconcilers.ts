@@ -1,0 +1,109 @@
+import { Logger } from '@nestjs/common';
+import type { Backend } from '../backends/backend.js';
+import type { Link } from '../backends/link/link.js';
+import { updateSourceOf } from '../backends/link/update-source.js';
+import type { SubscribableAddress } from '../core/resources/resource-pattern.js';
+import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import { UpstreamReconciler, type ReconcilerOptions } from '../core/subscriptions/upstream-reconciler.js';
+import { scheduleTimeout } from '../lib/backoff/retry-timer.js';
+import { PreviousMatches } from './previous-matches.js';
+import type { ResourceUpdates } from './resource-updates.js';
+import { MAX_CONCURRENT_REQUESTS } from './subscription-confirmation.js';
+import {
+  createUpstream,
+  sourceOfUpdates,
+  UpstreamLinks,
+  watchedOn,
+  type UpstreamLink,
+} from './upstream-link.js';
+import type { WantedResources, WatchedUris } from './wanted-resources.js';
+
+const RECONCILER_OPTIONS: ReconcilerOptions = {
+  lingerMs: 500,
+  maxConcurrent: MAX_CONCURRENT_REQUESTS,
+  retry: { firstMs: 5000, maxMs: 300_000 },
+  schedule: scheduleTimeout,
+};
+
+/**
+ * Starts a reconciler on every link, which subscribes everything that is wanted. After a gap in the notification stream of
+ * the link, everything is subscribed again.
+ */
+export class LinkReconcilers {
+  private readonly logger = new Logger('Subscriptions');
+  readonly links: UpstreamLinks;
+  readonly previousMatches: PreviousMatches;
+
+  constructor(
+    table: SubscriptionTable,
+    private readonly wanted: WantedResources,
+    private readonly updates: Pick<ResourceUpdates, 'reportPossibleChange'>,
+    /** Whether the client of the row waits for the confirmation. Such a row is not subscribed in the background. */
+    private readonly isPending: (row: Subscription) => boolean,
+  ) {
+    this.previousMatches = new PreviousMatches(table);
+    this.links = new UpstreamLinks((server, link) => this.previousMatches.keep(server, link));
+  }
+
+  /** To be called for every link that is opened. `owner` is undefined for the shared link. */
+  attach(backend: Backend, link: Link, owner: string | undefined): void {
+    this.start(backend, link, owner);
+    link.onGap(() => this.notificationsMissed(backend.id, link, owner));
+  }
+
+  /** To be called after a change of the configuration. Replaces the reconcilers if the poll interval has changed. */
+  reconfigured(backend: Backend): void {
+    const { subscribe, watch } = backend.config;
+    for (const { pollMs, link, owner } of this.links.of(backend.id))
+      if (updateSourceOf(link, subscribe, pollMs) !== 'subscriptions' && pollMs !== watch.pollMs)
+        this.start(backend, link, owner);
+  }
+
+  /** Subscribes the resource of the row, or the resources of its pattern, in the background. */
+  async markRowDirty(row: SubscribableAddress, link: UpstreamLink, watched = watchedOn(link)): Promise<void> {
+    for (const uri of await this.wanted.urisOf(row, watched)) link.reconciler.markDirty(uri);
+  }
+
+  /** The new reconciler replaces an earlier one of the link, and has no upstream subscriptions yet. */
+  private start(backend: Backend, link: Link, owner: string | undefined): void {
+    const server = backend.id;
+    const reportChange = (uri: string): void => this.updates.reportPossibleChange(server, uri, owner);
+    const reconciler = new UpstreamReconciler(
+      server,
+      createUpstream(backend, link, reportChange),
+      this.wanted.desiredOn(server, owner),
+      {
+        // No update for a deleted resource: its subscribers would conclude that it exists again.
+        resubscribed: (uri) => {
+          if (!this.wanted.isGone({ server, uri })) reportChange(uri);
+        },
+        failed: (request, uri, error) =>
+          this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) }),
+      },
+      RECONCILER_OPTIONS,
+    );
+    const { subscribe: mode, watch } = backend.config;
+    const upstreamLink = { link, owner, mode, pollMs: watch.pollMs, reconciler };
+    this.links.set(server, upstreamLink);
+    void this.markAllDirty(server, upstreamLink, {
+      uris: this.previousMatches.take(server, owner),
+      areHeld: false,
+    });
+  }
+
+  private notificationsMissed(server: string, link: Link, owner: string | undefined): void {
+    const upstreamLink = this.links.find(server, owner);
+    // Polling needs no notifications.
+    if (upstreamLink?.link !== link || sourceOfUpdates(upstreamLink) === 'polling') return;
+    upstreamLink.reconciler.invalidate();
+    void this.markAllDirty(server, upstreamLink, watchedOn(upstreamLink));
+  }
+
+  private async markAllDirty(server: string, link: UpstreamLink, watched: WatchedUris): Promise<void> {
+    const targets = this.wanted.targetsOf(server, link.owner, (row) => !this.isPending(row));
+    for (const { uri, pattern } of targets) if (!pattern) link.reconciler.markDirty(uri);
+    for (const { uri, pattern } of targets)
+      if (pattern) await this.markRowDirty({ server, uri }, link, watched);
+  }
+}
