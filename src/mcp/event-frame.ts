@@ -2,8 +2,8 @@ import type { NotificationKind } from '../core/notification-kind.js';
 import { onOneLine } from '../lib/json-text/json-text.js';
 
 /**
- * Starts at the current time, so that event ids of this process are above those of the previous process, with which
- * clients may reconnect. This holds up to an average of a hundred events per millisecond.
+ * Starts at the current time, so that event ids of this process are above those of the previous process: clients may
+ * reconnect with either. This holds for up to a hundred events per millisecond on average.
  */
 let lastSequence = Date.now() * 100;
 
@@ -14,10 +14,10 @@ export interface EventFrame {
   readonly sequence: number;
   /** The name of the response stream that the event belongs to; empty for standalone streams. */
   readonly stream: string;
-  /** Approximate number of bytes. */
+  /** Approximate number of bytes; 0 for a primer. */
   readonly size: number;
   readonly bytes: Buffer;
-  /** What follows these bytes: the parts of a long message. */
+  /** What follows `bytes`: the parts of a long message. */
   readonly rest?: readonly Buffer[];
   /** The kind under which metrics count a notification; undefined for requests and responses. */
   readonly kind: NotificationKind | undefined;
@@ -28,8 +28,8 @@ let lastEncoded = { sequence: 0, bytes: Buffer.alloc(0) };
 
 /**
  * The text is composed when the first stream writes the frame: while a client reads nothing, most events are replaced
- * before that. The frame stores text and no Buffer, because replay buffers hold many frames, and a Buffer takes twice the
- * memory and retains the pool that it is a part of.
+ * before they are written. The frame stores text and no Buffer, because replay buffers hold many frames, and a Buffer takes
+ * twice the memory and retains the pool that it is a part of.
  */
 class LazyFrame implements EventFrame {
   readonly sequence = ++lastSequence;
@@ -61,7 +61,7 @@ class LazyFrame implements EventFrame {
   }
 }
 
-/** An event with a long message, whose bytes are on one line. They are not copied: that takes 30 ms for 16 MB. */
+/** An event with a long message, which is on one line. Its bytes are not copied: copying 16 MB takes 30 ms. */
 class LongFrame implements EventFrame {
   readonly sequence = ++lastSequence;
   readonly kind = undefined;

@@ -5,7 +5,7 @@ import type { DeliverOptions, Subscriber } from './mcp-context.js';
 const SLICE_MS = 8;
 /** Maximum number of deliveries in a slice. Also bounds the writes to sockets that Node makes after the slice. */
 const MAX_SLICE_DELIVERIES = 512;
-/** While this many notifications wait, the fan-out does not yield to the event loop. */
+/** While this many notifications wait, the fan-out does not yield to the event loop, so that no more can arrive. */
 const MAX_WAITING = 10_000;
 
 /** An encoded notification, with the options of its delivery. */
@@ -44,6 +44,7 @@ interface Delivery {
 @Injectable()
 export class FanOut {
   private readonly logger = new Logger('FanOut');
+  /** By key of the notification, or by the notification itself if it has no key. */
   private readonly waiting = new Map<unknown, OutgoingNotification>();
   private current: Delivery | undefined;
   /** The encoded notification of the current delivery; encoded again in each slice. */

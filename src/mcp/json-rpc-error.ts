@@ -15,7 +15,7 @@ export class JsonRpcError extends Error {
     super(text, options);
   }
 
-  /** An exception of another type than GatewayError and RemoteError becomes an internal error, whose cause is not sent. */
+  /** Converts an exception. One that is not foreseen becomes an internal error, whose cause is not sent. */
   static from(exception: unknown, era: Era = '2025'): JsonRpcError {
     if (exception instanceof JsonRpcError) return exception;
     if (exception instanceof RemoteError)

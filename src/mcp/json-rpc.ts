@@ -73,12 +73,12 @@ const withMembers = (
 ): Inbound =>
   json && json.text.length > MAX_EAGER_LENGTH ? { ...message, paramsMembers: json.members } : message;
 
-/** Whether the positions of the members are not known, and the text is so long that finding them would take too long. */
+/** Whether finding the members would take too long: the text is long, and the positions of its members are not known. */
 const isTooWide = (json: JsonText): boolean =>
   !json.isIndexed && json.text.length > MAX_UNINDEXED_LENGTH && json.isObject;
 
 const MAX_UNINDEXED_LENGTH = 4 * 1024 * 1024;
-const TOO_WIDE = `params, result or error has too many members for ${MAX_UNINDEXED_LENGTH} characters`;
+const TOO_WIDE = `params, result or error has too many members and is longer than ${MAX_UNINDEXED_LENGTH} characters`;
 
 function readResponse(message: Record<string, unknown>, document: JsonDocument): Inbound {
   const { id, result, error } = message;
@@ -104,7 +104,7 @@ const invalidId = (id: unknown): Inbound =>
 
 const invalid = (id: RequestId | undefined, problem: string): Inbound => ({ kind: 'invalid', id, problem });
 
-/** The id of a message that could not be read, if it is found. */
+/** The id of a message that was not read; undefined if it has no valid id. */
 export function requestIdIn({ document }: Pick<JsonProblem, 'document'>): RequestId | undefined {
   const text = document?.memberText('id');
   const id = text !== undefined && text.length <= MAX_EAGER_LENGTH ? tryParseJson(text) : undefined;
@@ -119,7 +119,7 @@ const textOf = (value: unknown): string => (value instanceof JsonText ? value.te
 export const resultMessage = (id: RequestId, result: unknown): string =>
   `${resultHead(id)}${textOf(result ?? {})}}`;
 
-/** The text of the message up to its result. The result and one closing brace complete it. */
+/** The text of a result message up to its result. The result and one closing brace complete the message. */
 export const resultHead = (id: RequestId): string => `{"jsonrpc":"2.0","id":${idText(id)},"result":`;
 
 /** `error` is the JSON text of the error object. Without an id, the message has no `id` member. */

@@ -34,13 +34,13 @@ export interface DeliverOptions {
   readonly droppable?: boolean;
   /** Whether the stream may refuse the event when its queue is full of events that must not be dropped. */
   readonly refusable?: boolean;
-  /** Called when the event is written, and when its stream has no connection. May be called twice. */
+  /** Called when the event is written, or as soon as its stream has no connection. May be called twice. */
   readonly onSent?: (() => void) | undefined;
   /** The server that sent the event, so that the event can be withdrawn when the client loses access to that server. */
   readonly server?: string;
 }
 
-/** A session as the owner of links that are not shared (`isolation: session`). No client or server gets the id. */
+/** A session, as the owner of links that are not shared (`isolation: session`). No client or server gets its id. */
 export interface ClientSession extends Channel {
   readonly id: string;
   /** The key under which limits per principal count the session: see `Caller`. */
@@ -74,7 +74,7 @@ export interface Subscriber {
    * function that removes the listener.
    */
   onMissedEvents(listener: (queued: ReadonlySet<string>) => void): () => void;
-  /** Calls the listener once. Returns a function that removes the listener. */
+  /** Calls the listener once, when the subscriber is closed. Returns a function that removes the listener. */
   onClose(listener: () => void): () => void;
 }
 
@@ -94,7 +94,7 @@ export interface Caller extends Channel {
   readonly session?: ClientSession | undefined;
   /** Aborted when the client cancels the request or its session is closed. */
   readonly signal: CancelSignal;
-  /** The parent of the spans of calls to servers, where requests are traced. */
+  /** The parent of the spans of calls to servers; absent if the request is not traced. */
   readonly span?: Span | undefined;
 }
 

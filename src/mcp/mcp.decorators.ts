@@ -2,7 +2,7 @@ import { applyDecorators, Controller, UseFilters } from '@nestjs/common';
 import { EventPattern, MessagePattern, Payload } from '@nestjs/microservices';
 import { McpErrorFilter } from './mcp-error.filter.js';
 
-/** The transport of MCP handlers: no other transport of the application binds them. */
+/** The transport id of MCP handlers, so that only `McpDispatcher` binds them. */
 export const MCP = Symbol('MCP');
 
 /** A class whose methods handle MCP methods. */
@@ -18,9 +18,9 @@ const PARAMETERS_KEY: unknown = (() => {
 })();
 
 /**
- * Every handler takes the params of the message and its context, in this order and unchanged. With an empty list of
- * decorated parameters Nest passes both on as they are; with `@Payload` and `@Ctx` it would run its pipes, which costs
- * several promises per call, and MCP payloads must not pass through pipes.
+ * Every handler takes the params of the message and its context, in this order and unchanged. An empty list of decorated
+ * parameters makes Nest pass both on as they are. With `@Payload` and `@Ctx`, Nest would run its pipes: this costs several
+ * promises per call, and MCP payloads must not pass through pipes.
  */
 const ParamsAndContext: MethodDecorator = (target, key) =>
   Reflect.defineMetadata(PARAMETERS_KEY, {}, target.constructor, key);

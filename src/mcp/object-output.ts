@@ -3,14 +3,14 @@ import { isJsonObject } from '../lib/json-text/json-value.js';
 
 /*
  * Up to revision 2025-11-25, `outputSchema` and `structuredContent` of a tool are objects, and SDK clients refuse a whole
- * list or result with any other value. So another schema S becomes an object with the one property `result`, whose schema
- * is S, and the structured content becomes such an object.
+ * list or result with any other value. A schema of another type is wrapped: it becomes the schema of `result`, the only
+ * property of an object. The structured content is wrapped in the same way.
  */
 
 /** Keywords whose values are data and contain no schemas. */
 const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
 
-/** The JSON text of the object schema; undefined when the schema is an object schema already, or is no JSON object. */
+/** The JSON text of the wrapped schema; undefined when the schema describes an object already, or is no JSON object. */
 export function objectOutputSchema(definition: string, schema: unknown): string | undefined {
   if (!isJsonObject(schema) || schema['type'] === 'object') return undefined;
   const text = memberText(definition, 'outputSchema')!;
@@ -20,7 +20,7 @@ export function objectOutputSchema(definition: string, schema: unknown): string 
   return typeof dialect === 'string' ? withMember(object, '$schema', JSON.stringify(dialect)) : object;
 }
 
-/** The result of a call as a client that requires an object reads it. `wrapsOutput`: the schema of the tool was wrapped. */
+/** The result of a call with an object as structured content. `wrapsOutput`: the schema of the tool was wrapped. */
 export function withObjectOutput(result: JsonText, wrapsOutput: boolean): JsonText {
   if (!result.includes('"structuredContent"')) return result;
   const first = result.firstCharacterOf('structuredContent');
@@ -28,7 +28,7 @@ export function withObjectOutput(result: JsonText, wrapsOutput: boolean): JsonTe
   return result.wrapMember('structuredContent', '{"result":', '}');
 }
 
-/** References to the root of the document, which is now the schema of the property. An embedded `$id` has its own root. */
+/** Rewrites references to the root, which becomes the schema of `result`. A subschema with `$id` has its own root. */
 function moveReferences(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(moveReferences);
   if (!isJsonObject(schema) || typeof schema['$id'] === 'string') return schema;

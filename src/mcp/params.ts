@@ -63,7 +63,7 @@ const TASK: ReadonlySet<string> = new Set(['task']);
 
 /**
  * The text of the params without the request to run as a task. The gateway offers no tasks, and the specification
- * requires such a receiver to process the request normally.
+ * requires a receiver without tasks to process the request normally.
  */
 export const withoutTask = (params: Params | undefined, text: string | undefined): string | undefined =>
   text !== undefined && params !== undefined && 'task' in params ? withoutMembers(text, TASK) : text;
@@ -96,7 +96,7 @@ export function progressTokenOf(
   return token;
 }
 
-/** The members of the params; undefined if there is no progress token among them. */
+/** The members of the params; undefined if the params cannot contain a progress token. */
 export function membersWithToken(params: string | undefined): readonly Member[] | undefined {
   // The key may be written with escapes.
   return params && (params.includes('"progressToken"') || params.includes('\\u'))

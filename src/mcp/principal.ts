@@ -1,4 +1,4 @@
-/** The authenticated sender of a request, determined from its HTTP headers, never from a message. */
+/** The sender of a request, determined from its HTTP headers, never from a message. */
 export interface Principal {
   /** Stable over token refreshes: the id of a key, or issuer and subject of a token. */
   readonly id: string;

@@ -26,7 +26,7 @@ export interface TracedMethod {
   readonly attributes?: Attributes;
 }
 
-/** Creates spans by the semantic conventions of OpenTelemetry for MCP; without a tracer, none. */
+/** Creates spans by the semantic conventions of OpenTelemetry for MCP. Without a tracer, creates none. */
 export class Tracing {
   readonly isOn: boolean;
 
@@ -40,7 +40,7 @@ export class Tracing {
     return new Tracing(tracer);
   }
 
-  /** Starts the span of a client's request. Its parent is read from `_meta`, else from the HTTP headers. */
+  /** Starts the span of a client's request. Its parent is in `_meta` or else in the HTTP headers. */
   startServerSpan(traced: TracedMethod, params: Params | undefined, headers: Headers): Span | undefined {
     if (!this.tracer) return undefined;
     const parent = propagation.extract(ROOT_CONTEXT, traceContextIn(params?.['_meta']) ?? headers);
