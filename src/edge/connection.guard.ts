@@ -33,7 +33,7 @@ export class ConnectionGuard implements CanActivate {
     this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('connectionsPerPrincipal'));
   }
 
-  /** To be called with every new connection. */
+  /** To be called with every new connection. Refuses it if its remote address has too many connections. */
   accept(socket: Socket): void {
     socket.once('close', () => {
       const key = this.quotaKeys.get(socket);

@@ -6,15 +6,15 @@ type EndPoints = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 const CHECK_INTERVAL_MS = 10_000;
 /**
- * Linux waits 0.2 s or more before the first retransmission, and twice as long before each next one: seven take 25 s or
+ * Linux waits 0.2 s or more before the first retransmission, and twice as long before each further one: seven take 25 s or
  * more.
  */
 const MAX_RETRANSMISSIONS = 7;
 
 /**
  * Closes connections to peers whose machine or network vanished. TCP keep-alive probes only connections without
- * unacknowledged data; the keep-alive comments of a stream are such data, and Linux retransmits them for a quarter of an
- * hour. Node can neither set that limit nor report acknowledgements, so the detector reads the kernel's TCP table.
+ * unacknowledged data. The comments on a stream stay unacknowledged, and Linux retransmits them for a quarter of an hour.
+ * Node can neither change this time nor report acknowledgements, so the detector reads the kernel's TCP table.
  */
 export class DeadPeerDetector {
   private readonly sockets = new Set<Socket>();

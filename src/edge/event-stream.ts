@@ -38,7 +38,7 @@ export class EventStream {
   private readonly queue: EventQueue;
   /** Bytes that this stream last reported to `unread`. */
   private reportedBytes = 0;
-  /** Events to replay before the queue is sent. The replay buffer bounds them, so they do not count as queued. */
+  /** Events to replay before the queue is sent. The replay buffer bounds their number, so they do not count as queued. */
   private toReplay = new Set<EventFrame>();
   /** Open connections. Each event is sent once, on the newest. */
   private readonly connections: StreamConnection[] = [];

@@ -21,7 +21,7 @@ const PROJECT_PATH = /^\/projects\/([^/]+)\/mcp$/;
 /** Requests of browsers for the MCP endpoint are rewritten to this path. `originalUrl` keeps the requested URL. */
 const START_PAGE_PATH = '/';
 const ADMIN_PATH = /^\/admin(?:\/|$)/;
-/** Longer than the idle timeouts of common load balancers, so that they and not the gateway close idle connections. */
+/** Longer than the idle timeouts of common load balancers: a balancer should close an idle connection, not the gateway. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 /** TCP keep-alive detects vanished peers on connections without unacknowledged data, `DeadPeerDetector` on all others. */
 const TCP_KEEP_ALIVE_DELAY_MS = 30_000;

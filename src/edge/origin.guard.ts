@@ -11,8 +11,8 @@ const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 
 /**
  * Refuses requests whose Host or Origin is not allowed (DNS rebinding), and lets pages of an allowed origin read the
- * response (CORS). `@HttpGuards` runs it before the methods of `McpEndpoint`. `GatewayServer` calls `check` before every
- * other request, because Fastify reads the body before Nest's guards run and answers unknown paths without them.
+ * response (CORS). `@HttpGuards` runs the guard before the methods of `McpEndpoint`. `GatewayServer` calls `check` before
+ * all other requests: Fastify reads the body before Nest's guards run, and answers unknown paths without guards.
  */
 @Injectable()
 export class OriginGuard implements CanActivate {

@@ -11,6 +11,7 @@ import { DecisionStore } from '../state/decision-store.js';
 import { Authenticator } from './auth/authenticator.js';
 import { ListChanges } from './list-changes.js';
 import type { NotificationRecipient } from './notification-recipients.js';
+import { publicSessionId } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 /** Updates the scopes of sessions after changes of projects and principals. Closes sessions with invalid credentials. */
@@ -57,8 +58,11 @@ export class SessionScopes implements OnModuleInit {
     for (const recipient of this.sessions.recipients) {
       yield;
       if (this.authenticator.isCurrent(recipient.principal)) continue;
-      const { id: principal } = recipient.principal;
-      this.logger.log({ message: 'session closed: its credentials are no longer valid', principal });
+      this.logger.log({
+        message: 'session closed: its credentials are no longer valid',
+        session: publicSessionId(recipient),
+        principal: recipient.principal.id,
+      });
       recipient.close();
     }
   }

@@ -30,8 +30,8 @@ export class SessionsByPrincipal {
 
   /**
    * Chooses the session to end at `limits.sessions`, so that the principal with this key can open another one. The session
-   * belongs to the principal with the most sessions: of its oldest, the one that is idle for longest. Undefined unless that
-   * principal has at least two sessions more than the principal with this key.
+   * belongs to the principal with the most sessions: of its oldest ones, it is the one that is idle for longest. Undefined
+   * unless that principal has at least two sessions more than the principal with this key.
    */
   sessionToEndFor(quotaKey: string): Session | undefined {
     const { largest, largestSize } = this.ranking;
