@@ -155,7 +155,7 @@ export class Exchange {
     this.releaseAnswers(() => writeParts(response, [...parts, CLOSING_BRACKET], session.unread));
   }
 
-  /** Empties `answers`, calls `write`, which writes them, and then their listeners. */
+  /** Empties `answers`. Calls `write`, which writes them, and then calls their listeners. */
   private releaseAnswers(write?: () => void): void {
     const size = this.answers.reduce((sum, answer) => sum + lengthOf(answer), 0);
     this.answers.length = 0;

@@ -54,7 +54,7 @@ export class GatewayServer {
 
   constructor(private readonly deadPeers = new DeadPeerDetector()) {}
 
-  /** Must be called before the server listens. Nest needs the server before it has created the handlers of the routes. */
+  /** To be called before the server listens. Nest needs the server earlier, when the handlers do not exist yet. */
   setRoutes(routes: GatewayRoutes): void {
     this.routes = routes;
   }

@@ -4,8 +4,8 @@ import { ModuleRef, Reflector } from '@nestjs/core';
 import { GatewayError } from '../core/errors.js';
 
 /**
- * Declares the guards of a class or method of `McpEndpoint`, like `@UseGuards`. Nest would run them asynchronously, and
- * Node would buffer the body before the handler reads it, which costs 13 µs a call (docs/decisions/0002).
+ * Declares the guards of a class or method of `McpEndpoint`. With `@UseGuards`, Nest would run them asynchronously, so that
+ * Node buffers the body before the handler reads it. This would cost 13 µs a call (docs/decisions/0002).
  */
 export const HttpGuards = Reflector.createDecorator<readonly Type<CanActivate>[]>();
 

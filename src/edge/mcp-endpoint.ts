@@ -33,8 +33,8 @@ import { StreamQuota } from './stream-quota.js';
 const ALLOWED_METHODS = 'GET, POST, DELETE, OPTIONS';
 const MAX_BATCH_LENGTH = 20;
 /**
- * The delay before a client reconnects its standalone stream. Longer than a restart of the gateway takes: the Python SDK
- * tries once after a broken connection, the TypeScript SDK twice.
+ * The delay before a client reconnects its standalone stream. Longer than a restart of the gateway takes, because the
+ * Python SDK tries to reconnect only once, and the TypeScript SDK twice.
  */
 const RETRY_MS = 3000;
 /** Maximum of the random time that is added to the delay, so that not all clients reconnect at once after a restart. */

@@ -39,7 +39,7 @@ export class ReplayBuffer {
     else this.events.splice(Math.max(0, index), 0, primer);
   }
 
-  /** The events of one stream after the one with this sequence number, in the order in which they were appended. */
+  /** The events of one stream after the event with this sequence number, in the order in which they were appended. */
   after(stream: string, sequence: number): EventFrame[] {
     const index = this.events.findLastIndex((frame) => frame.sequence === sequence);
     // Events of a fan-out that takes several slices may be appended after events with a higher number.

@@ -19,7 +19,7 @@ export const MAX_OPEN_REQUESTS = 64;
 
 /**
  * Ids start at a random number, because a session outlives the process: a response to a request of the previous process
- * must not be taken for the response to another one. With 2^30, all ids fit into 32 bits.
+ * must not be taken for the response to a request of this process. With 2^30, all ids fit into 32 bits.
  */
 const FIRST_ID = randomInt(1, 2 ** 30);
 

@@ -2,8 +2,8 @@ import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/s
 import { clientLabel, type ClientProfile } from '../mcp/client-profile.js';
 
 /**
- * What the client declared in `initialize`. Stored as text, whose size is bounded: a parsed profile takes up to ten times
- * the memory, and servers and administrators rarely need it.
+ * What the client declared in `initialize`. Kept as text of bounded size, because a parsed profile takes up to ten times
+ * the memory and is rarely needed.
  */
 export class SessionProfile {
   private json = '{"capabilities":{}}';
@@ -13,7 +13,7 @@ export class SessionProfile {
     this.json = JSON.stringify({ capabilities, clientInfo });
   }
 
-  /** `json` is the `text` of the previous process. */
+  /** Restores the profile from the `text` that the previous process stored. */
   restore(json: string): void {
     this.json = json;
   }

@@ -57,7 +57,7 @@ export class SessionQuota {
     this.byPrincipal.delete(session);
   }
 
-  /** From its first request on, a restored session counts for the client that sent the request. */
+  /** To be called at the first request of a restored session, which from then on counts for the sender of the request. */
   changeQuotaKey(session: Session, quotaKey: string): void {
     this.byPrincipal.delete(session);
     this.perPrincipal.release(session.quotaKey);

@@ -71,8 +71,8 @@ export class SessionStreams {
   }
 
   /**
-   * Connects the response to the stream that `resume` names or, without `resume`, to the standalone stream. The primer is
-   * sent first on the standalone stream.
+   * Connects the response to the stream that `resume` names or, without `resume`, to the standalone stream. On the
+   * standalone stream, the primer is sent first.
    */
   listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
     const { standalone } = this;
@@ -111,8 +111,8 @@ export class SessionStreams {
   }
 
   /**
-   * `sequence` is undefined if the previous process opened the stream. Such a stream is not looked up by name, because a
-   * stream of this process may have the same name.
+   * Resumes a response stream. `sequence` is undefined if the previous process opened it. Such a stream is not looked up by
+   * name, because a stream of this process may have the same name.
    */
   private resumeResponse(response: ServerResponse, name: string, sequence: number | undefined): void {
     const stream = sequence === undefined ? undefined : this.responses.get(name);

@@ -133,9 +133,7 @@ export class Sessions implements OnModuleInit {
     this.principalListeners.add(listener);
   }
 
-  /**
-   * Calls the listener at the first request of a restored session: from then on, limits count the session by another key.
-   */
+  /** Calls the listener at the first request of a restored session. From then on, limits count it under another key. */
   onQuotaKeyChange(listener: (session: Session) => void): void {
     this.quotaKeyListeners.add(listener);
   }

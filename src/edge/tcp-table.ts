@@ -6,15 +6,15 @@ interface UnacknowledgedConnection {
   readonly localPort: number;
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** Since the peer's last acknowledgement. */
+  /** Number of retransmissions since the peer's last acknowledgement. */
   readonly retransmissions: number;
 }
 
 const FILES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
-/** Slot, local and remote address, state, queues, timer (01: retransmission), number of retransmissions. */
+/** The columns: slot, local and remote address, state, queues, timer (01: retransmission), number of retransmissions. */
 const LINE = /^ *\d+: \w+:(\w{4}) ([\dA-F]{8}|[\dA-F]{32}):(\w{4}) \w\w \w+:\w+ 01:\w+ (\w{8})/gm;
 
-/** Has room for what the kernel returns per read, which is at most one page of memory, after the start of a line. */
+/** The kernel returns at most one page of memory per read. There is also room for the incomplete line before it. */
 const buffer = Buffer.allocUnsafeSlow(16_384);
 
 /**

@@ -62,7 +62,7 @@ export class UnreadResponses {
     this.byPrincipal.add(this.quotaKey(), bytes);
   }
 
-  /** Called after `end` of a response. Counts what the client has not read yet, and disconnects it if it stops reading. */
+  /** Called after `end` of a response. Counts what the client has not read yet. Disconnects a client that stops reading. */
   watch(response: ServerResponse): void {
     const bytes = response.writableLength;
     if (bytes === 0) return;

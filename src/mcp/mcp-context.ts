@@ -13,7 +13,7 @@ import type { Principal } from './principal.js';
 import type { Revision } from './revisions/revision.js';
 
 export interface ClientRequestOptions {
-  /** Aborted when the request is cancelled: by the server, by the end of the call that it belongs to, or with the link. */
+  /** Aborted when the server cancels the request, when the call that it belongs to ends, or when the link is closed. */
   readonly signal: CancelSignal;
   /** Receives the params of each progress notification that the client sends before its response. */
   readonly onProgress?: (params: JsonText) => void;

@@ -22,7 +22,7 @@ export interface DecisionStamp {
   readonly by: string;
   /** ISO 8601. */
   readonly at: string;
-  /** Made with `decisions.policy: file`. Such a decision applies to what the configuration file defines. */
+  /** Made with `decisions.policy: file`. With this policy, it applies to a server of the file only if it disables something. */
   readonly emergency?: true;
 }
 

@@ -87,7 +87,7 @@ export class DirectoryLock {
 
   /**
    * The claim of another gateway that is known to run. Undefined before `contentionMs`, because two gateways that start at
-   * once both withdraw. Then it is a claim whose process was found running or, after `leaseMs`, a claim of another
+   * once both withdraw. Later, it is a claim whose process was found running or, after `leaseMs`, a claim of another
    * container or machine with a heartbeat since the first attempt.
    */
   private confirmedHolder(

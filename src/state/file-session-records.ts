@@ -31,7 +31,7 @@ export class FileSessionRecords extends SessionRecords {
   /** Lines that are not written yet. */
   private lines: string[] = [];
   /** The write that was queued last. It includes all `lines`. */
-  private nextWrite: Promise<void> = Promise.resolve();
+  private lastWrite: Promise<void> = Promise.resolve();
   private failureCount = 0;
   private failedAt = -Infinity;
   /** Whether the last write failed. */
@@ -94,7 +94,7 @@ export class FileSessionRecords extends SessionRecords {
   }
 
   override flush(): Promise<void> {
-    return this.nextWrite;
+    return this.lastWrite;
   }
 
   override async close(): Promise<void> {
@@ -128,7 +128,7 @@ export class FileSessionRecords extends SessionRecords {
     const line = serializeChange(change);
     // A line that cannot be parsed would make all later lines unreadable.
     if (!parseChange(line) || !this.records.apply(change)) return;
-    if (this.lines.push(line) === 1) this.nextWrite = this.queue.run(() => this.write());
+    if (this.lines.push(line) === 1) this.lastWrite = this.queue.run(() => this.write());
   }
 
   private async write(): Promise<void> {

@@ -20,7 +20,7 @@ export function ownIdentity(): ProcessIdentity {
   return { pid, started: statOf(pid)?.started ?? '', pidSpace: ownPidSpace(), host: hostname() };
 }
 
-/** Undefined when it cannot be known, because the process is in another PID namespace. */
+/** Whether the process runs; undefined if it is in another PID namespace, where this cannot be checked. */
 export function isRunning({ pid, started, pidSpace }: ProcessIdentity): boolean | undefined {
   if (pidSpace !== ownPidSpace()) return undefined;
   if (started === '') return processExists(pid);

@@ -20,7 +20,7 @@ export const serializeChange = (change: SessionChange): string =>
     ? `{"do":"keep","session":${serializeSession(change.session)},"seen":${change.seen}}\n`
     : `${JSON.stringify(change)}\n`;
 
-/** The members of the profile are members of the session in the file. */
+/** In the file, the members of the profile are members of the session. */
 const serializeSession = ({ profile, ...session }: StoredSession): string =>
   `${JSON.stringify(session).slice(0, -1)},${profile.slice(1)}`;
 

@@ -75,7 +75,7 @@ export abstract class SessionRecords {
   /** Resolves when all changes so far are stored or have failed to be stored. Never rejects. */
   abstract flush(): Promise<void>;
 
-  /** Number of failed writes. */
+  /** Number of failed writes. Records that could not be read at the start count too. */
   abstract get failures(): number;
 
   /** Waits for pending writes; later changes are not stored. Idempotent. */

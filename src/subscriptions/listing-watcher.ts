@@ -91,7 +91,7 @@ export class ListingWatcher implements OnModuleInit {
     };
     const tracked = [...this.upstreams.trackedUris(server)];
     this.upstreams.serverDisabled(server);
-    // The first listing after the server is enabled again is not compared with this one.
+    // When the server is enabled again, its first listing is not compared with an earlier one.
     this.lastListings.delete(server);
     this.enqueue(server, () => this.reportDisabled(server, before, tracked));
   }

@@ -4,7 +4,7 @@ import type { Yield } from '../lib/slices/slices.js';
 
 /** Maximum resources that one pattern subscribes to, because the server gets a request for each of them. */
 export const MAX_PATTERN_MATCHES = 1000;
-/** Per list. Bounds the memory that a client can fill by using many different patterns. */
+/** Maximum cached patterns per list: a client could fill the memory with many different patterns. */
 const MAX_CACHED_PATTERNS = 100;
 
 /** The first resources of a list that match a pattern, in the order of the list. */

@@ -87,7 +87,7 @@ export class ResourceUpdates implements OnModuleInit {
     const content = { size: uri.length, params, publicUri: this.publicUrisOf(server, uri) };
     const update = new ResourceUpdate(server, uri, client.id, content);
     if (this.unlisted.hold(update)) return;
-    // Nothing is routed: the update is held until the client has the acknowledgement of its subscription.
+    // If the route is empty, the update is held until the client has the acknowledgement of its subscription.
     if (this.routing.route(server, uri, update, client.id).next().done) return;
     const event = update.createEvent(client.scope);
     client.deliver(event.frame, event);

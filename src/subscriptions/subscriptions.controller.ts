@@ -13,7 +13,7 @@ const SUBSCRIPTION_ID_META_KEY = 'io.gatehouse/subscription';
 export class SubscriptionsController {
   constructor(private readonly subscriptions: Subscriptions) {}
 
-  /** The result is empty unless the id is requested: some SDKs refuse other members. */
+  /** The result is empty unless the id is requested: some SDKs refuse additional members. */
   @UseGuards(SubscriptionLimitGuard)
   @McpRequest('resources/subscribe')
   async subscribe(params: Params | undefined, context: SessionContext): Promise<object> {

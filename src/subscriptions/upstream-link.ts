@@ -32,7 +32,7 @@ export const watchedOn = (link: UpstreamLink | undefined): WatchedUris => ({
 export const sourceOfUpdates = ({ link, mode, pollMs }: UpstreamLink): UpdateSource =>
   updateSourceOf(link, mode, pollMs);
 
-/** The upstream that the server and its configuration allow. `onChange` gets the URI of a resource that a poll found changed. */
+/** Subscribes or polls, as server and configuration allow. `onChange` gets the URI of a resource that a poll found changed. */
 export function createUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
   const { subscribe, watch } = backend.config;
   const { pollMs } = watch;
@@ -83,7 +83,7 @@ class NoUpdatesWarning {
   }
 }
 
-/** Subscribes at the server. Polls too, if the server turns out not to know subscriptions or cannot send notifications. */
+/** Subscribes at the server. Also polls, if the server has no subscriptions after all or cannot send notifications. */
 class SubscribingUpstream implements Upstream {
   private readonly warning = new NoUpdatesWarning();
 

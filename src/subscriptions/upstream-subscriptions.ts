@@ -23,7 +23,7 @@ const STABLE_LINK_MS = 10_000;
 
 /** How a resource appeared in the listing of its server. */
 interface Appearance {
-  /** The server had not listed its resources before. */
+  /** Whether the server had not listed its resources before. */
   readonly isFirstListing: boolean;
 }
 
@@ -95,7 +95,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       this.pending.delete(row.id);
     }
     // A link that was opened meanwhile has left out this row, because the row was pending. So confirmed URIs are marked
-    // dirty too: that link may not have them.
+    // dirty too: that link may not have subscribed them.
     const link = this.linkOf(row);
     if (!link) this.sessionLinks.open(row);
     for (const uri of uris)
@@ -138,7 +138,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.links.deleteAll(server);
   }
 
-  /** After a new listing: subscribes the resources that match a pattern, up to the maximum. */
+  /** To be called after a new listing. Subscribes the resources that match a pattern, up to the maximum. */
   async subscribeMatches(server: string, pattern: ResourcePattern): Promise<void> {
     for (const link of this.links.of(server))
       for (const uri of await this.wanted.matching(server, pattern, watchedOn(link)))

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
 
-/** The request has no valid credentials. `headers` describe how a client gets them. */
+/** The request has no valid credentials. `headers` describe how a client gets valid ones. */
 export class AuthenticationError extends GatewayError {
   readonly headers: { readonly 'www-authenticate': string };
 

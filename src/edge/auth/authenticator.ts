@@ -59,7 +59,7 @@ export class Authenticator {
     return this.settings.jwt;
   }
 
-  /** The next request is checked with the new settings. */
+  /** Replaces the settings. The next request is checked with the new ones. */
   replace(settings: AuthSettings): void {
     this.settings = settings;
     this.required = settings.isConfigured;
@@ -171,7 +171,7 @@ export class Authenticator {
   }
 }
 
-/** A JWT has three parts. The first is a JSON object in base64, so it begins with `ey`, which is `{"`. */
+/** A JWT has three parts. The first is a JSON object in base64, so it begins with `ey`, the encoding of `{"`. */
 const isJwt = (token: string): boolean => token.startsWith('ey') && token.split('.').length === 3;
 
 const DESCRIPTIONS: Record<TokenErrorKind, string> = {

@@ -11,7 +11,7 @@ export const MAX_AGE_MS = 600_000;
 const MAX_STALE_MS = 86_400_000;
 /** Minimum time between two fetches for tokens with unknown keys, and between a failed fetch and the next one. */
 const MIN_FETCH_INTERVAL_MS = 10_000;
-/** Minimum time after a failed fetch as long as no keys were ever fetched: shorter, because every token is refused. */
+/** Minimum time after a failed fetch until keys are fetched for the first time: every token is refused meanwhile. */
 const MIN_FETCH_INTERVAL_WITHOUT_KEYS_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 

@@ -14,7 +14,7 @@ export async function discoverJwksUri(issuer: string, signal: AbortSignal): Prom
   throw new AggregateError(failures, failures.map(({ message }) => message).join('; '));
 }
 
-/** OpenID Connect appends the well-known part to the issuer's path, RFC 8414 inserts it before the path. */
+/** Where metadata may be: OpenID Connect appends the well-known part to the issuer's path, RFC 8414 inserts it before. */
 export function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');

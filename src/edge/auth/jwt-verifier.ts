@@ -32,7 +32,7 @@ export class JwtVerifier {
     return this.verified.get(digest, this.now());
   }
 
-  /** Rejects with a TokenError. */
+  /** Resolves with the principal of the token. Rejects with a TokenError if the token is refused. */
   async verify(token: string, digest: string): Promise<Principal> {
     const claims = await this.claimsOf(token);
     const { iss, sub, exp } = claims;

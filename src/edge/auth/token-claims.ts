@@ -20,7 +20,7 @@ export function hasScopes(claims: JWTPayload, scopes: readonly string[]): boolea
   return scopes.every((scope) => granted.has(scope));
 }
 
-/** The words of a claim that is a list, or a text with spaces between them. */
+/** The words of a claim, which is a list of words, or a text with spaces between them. */
 function wordsOf(claim: unknown): string[] {
   const words: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [];
   return words.filter((word): word is string => typeof word === 'string' && word !== '');
