@@ -17,6 +17,7 @@ export type PeerRequest = Pick<IncomingMessage, 'headers'> & {
 /** Determines the network address of a client. Clients without credentials are distinguished by it. */
 @Injectable()
 export class ClientAddresses {
+  /** The networks of the trusted proxies, for which `BlockList` is Node's set type; undefined if there are none. */
   private readonly trusted: BlockList | undefined;
   /** The quota keys of connections that do not come from a trusted proxy. */
   private readonly keysOfPeers = new WeakMap<PeerRequest['socket'], string>();

@@ -11,7 +11,7 @@ import { notificationMessage } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
 import { NotificationRecipients, type NotificationRecipient } from './notification-recipients.js';
 
-/** Sends `list_changed` to recipients whose view of a list changed. Lists of a session's own link concern only the session. */
+/** Sends `list_changed` to recipients whose view of a list changed. A session's own link concerns only this session. */
 @Injectable()
 export class ListChanges implements OnModuleInit {
   constructor(

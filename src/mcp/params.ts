@@ -68,7 +68,7 @@ const TASK: ReadonlySet<string> = new Set(['task']);
 export const withoutTask = (params: Params | undefined, text: string | undefined): string | undefined =>
   text !== undefined && params !== undefined && 'task' in params ? withoutMembers(text, TASK) : text;
 
-/** Maximum characters of a progress token as JSON. It is stored during the call, and repeated in each progress notification. */
+/** Maximum characters of a progress token as JSON. It is stored during the call and repeated in each notification. */
 export const MAX_PROGRESS_TOKEN_LENGTH = 1024;
 
 /**

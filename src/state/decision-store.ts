@@ -22,7 +22,7 @@ export interface DecisionStamp {
   readonly by: string;
   /** ISO 8601. */
   readonly at: string;
-  /** Made with `decisions.policy: file`. With this policy, it applies to a server of the file only if it disables something. */
+  /** Made with `decisions.policy: file`: it applies to a server of the file only if it disables the server or a tool. */
   readonly emergency?: true;
 }
 

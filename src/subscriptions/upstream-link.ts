@@ -32,7 +32,7 @@ export const watchedOn = (link: UpstreamLink | undefined): WatchedUris => ({
 export const sourceOfUpdates = ({ link, mode, pollMs }: UpstreamLink): UpdateSource =>
   updateSourceOf(link, mode, pollMs);
 
-/** Subscribes or polls, as server and configuration allow. `onChange` gets the URI of a resource that a poll found changed. */
+/** Subscribes or polls, as server and configuration allow. `onChange` gets the URI of a resource when a poll finds a change. */
 export function createUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
   const { subscribe, watch } = backend.config;
   const { pollMs } = watch;
