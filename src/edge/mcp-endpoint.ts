@@ -12,16 +12,10 @@ import { Metrics } from '../metrics/metrics.js';
 import { AuthenticationGuard, type AuthenticatedRequest } from './auth/authentication.guard.js';
 import { parseEventId } from '../mcp/event-frame.js';
 import { ConnectionGuard } from './connection.guard.js';
+import { allowedHeaders } from './cors-headers.js';
 import { writeError } from './http-errors.js';
 import { withGuards, HttpGuards } from './http-guards.js';
-import {
-  bodyError,
-  PROJECT_HEADERS,
-  requireAccept,
-  requireJson,
-  sourceOf,
-  type RequestSource,
-} from './http-request.js';
+import { bodyError, requireAccept, requireJson, sourceOf, type RequestSource } from './http-request.js';
 import { MessageReceiver } from './message-receiver.js';
 import { OriginGuard } from './origin.guard.js';
 import { RequestBodies } from './request-bodies.js';
@@ -39,20 +33,6 @@ const MAX_BATCH_LENGTH = 20;
 const RETRY_MS = 3000;
 /** Maximum of the random time that is added to the delay, so that not all clients reconnect at once after a restart. */
 const RETRY_JITTER_MS = 1000;
-
-const ALLOWED_HEADERS = [
-  'content-type',
-  'accept',
-  'authorization',
-  'mcp-session-id',
-  'mcp-protocol-version',
-  'last-event-id',
-  'mcp-method',
-  'mcp-name',
-  ...PROJECT_HEADERS,
-];
-/** The headers of tool arguments, whose names end in the name of the argument. */
-const PARAMETER_HEADER = /^mcp-param-[a-z0-9_-]+$/;
 
 type Handler = ReturnType<typeof withGuards>;
 
@@ -244,9 +224,3 @@ function readBatch(body: JsonDocument, session: Session): Inbound[] {
 
 const isInitialize = (message: Inbound): message is Extract<Inbound, { kind: 'request' }> =>
   message.kind === 'request' && message.method === 'initialize';
-
-/** The headers that a web page may send. CORS has no prefixes, so each requested header of a tool argument is listed. */
-function allowedHeaders(requested = ''): string[] {
-  const names = requested.split(',').map((name) => name.trim().toLowerCase());
-  return [...ALLOWED_HEADERS, ...names.filter((name) => PARAMETER_HEADER.test(name))];
-}

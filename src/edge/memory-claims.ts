@@ -1,6 +1,7 @@
 import { MemoryLimitError, type MemoryLimit } from '../core/memory-limits.js';
 
 interface ClaimLimits {
+  /** The name of the limit in metrics. */
   readonly limit: MemoryLimit;
   readonly perPrincipal: number;
   readonly total: number;
@@ -30,8 +31,8 @@ export const LONG_PARAMS: ClaimLimits = {
 };
 
 /**
- * Limits the memory that the requests of one principal, and of all principals together, take. A principal without a claim
- * may exceed both limits with one.
+ * Limits the memory of the requests of one principal, and of all principals together. The first claim of a principal is
+ * accepted even beyond these limits.
  */
 export class MemoryClaims {
   private readonly byPrincipal = new Map<string, number>();

@@ -9,7 +9,7 @@ import type { Params } from './json-rpc.js';
 /** Maximum size of `capabilities` and `clientInfo` together. They stay in memory as long as the session. */
 export const MAX_PROFILE_BYTES = 16_384;
 
-/** More than a profile of the maximum size and the other params of `initialize` take, also with escaped characters. */
+/** More than a profile of the maximum size and the other params of `initialize` take together. */
 const MAX_INITIALIZE_PARAMS_LENGTH = 8 * MAX_PROFILE_BYTES;
 
 const MAX_LABEL_LENGTH = 64;
@@ -20,7 +20,7 @@ export interface ClientProfile {
   readonly clientInfo: Implementation | undefined;
 }
 
-/** Whether the profile is too large. Known before the params are decoded, so that they take no further memory. */
+/** Whether the message is an `initialize` with too large a profile. Checked before the params are decoded into memory. */
 export const isLongInitialize = (message: JsonDocument): boolean =>
   message.memberLength('params') > MAX_INITIALIZE_PARAMS_LENGTH &&
   message.memberText('method') === '"initialize"';
