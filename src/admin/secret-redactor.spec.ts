@@ -1,7 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { AdminHarness } from '../../test/kit/admin-harness.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import type { JsonObject } from '../lib/json-text/json-value.js';
 
 const secretsOf = (headers: Record<string, string>): AdminHarness['secrets'] =>
   new AdminHarness({ mcpServers: { api: { url: 'http://api.example/', headers } } }).secrets;
@@ -53,7 +52,7 @@ describe('SecretRedactor', () => {
       'k3y-of-api': { none: undefined },
       absent: undefined,
     };
-    const text = await secrets.encode(page as unknown as JsonObject, yieldIfDue);
+    const text = await secrets.encode(page, yieldIfDue);
     expect(JSON.parse(text)).toEqual({ items: ['[redacted]', 'b'], total: 2, '[redacted]': {} });
     expect(yieldIfDue).toHaveBeenCalledTimes(2);
   });

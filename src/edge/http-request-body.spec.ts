@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { onCleanup } from '../../test/kit/cleanup.js';
-import { flushPromises, outcomeOf, type Outcome } from '../../test/kit/promises.js';
+import { flushPromises, outcomeOf, refusalOf, type Outcome } from '../../test/kit/promises.js';
 import { within } from '../../test/kit/until.js';
 import { writeError } from './http-errors.js';
 import { JsonProblem } from '../lib/json-text/json-reader.js';
@@ -193,15 +193,15 @@ describe('readBody limit', () => {
   });
 });
 
+/** The body of a request whose pieces the spec sends. */
+function receive(headers: object, claim: (bytes: number) => () => void) {
+  const request = new PassThrough({ highWaterMark: 1_000_000 });
+  const message = Object.assign(request, { headers }) as unknown as IncomingMessage;
+  return { request, reading: readBody(message, 1_000_000, claim) };
+}
+
 describe('readBody with a claim', () => {
   const long = JSON.stringify(['a'.repeat(200_000)]);
-
-  /** The body of a request whose pieces the spec sends. */
-  function receive(headers: object, claim: (bytes: number) => () => void) {
-    const request = new PassThrough({ highWaterMark: 1_000_000 });
-    const message = Object.assign(request, { headers }) as unknown as IncomingMessage;
-    return { request, reading: readBody(message, 1_000_000, claim) };
-  }
 
   it.each([
     ['its announced size', { 'content-length': String(long.length) }, long.length],
@@ -236,24 +236,24 @@ describe('readBody with a claim', () => {
     const { request, reading } = receive({}, () => {
       throw new Error('too much');
     });
-    const refused = expect(within('the refusal', reading)).rejects.toThrow('too much');
+    const refused = refusalOf(within('the refusal', reading));
     request.write('[');
     await flushPromises();
     request.write('1');
-    await refused;
+    expect(await refused).toMatchObject({ message: 'too much' });
     expect(request.listenerCount('data')).toBe(0);
   });
 
   it('releases the claim when the client disconnects', async () => {
     let releases = 0;
     const { request, reading } = receive({}, () => () => releases++);
-    const refused = expect(within('the refusal', reading)).rejects.toThrow('The body ended early');
+    const refused = refusalOf(within('the refusal', reading));
     request.write('[');
     await flushPromises();
     request.write('1');
     await flushPromises();
     request.destroy();
-    await refused;
+    expect(await refused).toMatchObject({ message: 'The body ended early' });
     expect(releases).toBe(1);
   });
 });

@@ -43,6 +43,7 @@ const isZeroWeight = (parameter: string): boolean => /^q=0(\.0*)?$/.test(paramet
 /** Reads bodies that arrive in one piece. */
 const onePieceReader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinity });
 const NO_BYTES = Buffer.alloc(0);
+const NO_RELEASE = (): void => {};
 
 /**
  * Reads the body as JSON. Stops reading after `limit` bytes, or before the first byte if Content-Length is larger. For a
@@ -52,7 +53,7 @@ const NO_BYTES = Buffer.alloc(0);
 export function readBody(
   request: IncomingMessage,
   limit: number,
-  claim: (bytes: number) => () => void = () => () => {},
+  claim: (bytes: number) => () => void = () => NO_RELEASE,
 ): Promise<ReadJson> {
   return new Promise((resolve, reject) => {
     const announced = Number(request.headers['content-length']);
@@ -62,7 +63,7 @@ export function readBody(
     let input: PacedInput | undefined;
     let hasEnded = false;
     let hasStopped = false;
-    let release = (): void => {};
+    let release = NO_RELEASE;
     const stop = (): void => {
       hasStopped = true;
       // Releases the body: the listener references it, and the request stays in memory until it is answered.
@@ -94,7 +95,7 @@ export function readBody(
         (input ??= startInput()).push(chunk);
       } catch (error) {
         stop();
-        reject(error as Error);
+        reject(error);
       }
     };
     if (announced > limit) {

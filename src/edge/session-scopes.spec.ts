@@ -215,7 +215,7 @@ describe('SessionScopes', () => {
     const harness = new Harness({ ...projectsOf(['git']), auth });
     const principal = await harness.principalOf('k');
     const opened = Array.from({ length: 3 }, () => harness.open(principal).session);
-    const slices = Array.from({ length: 3 }, () => deferred<void>());
+    const slices = Array.from({ length: 3 }, () => deferred());
     let yields = 0;
     jest.spyOn(sliceScheduler, 'start').mockReturnValueOnce(() => slices[yields++]!.promise);
     harness.decisions.decide((decisions) => decideKey(decisions, 'k', { revoked: [hashOf('k')] }));
