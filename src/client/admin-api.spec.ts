@@ -1,6 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
+import { collectGarbage } from '../../test/kit/collect-garbage.js';
 import { freePort } from '../../test/kit/http.js';
 import { serve } from '../../test/kit/serve.js';
+import { until } from '../../test/kit/until.js';
+import { completesWithin } from '../lib/deadlines/timeout.js';
 import { AdminApi } from './admin-api.js';
 import { GatewayProblem } from './gateway-problem.js';
 
@@ -72,6 +76,25 @@ describe('AdminApi', () => {
     const { url } = await serve((_request, response) => response.writeHead(401).end('{}'));
     expect((await problemOf(new AdminApi({ url }).servers())).message).toContain('GATEHOUSE_ADMIN_TOKEN');
   });
+
+  it.each([
+    ['before the response', () => {}],
+    ['within the body', (response: ServerResponse) => response.write('{"servers":')],
+  ])(
+    'ends a request %s when its signal times out, also after a garbage collection',
+    async (_when, respond) => {
+      let isReceived = false;
+      const { url } = await serve((_request, response) => {
+        isReceived = true;
+        respond(response);
+      });
+      const problem = problemOf(new AdminApi({ url }).servers(AbortSignal.timeout(1500)));
+      await until('the gateway has the request', () => isReceived);
+      await collectGarbage();
+      expect(await completesWithin(problem, 5000)).toBe(true);
+      expect((await problem).message).toContain('it does not respond in time');
+    },
+  );
 
   it('reports a refused connection', async () => {
     const api = new AdminApi({ url: `http://127.0.0.1:${await freePort()}` });

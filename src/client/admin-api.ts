@@ -1,3 +1,5 @@
+import { isJsonObject } from '../lib/json-text/json-value.js';
+import { AdminRequests, type RequestOptions } from './admin-requests.js';
 import type {
   ConfigStatus,
   DecisionList,
@@ -15,26 +17,13 @@ import type {
   ServerTool,
   GatewaySummary,
 } from './admin-types.js';
-import { GatewayProblem, unreachable, type GatewayProblemKind } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
-const REQUEST_TIMEOUT_MS = 15_000;
-/** Longer, because enable and reconnect respond only after the server is ready or has failed. */
+/** Longer than that of other requests, because enable and reconnect respond only after the server is ready or has failed. */
 const SERVER_ACTION_TIMEOUT_MS = 90_000;
 const MAX_PAGE_SIZE = 1000;
 
 export type ServerAction = 'enable' | 'disable' | 'reconnect';
-
-interface RequestOptions {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Sent as JSON. */
-  readonly body?: object;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal | undefined;
-  /** 0 disables the timeout. */
-  readonly timeoutMs?: number;
-  readonly accept?: string;
-}
 
 const ROW_MEMBERS: Readonly<Record<ListName, string>> = {
   tools: 'tools',
@@ -47,7 +36,11 @@ const ROW_MEMBERS: Readonly<Record<ListName, string>> = {
 
 /** A client of the admin API. Every failure is a GatewayProblem. */
 export class AdminApi {
-  constructor(readonly target: GatewayTarget) {}
+  private readonly requests: AdminRequests;
+
+  constructor(readonly target: GatewayTarget) {
+    this.requests = new AdminRequests(target);
+  }
 
   async servers(signal?: AbortSignal): Promise<readonly ServerSummary[]> {
     return (await this.requestJson<{ servers: ServerSummary[] }>('admin/v1/servers', { signal })).servers;
@@ -192,108 +185,22 @@ export class AdminApi {
   }
 
   /** Also resolves when the gateway is unhealthy (status 503). */
-  async health(): Promise<Health> {
-    const response = await this.fetchPath('health', {});
-    const health = (await readJson(response, this.target.url)) as Partial<Health>;
-    if (!health.details) throw problemOf(response, health, this.target);
-    return health as Health;
+  health(): Promise<Health> {
+    return this.requests.jsonOfAnyStatus('health', isHealth);
   }
 
-  /** The event feed as bytes, until the signal aborts it. */
-  async events(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    // Limits the time until the response begins; the stream itself has no timeout.
-    const openTimeout = new AbortController();
-    const timer = setTimeout(
-      () => openTimeout.abort(new DOMException('late', 'TimeoutError')),
-      REQUEST_TIMEOUT_MS,
-    );
-    try {
-      const response = await this.send('admin/v1/events', {
-        accept: 'text/event-stream',
-        signal: AbortSignal.any([signal, openTimeout.signal]),
-        timeoutMs: 0,
-      });
-      if (!response.body) throw new GatewayProblem('refused', 'the gateway sends no events');
-      return response.body as ReadableStream<Uint8Array>;
-    } finally {
-      clearTimeout(timer);
-    }
+  /** The event feed as bytes. The signal ends only the wait for the response; the caller cancels the stream. */
+  events(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    return this.requests.stream('admin/v1/events', { headers: { accept: 'text/event-stream' }, signal });
   }
 
   private async requestJson<T>(path: string, options: RequestOptions = {}): Promise<T> {
-    return (await readJson(await this.send(path, options), this.target.url)) as T;
+    return (await this.requests.json(path, options)) as T;
   }
 
-  private async send(path: string, options: RequestOptions): Promise<Response> {
-    const response = await this.fetchPath(path, options);
-    if (response.ok) return response;
-    const body = await readJson(response, this.target.url).catch(() => ({}));
-    throw problemOf(response, body, this.target);
-  }
-
-  private async fetchPath(path: string, options: RequestOptions): Promise<Response> {
-    const {
-      method = 'GET',
-      signal,
-      timeoutMs = REQUEST_TIMEOUT_MS,
-      accept = 'application/json',
-      body,
-    } = options;
-    const { url, token } = this.target;
-    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const signals = [...(signal ? [signal] : []), ...(timeoutMs > 0 ? [AbortSignal.timeout(timeoutMs)] : [])];
-    try {
-      return await fetch(`${url}/${path}`, {
-        method,
-        headers: {
-          accept,
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-          ...(body && { 'content-type': contentType }),
-          ...options.headers,
-        },
-        ...(body && { body: JSON.stringify(body) }),
-        signal: AbortSignal.any(signals),
-        // A redirect must not receive the token.
-        redirect: 'error',
-      });
-    } catch (error) {
-      // The caller has aborted the request.
-      if (signal?.aborted && (signal.reason as Error | undefined)?.name !== 'TimeoutError') throw error;
-      throw unreachable(url, error);
-    }
+  private send(path: string, options: RequestOptions): Promise<void> {
+    return this.requests.send(path, options);
   }
 }
 
-async function readJson(response: Response, url: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await response.text();
-  } catch (error) {
-    throw unreachable(url, error);
-  }
-  try {
-    return text === '' ? {} : (JSON.parse(text) as unknown);
-  } catch (cause) {
-    throw new GatewayProblem('refused', `${url} is not a Gatehouse gateway (status ${response.status})`, {
-      cause,
-    });
-  }
-}
-
-const KINDS: Readonly<Record<number, GatewayProblemKind>> = {
-  401: 'not-allowed',
-  403: 'not-allowed',
-  404: 'not-found',
-};
-
-function problemOf({ status }: Response, body: unknown, { token }: GatewayTarget): GatewayProblem {
-  const { title, detail } = body as { title?: unknown; detail?: unknown };
-  const text = [detail, title].find((part) => typeof part === 'string' && part !== '');
-  const message = typeof text === 'string' ? text : `the gateway responded with status ${status}`;
-  if (status !== 401) return new GatewayProblem(KINDS[status] ?? 'refused', message);
-  const advice =
-    token === undefined
-      ? 'no admin token: give --token, set GATEHOUSE_ADMIN_TOKEN, or run the command on the machine of the gateway'
-      : 'the gateway refused the admin token';
-  return new GatewayProblem('not-allowed', advice);
-}
+const isHealth = (body: unknown): body is Health => isJsonObject(body) && isJsonObject(body['details']);

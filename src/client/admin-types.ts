@@ -45,7 +45,7 @@ export interface PageQuery {
 export interface RowPage<Row> {
   readonly rows: readonly Row[];
   readonly nextCursor?: string;
-  /** Rows on all pages; tools and prompts are not counted. */
+  /** Number of rows on all pages; absent for tools and prompts. */
   readonly total?: number;
 }
 

@@ -6,11 +6,11 @@ import { isRefusedConnection, unreachable } from './gateway-problem.js';
 
 /** Parameters, so that specs can reach the limits. */
 export interface BridgeLimits {
-  /** Longer messages of the client are refused, those of the gateway end their stream. */
+  /** A longer message of the client is refused; a longer message of the gateway ends its stream. */
   readonly messageBytes: number;
-  /** Requests in flight; further ones are refused, because responses of the client come on the same input. */
+  /** Maximum requests in flight. Further ones are refused at once: responses of the client may follow them on the input. */
   readonly requests: number;
-  /** How long a message waits for a gateway that does not listen, for example while it restarts. */
+  /** How long a message waits while the gateway does not listen, for example during a restart. */
   readonly reconnectMs: number;
   /** After the end of stdin: time for the answers to requests in flight. Clients kill a server after two seconds. */
   readonly drainMs: number;
@@ -53,12 +53,12 @@ export class BridgeConnection {
     private readonly limits: BridgeLimits,
   ) {}
 
-  /** Ends all requests except those that `send` makes with a signal of their own. */
+  /** Ends all requests except those that were sent with a `signal` of their own. */
   end(): void {
     this.ended.abort();
   }
 
-  /** Waits for a gateway that does not listen. A message that may have arrived is sent again only if it is repeatable. */
+  /** Sends again while the gateway does not listen. A message that may have arrived is sent again only if it is repeatable. */
   async sendPatiently(method: 'GET' | 'POST', options: SendOptions): Promise<BridgeResponse> {
     const { reconnectMs } = this.limits;
     const deadline = performance.now() + reconnectMs;
@@ -97,7 +97,7 @@ export class BridgeConnection {
     });
   }
 
-  /** Returns at the end of the stream or the loss of its connection. */
+  /** Delivers the messages of the stream until it ends or its connection is lost. The parser has the last event id. */
   async readEvents(
     { body }: BridgeResponse,
     lastEventId: string,

@@ -8,7 +8,7 @@ export interface BridgeMessage {
   readonly requests: readonly MessageId[];
   /** The ids of its responses. */
   readonly responses: readonly MessageId[];
-  /** Of a single message. */
+  /** The method of a single message; undefined for a batch of several. */
   readonly method: string | undefined;
   readonly result: unknown;
   /** In its params. */

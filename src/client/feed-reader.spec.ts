@@ -1,19 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
+import { collectGarbage } from '../../test/kit/collect-garbage.js';
 import { serve } from '../../test/kit/serve.js';
 import { until } from '../../test/kit/until.js';
+import { completesWithin } from '../lib/deadlines/timeout.js';
 import { AdminApi } from './admin-api.js';
 import { FeedReader } from './feed-reader.js';
 
 type Response = Parameters<Parameters<typeof serve>[0]>[1];
 
-async function startReader(respond: (response: Response, attempt: number) => void) {
+async function startReader(
+  respond: (response: Response, attempt: number) => void,
+  onEvent: () => void = () => {},
+) {
   let attempts = 0;
   const { url } = await serve((_request, response) => respond(response, ++attempts));
   const events: string[] = [];
   const reader = new FeedReader(new AdminApi({ url, token: 'a-token' }), {
     opened: () => events.push('opened'),
-    event: (kind, data) => events.push(`${kind} ${JSON.stringify(data)}`),
+    event: (kind, data) => {
+      events.push(`${kind} ${JSON.stringify(data)}`);
+      onEvent();
+    },
     lost: (problem) => events.push(`lost: ${problem}`),
   });
   const finished = reader.run();
@@ -35,6 +43,18 @@ describe('FeedReader', () => {
     });
     await until('both events are reported', () => events.length === 3);
     expect(events).toEqual(['opened', 'snapshot {"revision":0}', 'server {"id":"a"}']);
+  });
+
+  it('reconnects after a listener throws, also if the error is a SyntaxError', async () => {
+    const { events } = await startReader(
+      (response) => stream(response).write('event: snapshot\ndata: {}\n\n'),
+      () => {
+        if (events.length === 2) throw new SyntaxError('of the listener');
+      },
+    );
+    await until('the reader has reconnected', () => events.length === 5);
+    expect(events[2]).toMatch(/^lost: /);
+    expect(events.slice(3)).toEqual(['opened', 'snapshot {}']);
   });
 
   it('reconnects after the stream ends and reports the cause', async () => {
@@ -78,6 +98,16 @@ describe('FeedReader', () => {
     reader.retryNow();
     await until('the feed is open', () => events.includes('opened'));
     expect(events.slice(0, 2)).toEqual(['lost: full', 'opened']);
+  });
+
+  it('stops also after the garbage of the open request was collected', async () => {
+    const { events, reader, finished } = await startReader((response) =>
+      stream(response).write('event: snapshot\ndata: {}\n\n'),
+    );
+    await until('the feed is open', () => events.includes('snapshot {}'));
+    await collectGarbage();
+    reader.stop();
+    expect(await completesWithin(finished, 5000)).toBe(true);
   });
 
   it('stops also during a backoff', async () => {

@@ -1,3 +1,4 @@
+import { isJsonObject, tryParseJson } from '../lib/json-text/json-value.js';
 import { SseParser } from '../lib/sse/sse-parser.js';
 import { GatewayProblem } from './gateway-problem.js';
 
@@ -21,7 +22,9 @@ interface FeedSource {
 
 /** Reads the event feed of a gateway and reconnects with backoff until it is stopped. */
 export class FeedReader {
-  private readonly stopped = new AbortController();
+  private isStopped = false;
+  /** Aborted to end the current connection. */
+  private connection = new AbortController();
   private endBackoff: () => void = () => {};
   /** Whether the current stream announced that the gateway stops. */
   private isDraining = false;
@@ -44,7 +47,8 @@ export class FeedReader {
   }
 
   stop(): void {
-    this.stopped.abort();
+    this.isStopped = true;
+    this.connection.abort();
     this.endBackoff();
   }
 
@@ -53,41 +57,41 @@ export class FeedReader {
     this.endBackoff();
   }
 
-  private get isStopped(): boolean {
-    return this.stopped.signal.aborted;
-  }
-
   /** Opens the feed and reads it until it ends. */
   private async readStream(): Promise<{ wasOpen: boolean; problem: string }> {
-    const silence = new AbortController();
-    const signal = AbortSignal.any([this.stopped.signal, silence.signal]);
+    const connection = new AbortController();
+    this.connection = connection;
     let wasOpen = false;
+    let problem = 'the gateway ended the connection';
     try {
-      const stream = await this.source.events(signal);
+      const reader = (await this.source.events(connection.signal)).getReader();
+      connection.signal.addEventListener('abort', () => void reader.cancel().catch(() => {}));
       wasOpen = true;
       this.isDraining = false;
       this.listener.opened();
-      await this.emitEvents(stream, silence);
-      return {
-        wasOpen,
-        problem: this.isDraining ? 'the gateway is draining' : 'the gateway ended the connection',
-      };
+      await this.emitEvents(reader, connection);
+      if (this.isDraining) problem = 'the gateway is draining';
     } catch (error) {
-      const isSilent = silence.signal.aborted;
-      return { wasOpen, problem: isSilent ? 'the gateway sent no heartbeat' : problemOf(error) };
-    } finally {
-      silence.abort();
+      problem = problemOf(error);
     }
+    if (connection.signal.aborted) problem = 'the gateway sent no heartbeat';
+    // Closes the connection if it is still open.
+    connection.abort();
+    return { wasOpen, problem };
   }
 
-  /** Aborts `silence` if the gateway sends nothing for too long. */
-  private async emitEvents(stream: ReadableStream<Uint8Array>, silence: AbortController): Promise<void> {
+  /** Aborts the connection if the gateway sends nothing for too long. */
+  private async emitEvents(
+    reader: ReadableStreamDefaultReader<Uint8Array>,
+    connection: AbortController,
+  ): Promise<void> {
     const parser = new SseParser(MAX_EVENT_BYTES, (data, kind) => this.emit(kind, data));
-    const timer = setTimeout(() => silence.abort(), MAX_SILENCE_MS);
+    const timer = setTimeout(() => connection.abort(), MAX_SILENCE_MS);
     try {
-      for await (const chunk of stream) {
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
         timer.refresh();
-        if (!parser.push(Buffer.from(chunk))) throw new GatewayProblem('refused', 'an event is too large');
+        if (!parser.push(Buffer.from(chunk.value)))
+          throw new GatewayProblem('refused', 'the gateway sent an event of more than 4 MB');
       }
     } finally {
       clearTimeout(timer);
@@ -97,12 +101,9 @@ export class FeedReader {
   private emit(kind: string, data: string): void {
     if (this.isStopped) return;
     if (kind === 'draining') this.isDraining = true;
-    try {
-      this.listener.event(kind, JSON.parse(data) as Record<string, unknown>);
-    } catch (error) {
-      // Ignores events that are not JSON, perhaps of a newer gateway. Errors of the listener are thrown.
-      if (!(error instanceof SyntaxError)) throw error;
-    }
+    const value = tryParseJson(data);
+    // An event that is not an object, perhaps of a newer gateway, is ignored.
+    if (isJsonObject(value)) this.listener.event(kind, value);
   }
 
   private backoff(ms: number): Promise<void> {

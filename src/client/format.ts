@@ -56,7 +56,7 @@ export const formatState = ({ state, reason }: Pick<ServerSummary, 'state' | 're
 export function formatUpdates({ updates }: Pick<ServerSummary, 'updates'>): string | undefined {
   if (updates === 'none') return 'no updates can come; set watch.pollMs';
   if (updates === 'unsolicited')
-    return 'no updates can come unless sent unasked; set subscribe: try or watch.pollMs';
+    return 'no updates can come unless the server sends them unasked; set subscribe: try or watch.pollMs';
   return updates;
 }
 
@@ -72,7 +72,7 @@ const TONES: Readonly<Partial<Record<ServerSummary['state'], StateTone>>> = {
 
 export const stateTone = (state: ServerSummary['state']): StateTone => TONES[state] ?? 'off';
 
-/** `disabled by admin at 2026-11-18T09:30:00.000Z`; the effect is added where the decision does not simply apply. */
+/** `disabled by admin at 2026-11-18T09:30:00.000Z, overrules the file`; the effect is left out if it is empty. */
 export function formatDecision(decision: AdminDecision): string {
   const { change, by, at } = decision;
   const author = by === undefined ? '' : ` by ${by}`;
@@ -80,10 +80,10 @@ export function formatDecision(decision: AdminDecision): string {
   return `${change}${author}${at === undefined ? '' : ` at ${at}`}${effect === '' ? '' : `, ${effect}`}`;
 }
 
-/** Empty for a decision about what the configuration file does not define. */
+/** Empty for a decision that applies and does not overrule the configuration file. */
 export function formatDecisionEffect({ effect, overrules, emergency }: AdminDecision): string {
   if (effect === 'ignored') return 'ignored: decisions.policy is file';
-  if (effect === 'unused') return 'unused: not defined now';
+  if (effect === 'unused') return 'unused: its subject is not defined now';
   if (emergency) return 'emergency switch';
   return overrules ? 'overrules the file' : '';
 }

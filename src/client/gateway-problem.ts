@@ -30,14 +30,14 @@ const CAUSES: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
 };
 
-/** A request without a response. */
+/** The problem of a request that got no response. */
 export function unreachable(url: string, error: unknown): GatewayProblem {
   return new GatewayProblem('unreachable', `cannot reach the gateway at ${url}: ${reasonOf(error)}`, {
     cause: error,
   });
 }
 
-/** Whether the connection was not opened, so that nothing can have arrived. */
+/** Whether opening the connection failed, so that the request cannot have arrived. */
 export function isRefusedConnection(error: unknown): boolean {
   const { code, cause, errors } = (error ?? {}) as Failure;
   if (code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT') return true;

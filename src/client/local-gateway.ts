@@ -12,7 +12,7 @@ import type { LocalGateway } from './gateway-target.js';
 
 /** The keys that locate a gateway. Other keys may use variables that only the gateway's environment defines. */
 const LOCATING_KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], ['stateDir']] as const;
-/** Overrides of other keys. */
+/** Variables that override other keys. */
 const OTHER_OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
 const WILDCARDS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 

@@ -2,7 +2,7 @@ import { BoundedBuffer } from '../lib/bounded-buffer/bounded-buffer.js';
 
 const LF = 0x0a;
 
-/** Yields the lines of a stream without their line feed; undefined for a line that is longer than the limit. */
+/** Yields the lines of a stream that are not blank, without their line feed; undefined for a line of more than `maxBytes`. */
 export async function* messageLines(
   input: AsyncIterable<Buffer>,
   maxBytes: number,

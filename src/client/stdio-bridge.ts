@@ -34,9 +34,11 @@ export class StdioBridge {
   private readonly subscriptions: BridgeSubscriptions;
   private readonly limits: BridgeLimits;
   private readonly inFlight = new Set<Promise<void>>();
-  /** The last message that is not answered concurrently. */
+  /** The last exchange that every later message waits for: of `initialize`, or of a message without requests. */
   private ordered: Promise<void> = Promise.resolve();
+  /** The client's `initialize`, with which another session is opened. */
   private initialize: string | undefined;
+  /** While another session is being opened. */
   private renewal: Promise<void> | undefined;
   private isListening = false;
 
@@ -71,8 +73,8 @@ export class StdioBridge {
   }
 
   /**
-   * Requests are answered concurrently; each is sent after the messages of other kinds before it, which are sent in order.
-   * The input is read on meanwhile, so that its end is noticed.
+   * Every message waits for the `ordered` messages before it; all other requests run concurrently. Does not wait for answers,
+   * so that the end of the input is noticed.
    */
   private async receive(line: string | undefined): Promise<void> {
     const message = line === undefined ? undefined : readBridgeMessage(line);
@@ -80,7 +82,7 @@ export class StdioBridge {
       const [code, problem] =
         line === undefined
           ? [-32600, `a message has more than ${this.limits.messageBytes} bytes`]
-          : [-32700, 'not JSON'];
+          : [-32700, 'the message is not JSON'];
       await this.out.write(errorResponse(null, { code, message: problem }));
       return;
     }
@@ -99,7 +101,7 @@ export class StdioBridge {
     void exchange.finally(() => this.inFlight.delete(exchange));
   }
 
-  /** Never rejects: a failure is the answer to the requests of the message. */
+  /** Never rejects: a failure is sent as the answer to the requests of the message. */
   private async exchange(line: string, message: BridgeMessage): Promise<void> {
     try {
       await this.deliverAnswer(await this.post(line, message), message);
@@ -203,14 +205,14 @@ export class StdioBridge {
           delayMs = RETRY_MS;
         }
       } catch (error) {
-        // Otherwise the gateway does not listen, or the connection was lost.
+        // Resuming would get the same message again, which is too long. After other errors, the stream is resumed.
         if (error instanceof RangeError) lastEventId = '';
       }
       await pause(delayMs, undefined, { signal }).catch(() => {});
     }
   }
 
-  /** Opens another session for the expired one. Concurrent calls share one attempt. */
+  /** Opens another session in place of the expired one. Concurrent calls share one attempt. */
   private renew(expired: string): Promise<void> {
     if (!this.renewal && this.connection.session !== expired) return Promise.resolve();
     this.renewal ??= this.openSession().finally(() => (this.renewal = undefined));
