@@ -23,8 +23,7 @@ const FRAMEWORK_CONTEXTS = new Set([
 export type LineFormat = 'json' | 'text' | 'coloured-text';
 
 /**
- * Writes one JSON line per entry to stderr, or text; stdout is reserved for the line with the URL. Secrets are redacted by
- * value, wherever they appear.
+ * Writes log entries as lines of JSON or as text. Secrets are redacted by value, wherever they appear.
  */
 export class JsonLogger implements LoggerService {
   private threshold = 0;
@@ -36,7 +35,7 @@ export class JsonLogger implements LoggerService {
     level: LogLevel,
     secrets: readonly string[],
     private readonly write: (line: string) => void,
-    private readonly format: LineFormat = 'json',
+    private format: LineFormat = 'json',
   ) {
     this.setLevel(level);
     this.addSecrets(secrets);
@@ -45,6 +44,11 @@ export class JsonLogger implements LoggerService {
   /** The lowest level of all later lines. */
   setLevel(level: LogLevel): void {
     this.threshold = LOG_LEVELS.indexOf(level);
+  }
+
+  /** The format of all later lines. */
+  setFormat(format: LineFormat): void {
+    this.format = format;
   }
 
   /** Redacts these values in all later lines. */
@@ -91,7 +95,7 @@ export class JsonLogger implements LoggerService {
     this.write(`${this.format === 'json' ? line : this.toText(line)}\n`);
   }
 
-  /** A secret that is a number in the entry leaves a line that is not JSON, which is written as it is. */
+  /** Redacting a number leaves a line that is not JSON; such a line is written as it is. */
   private toText(line: string): string {
     try {
       const entry = JSON.parse(line) as Record<string, unknown>;

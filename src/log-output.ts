@@ -1,14 +1,14 @@
 import type { Writable } from 'node:stream';
 
-/** More than this is not kept for a reader that does not read. */
+/** Maximum size of the lines that wait for a reader which does not read. Further lines are dropped and counted. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 
-/** `closed`: the reader closed its end, or the disk is full. `full`: the reader does not read. */
+/** Why lines are not written. `closed`: the reader closed its end, or the disk is full. `full`: the reader does not read. */
 type LogFailure = 'closed' | 'full';
 
 /**
- * Writes log lines to stderr. Node writes to a pipe without blocking, and keeps in memory what a reader has not read. A reader
- * that closes its end or does not read costs lines, which are counted, and nothing else.
+ * Writes log lines to stderr; stdout is reserved for the line with the URL. Node writes to a pipe without blocking, and keeps
+ * in memory what a reader has not read. A reader that closes its end or does not read loses lines; nothing else is affected.
  */
 export class LogOutput {
   private readonly failures: Record<LogFailure, number> = { closed: 0, full: 0 };

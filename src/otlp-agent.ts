@@ -6,7 +6,7 @@ import type { EgressProxies } from './config/egress-proxies.js';
 
 type Created = (error: Error | null, socket: Socket | null) => void;
 
-/** The agent of requests to this URL, through the proxy that is configured for it. */
+/** The HTTP agent for requests to this URL. It uses the proxy that is configured for the URL. */
 export function agentFor(url: URL, proxies: EgressProxies): HttpAgent {
   const { createConnector, forwardProxy } = egressOf(
     { url: url.href },
@@ -26,7 +26,7 @@ const creator =
   (_options: unknown, created: Created): void =>
     connect(created);
 
-/** Node calls `addRequest` before it writes the request line. */
+/** Sends complete URLs, which a forward proxy requires. Node calls `addRequest` before it writes the request line. */
 function withAbsoluteForm(agent: HttpAgent, origin: string, { authorization }: ForwardProxy): HttpAgent {
   const { addRequest } = agent as unknown as {
     addRequest: (this: HttpAgent, request: ClientRequest, options: object) => void;

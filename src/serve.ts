@@ -84,7 +84,10 @@ export async function serve(options: { readonly config?: string | undefined }): 
   const secrets = app.get(SecretRedactor);
   logger.addSecrets(secrets.current);
   secrets.onChange((all) => logger.addSecrets(all));
-  app.get(LiveConfig).onChange(({ log }) => logger.setLevel(log.level));
+  app.get(LiveConfig).onChange(({ log }) => {
+    logger.setLevel(log.level);
+    logger.setFormat(lineFormat(log));
+  });
   exitOnSignals(app, logger, { drainMs: config.shutdown.drainMs, afterClose: stopTracing });
   await connectMcp(app);
   server.setRoutes({
@@ -108,7 +111,7 @@ interface Announcement {
   readonly output: LogOutput;
 }
 
-/** Says where the gateway listens: in one line to stdout, with more to a terminal. */
+/** Writes where the gateway listens: one line to stdout and, if stderr is a terminal, a banner to stderr. */
 async function announce(
   app: NestFastifyApplication,
   { file, config, logger, output }: Announcement,

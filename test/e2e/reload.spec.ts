@@ -148,6 +148,8 @@ describe('a config reload', () => {
     });
     await session.request('ping');
     await reloadable.gateway.logged({ message: 'request', method: 'ping', outcome: 'ok' });
+    reloadable.write({ mcpServers: servers, log: { format: 'text' } });
+    await until('lines are text', () => reloadable.gateway.stderr.includes(' configuration reloaded '));
     await reloadable.change({ mcpServers: servers });
   });
 
