@@ -17,6 +17,7 @@ import { AdminActions } from './admin-actions.js';
 import { ConfigController } from './config.controller.js';
 import { DecisionAdmin } from './decision-admin.js';
 import { DecisionsController, KeysController } from './decisions.controller.js';
+import { DefinitionPolicy } from './definition-policy.js';
 import { FilePolicy } from './file-policy.js';
 import { DocsController } from './openapi/docs.controller.js';
 import { EntityTags } from './entity-tags.js';
@@ -70,6 +71,7 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
     AdminActions,
     DecisionAdmin,
     EntityTags,
+    DefinitionPolicy,
     FilePolicy,
     GatewayFeed,
     SecretRedactor,

@@ -1,25 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
-import { AddressPolicy, REFUSED_BY_POLICY } from '../backends/address-policy.js';
-import { urlOf, type DesiredServer } from '../backends/desired-servers.js';
+import { REFUSED_BY_POLICY } from '../backends/address-policy.js';
+import type { DesiredServer } from '../backends/desired-servers.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
 import { enabledDecisionId, toolDecisionId, withoutDecision } from '../state/decision-items.js';
 import { decideServer } from '../state/decisions.js';
 import type { ServerDecision } from '../state/decision-store.js';
-import { AdminSettings } from '../config/admin-settings.js';
 import { LiveConfig } from '../config/live-config.js';
-import type { ServerConfig } from '../config/servers-config.js';
 import { AdminProblem, notFound } from './admin-problem.js';
 import type { AdminCaller } from './admin-caller.js';
 import { ADMIN_ROLES, type AdminRole } from './admin-tokens.js';
 import { AdminActions, type AdminAction, type PlannedChange } from './admin-actions.js';
+import { DefinitionPolicy } from './definition-policy.js';
 import { FilePolicy } from './file-policy.js';
 import { mergePatch } from './merge-patch.js';
 import {
   changedKeys,
   definitionOf,
   definitionOfConfig,
-  hasSameCommand,
   isSameDefinition,
   readDefinition,
   restoreMasked,
@@ -43,8 +41,7 @@ export class ServerAdmin {
     private readonly actions: AdminActions,
     private readonly backends: Backends,
     private readonly live: LiveConfig,
-    private readonly settings: AdminSettings,
-    private readonly addresses: AddressPolicy,
+    private readonly definitions: DefinitionPolicy,
     private readonly policy: FilePolicy,
   ) {}
 
@@ -60,12 +57,13 @@ export class ServerAdmin {
     definition: JsonObject,
   ): Promise<TaggedServer & { created: boolean }> {
     let created = false;
-    const isAllowed = await this.allowsAddress(id, definition);
+    const isAddressAllowed = await this.definitions.allowsAddress(id, definition);
     await this.actions.run(caller, actionOn('server.put', id), () => {
       const before = this.views.find(id);
       caller.precondition.require(this.views.etag(before));
       created = before === undefined;
-      return refuseUnless(isAllowed, this.planReplacement(caller, id, before, definition, definition));
+      const change = this.planReplacement(caller, id, before, definition, definition);
+      return refuseUnless(isAddressAllowed, change);
     });
     return { ...(await this.showAfterFirstSync(id)), created };
   }
@@ -77,13 +75,13 @@ export class ServerAdmin {
     patch: JsonObject,
   ): Promise<TaggedServer & { changed: string[] }> {
     let changed: string[] = [];
-    const isAllowed = await this.allowsAddress(id, patch);
+    const isAddressAllowed = await this.definitions.allowsAddress(id, patch);
     await this.actions.run(caller, actionOn('server.patch', id), () => {
       const before = this.requireServer(caller, id);
       const merged = mergePatch(definitionOf(before), patch) as JsonObject;
       const change = this.planReplacement(caller, id, before, merged, patch);
       changed = change?.changed ?? [];
-      return refuseUnless(isAllowed, change);
+      return refuseUnless(isAddressAllowed, change);
     });
     return { ...(await this.showAfterFirstSync(id)), changed };
   }
@@ -104,6 +102,7 @@ export class ServerAdmin {
       if (this.requireServer(caller, id).enabled === enabled) return undefined;
       const isReserved = this.policy.reserves('server', id);
       if (enabled && isReserved) this.policy.requireEnabledInFile(id);
+      // The file enables the server: without the emergency switch, no decision is needed.
       const value = enabled && isReserved ? undefined : enabled;
       const decide = (before: ServerDecision): ServerDecision => ({ ...before, enabled: value });
       return { apply: this.decisionUpdate(caller, id, decide, enabledDecisionId(id)) };
@@ -163,8 +162,8 @@ export class ServerAdmin {
   }
 
   /**
-   * A new definition replaces every earlier decision about the server. `desired` is the whole definition, `sent` what the
-   * caller sent: the same for a PUT, a part of it for a PATCH.
+   * Plans a new definition, which replaces every earlier decision about the server. `desired` is the whole definition, `sent`
+   * what the caller sent: the same for a PUT, a part of it for a PATCH.
    */
   private planReplacement(
     caller: AdminCaller,
@@ -180,34 +179,13 @@ export class ServerAdmin {
     const after = definitionOfConfig(config);
     if (current && isSameDefinition(current, after)) return undefined;
     this.policy.requireChangeable('server', id);
-    this.requireAllowedCommand(id, before, config);
+    this.definitions.requireAllowedCommand(id, before, config);
     const changed = changedKeys(current ?? {}, after);
     return {
       changed,
       summary: { changed, transport: config.type },
       apply: this.decisionUpdate(caller, id, () => ({ definition })),
     };
-  }
-
-  /**
-   * Whether the address policy allows the URL of a definition. The check resolves the host name, which may take long. So
-   * it is made before the action, because actions run one at a time. The address of every connection is checked again.
-   */
-  private async allowsAddress(id: string, { url }: JsonObject): Promise<boolean> {
-    if (typeof url !== 'string' || !URL.canParse(url)) return true;
-    if (url === urlOf(this.live.current.mcpServers.get(id))) return true;
-    return this.addresses.allowsHost(new URL(url));
-  }
-
-  /** A command runs with the rights of the gateway, so the admin token alone is not sufficient to set one. */
-  private requireAllowedCommand(id: string, before: DesiredServer | undefined, config: ServerConfig): void {
-    if (config.type !== 'stdio' || this.settings.allowStdio) return;
-    const allowed = [before?.config, this.live.current.mcpServers.get(id)];
-    if (allowed.some((other) => other && hasSameCommand(other, config))) return;
-    throw new AdminProblem(
-      'stdio-not-allowed',
-      'command, args, env and cwd of a server can be set through the API only with `admin.allowStdio: true`',
-    );
   }
 
   private requireTool(id: string, tool: string, disabled: ReadonlySet<string>): void {
@@ -244,8 +222,11 @@ export class ServerAdmin {
 }
 
 /** A request that changes nothing is not refused: its `change` is undefined. */
-function refuseUnless(isAllowed: boolean, change: PlannedChange | undefined): PlannedChange | undefined {
-  if (change && !isAllowed) throw new AdminProblem('address-not-allowed', REFUSED_BY_POLICY);
+function refuseUnless(
+  isAddressAllowed: boolean,
+  change: PlannedChange | undefined,
+): PlannedChange | undefined {
+  if (change && !isAddressAllowed) throw new AdminProblem('address-not-allowed', REFUSED_BY_POLICY);
   return change;
 }
 

@@ -3,6 +3,7 @@ import { Metrics } from '../../src/metrics/metrics.js';
 import { AddressPolicy } from '../../src/backends/address-policy.js';
 import type { Backends } from '../../src/backends/backends.service.js';
 import { DesiredServers } from '../../src/backends/desired-servers.js';
+import { DefinitionPolicy } from '../../src/admin/definition-policy.js';
 import { FilePolicy } from '../../src/admin/file-policy.js';
 import { DecisionReview } from '../../src/decisions/decision-review.js';
 import { EMPTY_LISTING } from '../../src/core/catalog/catalog.js';
@@ -58,13 +59,13 @@ export class AdminHarness {
     const backends = this.backends();
     this.views = new ServerViews(this.desired, backends, this.registry, tags, this.secrets, this.review);
     const admin = Object.assign(new AdminSettings(), settings);
+    const addresses = new AddressPolicy(admin, this.live.current.http, this.metrics);
     this.servers = new ServerAdmin(
       this.views,
       this.adminActions,
       backends,
       this.live,
-      admin,
-      new AddressPolicy(admin, this.live.current.http, this.metrics),
+      new DefinitionPolicy(this.live, admin, addresses),
       policy,
     );
     const projects = new Projects(this.live, this.state);
