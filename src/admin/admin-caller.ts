@@ -42,7 +42,7 @@ export function requestIdOf(request: AdminRequest): string {
 
 export const isRead = ({ method }: AdminRequest): boolean => READ_METHODS.has(method);
 
-/** Names a request in the audit log whose action is not known. */
+/** Describes a request for the audit log if its action is not known. */
 export const routeOf = ({ method, url }: AdminRequest): { action: string; target: string } => ({
   action: method,
   target: url.split('?', 1)[0]!,

@@ -32,7 +32,7 @@ export class AdminTokens {
     this.digests = [{ role: 'admin', digest: digestOf(token) }, ...viewer];
   }
 
-  /** Uses the token of the configuration, otherwise that of the file in the directory, which is generated when missing. */
+  /** Uses the token of the configuration, otherwise that of the file in `directory`. A missing file gets a generated token. */
   static async open(
     { token, viewerToken }: AdminSettings,
     directory: string,

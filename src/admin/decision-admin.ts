@@ -30,17 +30,17 @@ export class DecisionAdmin {
     return this.review.all();
   }
 
-  /** What the configuration file says applies again. A server or project that only the decision defines is removed. */
+  /** Ends a decision, so that the file applies again. Removes a server or project that only the decision defines. */
   async clear(caller: AdminCaller, id: string): Promise<void> {
     let cleared: ReviewedDecision | undefined;
     await this.actions.run(caller, { action: 'decision.clear', target: id }, () => {
       cleared = this.review.find(id);
       if (!cleared) throw notFound('decision', id);
       const { target, kind, change } = cleared;
-      const isWholeServer =
+      const removesServer =
         kind === 'server' && change === 'defined' && !this.live.current.mcpServers.has(target);
       const update = (decisions: Decisions): Decisions =>
-        isWholeServer ? decideServer(decisions, target, () => ({})) : withoutDecision(decisions, id);
+        removesServer ? decideServer(decisions, target, () => ({})) : withoutDecision(decisions, id);
       return { apply: this.actions.decisionUpdate(caller, update) };
     });
     if (cleared?.kind === 'server' || cleared?.kind === 'tool')

@@ -9,7 +9,7 @@ const FORGET_INTERVAL_MS = 1000;
 /** Each further failure is answered later than the one before, up to the maximum. */
 const DELAY_STEP_MS = 100;
 const MAX_DELAY_MS = 5000;
-/** For an attempt that is refused unchecked. By then, the delayed answers of the address have been sent. */
+/** When to repeat an attempt that was refused unchecked: by then, the delayed answers to its address have been sent. */
 export const RETRY_AFTER_SECONDS = String(MAX_DELAY_MS / 1000);
 /** Answers to one address that are delayed at the same time. Further attempts of the address are refused unchecked. */
 const MAX_PENDING = 16;
@@ -58,13 +58,13 @@ export class FailedTokens {
     const failures = this.byAddress.get(address);
     if (!failures) return true;
     forget(failures, now);
-    const isShareFree = this.pending < MAX_PENDING_IN_TOTAL || failures.count < FREE_FAILURES;
-    if (failures.pending < MAX_PENDING && isShareFree) return true;
+    const isWithinTotal = this.pending < MAX_PENDING_IN_TOTAL || failures.count < FREE_FAILURES;
+    if (failures.pending < MAX_PENDING && isWithinTotal) return true;
     this.count('refused', address);
     return false;
   }
 
-  /** Resolves when the failure may be answered. */
+  /** Counts a failure. Resolves when it may be answered. */
   async fail(request: PeerRequest, now = performance.now()): Promise<void> {
     const address = this.addresses.networkOf(request);
     const failures = this.add(address, now);

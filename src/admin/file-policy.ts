@@ -17,7 +17,7 @@ export class FilePolicy {
     if (this.reserves(kind, id)) throw definedInFile(kind, id);
   }
 
-  /** Throws unless the file enables the server, or the tool of it. Only an emergency switch can have disabled it then. */
+  /** Throws unless the file enables the server, or its tool: only what an emergency switch has disabled may be enabled. */
   requireEnabledInFile(server: string, tool?: string): void {
     const declared = this.live.current.mcpServers.get(server)!;
     const isEnabled = tool === undefined ? declared.enabled : !declared.tools.disabled.includes(tool);
@@ -29,5 +29,5 @@ const definedInFile = (kind: string, id: string): AdminProblem =>
   new AdminProblem(
     'defined-in-file',
     `${kind} \`${id}\` is defined in the configuration file and \`decisions.policy\` is \`file\`: change the file; ` +
-      'only disable and the revocation of a key work here, as emergency switches',
+      'the admin API can only disable a server or tool of the file, as an emergency switch',
   );

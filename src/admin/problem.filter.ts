@@ -93,7 +93,7 @@ function problemDto({ kind, message, errors }: AdminProblem, requestId: string):
   };
 }
 
-/** The stack of any other error helps to find the defect. */
+/** Whether the error is logged without its stack. The stack of any other error helps to find the defect. */
 const isExpected = (exception: unknown): boolean =>
   exception instanceof GatewayError || exception instanceof AdminProblem;
 

@@ -7,8 +7,8 @@ export const NOT_STORED = 'is masked, and no value is stored';
 
 /**
  * Replaces masked arguments by the stored ones. A masked argument is found by its text and the argument before it, usually
- * the name of an option, so that arguments may be added and removed; otherwise by its position, if the number of arguments
- * is unchanged. `shown` are the forms in which the stored arguments are shown.
+ * the name of an option, so that arguments may be added and removed. If that fails and the number of arguments is unchanged,
+ * it is found by its position. `shown` are the forms in which the stored arguments are shown.
  */
 export function restoreArgs(
   sent: readonly unknown[],
@@ -36,7 +36,7 @@ export function restoreArgs(
 const pairAt = (args: readonly unknown[], index: number): string =>
   JSON.stringify([args[index - 1] ?? null, args[index]]);
 
-/** By pair of an argument and the one before it: the positions of masked arguments. */
+/** The positions of masked arguments, by the pair of the argument and the one before it. */
 function positionsByPair(args: readonly unknown[]): Map<string, number[]> {
   const positions = new Map<string, number[]>();
   for (const [index, arg] of args.entries()) {

@@ -15,7 +15,7 @@ export const REDACTED = '[redacted]';
 /** A value such as `Bearer abc`. A server may log its second part alone. */
 const CREDENTIALS = /^\S+ +(\S+)$/;
 
-/** The name of a value that is known to be a secret. */
+/** Stands in for the name when `isSecretValue` checks a part of a text: the part has no name, but is known to be a secret. */
 const SECRET_NAME = 'secret';
 
 /** New secrets are collected before a server starts with them, because the server may log them at once. */
@@ -68,7 +68,7 @@ export class SecretRedactor {
     );
   }
 
-  /** The JSON text of a response, redacted. Lists may be long, so that their items are redacted and encoded in slices. */
+  /** The JSON text of a response, redacted. Lists may be long, so their items are redacted and encoded in slices. */
   async encode(response: JsonObject, yieldIfDue: Yield): Promise<string> {
     const members: string[] = [];
     for (const [name, member] of Object.entries(response)) {
@@ -91,7 +91,7 @@ export class SecretRedactor {
     return `[${texts.join(',')}]`;
   }
 
-  /** The text with this mask in place of every secret. An admin sees all secrets except those that no role can read. */
+  /** The text with this mask in place of every secret; for an admin, only in place of the `hidden` ones. */
   maskText(text: string, mask: string, role: AdminRole): string {
     if (role !== 'admin') return this.allPatterns.replaceIn(text, mask);
     this.hiddenPatterns ??= new SubstringSet(this.hidden);

@@ -35,12 +35,13 @@ export function readDefinition(id: string, definition: JsonObject): ServerConfig
     return readServer(id, definition);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw invalidInput(error.problems.map(({ path, what }) => ({ field: path, message: what })));
+    throw invalidInput(error.problems.map(({ path, message }) => ({ field: path, message })));
   }
 }
 
-/** Replaces the secrets in a text that the reader of the definition must not see. */
+/** How a definition is masked for its reader. */
 export interface Masking {
+  /** Masks the known secrets in a text that the reader must not see. */
   readonly maskText: (text: string) => string;
   /** Whether secrets that the definition itself contains are masked as well: passwords in arguments, keys in URLs. */
   readonly isByMeaning: boolean;

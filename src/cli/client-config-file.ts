@@ -20,7 +20,7 @@ const NEW_FILE_MODE = 0o600;
 
 /** Adds the entries of `config` to a JSON file. Everything else in the file stays; a file with comments is refused. */
 export function mergeClientConfig(path: string, config: JsonObject): MergeOutcome {
-  // A link stays a link.
+  // A symbolic link is kept; the file that it names is changed.
   const target = existsSync(path) ? realpathSync(path) : path;
   const text = existsSync(target) ? readFileSync(target, 'utf8') : undefined;
   const before = text === undefined || text.trim() === '' ? {} : tryParseJson(text);
@@ -52,7 +52,7 @@ function merged(before: JsonObject, config: JsonObject): JsonObject {
 
 const indentOf = (text = ''): string => /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
 
-/** A reader sees the old content or the new. */
+/** Replaces the file in one step: a reader sees the old content or the new. */
 function replaceFile(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? NEW_FILE_MODE;

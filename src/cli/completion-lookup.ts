@@ -57,5 +57,7 @@ async function toolNamesFor(
   if (action === 'call')
     return (await api.page('tools', { limit: MAX_CANDIDATES }, signal)).rows.map(({ name }) => name);
   const tools = await api.serverTools(server, signal);
-  return tools.filter(({ enabled }) => enabled === (action === 'disable')).map(({ ownName }) => ownName);
+  return tools
+    .filter(({ enabled }) => (action === 'disable' ? enabled : !enabled))
+    .map(({ ownName }) => ownName);
 }

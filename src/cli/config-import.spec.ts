@@ -53,7 +53,7 @@ describe('importServers', () => {
       },
       'My-Server': { command: 'node', args: ['s.js'], env: { PORT: '8080', DEBUG: 'true' } },
     });
-    expect(notes).toEqual(['My Server!: renamed to My-Server, because public names start with it']);
+    expect(notes).toEqual(['My Server!: renamed to My-Server, a valid and unique server id']);
     expect(problems).toEqual([]);
   });
 

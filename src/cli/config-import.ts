@@ -28,7 +28,7 @@ const STRING_OR_COMMENT = /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
 /**
  * Converts a configuration of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Cline, Roo Code or Gemini CLI, which
- * differ only in a few names. What they switch off stays off. Throws a RangeError if the file has no servers.
+ * differ only in a few names. What the file switches off stays off. Throws a RangeError if the file has no servers.
  */
 export function importServers(text: string, file: string): ImportResult {
   const document = parseDocument(text, file);
@@ -41,7 +41,7 @@ export function importServers(text: string, file: string): ImportResult {
   const mcpServers: Record<string, ServerDefinition> = {};
   for (const [name, entry] of Object.entries(servers)) {
     const id = idFor(name, mcpServers);
-    if (id !== name) notes.add(`${name}: renamed to ${id}, because public names start with it`);
+    if (id !== name) notes.add(`${name}: renamed to ${id}, a valid and unique server id`);
     if (isJsonObject(entry))
       mcpServers[id] = {
         ...convertEntry(id, entry, translator, notes),
@@ -87,13 +87,13 @@ function convertEntry(
     else if (SWITCHES.has(name)) {
       result['enabled'] = false;
       notes.add(
-        `${id}.${name}: left out, and ${id} is disabled, because this value has no equivalent; list the tools that are off in tools.disabled and enable it`,
+        `${id}.${name}: left out, and ${id} is disabled, because this value has no equivalent; list the tools that are off in tools.disabled, then enable the server`,
       );
     } else if (!KNOWN_KEYS.has(name)) notes.add(`${id}.${name}: left out, no such setting`);
   }
   // The other types follow from `command` and `url`.
   if (result['type'] !== 'sse') delete result['type'];
-  // As in these programs, a server is enabled unless it says otherwise.
+  // Servers are enabled by default, as in these programs.
   if (result['enabled'] === true) delete result['enabled'];
   return Object.fromEntries(
     Object.entries(result).map(([name, value]) => [
@@ -116,7 +116,7 @@ const SWITCHES: ReadonlySet<string> = new Set([
 /** Keys with the same meaning in the configuration of the gateway. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set(allKeysOf(SERVER_SHAPE).keys());
 
-/** Switched off by one of two keys is off; lists are united; otherwise the key of the gateway is kept. */
+/** If the definition also has the key of the gateway: either key disables the server, lists are united, other values are kept. */
 function setTranslated(result: ServerDefinition, { path: [key, member], value }: TranslatedKey): void {
   if (member !== undefined) {
     const section = { ...(isJsonObject(result[key]) ? result[key] : {}) };
@@ -126,7 +126,7 @@ function setTranslated(result: ServerDefinition, { path: [key, member], value }:
   else result[key] ??= value;
 }
 
-/** The servers that Gemini CLI leaves out: all that are excluded, and all but the allowed ones. */
+/** Whether Gemini CLI leaves the server out: it is excluded, or there is a list of allowed servers without it. */
 function isSwitchedOff(document: ServerDefinition, name: string): boolean {
   const [allowed, excluded] = ['allowed', 'excluded'].map((list) => memberOf(document['mcp'], list));
   return (
@@ -241,11 +241,13 @@ function validationProblems(mcpServers: Record<string, ServerDefinition>): strin
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const others = error.problems.filter(
-      ({ what }) => !/^the environment variable \w+ is not set$/.test(what),
+      ({ message }) => !/^the environment variable \w+ is not set$/.test(message),
     );
     const unset = error.problems.filter((problem) => !others.includes(problem)).map(({ path }) => path);
     // A value with an unset variable cannot be validated.
-    return others.filter(({ path }) => !unset.includes(path)).map(({ path, what }) => `${path}: ${what}`);
+    return others
+      .filter(({ path }) => !unset.includes(path))
+      .map(({ path, message }) => `${path}: ${message}`);
   }
 }
 

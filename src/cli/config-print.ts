@@ -7,7 +7,7 @@ const MASK = '********';
 const SECRET_PATHS = /^(mcpServers\.[^.]+\.(headers|env)\.[^.]+|admin\.(token|viewerToken))$/;
 
 const ARGS_PATH = /^mcpServers\.[^.]+\.args$/;
-/** Texts that may contain a password or key. */
+/** URLs, which may contain a password or key. */
 const URL_PATH = /^mcpServers\.[^.]+\.(url|proxy)$/;
 
 /** The configuration that a gateway would start with: plain data with all defaults, secrets masked. */

@@ -56,7 +56,7 @@ const withKey = (config: object, key: string): Readonly<Record<string, unknown>>
     JSON.stringify(config).replaceAll(JSON.stringify(KEY_PLACEHOLDER), () => JSON.stringify(key)),
   ) as Record<string, unknown>;
 
-/** A file of the project, or of the user. */
+/** The path of the client's file, in the project or in the home directory of the user. */
 function clientFile(file: string): string {
   if (file.startsWith('~/')) return join(homedir(), file.slice(2));
   return file === 'claude_desktop_config.json' ? join(desktopDirectory(), file) : file;

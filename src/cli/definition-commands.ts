@@ -31,7 +31,7 @@ export function addServerDefinitionCommands(servers: Command): void {
   );
   withExamples(
     withAdminOptions(servers.command('rm <server>'))
-      .description('remove a server, also one of the configuration file; decisions clear restores that')
+      .description('remove a server; one of the configuration file is restored by decisions clear')
       .action(async (id: string, options: GatewayOptions) =>
         (await import('./definition-actions.js')).removeServer(id, options),
       ),
@@ -52,7 +52,7 @@ export function addProjectDefinitionCommands(projects: Command): void {
   );
   withExamples(
     withAdminOptions(projects.command('rm <project>'))
-      .description('remove a project, also one of the configuration file; decisions clear restores that')
+      .description('remove a project; one of the configuration file is restored by decisions clear')
       .action(async (id: string, options: GatewayOptions) =>
         (await import('./definition-actions.js')).removeProject(id, options),
       ),

@@ -26,7 +26,7 @@ interface CreatedKey {
 const PREFIX = 'gatehouse_';
 const SECRET_BYTES = 32;
 
-/** Throws a RangeError that lists all invalid options. */
+/** Creates a random key and its entry for the configuration. Throws a RangeError that lists all invalid options. */
 export function createKey(options: KeyOptions): CreatedKey {
   const key = `${PREFIX}${randomBytes(SECRET_BYTES).toString('base64url')}`;
   const entry = { ...options, hash: hashOf(key) };
@@ -50,7 +50,7 @@ function validateEntry(entry: object): void {
     throw new RangeError(
       problems
         .list()
-        .map(({ path, what }) => `${path}: ${what}`)
+        .map(({ path, message }) => `${path}: ${message}`)
         .join('\n'),
     );
 }

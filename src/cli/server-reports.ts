@@ -98,16 +98,14 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     if (value !== undefined) out.line(`  ${name.padEnd(14)}  ${printable(value)}`);
   if (server.stderr.length > 0) out.line(out.paint('bold', 'latest stderr output'));
   for (const line of server.stderr.flatMap(printableLines)) out.line(`  ${line}`);
-  if (server.lastFailure) printFailure(server.lastFailure, isReady, out);
+  // While the server is down, the reason and stderr of the last failure are shown above.
+  if (server.lastFailure && isReady) printFailure(server.lastFailure, out);
 }
 
-/** While the server is down, its reason and stderr are shown above. */
 function printFailure(
   { time, cause, reason, stderr }: NonNullable<ServerDetail['lastFailure']>,
-  isReady: boolean,
   out: Output,
 ): void {
-  if (!isReady) return;
   out.line(out.paint('bold', 'last failure'));
   out.line(`  ${time}  ${cause}: ${printable(reason)}`);
   for (const line of stderr.flatMap(printableLines)) out.line(`  ${line}`);

@@ -10,7 +10,7 @@ export const isTextPair = (pair: string): boolean => PAIR.exec(pair)?.[2] === '=
 interface ArgumentOptions {
   /** Name of the option with the JSON, for error messages. */
   readonly option?: string;
-  /** Value of `name=text`. */
+  /** Returns the value of `name=text`. */
   readonly convert?: (name: string, text: string) => unknown;
 }
 
@@ -69,7 +69,7 @@ const CONVERSIONS: Readonly<Record<string, (text: string) => unknown>> = {
 
 /**
  * Converts the text of an argument to a type that the input schema of the tool accepts. A text stays as it is if the schema
- * accepts strings or does not say. Throws a RangeError when the text has none of the types.
+ * accepts strings or names no type. Throws a RangeError when the text has none of the types.
  */
 export function convertBySchema(schema: unknown): (name: string, text: string) => unknown {
   const properties = isJsonObject(schema) ? schema['properties'] : undefined;

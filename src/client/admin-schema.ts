@@ -26,7 +26,7 @@ export interface components {
              */
             readonly era?: "auto" | "2025" | 2025;
             /**
-             * @description When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers have a handler and do not announce it, for example those of the Python SDK 1.x.
+             * @description When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers accept subscriptions without announcing it, for example those of the Python SDK 1.x.
              * @default announced
              * @enum {unknown}
              */
@@ -42,7 +42,7 @@ export interface components {
              */
             readonly timeoutMs?: number;
             /**
-             * @description Timeout of a connection in milliseconds, from its start to the answer of the server to initialize. It is long enough for package runners such as npx, which download packages at the first start.
+             * @description Timeout of a connection in milliseconds, from its start to the answer of the server to initialize. The default is long enough for package runners such as npx, which download packages at the first start.
              * @default 60000
              */
             readonly connectTimeoutMs?: number;
@@ -60,7 +60,7 @@ export interface components {
                 readonly exclusive?: readonly string[];
             };
             /**
-             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request of the server belongs to that call (exclusive); or a link per session, with the capabilities and the lists of its client, which also carries the subscriptions of that session (session).
+             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request that the server sends belongs to that call (exclusive); or a link per session (session). The link of a session has the capabilities of its client, its own lists, and the subscriptions of the session.
              * @default shared
              * @enum {unknown}
              */
@@ -70,7 +70,7 @@ export interface components {
                 /** @description Poll interval in milliseconds for subscribed resources of a server that does not support subscriptions or has no notification stream. Without it, resources of this server are not polled. */
                 readonly pollMs?: number;
                 /**
-                 * @description Throttle interval in milliseconds: updates of one resource within it are coalesced; the first is delivered at once.
+                 * @description Throttle interval in milliseconds: the first update of a resource is delivered at once, and the later ones within the interval are coalesced into one.
                  * @default 0
                  */
                 readonly coalesceMs?: number;
@@ -84,7 +84,7 @@ export interface components {
                 readonly tools?: "always" | "conflict" | "never";
             };
             /**
-             * @description Implied by command.
+             * @description Transport; implied by command.
              * @default stdio
              * @enum {unknown}
              */
@@ -128,7 +128,7 @@ export interface components {
              */
             readonly era?: "auto" | "2025" | 2025;
             /**
-             * @description When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers have a handler and do not announce it, for example those of the Python SDK 1.x.
+             * @description When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers accept subscriptions without announcing it, for example those of the Python SDK 1.x.
              * @default announced
              * @enum {unknown}
              */
@@ -144,7 +144,7 @@ export interface components {
              */
             readonly timeoutMs?: number;
             /**
-             * @description Timeout of a connection in milliseconds, from its start to the answer of the server to initialize. It is long enough for package runners such as npx, which download packages at the first start.
+             * @description Timeout of a connection in milliseconds, from its start to the answer of the server to initialize. The default is long enough for package runners such as npx, which download packages at the first start.
              * @default 60000
              */
             readonly connectTimeoutMs?: number;
@@ -162,7 +162,7 @@ export interface components {
                 readonly exclusive?: readonly string[];
             };
             /**
-             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request of the server belongs to that call (exclusive); or a link per session, with the capabilities and the lists of its client, which also carries the subscriptions of that session (session).
+             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request that the server sends belongs to that call (exclusive); or a link per session (session). The link of a session has the capabilities of its client, its own lists, and the subscriptions of the session.
              * @default shared
              * @enum {unknown}
              */
@@ -172,7 +172,7 @@ export interface components {
                 /** @description Poll interval in milliseconds for subscribed resources of a server that does not support subscriptions or has no notification stream. Without it, resources of this server are not polled. */
                 readonly pollMs?: number;
                 /**
-                 * @description Throttle interval in milliseconds: updates of one resource within it are coalesced; the first is delivered at once.
+                 * @description Throttle interval in milliseconds: the first update of a resource is delivered at once, and the later ones within the interval are coalesced into one.
                  * @default 0
                  */
                 readonly coalesceMs?: number;
@@ -186,7 +186,7 @@ export interface components {
                 readonly tools?: "always" | "conflict" | "never";
             };
             /**
-             * @description Transport: Streamable HTTP, or HTTP+SSE if the server refuses that with HTTP 400, 404 or 405 (http); or the deprecated HTTP+SSE transport at once (sse).
+             * @description Transport: Streamable HTTP, and HTTP+SSE if the server refuses Streamable HTTP with status 400, 404 or 405 (http); or only the deprecated HTTP+SSE (sse).
              * @default http
              * @enum {unknown}
              */
@@ -201,15 +201,15 @@ export interface components {
                 readonly [key: string]: string;
             };
             /**
-             * @description Interval in milliseconds at which a session with the server is checked: one without a request in it is kept alive with a ping. At most half of the time after which the server ends idle sessions; for servers of the Rust SDK, that is five minutes.
+             * @description Keep-alive interval in milliseconds: when a session with the server had no request during an interval, the gateway sends a ping in it. Choose at most half of the time after which the server ends idle sessions; servers of the Rust SDK end them after five minutes.
              * @default 120000
              */
             readonly keepAliveMs?: number;
-            /** @description Proxy for this server, instead of that in HTTP_PROXY or HTTPS_PROXY, and regardless of NO_PROXY. Loopback is never reached through a proxy. */
+            /** @description Proxy for this server, instead of the one in HTTP_PROXY or HTTPS_PROXY, and regardless of NO_PROXY. Loopback is never reached through a proxy. */
             readonly proxy?: string;
             /** @description Certificates for https. The files are read again when they change. */
             readonly tls?: {
-                /** @description File with the certificates of the authorities that the server is trusted by, instead of the public ones. */
+                /** @description File with the certificate authorities that are trusted for this server, instead of the public ones. */
                 readonly ca?: string;
                 /** @description File with the client certificate. */
                 readonly cert?: string;
@@ -330,7 +330,7 @@ export interface components {
             readonly at: string;
             /** @description Why the configuration was rejected. */
             readonly problem?: string;
-            /** @description Keys of the file whose values apply after a restart only. */
+            /** @description Keys whose values in the last valid file apply only after a restart. */
             readonly restartNeeded: readonly string[];
             /** @description Ids of the decisions that overrule the file. */
             readonly overruledBy: readonly string[];
@@ -351,7 +351,7 @@ export interface components {
              * @enum {string}
              */
             readonly effect: "applied" | "ignored" | "unused";
-            /** @description Whether it applies in place of another value of the configuration file. */
+            /** @description Whether it applies in place of a different value in the configuration file. */
             readonly overrules: boolean;
             /** @description Whether it is an emergency switch: it overrules the file although `decisions.policy` is `file`. */
             readonly emergency: boolean;
@@ -425,7 +425,7 @@ export interface components {
             /** @enum {string} */
             readonly state: "connecting" | "ready" | "unresponsive" | "retrying" | "crash-loop" | "stopped" | "disabled";
             /**
-             * @description Why the server is not connected; while it is connecting, why it was not before.
+             * @description Why the server is not connected; while it is connecting, the cause of the last failure.
              * @enum {string}
              */
             readonly cause?: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
@@ -438,7 +438,7 @@ export interface components {
             readonly since?: string;
             /**
              * Format: date-time
-             * @description When the first failure since the server was last ready occurred. Absent while there is none.
+             * @description Time of the first failure since the server was last ready. Absent while there is none.
              */
             readonly downSince?: string;
             /**
@@ -492,7 +492,7 @@ export interface components {
             /** @enum {string} */
             readonly cause: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
             readonly reason: string;
-            /** @description The last lines that the process of a stdio server wrote to stderr before. */
+            /** @description The last lines that the process of a stdio server wrote to stderr before the failure. */
             readonly stderr: readonly string[];
         };
         readonly ServerTool: {
@@ -521,13 +521,13 @@ export interface components {
             };
         };
         readonly ServerDetail: {
-            /** @description Values of `headers` and `env` are masked, and so are values from environment variables of the gateway and, except for an admin, secrets in arguments and URLs. A masked value that is sent back keeps the stored value. */
+            /** @description Values of `headers` and `env` are masked, and values from environment variables of the gateway. For a viewer, secrets in arguments and URLs are masked too. A masked value that is sent back keeps the stored value. */
             readonly definition: components["schemas"]["ServerDefinition"];
-            /** @description Client capabilities that the gateway does not offer to this server, because clients share its link: what the server offers only to clients with them is not available. Absent with `isolation: session`. */
+            /** @description Client capabilities that the gateway does not declare to this server, because clients share its link. What the server offers only to clients with these capabilities is not available. Absent with `isolation: session`. */
             readonly missingCapabilities?: readonly string[];
             /** @description The last lines that a stdio server wrote to stderr. */
             readonly stderr: readonly string[];
-            /** @description Kept while the server is ready again. Absent before the first failure since the server was enabled. */
+            /** @description The last failure since the server was enabled; kept when the server becomes ready again. */
             readonly lastFailure?: components["schemas"]["ServerFailure"];
             readonly tools: readonly components["schemas"]["ServerTool"][];
             readonly id: string;
@@ -535,7 +535,7 @@ export interface components {
             /** @enum {string} */
             readonly state: "connecting" | "ready" | "unresponsive" | "retrying" | "crash-loop" | "stopped" | "disabled";
             /**
-             * @description Why the server is not connected; while it is connecting, why it was not before.
+             * @description Why the server is not connected; while it is connecting, the cause of the last failure.
              * @enum {string}
              */
             readonly cause?: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
@@ -548,7 +548,7 @@ export interface components {
             readonly since?: string;
             /**
              * Format: date-time
-             * @description When the first failure since the server was last ready occurred. Absent while there is none.
+             * @description Time of the first failure since the server was last ready. Absent while there is none.
              */
             readonly downSince?: string;
             /**
@@ -596,13 +596,13 @@ export interface components {
         readonly PatchedServer: {
             /** @description The keys of the definition that have another value now. */
             readonly changed: readonly string[];
-            /** @description Values of `headers` and `env` are masked, and so are values from environment variables of the gateway and, except for an admin, secrets in arguments and URLs. A masked value that is sent back keeps the stored value. */
+            /** @description Values of `headers` and `env` are masked, and values from environment variables of the gateway. For a viewer, secrets in arguments and URLs are masked too. A masked value that is sent back keeps the stored value. */
             readonly definition: components["schemas"]["ServerDefinition"];
-            /** @description Client capabilities that the gateway does not offer to this server, because clients share its link: what the server offers only to clients with them is not available. Absent with `isolation: session`. */
+            /** @description Client capabilities that the gateway does not declare to this server, because clients share its link. What the server offers only to clients with these capabilities is not available. Absent with `isolation: session`. */
             readonly missingCapabilities?: readonly string[];
             /** @description The last lines that a stdio server wrote to stderr. */
             readonly stderr: readonly string[];
-            /** @description Kept while the server is ready again. Absent before the first failure since the server was enabled. */
+            /** @description The last failure since the server was enabled; kept when the server becomes ready again. */
             readonly lastFailure?: components["schemas"]["ServerFailure"];
             readonly tools: readonly components["schemas"]["ServerTool"][];
             readonly id: string;
@@ -610,7 +610,7 @@ export interface components {
             /** @enum {string} */
             readonly state: "connecting" | "ready" | "unresponsive" | "retrying" | "crash-loop" | "stopped" | "disabled";
             /**
-             * @description Why the server is not connected; while it is connecting, why it was not before.
+             * @description Why the server is not connected; while it is connecting, the cause of the last failure.
              * @enum {string}
              */
             readonly cause?: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
@@ -623,7 +623,7 @@ export interface components {
             readonly since?: string;
             /**
              * Format: date-time
-             * @description When the first failure since the server was last ready occurred. Absent while there is none.
+             * @description Time of the first failure since the server was last ready. Absent while there is none.
              */
             readonly downSince?: string;
             /**

@@ -27,11 +27,11 @@ export class AdminSettings {
   @Rule<readonly string[]>(
     'networks',
     (networks) => networks.every(isNetwork),
-    'every item must be an address or a network like 10.0.0.0/8',
+    'every item must be an IP address or a network like 10.0.0.0/8',
   )
   @TextList(
-    'Private and loopback networks in which servers added through the admin API may be. Without it, every private network, ' +
-      'and loopback if the gateway itself listens on loopback. Link-local and metadata addresses are always refused.',
+    'Private and loopback networks that servers added through the admin API may be in. By default, every private network is ' +
+      'allowed, and loopback if the gateway itself listens on loopback. Link-local and metadata addresses are always refused.',
     { isPublic: true },
   )
   readonly allowedNetworks: readonly string[] = [];

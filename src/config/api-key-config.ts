@@ -53,7 +53,7 @@ export class ApiKeyConfig {
 /** Hash of a key. Neither salt nor stretching is needed: a key has 256 random bits. */
 export const hashOf = (key: string): string => `sha256:${hash('sha256', key, 'hex')}`;
 
-/** Rejects days such as February 30, which Date.parse accepts as March 2. */
+/** False for days such as February 30, which Date.parse reads as March 2. */
 function isExistingDate(text: string): boolean {
   const day = text.slice(0, 10);
   const time = Date.parse(day);

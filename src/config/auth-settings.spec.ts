@@ -16,7 +16,7 @@ function problemsOf(text: string): string[] {
     read(text);
     return [];
   } catch (error) {
-    return (error as ConfigError).problems.map(({ path, what }) => `${path}: ${what}`);
+    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
   }
 }
 

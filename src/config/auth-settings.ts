@@ -7,8 +7,8 @@ import { Rule } from './schema/rule.js';
 export class AuthSettings {
   @Rule<readonly ApiKeyConfig[]>(
     'uniqueKeys',
-    (keys) => duplicateKey(keys) === undefined,
-    (keys) => `${duplicateKey(keys)} is used twice`,
+    (keys) => sharedIdOrHash(keys) === undefined,
+    (keys) => `${sharedIdOrHash(keys)} is used twice`,
   )
   @SectionList(
     ApiKeyConfig,
@@ -27,8 +27,8 @@ export class AuthSettings {
 
 export const NO_AUTH = new AuthSettings();
 
-/** The id or hash that two keys share. A missing id or hash is reported by the rules of ApiKeyConfig. */
-function duplicateKey(keys: readonly Partial<ApiKeyConfig>[]): string | undefined {
+/** Describes the first id or hash that two keys share. A missing id or hash is reported by the rules of ApiKeyConfig. */
+function sharedIdOrHash(keys: readonly Partial<ApiKeyConfig>[]): string | undefined {
   const seen = new Set<string>();
   for (const { id, hash } of keys) {
     const digest = hash?.toLowerCase();

@@ -6,7 +6,7 @@ const ISOLATIONS = ['shared', 'exclusive', 'session'] as const;
 type Isolation = (typeof ISOLATIONS)[number];
 
 const SUBSCRIBE_MODES = ['announced', 'try', 'never'] as const;
-/** Whether the gateway subscribes at a server. */
+/** When the gateway subscribes at a server: see `CommonServerConfig.subscribe`. */
 export type SubscribeMode = (typeof SUBSCRIBE_MODES)[number];
 
 /** Protocol eras that links can use. */
@@ -40,7 +40,8 @@ class ServerWatch {
   @Integer(
     0,
     60_000,
-    'Throttle interval in milliseconds: updates of one resource within it are coalesced; the first is delivered at once.',
+    'Throttle interval in milliseconds: the first update of a resource is delivered at once, and the later ones within the ' +
+      'interval are coalesced into one.',
   )
   readonly coalesceMs: number = 0;
 }
@@ -72,8 +73,8 @@ export abstract class CommonServerConfig {
   @Choice(
     SUBSCRIBE_MODES,
     'When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has ' +
-      'resources, until it answers that it does not know the method (try); or not at all (never). Many servers have a ' +
-      'handler and do not announce it, for example those of the Python SDK 1.x.',
+      'resources, until it answers that it does not know the method (try); or not at all (never). Many servers accept ' +
+      'subscriptions without announcing it, for example those of the Python SDK 1.x.',
   )
   readonly subscribe: SubscribeMode = 'announced';
 
@@ -94,8 +95,8 @@ export abstract class CommonServerConfig {
   @Integer(
     100,
     3_600_000,
-    'Timeout of a connection in milliseconds, from its start to the answer of the server to initialize. It is long enough for ' +
-      'package runners such as npx, which download packages at the first start.',
+    'Timeout of a connection in milliseconds, from its start to the answer of the server to initialize. The default is long ' +
+      'enough for package runners such as npx, which download packages at the first start.',
   )
   readonly connectTimeoutMs: number = 60_000;
 
@@ -105,8 +106,8 @@ export abstract class CommonServerConfig {
   @Choice(
     ISOLATIONS,
     'How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that ' +
-      'every request of the server belongs to that call (exclusive); or a link per session, with the capabilities and the ' +
-      'lists of its client, which also carries the subscriptions of that session (session).',
+      'every request that the server sends belongs to that call (exclusive); or a link per session (session). The link of a ' +
+      'session has the capabilities of its client, its own lists, and the subscriptions of the session.',
   )
   readonly isolation: Isolation = 'shared';
 

@@ -1,6 +1,6 @@
 import type { ConfigProblem } from './problems.js';
 
-/** The configuration is invalid. The message names its source and lists one problem per line. */
+/** The configuration is invalid. The message names the source of the configuration and lists one problem per line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -10,7 +10,7 @@ export class ConfigError extends Error {
     readonly problems: readonly ConfigProblem[],
     options?: ErrorOptions,
   ) {
-    const lines = problems.map(({ path, what }) => `  ${path}: ${what}`);
+    const lines = problems.map(({ path, message }) => `  ${path}: ${message}`);
     super([`invalid configuration ${source}:`, ...lines].join('\n'), options);
   }
 }
@@ -18,7 +18,7 @@ export class ConfigError extends Error {
 /** The file does not exist. The message is one sentence that says what to do. */
 export class MissingConfigError extends ConfigError {
   constructor(path: string, cause: unknown) {
-    super(path, [{ path, what: 'does not exist' }], { cause });
+    super(path, [{ path, message: 'does not exist' }], { cause });
     this.message = `the configuration file ${path} does not exist: check the path, or create the file with \`gatehouse init ${path}\``;
   }
 }

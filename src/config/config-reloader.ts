@@ -36,7 +36,7 @@ export interface ReloadOutcome {
   readonly at: Date;
   /** Why the file was refused. */
   readonly problem?: string;
-  /** Keys of the last valid file whose values apply after a restart only. */
+  /** Keys whose values in the last valid file apply only after a restart. */
   readonly restartNeeded: readonly string[];
 }
 
@@ -47,8 +47,7 @@ export interface ReloadOutcome {
 export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Config');
   private watcher: FSWatcher | undefined;
-  /** The directory that `watcher` watches. */
-  private watched: string | undefined;
+  private watchedDirectory: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private readonly listeners = new ListenerSet<[outcome: ReloadOutcome]>();
   private readonly onHangup = (): void => void this.reload();
@@ -57,7 +56,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   /** Fingerprint of the file when it was last loaded, or when a reload was last scheduled. */
   private lastFingerprint: string;
   /** The configuration that the process started with. */
-  private readonly started: GatehouseConfig;
+  private readonly startConfig: GatehouseConfig;
   lastOutcome: ReloadOutcome = { ok: true, at: new Date(), restartNeeded: [] };
   /** Time of the last successful load. */
   lastGoodAt = new Date();
@@ -66,7 +65,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     private readonly live: LiveConfig,
     private readonly source: ConfigSource,
   ) {
-    this.started = live.current;
+    this.startConfig = live.current;
     this.boundHttp = live.current.http;
     this.lastFingerprint = source.fingerprint ?? fingerprintOf(source.path);
   }
@@ -107,14 +106,14 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   }
 
   /**
-   * Watches the directory: files are replaced by renaming, and mounted files by swapping a symbolic link beside them. While
-   * the directory does not exist, the closest one above it is watched.
+   * Watches the directory of the file, because files are replaced by renaming, and mounted files by swapping a symbolic link
+   * beside them. While the directory does not exist, its closest existing parent is watched.
    */
   private watch(): void {
     const directory = existingDirectory(dirname(resolve(this.source.path)));
-    if (directory === this.watched) return;
+    if (directory === this.watchedDirectory) return;
     this.watcher?.close();
-    this.watched = directory;
+    this.watchedDirectory = directory;
     this.watcher = watch(directory, { persistent: false }, () => {
       this.watch();
       this.scheduleIfChanged();
@@ -129,7 +128,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
 
   /**
    * Schedules a reload if the file has changed. Events also come from other files of the directory, such as the gateway's
-   * log: without the check, each reload would cause the next.
+   * log, to which every reload writes: without the check, each reload would cause the next.
    */
   private scheduleIfChanged(): void {
     const fingerprint = fingerprintOf(this.source.path);
@@ -139,7 +138,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     this.timer = setTimeout(() => this.reload(), DEBOUNCE_MS).unref();
   }
 
-  /** Returns the keys that need a restart. */
+  /** Returns the keys whose values apply only after a restart. */
   private apply(config: GatehouseConfig): string[] {
     if (!config.auth.isConfigured && needsAuth(this.boundHttp))
       throw new Error(
@@ -147,15 +146,14 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
           'set http.host to a loopback address, or http.allowRemoteWithoutAuth, and restart',
       );
     // A change that was reverted needs no restart, so the comparison is with the start, not with the last reload.
-    const restartNeeded = changedKeysOf(config, this.started).filter((key) => !LIVE_KEYS.has(key));
+    const restartNeeded = changedKeysOf(config, this.startConfig).filter((key) => !LIVE_KEYS.has(key));
     const changed = changedKeysOf(config, this.live.current);
     if (changed.length === 0) return restartNeeded;
     this.live.replace(config);
     this.logger.log({ message: 'configuration reloaded', changed });
     for (const note of config.notes) this.logger.log({ message: 'configuration note', note });
-    const needRestart = restartNeeded.filter((key) => changed.includes(key));
-    if (needRestart.length > 0)
-      this.logger.warn({ message: 'these changes need a restart', keys: needRestart });
+    const unapplied = restartNeeded.filter((key) => changed.includes(key));
+    if (unapplied.length > 0) this.logger.warn({ message: 'these changes need a restart', keys: unapplied });
     return restartNeeded;
   }
 }
@@ -168,7 +166,7 @@ const changedKeysOf = (config: GatehouseConfig, other: GatehouseConfig): (keyof 
     (key) => key !== 'notes' && !isDeepStrictEqual(orderedEntries(config[key]), orderedEntries(other[key])),
   );
 
-/** Turns a map into a list, so that a comparison includes the order: that of the servers affects public names. */
+/** Turns a map into a list, so that a comparison includes the order: the order of the servers affects public names. */
 const orderedEntries = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
 
 /** A text that changes when the file, or the target of its symbolic link, is written, replaced or removed. */

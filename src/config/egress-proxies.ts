@@ -5,13 +5,14 @@ import { isNetwork, networksOf } from './network.js';
 type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Why a proxy made no connection. `unreachable`: it could not be connected. `closed`: it closed the connection before it
- * answered. `refused`: it answered CONNECT with an error. `invalid`: it answered with more or something else than HTTP.
+ * Why a connection through a proxy failed. `unreachable`: the proxy could not be connected. `closed`: it closed the connection
+ * before it answered. `refused`: it answered CONNECT with an error. `invalid`: its answer is not HTTP, too long, or followed by
+ * further bytes.
  */
 export type ProxyFailure = (typeof PROXY_FAILURES)[number];
 const PROXY_FAILURES = ['unreachable', 'timeout', 'closed', 'refused', 'invalid'] as const;
 
-/** An entry of NO_PROXY: a network, or a domain with its subdomains. */
+/** Whether an entry of NO_PROXY (`*`, a network, or a domain with its subdomains) names the host. */
 type Exception = (host: string, port: string) => boolean;
 
 /**
@@ -24,7 +25,7 @@ export class EgressProxies {
   private readonly failures = new Map<ProxyFailure, number>(PROXY_FAILURES.map((reason) => [reason, 0]));
   private static process: EgressProxies | undefined;
 
-  /** Those of the environment of the process, one object for all requests, so that its failures are those of all. */
+  /** The proxies in the environment of the process. All callers share one object, so that it counts all failures. */
   static ofProcess(): EgressProxies {
     return (this.process ??= new EgressProxies(process.env));
   }
@@ -50,7 +51,10 @@ export class EgressProxies {
     return this.failures;
   }
 
-  /** `serverProxy` is the proxy in the configuration of the server, to which NO_PROXY does not apply. */
+  /**
+   * The proxy for a request to this URL; undefined for a direct connection. `serverProxy` is the proxy in the configuration of
+   * the server, which is used regardless of NO_PROXY.
+   */
   for(url: URL, serverProxy?: string): URL | undefined {
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
     if (isLoopback(host)) return undefined;
@@ -80,6 +84,6 @@ function exceptionOf(entry: string): Exception {
     return (host) => isIP(host) !== 0 && networks.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
   }
   const [, domain = '', port] = /^(?:\*?\.)?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
-  return (host, ofUrl) =>
-    (port === undefined || port === ofUrl) && (host === domain || host.endsWith(`.${domain}`));
+  return (host, urlPort) =>
+    (port === undefined || port === urlPort) && (host === domain || host.endsWith(`.${domain}`));
 }

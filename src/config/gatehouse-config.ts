@@ -16,7 +16,7 @@ import { SERVER_SHAPE, SERVER_ID, ServersConfig, type ServerConfig } from './ser
 import { ShutdownSettings } from './shutdown-settings.js';
 import { StartupSettings } from './startup-settings.js';
 
-/** The whole configuration with defaults. Created by loadConfig, deeply frozen. */
+/** The whole configuration with defaults. Created by `readConfig`, deeply frozen. */
 export class GatehouseConfig {
   @Text('JSON Schema for editors. The gateway does not read this key.', {
     isPublic: true,

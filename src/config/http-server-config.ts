@@ -18,7 +18,7 @@ const FILE = { isPublic: true } as const;
 /** Files in PEM format. A relative path is resolved against the working directory of the gateway. */
 export class ServerTls {
   @Text(
-    'File with the certificates of the authorities that the server is trusted by, instead of the public ones.',
+    'File with the certificate authorities that are trusted for this server, instead of the public ones.',
     FILE,
   )
   readonly ca?: string;
@@ -37,8 +37,8 @@ export class HttpServerConfig extends CommonServerConfig {
 
   @Choice(
     ['http', 'sse'],
-    'Transport: Streamable HTTP, or HTTP+SSE if the server refuses that with HTTP 400, 404 or 405 (http); or the ' +
-      'deprecated HTTP+SSE transport at once (sse).',
+    'Transport: Streamable HTTP, and HTTP+SSE if the server refuses Streamable HTTP with status 400, 404 or 405 (http); or ' +
+      'only the deprecated HTTP+SSE (sse).',
     { 'streamable-http': 'http', streamableHttp: 'http' },
   )
   readonly type: 'http' | 'sse' = 'http';
@@ -62,14 +62,15 @@ export class HttpServerConfig extends CommonServerConfig {
   @Integer(
     1_000,
     86_400_000,
-    'Interval in milliseconds at which a session with the server is checked: one without a request in it is kept alive with a ' +
-      'ping. At most half of the time after which the server ends idle sessions; for servers of the Rust SDK, that is five minutes.',
+    'Keep-alive interval in milliseconds: when a session with the server had no request during an interval, the gateway sends a ' +
+      'ping in it. Choose at most half of the time after which the server ends idle sessions; servers of the Rust SDK end ' +
+      'them after five minutes.',
   )
   readonly keepAliveMs: number = 120_000;
 
   @Rule<string>('proxy', isProxyUrl, 'must be the http:// or https:// URL of a proxy')
   @Text(
-    'Proxy for this server, instead of that in HTTP_PROXY or HTTPS_PROXY, and regardless of NO_PROXY. Loopback is never ' +
+    'Proxy for this server, instead of the one in HTTP_PROXY or HTTPS_PROXY, and regardless of NO_PROXY. Loopback is never ' +
       'reached through a proxy.',
   )
   readonly proxy?: string;

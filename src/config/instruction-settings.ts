@@ -5,8 +5,8 @@ export class InstructionSettings {
   @Integer(
     0,
     1_048_576,
-    'Maximum size of the instructions in bytes, those of all servers of the scope together. Where they are longer, the ' +
-      'longest are cut.',
+    'Maximum size in bytes of the instructions of all servers in the scope of the client together. If it is exceeded, the ' +
+      'longest instructions are cut.',
   )
   readonly maxBytes: number = 8_192;
 

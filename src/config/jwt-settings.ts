@@ -3,7 +3,7 @@ import { Flag, Text, TextList } from './schema/keys.js';
 import { Rule } from './schema/rule.js';
 import { isSecureUrl, SECURE_URL_REQUIREMENT } from './secure-url.js';
 
-/** Asymmetric algorithms only: the verification key cannot sign. */
+/** Only asymmetric algorithms: a key that verifies tokens cannot sign them. */
 const ALGORITHM = {
   pattern: /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/,
   requirement: 'must be an asymmetric algorithm such as RS256, PS256, ES256 or EdDSA',
@@ -16,7 +16,11 @@ const SCOPE = {
 
 /** Access tokens of an OAuth authorization server. */
 export class JwtSettings {
-  @Rule<string>('issuer', (issuer) => isSecureUrl(issuer) && !issuer.includes('?'), SECURE_URL_REQUIREMENT)
+  @Rule<string>(
+    'issuer',
+    (issuer) => isSecureUrl(issuer) && !issuer.includes('?'),
+    `${SECURE_URL_REQUIREMENT}, and without a query`,
+  )
   @Text('URL of the authorization server, exactly as in the iss claim of its tokens.', {
     missingMessage: 'is required',
     isPublic: true,
@@ -40,7 +44,7 @@ export class JwtSettings {
   readonly audience: string;
 
   @Rule<string>('resource', isSecureUrl, SECURE_URL_REQUIREMENT)
-  @Text('URL of the gateway as clients use it, if audience is a different value.', { isPublic: true })
+  @Text('URL of the gateway as clients use it, if audience is not this URL.', { isPublic: true })
   readonly resource?: string;
 
   @Rule<string>('jwksUri', isSecureUrl, SECURE_URL_REQUIREMENT)
@@ -58,7 +62,7 @@ export class JwtSettings {
   })
   readonly projectsClaim: string = 'projects';
 
-  @Flag('Whether "*" in that claim grants every server. Otherwise it grants nothing.')
+  @Flag('Whether "*" in the claim projectsClaim grants every server. If not, "*" grants nothing.')
   readonly allowAllProjects: boolean = false;
 
   @TextList('Projects that every valid token may use in addition to its claim, or "*" for every server.', {

@@ -9,9 +9,9 @@ export class Limits {
   @Integer(
     1,
     1_000_000,
-    'Maximum number of open sessions. When it is reached, a new session replaces the longest idle of the oldest sessions of ' +
-      'the principal that has the most, if that principal has at least two more than the principal of the new session. ' +
-      'Otherwise the new session is refused.',
+    'Maximum number of open sessions. When it is reached, a new session replaces one of the principal with the most sessions: ' +
+      'the longest idle of its oldest sessions. If that principal has less than two sessions more than the principal of the ' +
+      'new session, the new session is refused.',
   )
   readonly sessions: number = 10_000;
 
@@ -44,7 +44,7 @@ export class Limits {
     1,
     10_000,
     'Maximum number of entries per page of the MCP lists: tools, prompts, resources and templates. Some clients read only ' +
-      'the first page. A page of 4 MB ends before it has so many entries.',
+      'the first page. A page also ends when it has 4 MB.',
   )
   readonly pageSize: number = 1_000;
 

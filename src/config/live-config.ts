@@ -3,10 +3,7 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 type Listener = (now: GatehouseConfig, before: GatehouseConfig) => void;
 
-/**
- * The current configuration. Servers, projects, API keys, the policy of decisions, the log level and instructions follow
- * a reload; other keys apply from the next start on.
- */
+/** The configuration of the last valid file. Only the `LIVE_KEYS` of `ConfigReloader` apply without a restart. */
 export class LiveConfig {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();
 

@@ -33,9 +33,9 @@ describe('loadConfig', () => {
   it.each([
     ['does not exist', join(directory, 'none.yaml'), 'ENOENT', 'does not exist'],
     ['is a directory', directory, 'EISDIR', 'cannot be read: EISDIR'],
-  ])('refuses a file that %s', (_why, path, code, what) => {
+  ])('refuses a file that %s', (_why, path, code, message) => {
     const error = errorOf(() => loadConfig({ path, env: {} }));
-    expect(error.problems).toEqual([{ path, what: expect.stringContaining(what) }]);
+    expect(error.problems).toEqual([{ path, message: expect.stringContaining(message) }]);
     expect(error.cause).toHaveProperty('code', code);
   });
 });
@@ -55,7 +55,7 @@ describe('readConfig', () => {
   it.each(['some', '5', '{ a: b }'])('refuses instructions.include: %s', (include) => {
     const { problems } = errorOf(() => read(`instructions: { include: ${include} }`));
     expect(problems).toEqual([
-      { path: 'instructions.include', what: expect.stringContaining('must be all or none or a list') },
+      { path: 'instructions.include', message: expect.stringContaining('must be all or none or a list') },
     ]);
   });
 
@@ -183,7 +183,7 @@ describe('readConfig', () => {
     ]);
     const [head, ...lines] = error.message.split('\n');
     expect(head).toBe('invalid configuration g.yaml:');
-    expect(lines).toEqual(error.problems.map(({ path, what }) => `  ${path}: ${what}`));
+    expect(lines).toEqual(error.problems.map(({ path, message }) => `  ${path}: ${message}`));
   });
 
   it('does not quote values, which may be secrets', () => {

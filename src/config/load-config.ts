@@ -23,7 +23,7 @@ export function loadConfig({ path, env }: { path: string; env: Environment }): G
 
 /**
  * Returns a function that loads the file each time it is called. A file that need not exist counts as empty until it
- * exists; from then on its removal is an error, so that it does not remove every server.
+ * exists. From then on a missing file is an error, so that deleting the file does not remove every server.
  */
 export function configLoader({ path, mustExist }: ConfigFile, env: Environment): () => GatehouseConfig {
   let isRequired = mustExist;
@@ -57,7 +57,8 @@ export function readConfigText(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') throw new MissingConfigError(path, cause);
-    throw new ConfigError(path, [{ path, what: `cannot be read: ${(cause as Error).message}` }], { cause });
+    const message = `cannot be read: ${(cause as Error).message}`;
+    throw new ConfigError(path, [{ path, message }], { cause });
   }
 }
 

@@ -9,7 +9,7 @@ export type CallLogging = (typeof CALL_LOGGING)[number];
 
 /** Logging to stderr. */
 export class LogSettings {
-  @Choice(LOG_LEVELS, 'Lowest level that is logged. `log` means `info`.', { log: 'info' })
+  @Choice(LOG_LEVELS, 'Lowest level that is logged. `log` is another name of `info`.', { log: 'info' })
   readonly level: LogLevel = 'info';
 
   @Choice(
@@ -25,6 +25,6 @@ export class LogSettings {
   )
   readonly calls: CallLogging = 'off';
 
-  @Integer(1, 1_000_000, 'With `calls: sampled`, one in so many requests is logged.')
+  @Integer(1, 1_000_000, 'With `calls: sampled`, one of this number of requests is logged.')
   readonly sample: number = 100;
 }

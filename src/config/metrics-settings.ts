@@ -3,7 +3,8 @@ import { Flag } from './schema/keys.js';
 /** Access to the metrics. */
 export class MetricsSettings {
   @Flag(
-    'Whether /metrics and /health are open to every peer, instead of loopback peers and requests with an admin token only.',
+    'Whether every peer may read /metrics and /health. By default, only loopback peers and requests with the admin or viewer ' +
+      'token may.',
   )
   readonly public: boolean = false;
 

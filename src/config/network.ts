@@ -6,18 +6,18 @@ const BITS = { 4: 32, 6: 128 } as const;
 export function networksOf(texts: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const text of texts) {
-    const [address, prefix] = parts(text)!;
-    networks.addSubnet(address, prefix, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+    const [address, prefixLength] = parts(text)!;
+    networks.addSubnet(address, prefixLength, isIP(address) === 6 ? 'ipv6' : 'ipv4');
   }
   return networks;
 }
 
 export const isNetwork = (text: string): boolean => parts(text) !== undefined;
 
-function parts(text: string): [address: string, prefix: number] | undefined {
+function parts(text: string): [address: string, prefixLength: number] | undefined {
   const match = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text);
   const version = isIP(match?.[1] ?? '');
   if (version !== 4 && version !== 6) return undefined;
-  const prefix = Number(match![2] ?? BITS[version]);
-  return prefix <= BITS[version] ? [match![1]!, prefix] : undefined;
+  const prefixLength = Number(match![2] ?? BITS[version]);
+  return prefixLength <= BITS[version] ? [match![1]!, prefixLength] : undefined;
 }

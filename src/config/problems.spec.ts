@@ -17,7 +17,7 @@ describe('ConfigProblems', () => {
     const problems = new ConfigProblems();
     problems.add(['a'], 'first');
     problems.add(['a'], 'second');
-    expect(problems.list()).toEqual([{ path: 'a', what: 'first' }]);
+    expect(problems.list()).toEqual([{ path: 'a', message: 'first' }]);
   });
 
   it('name the variable of a value and of its children, and of no other value', () => {
@@ -25,7 +25,7 @@ describe('ConfigProblems', () => {
     problems.recordSource(['a', 'b'], '${B}');
     for (const path of [['a', 'b'], ['a', 'b', 0], ['a', 'b', 'c'], ['a', 'bc'], ['a']])
       problems.add(path, 'bad');
-    expect(problems.list().map(({ what }) => what)).toEqual([
+    expect(problems.list().map(({ message }) => message)).toEqual([
       'bad (from ${B})',
       'bad (from ${B})',
       'bad (from ${B})',
@@ -39,6 +39,6 @@ describe('ConfigProblems', () => {
     problems.add(['a', 'b'], 'bad');
     problems.add(['ab'], 'bad');
     problems.recordOverride(['a'], 'GATEHOUSE__A');
-    expect(problems.list()).toEqual([{ path: 'ab', what: 'bad' }]);
+    expect(problems.list()).toEqual([{ path: 'ab', message: 'bad' }]);
   });
 });

@@ -4,13 +4,13 @@ export type KeyPath = readonly (string | number)[];
 export interface ConfigProblem {
   /** Path of the key, position in the file, or environment variable. */
   readonly path: string;
-  readonly what: string;
+  readonly message: string;
 }
 
 /** Collects problems, so that one start reports all of them. */
 export class ConfigProblems {
   private readonly found = new Map<string, ConfigProblem>();
-  /** The latest first, so that an override takes precedence over the value that it replaced. */
+  /** Where values came from, the latest first: an override takes precedence over the value that it replaced. */
   private readonly sources: { readonly path: string; readonly source: string }[] = [];
 
   private readonly noted = new Set<string>();
@@ -20,12 +20,12 @@ export class ConfigProblems {
   }
 
   /**
-   * Keeps the first problem of a path; later ones at the same path are usually its consequence. A position that is not a
-   * key (a line of the file, an environment variable) is given as text.
+   * Adds a problem if it is the first at its path: later ones are usually consequences of the first. A position that is
+   * not a key (a line of the file, an environment variable) is given as text.
    */
-  add(path: KeyPath | string, what: string): void {
+  add(path: KeyPath | string, message: string): void {
     const text = typeof path === 'string' ? path : formatPath(path);
-    if (!this.found.has(text)) this.found.set(text, { path: text, what });
+    if (!this.found.has(text)) this.found.set(text, { path: text, message });
   }
 
   /** Records what is not a problem, but may not be what the author of the file expects. */
@@ -50,9 +50,9 @@ export class ConfigProblems {
   }
 
   list(): ConfigProblem[] {
-    return [...this.found.values()].map(({ path, what }) => {
+    return [...this.found.values()].map(({ path, message }) => {
       const origin = this.sources.find((candidate) => isWithin(path, candidate.path));
-      return { path, what: origin ? `${what} (from ${origin.source})` : what };
+      return { path, message: origin ? `${message} (from ${origin.source})` : message };
     });
   }
 }

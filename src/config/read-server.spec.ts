@@ -53,6 +53,6 @@ describe('readServer', () => {
     process.env['GATEHOUSE_TEST_SECRET'] = 'hunter2hunter2';
     const [problem] = problemsOf({ command: 'node', args: ['${GATEHOUSE_TEST_SECRET}'] });
     delete process.env['GATEHOUSE_TEST_SECRET'];
-    expect(problem).toMatchObject({ path: 'args[0]', what: expect.stringContaining('not set') });
+    expect(problem).toMatchObject({ path: 'args[0]', message: expect.stringContaining('not set') });
   });
 });

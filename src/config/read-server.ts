@@ -4,8 +4,8 @@ import { formatPath } from './problems.js';
 import type { ServerConfig } from './servers-config.js';
 
 /**
- * Validates the definition of a server that does not come from the file, by the same rules but without environment
- * variables: an administrator who may add a server must not read the gateway's secrets.
+ * Validates a definition that an administrator sent, by the rules of the file. It cannot refer to environment variables:
+ * an administrator who may add a server must not read the gateway's secrets.
  */
 export function readServer(id: string, definition: unknown): ServerConfig {
   const text = JSON.stringify({ mcpServers: { [id]: definition } });
@@ -14,7 +14,10 @@ export function readServer(id: string, definition: unknown): ServerConfig {
     return readConfig({ text, source: `server ${id}`, env: {} }).mcpServers.get(id)!;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const problems = error.problems.map(({ path, what }) => ({ path: withoutPrefix(path, prefix), what }));
+    const problems = error.problems.map(({ path, message }) => ({
+      path: withoutPrefix(path, prefix),
+      message,
+    }));
     throw new ConfigError(`server ${id}`, problems, { cause: error });
   }
 }

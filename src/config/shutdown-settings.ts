@@ -12,7 +12,8 @@ export class ShutdownSettings {
   @Integer(
     0,
     3_600_000,
-    'Time in milliseconds, as part of drainMs, in which requests are still accepted after SIGTERM while /health/ready answers 503; longer than load balancers need to notice. SIGINT skips it.',
+    'Time in milliseconds after SIGTERM, as part of drainMs, in which requests are still accepted although /health/ready answers ' +
+      '503. Choose a longer time than load balancers need to notice the 503. SIGINT skips this time.',
   )
   readonly acceptMs: number = 5000;
 }

@@ -16,7 +16,7 @@ export class StateDir {
   requireWritable(): void {
     try {
       this.make();
-      // access(2) checks the real user, and a write the effective one.
+      // access(2) would check the rights of the real user; only a write checks those of the effective user.
       rmdirSync(mkdtempSync(join(this.path, '.write-check-')));
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;

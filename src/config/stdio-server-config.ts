@@ -5,7 +5,7 @@ const VARIABLE = { pattern: /^[^=\0]+$/, requirement: 'must be the name of an en
 
 /** A server that the gateway starts as a child process. */
 export class StdioServerConfig extends CommonServerConfig {
-  @Choice(['stdio'], 'Implied by command.')
+  @Choice(['stdio'], 'Transport; implied by command.')
   readonly type = 'stdio' as const;
 
   @Text('Program to start: a path, or a name that is searched in PATH. No shell is used.', {

@@ -17,9 +17,9 @@ import { withoutRedundant } from './redundant-decisions.js';
 /** A decision, compared with the configuration file. */
 export interface ReviewedDecision
   extends Omit<DecisionItem, 'value'>, Partial<Pick<DecisionStamp, 'by' | 'at'>> {
-  /** `ignored`: the policy is `file`. `unused`: its server, tool, project or key does not exist. */
+  /** `ignored`: the policy is `file`. `unused`: its server, project or key does not exist. */
   readonly effect: DecisionEffect;
-  /** Whether it applies in place of another value of the configuration file. */
+  /** Whether it applies in place of a different value in the configuration file. */
   readonly overrules: boolean;
   /** Whether it is an emergency switch: it overrules the file although the policy is `file`. */
   readonly emergency: boolean;
@@ -99,7 +99,7 @@ export class DecisionReview implements OnApplicationBootstrap {
     return this.all().flatMap(({ id, overrules }) => (overrules ? [id] : []));
   }
 
-  /** The change as it is stored: stamped, and without decisions that equal the configuration file. `renewed` as in `stampChanges`. */
+  /** Makes a change also stamp the decisions, and drop those that equal the file. `renewed` as in `stampChanges`. */
   complete(change: (decisions: Decisions) => Decisions, by: string, renewed?: string) {
     return (before: Decisions): Decisions => {
       const after = withoutRedundant(change(before), this.live.current, before);
@@ -131,7 +131,7 @@ export class DecisionReview implements OnApplicationBootstrap {
     if (overruled.length > 0)
       this.logger.warn({
         message:
-          'decisions overrule changes of the configuration file; gatehouse decisions clear ends a decision',
+          'decisions overrule changes of the configuration file; end a decision with `gatehouse decisions clear`',
         decisions: overruled,
       });
     if (now.decisions.policy !== before.decisions.policy) this.logIgnored();
@@ -146,7 +146,7 @@ export class DecisionReview implements OnApplicationBootstrap {
       });
   }
 
-  /** Not awaited: such a decision has no effect now, only after the next change of the file. */
+  /** Drops the decisions that equal the configuration file. Not awaited: they have no effect until the file changes again. */
   private dropRedundant(): void {
     const { current } = this.store;
     const needed = new Set(itemIdsIn(withoutRedundant(current, this.live.current)));
@@ -162,7 +162,7 @@ export class DecisionReview implements OnApplicationBootstrap {
         }),
       (error: unknown) =>
         this.logger.warn({
-          message: 'decisions that equal the configuration file stay',
+          message: 'decisions that equal the configuration file could not be dropped',
           cause: String(error),
         }),
     );
@@ -194,7 +194,7 @@ function effectOf(item: DecisionItem, decisions: Decisions, config: GatehouseCon
   return isFilePolicy && !isEmergency ? 'ignored' : 'applied';
 }
 
-/** What the configuration file says about the subject of a decision; undefined when it does not define it. */
+/** The value in the configuration file that the decision is about; undefined when the file does not have it. */
 function fileValueOf({ kind, target, tool, change }: DecisionItem, config: GatehouseConfig): unknown {
   if (kind === 'key') return config.auth.apiKeys?.find((key) => key.id === target);
   if (kind === 'project') return config.projects.get(target);
@@ -203,7 +203,7 @@ function fileValueOf({ kind, target, tool, change }: DecisionItem, config: Gateh
   return change === 'defined' || change === 'removed' ? server : server?.enabled;
 }
 
-/** For a decision that applies. */
+/** For a decision that applies. Definitions are not compared: those that equal the file are dropped. */
 function overrulesFile(item: DecisionItem, config: GatehouseConfig): boolean {
   const fileValue = fileValueOf(item, config);
   return fileValue !== undefined && (typeof fileValue !== 'boolean' || fileValue !== item.value);

@@ -6,8 +6,8 @@ import { decideProject, decideServer } from '../state/decisions.js';
 import type { Decisions, ProjectDecision, ServerDecision } from '../state/decision-store.js';
 
 /**
- * The decisions without those that equal the value of the configuration file: they would only keep a later change of the file
- * from taking effect. Entries that `unchecked` shares are kept without a check.
+ * Drops the decisions that equal the configuration file: they have no effect, and would hide a later change of the file. A
+ * decision that is the same object in `unchecked` is kept without a check.
  */
 export function withoutRedundant(
   decisions: Decisions,
@@ -17,7 +17,7 @@ export function withoutRedundant(
   let remaining = decisions;
   for (const [id, decision] of decisions.servers) {
     if (unchecked?.servers.get(id) === decision) continue;
-    const needed = neededOf(id, decision, config.mcpServers.get(id));
+    const needed = neededPart(id, decision, config.mcpServers.get(id));
     if (needed !== decision) remaining = decideServer(remaining, id, () => needed);
   }
   for (const [id, decision] of decisions.projects) {
@@ -28,26 +28,31 @@ export function withoutRedundant(
   return remaining;
 }
 
-/** The same object when the whole decision is needed. */
-function neededOf(id: string, decision: ServerDecision, declared: ServerConfig | undefined): ServerDecision {
+/** The part of the decision that differs from the file; `decision` itself if that is all of it. */
+function neededPart(
+  id: string,
+  decision: ServerDecision,
+  declared: ServerConfig | undefined,
+): ServerDecision {
   const { enabled, tools = {}, definition, removed } = decision;
   if (removed) return decision;
   const defined = definition && readOrUndefined(id, definition);
-  const isDeclared = defined !== undefined && declared !== undefined && isSameServer(defined, declared);
-  const base = isDeclared ? declared : (defined ?? declared);
+  const equalsDeclared = defined !== undefined && declared !== undefined && isSameServer(defined, declared);
+  const base = equalsDeclared ? declared : (defined ?? declared);
   if (!base) return decision;
+  const isEnabledInBase = (tool: string): boolean => !base.tools.disabled.includes(tool);
   const neededTools = Object.entries(tools).filter(
-    ([tool, isEnabled]) => isEnabled === base.tools.disabled.includes(tool),
+    ([tool, isEnabled]) => isEnabled !== isEnabledInBase(tool),
   );
-  const isEnabledNeeded = enabled !== undefined && enabled !== base.enabled;
+  const changesEnabled = enabled !== undefined && enabled !== base.enabled;
   const isWhole =
-    !isDeclared &&
-    isEnabledNeeded === (enabled !== undefined) &&
+    !equalsDeclared &&
+    (changesEnabled || enabled === undefined) &&
     neededTools.length === Object.keys(tools).length;
   if (isWhole) return decision;
   return {
-    ...(definition && !isDeclared && { definition }),
-    ...(isEnabledNeeded && { enabled }),
+    ...(definition && !equalsDeclared && { definition }),
+    ...(changesEnabled && { enabled }),
     ...(neededTools.length > 0 && { tools: Object.fromEntries(neededTools) }),
   };
 }

@@ -36,7 +36,7 @@ export class HealthController {
     return this.health.check([() => this.checkAccepting(), ...this.indicators.all()]);
   }
 
-  /** The process runs and its event loop is not blocked. Not a terminus check, which would fail while draining. */
+  /** The process runs and its event loop is not blocked. Answered without a terminus check, which would fail while draining. */
   @Get('live')
   @HealthCheck(CHECK_OPTIONS)
   live(): HealthCheckResult {

@@ -3,12 +3,12 @@ import { Backends } from '../backends/backends.service.js';
 import { readGroupUsage } from '../backends/stdio/group-usage.js';
 import { Metrics, type Reading } from '../metrics/metrics.js';
 
-/** Both metrics of one scrape use the same measurement. */
+/** For this long a measurement is used again, so that both metrics of one scrape share it. */
 const MAX_AGE_MS = 1000;
 
 interface ServerUsage {
   residentBytes: number;
-  /** CPU time of processes that have ended. */
+  /** Sum of the CPU time of processes that have ended. */
   endedSeconds: number;
   /** By process id: CPU time at the last measurement. */
   readonly seconds: Map<number, number>;

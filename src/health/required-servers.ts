@@ -23,8 +23,9 @@ export class RequiredServers implements OnModuleInit {
     });
   }
 
-  /** Disabled servers are not required. */
+  /** A disabled server is not required. */
   get allWereConnected(): boolean {
-    return ![...this.missing].some((id) => this.servers.current.get(id)?.enabled);
+    const isRequired = (id: string): boolean => this.servers.current.get(id)?.enabled === true;
+    return [...this.missing].filter(isRequired).length === 0;
   }
 }

@@ -15,16 +15,16 @@ import {
   UPDATE_OUTCOMES,
 } from './metric-labels.js';
 
-/** The label values of one series for each value. */
+/** One series per value of the only label. */
 const seriesOf = (values: readonly string[]): (readonly [string])[] => values.map((value) => [value]);
 
-/** The label values of one series for each pair of values. */
+/** One series per pair of values of the two labels. */
 const seriesOfPairs = (first: readonly string[], second: readonly string[]): (readonly [string, string])[] =>
   first.flatMap((left) => second.map((right) => [left, right] as const));
 
 /**
- * The counters that `Metrics` increments. A counter whose label values are all known has its series from the start. Series
- * by `server_id`, which is always the first label, are created by the first event of the server.
+ * The counters that `Metrics` increments. A counter whose label values are all known has its series from the start. Label
+ * values of servers are not known: a series with `server_id`, which is always the first label, is created by its first event.
  */
 export const createCounters = () => ({
   toolCalls: new LabelledCounter('mcp_tool_calls_total', 'Tool calls, by the server that owns the tool.', [
@@ -108,7 +108,7 @@ export const createCounters = () => ({
   ),
   addressRefusals: new LabelledCounter(
     'gatehouse_address_refusals_total',
-    'Addresses of servers of the admin API that the policy refused.',
+    'Addresses of servers defined through the admin API that the address policy refused.',
     ['at'],
     seriesOf(ADDRESS_CHECKS),
   ),

@@ -2,6 +2,7 @@
 export type RequestOutcome = 'ok' | 'error';
 
 /**
+ * - `redelivered`: written again by a replay
  * - `coalesced`: replaced by a later notification with the same key, such as an update of the same resource
  * - `dropped`: removed from a full queue, or withdrawn because the client lost access to the server of the notification
  */
@@ -37,7 +38,7 @@ export type JsonSource = (typeof JSON_SOURCES)[number];
 export const JSON_REFUSALS = ['syntax', 'encoding', 'depth', 'members', 'size'] as const;
 export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 
-/** The keys in `limits` and of a server that refuse sessions, streams, connections, calls and processes. */
+/** The limits that refuse sessions, streams, connections, calls and processes: keys of `limits`, and `queue` of a server. */
 export const REFUSED_LIMITS = [
   'sessions',
   'sessionsPerPrincipal',

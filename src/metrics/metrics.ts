@@ -24,7 +24,7 @@ import { MimeTypeLabels } from './mime-type-labels.js';
 /** Values that are read at every scrape, each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
-/** By outcome: the function that observes a request of one method. */
+/** The functions that observe the duration of a request of one method, by outcome. */
 type Observers = Readonly<Record<RequestOutcome, (seconds: number) => void>>;
 
 interface Family {
@@ -68,7 +68,7 @@ export class Metrics {
     ]);
   }
 
-  /** Methods without a handler are counted under one label. */
+  /** Counts a request and its duration. Methods without a handler share one label. */
   observeRequest(method: string, hasHandler: boolean, outcome: RequestOutcome, seconds: number): void {
     const name = hasHandler ? method : UNKNOWN_METHOD;
     const observers = this.observers.get(name) ?? this.createObservers(name);
@@ -190,7 +190,7 @@ export class Metrics {
     this.expose({ type, name, help }, () => [[{}, read()]]);
   }
 
-  /** At every scrape, removes the series of servers that are not known any more. */
+  /** Makes every scrape remove the series of servers for which `isKnown` is false. */
   retainServers(isKnown: (server: string) => boolean): void {
     this.removeUnknownServers = () => {
       for (const counter of Object.values(this.counters))

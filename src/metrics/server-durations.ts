@@ -28,7 +28,7 @@ export class ServerDurations {
     observers[outcome](seconds);
   }
 
-  /** Removes the series of other servers. */
+  /** Removes the series of servers for which `isKnown` is false. */
   retain(isKnown: (server: string) => boolean): void {
     this.histogram.retain(({ server_id: server }) => isKnown(server!));
     for (const server of this.observers.keys()) if (!isKnown(server)) this.observers.delete(server);

@@ -23,7 +23,7 @@ export interface ClientSetup {
   readonly file?: string;
   /** What the file must contain. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** A command that does the same. */
+  /** A command that connects the client, instead of the file. */
   readonly command?: string;
   /** What else the user has to do. */
   readonly note?: string;
@@ -32,11 +32,11 @@ export interface ClientSetup {
 /** Name of the entry in the configuration of a client. */
 const ENTRY = 'gatehouse';
 const KEY_VARIABLE = 'GATEHOUSE_KEY';
-/** Claude Desktop has no variables: its file contains the key. */
+/** Stands for the key in the file of Claude Desktop, which cannot refer to an environment variable. */
 export const KEY_PLACEHOLDER = '<client key>';
 const KEY_NOTE = `Set ${KEY_VARIABLE} to a client key, which \`gatehouse key create\` creates.`;
 
-/** Project files are often shared, so they refer to the key and do not contain it. */
+/** The header contains a reference to the key instead of the key, because project files are often shared. */
 const headersWith = (reference: string, needsKey: boolean): object =>
   needsKey ? { headers: { Authorization: `Bearer ${reference}` } } : {};
 

@@ -8,8 +8,8 @@ import { START_PAGE_HEADERS, startPage } from './start-page.js';
 const PROJECT_PATH = /^\/projects\/([A-Za-z0-9_.-]+)\/mcp(?:\?|$)/;
 
 /**
- * The page for a browser. `GatewayServer` also routes a browser's `GET /mcp` here. It is public; the state of the servers is
- * shown to whom `/health` would show it.
+ * The page for a browser. `GatewayServer` also routes a browser's `GET /mcp` here. The page is public, but shows the state of
+ * the servers only to those who may read `/health`.
  */
 @Controller()
 export class StartPageController {
@@ -41,7 +41,7 @@ export class StartPageController {
   }
 }
 
-/** `OriginGuard` has checked the Host. A proxy that terminates TLS says so. */
+/** The URL of the gateway for the browser. `OriginGuard` has checked the Host; a proxy that terminates TLS sets the scheme. */
 function urlOf({ headers }: FastifyRequest): string {
   const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
   return `${scheme}://${headers.host ?? '127.0.0.1'}`;

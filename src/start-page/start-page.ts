@@ -32,7 +32,7 @@ td, th { padding: 0.2rem 1.5rem 0.2rem 0; text-align: left; }
 @media (prefers-color-scheme: dark) { .ready { color: #4cc38a; } .other { color: #ffb224; } }
 `;
 
-/** Nothing is loaded and no script runs; only this style is allowed. */
+/** The browser loads nothing, runs no script, and applies only `STYLE`. */
 export const START_PAGE_HEADERS = {
   'content-security-policy':
     `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
@@ -76,7 +76,7 @@ ${CLIENT_NAMES.map((name) => setupHtml(clientSetup(name, target))).join('\n')}
 
 function statusHtml(servers: readonly PageServer[] | undefined): string {
   if (!servers)
-    return '<p>Shown to requests from the same machine and with the admin token. <code>gatehouse status</code> shows it in a terminal.</p>';
+    return '<p>Shown only to requests from the same machine or with the admin token. <code>gatehouse status</code> shows it in a terminal.</p>';
   if (servers.length === 0)
     return '<p>No server is enabled. <code>gatehouse init</code> writes a configuration file with examples.</p>';
   const ready = servers.filter(({ state }) => state === 'ready').length;

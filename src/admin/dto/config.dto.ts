@@ -11,7 +11,7 @@ export class ConfigDto {
   /** Why the configuration was rejected. */
   readonly problem?: string;
 
-  /** Keys of the file whose values apply after a restart only. */
+  /** Keys whose values in the last valid file apply only after a restart. */
   readonly restartNeeded: string[];
 
   /** Ids of the decisions that overrule the file. */

@@ -18,7 +18,7 @@ export class DecisionDto {
   /** `ignored`: `decisions.policy` is `file`. `unused`: its server, project or key does not exist. */
   readonly effect: 'applied' | 'ignored' | 'unused';
 
-  /** Whether it applies in place of another value of the configuration file. */
+  /** Whether it applies in place of a different value in the configuration file. */
   readonly overrules: boolean;
 
   /** Whether it is an emergency switch: it overrules the file although `decisions.policy` is `file`. */

@@ -41,7 +41,7 @@ export class ServerDto {
 
   readonly state: BackendStatus['state'] | 'disabled';
 
-  /** Why the server is not connected; while it is connecting, why it was not before. */
+  /** Why the server is not connected; while it is connecting, the cause of the last failure. */
   readonly cause?: 'unauthorized' | 'not-found' | 'unreachable' | 'crashed' | 'unresponsive';
 
   /** The last failure in words; of a ready server, the lists that could not be fetched. Absent while there is none. */
@@ -51,7 +51,7 @@ export class ServerDto {
   @IsISO8601()
   readonly since?: string;
 
-  /** When the first failure since the server was last ready occurred. Absent while there is none. */
+  /** Time of the first failure since the server was last ready. Absent while there is none. */
   @IsISO8601()
   readonly downSince?: string;
 
@@ -128,7 +128,7 @@ export class ServerFailureDto {
 
   readonly reason: string;
 
-  /** The last lines that the process of a stdio server wrote to stderr before. */
+  /** The last lines that the process of a stdio server wrote to stderr before the failure. */
   readonly stderr: string[];
 }
 
@@ -172,21 +172,21 @@ export class ServerToolsDto {
 
 export class ServerDetailDto extends ServerDto {
   /**
-   * Values of `headers` and `env` are masked, and so are values from environment variables of the gateway and, except for an
-   * admin, secrets in arguments and URLs. A masked value that is sent back keeps the stored value.
+   * Values of `headers` and `env` are masked, and values from environment variables of the gateway. For a viewer, secrets in
+   * arguments and URLs are masked too. A masked value that is sent back keeps the stored value.
    */
   readonly definition: JsonObject;
 
   /**
-   * Client capabilities that the gateway does not offer to this server, because clients share its link: what the server
-   * offers only to clients with them is not available. Absent with `isolation: session`.
+   * Client capabilities that the gateway does not declare to this server, because clients share its link. What the server
+   * offers only to clients with these capabilities is not available. Absent with `isolation: session`.
    */
   readonly missingCapabilities?: string[];
 
   /** The last lines that a stdio server wrote to stderr. */
   readonly stderr: string[];
 
-  /** Kept while the server is ready again. Absent before the first failure since the server was enabled. */
+  /** The last failure since the server was enabled; kept when the server becomes ready again. */
   readonly lastFailure?: ServerFailureDto;
 
   readonly tools: ServerToolDto[];

@@ -14,7 +14,7 @@ export class ServerTotalsDto {
   readonly ready: number;
 }
 
-/** How much the gateway has of everything. */
+/** Counts of what the gateway has. */
 export class SummaryDto {
   readonly servers: ServerTotalsDto;
 

@@ -108,8 +108,8 @@ class Builder {
   }
 
   /** Returns undefined, the result of a value that cannot be built. */
-  private report(path: KeyPath, what: string): undefined {
-    this.problems.add(path, what);
+  private report(path: KeyPath, message: string): undefined {
+    this.problems.add(path, message);
   }
 }
 

@@ -17,7 +17,7 @@ function problemsOf(content: object): Record<string, string> {
     readConfig({ text: JSON.stringify(content), source: 'g.json', env: {} });
   } catch (error) {
     if (error instanceof ConfigError)
-      return Object.fromEntries(error.problems.map(({ path, what }) => [path, what]));
+      return Object.fromEntries(error.problems.map(({ path, message }) => [path, message]));
     throw error;
   }
   return {};

@@ -12,7 +12,7 @@ import {
 
 /** A key of another MCP client in the terms of the gateway. */
 export interface TranslatedKey {
-  /** Below the definition of the server. */
+  /** The path of the key in the definition of a server. */
   readonly path: readonly [string] | readonly [string, string];
   readonly value: unknown;
   /** What an operator should know about it. */
@@ -30,7 +30,10 @@ interface ClientKey {
   readonly translate: (value: unknown) => TranslatedKey | undefined;
 }
 
-/** Cline and Roo Code count seconds, up to an hour. Claude Code and Gemini CLI count milliseconds. */
+/**
+ * A `timeout` up to this value is in seconds, as in Cline and Roo Code, which allow up to an hour. A larger one is in
+ * milliseconds, as in Claude Code and Gemini CLI.
+ */
 const MAX_TIMEOUT_SECONDS = 3600;
 
 function translateTimeout(value: unknown): TranslatedKey | undefined {
@@ -106,7 +109,7 @@ export const CLIENT_SERVER_KEYS: ReadonlyMap<string, string> = new Map(
   }).map(([name, client]) => [name, `is a key of ${client} ${HINT}`]),
 );
 
-/** The same at the top of the file. */
+/** The problem of a key that another client has at the top of its file and the gateway does not have. */
 export const CLIENT_TOP_KEYS: ReadonlyMap<string, string> = new Map(
   Object.entries({ servers: 'VS Code', inputs: 'VS Code', mcp: 'VS Code and Gemini CLI' }).map(
     ([name, client]) => [name, `is a key of ${client} ${HINT}`],
@@ -142,7 +145,7 @@ function translateServer(id: string, server: ConfigDocument, problems: ConfigPro
   }
 }
 
-/** Reads `$NAME` as `${NAME}` in a definition of Gemini CLI. In others it may be plain text and is only noted. */
+/** Reads `$NAME` as `${NAME}` in a definition of Gemini CLI. In other definitions `$NAME` may be plain text, and is only noted. */
 function translateVariables(id: string, server: ConfigDocument, problems: ConfigProblems): void {
   const isGemini = isOfGemini(server.keys());
   for (const key of [...KEYS_WITH_VARIABLES, 'httpUrl']) {
@@ -173,7 +176,7 @@ function textsIn(value: unknown): string[] {
   return Array.isArray(items) ? items.flatMap(textsIn) : [];
 }
 
-/** A copy of the mapping under a key, which a YAML alias may share; undefined for a value of another type. */
+/** Replaces the mapping under a key, which a YAML alias may share, by a copy. Undefined for a value of another type. */
 function mappingAt(server: ConfigDocument, key: string): ConfigDocument | undefined {
   const found = server.get(key) ?? new Map<string, unknown>();
   if (!(found instanceof Map)) return undefined;
@@ -182,7 +185,7 @@ function mappingAt(server: ConfigDocument, key: string): ConfigDocument | undefi
   return own;
 }
 
-/** Unites lists, because each may switch something off. False for another value than the existing one. */
+/** Adds a list to an existing list, because each may disable a tool. False if the key has another value already. */
 function setOrUnite(section: ConfigDocument, key: string, value: unknown): boolean {
   const existing = section.get(key);
   if (existing !== undefined && !Array.isArray(existing)) return isDeepStrictEqual(existing, value);

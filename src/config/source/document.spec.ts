@@ -5,7 +5,7 @@ import { parseConfigDocument, parseValue } from './document.js';
 function read(text: string) {
   const problems = new ConfigProblems();
   const document = parseConfigDocument(text, 'g.yaml', problems);
-  return { document, problems: problems.list().map(({ path, what }) => `${path}: ${what}`) };
+  return { document, problems: problems.list().map(({ path, message }) => `${path}: ${message}`) };
 }
 
 describe('parseConfigDocument', () => {

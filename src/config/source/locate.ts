@@ -54,7 +54,7 @@ function stepInto(
       return findExisting(joined, names, segments.length) ?? { name: joined, segmentCount: segments.length };
     }
     default:
-      return { problem: `${formatPath(path)} is a single value, which must be given as a whole` };
+      return { problem: `${formatPath(path)} has no keys of its own; set it as a whole` };
   }
 }
 

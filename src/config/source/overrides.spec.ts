@@ -86,8 +86,8 @@ describe('GATEHOUSE__ variables', () => {
     ['GATEHOUSE__HTPP', 'unknown key, did you mean `http`?'],
     ['GATEHOUSE__CONSTRUCTOR', 'unknown key; known are'],
     ['GATEHOUSE__MCPSERVERS__FILES__ENABLE', 'unknown key in mcpServers.Files, did you mean `enabled`?'],
-    ['GATEHOUSE__HTTP__PORT__X', 'http.port is a single value, which must be given as a whole'],
-    ['GATEHOUSE__HTTP__ALLOWEDHOSTS__0', 'http.allowedHosts is a single value'],
+    ['GATEHOUSE__HTTP__PORT__X', 'http.port has no keys of its own; set it as a whole'],
+    ['GATEHOUSE__HTTP__ALLOWEDHOSTS__0', 'http.allowedHosts has no keys of its own'],
     ['GATEHOUSE__HTTP____PORT', 'a name is missing between its double underscores'],
     ['GATEHOUSE__', 'a name is missing between its double underscores'],
   ])('are refused without a matching key: %s', (variable, problem) => {

@@ -13,9 +13,9 @@ export class VariableResolver {
   ) {}
 
   /**
-   * Returns a copy in which no two keys share an object. YAML aliases share one, and an override of one server must not
-   * change another. Values of unknown keys are returned unchanged. The recursion ends even for a circular alias, because
-   * known keys have a limited depth.
+   * Returns a copy of the value with its variables interpolated. No two keys of the copy share an object, as YAML aliases do:
+   * an override of one server must not change another. Values of unknown keys are returned unchanged. The recursion ends
+   * even for a circular alias, because known keys have a limited depth.
    */
   resolve(value: unknown, shape: Shape | undefined, path: KeyPath = []): unknown {
     if (!shape) return value;
