@@ -81,7 +81,7 @@ export class AddressPolicy {
     const connect = buildConnector({ ...options, lookup: this.lookup });
     return (target, callback) => {
       const hostname = withoutBrackets(target.hostname);
-      // Node does not look up an address.
+      // Node does not call `lookup` for an address.
       if (isIP(hostname) !== 0 && !this.allows(hostname))
         queueMicrotask(() => callback(this.refuseConnection(), null));
       else connect(target, callback);

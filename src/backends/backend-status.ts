@@ -88,7 +88,7 @@ export function backendStatus(parts: StatusParts): BackendStatus {
 /** Most servers answer to initialize sooner. */
 const MIN_WAITING_MS = 1000;
 
-/** While the server has been connecting for a second or longer, and why the attempt before failed. */
+/** The reason while a server has been connecting for a second or longer; `cause` is why the attempt before failed. */
 function waitingText(connectingMs = 0, cause: Error | undefined): string | undefined {
   if (connectingMs < MIN_WAITING_MS) return undefined;
   const before = cause ? `; before: ${cause.message}` : '';

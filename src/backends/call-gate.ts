@@ -65,13 +65,13 @@ export class CallGate {
     const { signal, exclusive = false } = options;
     if (signal?.aborted) return Promise.reject(this.errors.cancelled(signal));
     this.shares.arrived(quotaKey);
-    if (this.hasSlot(exclusive) && this.isReady(quotaKey) && !this.queue.hasReadyCall(this.isReady))
+    if (this.hasSlot(exclusive) && this.hasShare(quotaKey) && !this.queue.hasReadyCall(this.hasShare))
       return this.begin(quotaKey, call, exclusive);
     const refusal = this.makeRoom(quotaKey);
     return refusal ? Promise.reject(refusal) : this.enqueue(caller, call, options);
   }
 
-  /** Makes a request of the gateway itself. Their number is bounded where they are made, not by this queue. */
+  /** Makes a request of the gateway itself. The number of such requests is bounded where they are made, not by this queue. */
   runBackground<T>(kind: string, request: () => Promise<T>, deadline: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
@@ -115,7 +115,8 @@ export class CallGate {
     return this.backgroundRunning < Math.ceil(this.limits.concurrency * BACKGROUND_SHARE);
   }
 
-  private readonly isReady = (principal: string): boolean =>
+  /** Whether the principal may take one more slot. */
+  private readonly hasShare = (principal: string): boolean =>
     this.shares.allows(principal, this.limits.concurrency);
 
   private begin<T>(principal: string, call: () => Promise<T>, exclusive: boolean): Promise<T> {
@@ -203,7 +204,7 @@ export class CallGate {
    */
   private advance(): void {
     while (this.running < this.limits.concurrency) {
-      const next = this.queue.take(this.admits, this.isReady, this.admitsBackground);
+      const next = this.queue.take(this.admits, this.hasShare, this.admitsBackground);
       if (!next) break;
       next.start();
     }

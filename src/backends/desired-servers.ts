@@ -35,10 +35,10 @@ export class DesiredServers {
     private readonly decisions: DecisionStore,
   ) {
     this.servers = this.collect();
-    this.logDeleted();
+    this.logRemoved();
     live.onChange(() => {
       this.refresh();
-      this.logDeleted();
+      this.logRemoved();
     });
     decisions.onChange(() => this.refresh());
   }
@@ -62,12 +62,13 @@ export class DesiredServers {
     this.listeners.emit(this.servers);
   }
 
-  /** Logs configured servers that do not run because of a decision, which is easily overlooked. */
-  private logDeleted(): void {
+  /** Logs the servers of the configuration that were deleted through the admin API: this is easily overlooked. */
+  private logRemoved(): void {
     const servers = [...this.live.current.mcpServers.keys()].filter((id) => this.isRemoved(id));
     if (servers.length === 0) return;
     this.logger.log({
-      message: 'servers of the configuration were deleted through the admin API; enable brings them back',
+      message:
+        'servers of the configuration were deleted through the admin API; enable a server to bring it back',
       servers,
     });
   }

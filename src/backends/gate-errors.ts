@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 
-/** The errors of calls that a gate does not let pass. */
+/** The errors of calls that a call gate refuses, or that end in its queue. */
 export class GateErrors {
   constructor(private readonly server: string) {}
 

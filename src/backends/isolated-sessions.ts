@@ -15,7 +15,7 @@ interface BackendParts {
   readonly id: string;
   readonly events: BackendEvents;
   readonly log: ServerLog;
-  /** Counts the child processes of each principal; absent when the links have none. */
+  /** Counts the child processes of each principal; undefined for an HTTP server, whose links have no process. */
   readonly processes: PrincipalQuota | undefined;
   refreshMs(): number;
   sharedListing(): Listing | undefined;
@@ -66,8 +66,8 @@ export class IsolatedSessions {
     return this.links.get(session);
   }
 
-  /** Opens the link of the session and resolves when the server has listed over it, or after the timeout. */
-  async list(session: ClientSession, timeoutMs: number): Promise<void> {
+  /** Opens the link of the session and waits until its lists are fetched, at most `timeoutMs`. */
+  async whenListed(session: ClientSession, timeoutMs: number): Promise<void> {
     await this.link(session);
     await this.syncs.whenSynced(session, timeoutMs);
   }

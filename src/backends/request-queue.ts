@@ -17,7 +17,7 @@ export interface QueuedRequest {
 }
 
 /** Whether a principal may take one more slot. */
-type IsReady = (principal: string) => boolean;
+type HasShare = (principal: string) => boolean;
 
 /** A queued request fails up to this long after its deadline, so that deadlines close to each other share one timer. */
 const DEADLINE_STEP_MS = 10;
@@ -51,8 +51,8 @@ export class RequestQueue {
   }
 
   /** Whether a queued call has precedence over a call that arrives now. */
-  hasReadyCall(isReady: IsReady): boolean {
-    return this.calls.size > 0 && this.calls.peek(isReady) !== undefined;
+  hasReadyCall(hasShare: HasShare): boolean {
+    return this.calls.size > 0 && this.calls.peek(hasShare) !== undefined;
   }
 
   /** The newest call of the principal with the most queued calls, and their number. */
@@ -74,20 +74,20 @@ export class RequestQueue {
     return () => this.background.remove(entry);
   }
 
-  /** Takes the next request, if `admits` returns true for that request. */
+  /** Takes the next request of the gateway itself, or of a principal with `hasShare`, if `admits` returns true for it. */
   take(
     admits: (request: QueuedRequest) => boolean,
-    isReady: IsReady,
+    hasShare: HasShare,
     admitsBackground: boolean,
   ): QueuedRequest | undefined {
-    const call = this.calls.peek(isReady);
+    const call = this.calls.peek(hasShare);
     const request = admitsBackground ? this.background.peek() : undefined;
     const isBackground = request !== undefined && (call === undefined || this.isBackgroundNext);
     const next = isBackground ? request : call;
     if (!next || !admits(next)) return undefined;
     this.isBackgroundNext = !isBackground;
     if (isBackground) this.background.shift();
-    else this.calls.shift(isReady);
+    else this.calls.shift(hasShare);
     return next;
   }
 

@@ -23,11 +23,11 @@ class FakeBackend {
   readonly hasSessionLinks = true;
   listing = listingOf('x');
   isLinked = false;
-  /** The open calls of `sessions.list`. */
+  /** The open calls of `sessions.whenListed`. */
   readonly opened: { resolve(): void; reject(error: Error): void }[] = [];
-  readonly sessions: Pick<IsolatedSessions, 'hasLink' | 'list'> = {
+  readonly sessions: Pick<IsolatedSessions, 'hasLink' | 'whenListed'> = {
     hasLink: () => this.isLinked,
-    list: () => new Promise((resolve, reject) => this.opened.push({ resolve, reject })),
+    whenListed: () => new Promise((resolve, reject) => this.opened.push({ resolve, reject })),
   };
 
   constructor(readonly id: string) {}

@@ -6,7 +6,7 @@ import type { ClientSession, McpContext } from '../mcp/mcp-context.js';
 import type { Registry } from '../registry/registry.service.js';
 import type { Backend } from './backend.js';
 import type { Lists } from './listing/list-kinds.js';
-import { isSameList, isUnknown } from './listing/list-deduplicator.js';
+import { isSameList, wasFetched } from './listing/list-deduplicator.js';
 
 /** How long a request waits until the server has listed over the link of the session. Then the shared listing is used. */
 export const SESSION_LISTING_WAIT_MS = 5000;
@@ -68,7 +68,7 @@ export class SessionListings {
   /** Whether the session has its own list of this kind of the server. */
   has(session: string, server: string, kind: ListKind): boolean {
     const listing = this.sessions.get(session)?.listings.get(server);
-    return listing !== undefined && !isUnknown(kind, listing[kind]);
+    return listing !== undefined && wasFetched(kind, listing[kind]);
   }
 
   scopeOf(scope: Scope, session: ClientSession | undefined): Scope {
@@ -95,9 +95,9 @@ export class SessionListings {
   whenMayBeListed(request: ScopedRequest, servers: readonly string[]): Promise<void> | undefined {
     const { session, scope } = request;
     if (this.isolated.size === 0 || !session) return undefined;
-    const isOwner = (server: string): boolean =>
+    const mayOwnName = (server: string): boolean =>
       servers.length === 0 ? scope.allows(server) : servers.includes(server);
-    const waits = this.firstListings(this.stateOf(session), isOwner);
+    const waits = this.firstListings(this.stateOf(session), mayOwnName);
     if (waits.length === 0) return undefined;
     return Promise.all(waits).then(() => void (request.scope = this.scopeOf(scope, session)));
   }
@@ -142,13 +142,13 @@ export class SessionListings {
       .map(({ listed }) => listed);
   }
 
-  /** Tries again with a later request if the link could not be opened. */
+  /** The wait for the first listing of the session at this server. Begins again if the link could not be opened. */
   private firstListing(state: SessionState, backend: Backend): FirstListing {
     const known = state.first.get(backend.id);
     const isRecent = known && performance.now() - known.startedAt < SESSION_LISTING_WAIT_MS;
     if (known && (isRecent || backend.sessions?.hasLink(state.owner))) return known;
     const listed = completesWithin(
-      backend.sessions!.list(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
+      backend.sessions!.whenListed(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
       SESSION_LISTING_WAIT_MS,
     ).then(() => void (first.isPending = false));
     const first: FirstListing = { listed, startedAt: performance.now(), isPending: true };
@@ -173,7 +173,7 @@ export class SessionListings {
       const shared = this.isolated.get(id)?.listing;
       if (!shared) continue;
       const kinds = KINDS.filter(
-        (kind) => !isUnknown(kind, listing[kind]) && !isSameList(listing[kind], shared[kind]),
+        (kind) => wasFetched(kind, listing[kind]) && !isSameList(listing[kind], shared[kind]),
       );
       if (kinds.length === 0) continue;
       const replaced = Object.fromEntries(kinds.map((kind) => [kind, listing[kind]]));
@@ -193,8 +193,8 @@ function changedKinds(
   shared: Listing = EMPTY_LISTING,
 ): readonly ListKind[] {
   const isChanged = (kind: keyof Lists): boolean => {
-    const isKnown = before && !isUnknown(kind, before[kind]);
-    return !isUnknown(kind, now[kind]) && !isSameList(isKnown ? before[kind] : shared[kind], now[kind]);
+    const earlier = before && wasFetched(kind, before[kind]) ? before : shared;
+    return wasFetched(kind, now[kind]) && !isSameList(earlier[kind], now[kind]);
   };
   return LIST_KINDS.filter((kind) => isChanged(kind) || (kind === 'resources' && isChanged('templates')));
 }

@@ -340,7 +340,8 @@ describe('defining servers', () => {
     const second = launchGateway(['--config', config]);
     await second.listening();
     const { servers } = await second.logged({
-      message: 'servers of the configuration were deleted through the admin API; enable brings them back',
+      message:
+        'servers of the configuration were deleted through the admin API; enable a server to bring it back',
     });
     expect(servers).toEqual(['fixed']);
     const here = new AdminClient(second);

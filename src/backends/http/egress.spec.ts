@@ -170,7 +170,7 @@ describe('egressOf', () => {
   it.each([
     ['an error', 'refused', 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n', 'answered HTTP 407'],
     ['more than a response', 'invalid', 'HTTP/1.1 200 OK\r\n\r\nmore', 'sent more than a response'],
-    ['something else than HTTP', 'invalid', 'nonsense\r\n\r\n', 'answered nothing that is HTTP'],
+    ['something else than HTTP', 'invalid', 'nonsense\r\n\r\n', 'the answer of the proxy is not HTTP'],
     ['an endless head', 'invalid', 'x'.repeat(20_000), 'is too large'],
   ])(
     'fails when the proxy answers CONNECT with %s, and counts it as %s',

@@ -23,14 +23,14 @@ export interface Egress {
 
 interface EgressOptions {
   readonly proxies: EgressProxies;
-  /** For a server that was added through the admin API: only addresses that it allows are connected to. */
+  /** Set for a server that was added through the admin API: only addresses that the policy allows are connected to. */
   readonly policy: AddressPolicy | undefined;
   readonly tls: TlsFiles | undefined;
 }
 
 /**
- * Directly, or through a proxy: https through a tunnel, http in absolute form. Under a policy, http uses a tunnel too: the
- * gateway names the address that it has checked, and a proxy would replace the Host header by that address.
+ * Connects directly, or through a proxy: https through a tunnel, http in absolute form. Under a policy, http uses a tunnel
+ * too: the gateway names the address that it has checked, and a proxy would replace the Host header by that address.
  */
 export function egressOf(
   config: { readonly url: string; readonly proxy?: string | undefined },
@@ -71,7 +71,7 @@ function authorizationOf({ username, password }: URL): string | undefined {
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
 
-/** Without the TLS options, which are for the server and not for the proxy. */
+/** The options of the socket to a proxy: without the TLS options, which are for the server. */
 function socketOptions(options: buildConnector.BuildOptions): { timeout?: number; onread?: OnReadOpts } {
   const { timeout, onread } = options as { timeout?: number; onread?: OnReadOpts };
   return { ...(timeout !== undefined && { timeout }), ...(onread && { onread }) };
@@ -128,7 +128,7 @@ const tunnelConnector =
     else open(target.hostname);
   };
 
-/** Node ignores `onread` of a TLS socket over an existing socket, so the data events are passed on to it. */
+/** Starts TLS in a tunnel. Node ignores `onread` of a TLS socket over an existing socket, so data events are passed on to it. */
 function upgrade(
   options: buildConnector.BuildOptions,
   target: buildConnector.Options,

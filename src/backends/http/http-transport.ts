@@ -206,7 +206,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     return isResponseTo(message, requestId);
   }
 
-  /** A message of the server that is no response does not fail the request on whose stream it came. */
+  /** Throws if the refused message is a response. Any other message does not fail the request on whose stream it came. */
   private refuse(problem: JsonProblem): false {
     if (isOverLimit(problem.reason)) this.callListener(() => this.onrefused?.(problem));
     else this.inbound?.charge();

@@ -37,7 +37,10 @@ export interface PostOwner extends GetClient {
   readonly largeResponses: LargeResponses;
   /** Reads bodies that arrive in one piece. */
   readonly jsonReader: JsonReader;
-  /** Delivers the messages; true when the response to `requestId` is among them. Throws when they cannot be read. */
+  /**
+   * Delivers the message, or all messages of a batch; true when the response to `requestId` is among them. Throws when a
+   * message cannot be read.
+   */
   deliver(message: ReadJson, requestId: RequestId | undefined): boolean;
   watchDeadline(deadline: number): void;
   /** The POST has ended: its connection is released or, if the response is incomplete, closed. */
@@ -123,7 +126,7 @@ export class PendingPost implements PostRequest {
 
   /** Called when the deadline has passed. */
   expire(): void {
-    this.interrupt(
+    this.endedEarly(
       brokenError(`the server stopped ${this.bodyKind ? 'within its response' : 'before its response'}`),
     );
   }
@@ -179,11 +182,12 @@ export class PendingPost implements PostRequest {
   }
 
   onFailure(cause: Error): void {
-    if (!this.isOver) this.interrupt(this.connection ? connectionLost(cause) : cannotConnect(cause));
+    if (!this.isOver) this.endedEarly(this.connection ? connectionLost(cause) : cannotConnect(cause));
   }
 
-  private interrupt(why: TransportError): void {
-    if (this.bodyKind === 'events') this.events?.interrupt(why);
+  /** The exchange ended before the end of the response. */
+  private endedEarly(why: TransportError): void {
+    if (this.bodyKind === 'events') this.events?.bodyEnded(why);
     else if (this.bodyKind === 'discard') this.succeed();
     else this.fail(this.httpError ?? why);
   }

@@ -15,7 +15,7 @@ const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
 /** The request whose response comes as an event stream. */
 interface SseRequest {
   readonly requestId: RequestId | undefined;
-  /** Delivers the messages; true when the response to the request is among them. */
+  /** Delivers the message, or all messages of a batch; true when the response to the request is among them. */
   deliver(message: ReadJson): boolean;
   /** Called when the response has arrived in the body of the POST: the server gets a short time to end that body. */
   awaitStreamEnd(): void;
@@ -54,11 +54,14 @@ export class SseResponse {
   }
 
   end(): void {
-    this.interrupt(brokenError('the event stream ended before the response'));
+    this.bodyEnded(brokenError('the event stream ended before the response'));
   }
 
-  /** Called when the body of the POST ended or broke off. */
-  interrupt(why: TransportError): void {
+  /**
+   * The body of the POST ended or broke off. Without the response, the stream is resumed after its last event id, or the
+   * request fails with `why`.
+   */
+  bodyEnded(why: TransportError): void {
     if (this.isResponseDelivered) this.request.succeed();
     else if (this.parser.lastEventId === '') this.request.fail(why);
     else {

@@ -23,8 +23,8 @@ interface TunnelRequest {
 }
 
 /**
- * A request to a proxy for a connection to a server (CONNECT). The proxy may be asked on a socket whose reads go to a callback
- * instead of events: then `onread` receives the response first.
+ * A request to a proxy for a connection to a server (CONNECT). If the reads of the socket go to a callback instead of events,
+ * `wrap` makes a callback that takes the response of the proxy first.
  */
 export class Tunnel {
   private head = '';
@@ -75,7 +75,7 @@ export class Tunnel {
       return;
     }
     const status = /^HTTP\/1\.[01] (\d{3})/.exec(this.head)?.[1];
-    if (status === undefined) this.fail('invalid', 'the proxy answered nothing that is HTTP');
+    if (status === undefined) this.fail('invalid', 'the answer of the proxy is not HTTP');
     else if (!status.startsWith('2')) this.fail('refused', `the proxy answered HTTP ${status}`);
     // A server sends nothing before the client does.
     else if (this.head.length > end + 4) this.fail('invalid', 'the proxy sent more than a response');

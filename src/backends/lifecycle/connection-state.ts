@@ -153,8 +153,8 @@ const retry: Transition = (status, { now, random }, cause) => {
 };
 
 /**
- * For an HTTP server, an attempt while calls arrive is due earlier than one of an idle gateway. For a process both times
- * are equal.
+ * Brings the next attempt forward, because a call has arrived. Only for an HTTP server: for a process,
+ * `calledAttemptAt` and `nextAttemptAt` are equal.
  */
 const attemptEarlier: Transition = (status, { now }) => {
   const { nextAttemptAt = now, calledAttemptAt = now } = status;

@@ -191,8 +191,8 @@ export class ServerConnection {
   }
 
   /**
-   * To be called for a timeout during which no message of the server arrived. With other messages, only the called tool is
-   * slow.
+   * To be called for a timeout during which no message of the server arrived. If other messages arrive, only the called tool
+   * is slow.
    */
   private recordTimeout(link: Link, { timeoutMs }: LinkRequest): void {
     if (link !== this.current) return;
@@ -215,7 +215,7 @@ export class ServerConnection {
   private async useLink(): Promise<void> {
     let link: Link;
     try {
-      // Calls wait for a new session, which costs the server little.
+      // A new session does not wait for a slot: calls wait for the session, and it costs the server little.
       link = await this.starter.open(this.stopping.signal, isReinitializing(this.currentStatus));
     } catch (error) {
       const stderr = error instanceof ConnectError ? error.stderr : [];

@@ -33,7 +33,7 @@ export class StartSlots {
     return this.queue.size;
   }
 
-  /** Calls `start` when a slot is free, and frees the slot when its promise settles. Rejects when aborted before that. */
+  /** Calls `start` when a slot is free, and frees the slot when its promise settles. Rejects if aborted before the call. */
   async run<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (this.isOpen && this.free > 0) this.free--;
     else await this.waitForSlot(signal);

@@ -4,7 +4,7 @@ import { LATEST_REVISION, revisionOf } from '../../mcp/revisions/revision.js';
 import type { LinkRequest, ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
 
-/** Instructions may be long, and are kept as long as the link. */
+/** Limited, because instructions may be long and are kept as long as the link. */
 const MAX_RESULT_LENGTH = 1_048_576;
 
 /** How the gateway identifies itself to a server. */

@@ -73,7 +73,7 @@ export function toCallError(server: string, error: unknown): unknown {
   });
 }
 
-/** A longer error is forwarded without its data, which would be decoded, searched for URIs and encoded in one turn. */
+/** A longer error is forwarded without its data, which would be decoded, searched for URIs and encoded in one slice. */
 const MAX_ERROR_BYTES = 1_048_576;
 
 export const isLongError = (json: JsonText): json is ScannedObject =>

@@ -17,15 +17,15 @@ export interface LinkRequest {
   /** The request is cancelled after this long without a response or progress. */
   readonly timeoutMs: number;
   /**
-   * When the timeout ends that began before the request was sent, on the clock of `performance.now()`: a client waits
-   * `timeoutMs` from the arrival of its call, the time in a queue or until a link is open included.
+   * When the request times out, as a time of `performance.now()`, if its timeout began before it was sent: a client waits
+   * `timeoutMs` from the arrival of its call, including the time in a queue or until a link is open.
    */
   readonly deadline?: number | undefined;
   /** The client request that this request is made for; absent for requests of the gateway itself. */
   readonly caller?: Caller | undefined;
 }
 
-/** `channel` reaches the client that a log message is for; undefined for all clients, and for other notifications. */
+/** `channel` reaches the client that a log message is for. It is undefined for all clients, and for other notifications. */
 export interface ServerNotification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -77,7 +77,7 @@ export interface Link {
   readonly notificationStream: NotificationStreamStatus;
 
   /**
-   * The server does not know `resources/subscribe`, even if it announces subscriptions. Set by the subscriber of the link.
+   * The server does not know `resources/subscribe`, even if it announces subscriptions. Set by the code that subscribes.
    */
   refusesSubscriptions: boolean;
 

@@ -39,7 +39,7 @@ interface PendingRequestEvents {
   abandoned(pending: PendingRequest, reason: AbandonReason): void;
   /** A request of this caller is no longer pending. */
   removed(caller: Caller): void;
-  /** More is not stored. */
+  /** A limit is reached; what exceeds it is not stored. */
   limitReached(limit: MemoryLimit): void;
   /** Whether the server waits for a response of the client during this call. The call does not time out meanwhile. */
   isWaitingForClient(caller: Caller): boolean;
@@ -63,7 +63,7 @@ export class PendingRequests {
    * token. Ids start below 2^30, because V8 formats small integers several times faster.
    */
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
-  /** No other client may receive messages that abandoned requests and calls that just ended cause. */
+  /** Messages that abandoned requests and calls that just ended may have caused must not reach another client. */
   private readonly abandoned = new AbandonedRequests();
   private readonly ended = new EndedCalls();
   private readonly deadlines: Deadlines<PendingRequest>;
@@ -212,6 +212,7 @@ export class PendingRequests {
   /** Whether a message may belong to a call of another client that is no longer in flight. */
   private mayBeOfOtherThan(client: ClientKey | undefined): boolean {
     if (this.abandoned.hasOtherThan(client)) return true;
+    // On one ordered stream, the messages of a call that has ended came before its response.
     const isAfterAnyEndedCall = this.isOrdered && client !== undefined;
     return !isAfterAnyEndedCall && this.ended.hasOtherThan(client);
   }

@@ -24,7 +24,7 @@ export class SessionLinks {
     private readonly server: string,
     private readonly connect: (owner: ClientSession, signal: AbortSignal) => Promise<Link>,
     private readonly onLink: (link: Link, owner: ClientSession) => void,
-    /** Counts the child processes of each principal; absent when the links have none. */
+    /** Counts the child processes of each principal; undefined for an HTTP server, whose links have no process. */
     private readonly processes?: PrincipalQuota,
   ) {}
 

@@ -23,7 +23,7 @@ export class ListDeduplicator {
   }
 
   private deduplicateList(kind: keyof Lists, list: List, sharedList: List | undefined): List {
-    if (isUnknown(kind, list)) return list;
+    if (!wasFetched(kind, list)) return list;
     if (sharedList && isSameList(list, sharedList)) return sharedList;
     const hash = createHash('sha256').update(kind);
     for (const { text } of itemsOf(list)) hash.update('\0').update(text);
@@ -46,5 +46,5 @@ export function isSameList(a: List, b: List): boolean {
 const itemsOf = (list: List): readonly { readonly text: string }[] =>
   list instanceof ResourceList ? list.byUri : list;
 
-/** Whether the server has not listed yet. */
-export const isUnknown = (kind: keyof Lists, list: List): boolean => list === EMPTY_LISTING[kind];
+/** False for the placeholder of a list that has not been fetched; an empty list that was fetched is another object. */
+export const wasFetched = (kind: keyof Lists, list: List): boolean => list !== EMPTY_LISTING[kind];

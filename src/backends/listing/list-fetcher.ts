@@ -98,7 +98,7 @@ export class ListFetcher {
     if (warning.count > 0) this.logger.warn({ message, server: this.server, ...warning });
   }
 
-  /** Returns the list of a server without this capability. */
+  /** Forgets the digests of the list, and returns `list`: that of a server without this capability. */
   private withoutDigest<T>(kind: Kind, list: T): T {
     this.digests.delete(kind);
     return list;

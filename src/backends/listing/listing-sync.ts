@@ -39,7 +39,7 @@ export class ListingSync {
   private readonly tasks = new Map(
     KINDS.map((kind) => [kind, new DebouncedTask(() => this.run(kind), RESYNC_TIMES)]),
   );
-  /** By kind: its last fetch. */
+  /** The last fetch of each kind. */
   private readonly fetches = new Map<Kind, Promise<unknown>>();
   private known: Lists = EMPTY_LISTING;
   private readonly firstSync = new FirstSync();

@@ -14,7 +14,7 @@ export interface SseOptions extends HttpTransportOptions {
   readonly endpointTimeoutMs?: number | undefined;
 }
 
-/** The path is sent with every message. */
+/** Limited, because the path is sent with every message. */
 const MAX_ENDPOINT_LENGTH = 8192;
 
 /**
