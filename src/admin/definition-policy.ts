@@ -18,8 +18,8 @@ export class DefinitionPolicy {
   ) {}
 
   /**
-   * Whether the address policy allows the URL of a definition. The check resolves the host name, which may take long. So
-   * it is made before the action, because actions run one at a time. The address of every connection is checked again.
+   * Whether the address policy allows the URL of a definition. To be called before the action: the check resolves the host
+   * name, which may take long, and actions run one at a time. The address of every connection is checked again.
    */
   async allowsAddress(id: string, { url }: JsonObject): Promise<boolean> {
     if (typeof url !== 'string' || !URL.canParse(url)) return true;

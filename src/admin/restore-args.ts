@@ -1,6 +1,6 @@
 import type { FieldError } from './admin-problem.js';
 
-/** Replaces a secret value in responses. In a request it keeps the stored value. */
+/** Replaces a secret value in responses. A value that is the mask in a request keeps the stored value. */
 export const MASK = '********';
 
 export const NOT_STORED = 'is masked, and no value is stored';

@@ -10,7 +10,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { withTimeout } from '../lib/deadlines/timeout.js';
 import { addressForms } from './address-forms.js';
 
-/** The whole message, so that it tells nothing about names and addresses behind the gateway. */
+/** The message says no more than this, so that it reveals no names and addresses behind the gateway. */
 export const REFUSED_BY_POLICY = 'refused by policy';
 
 const RESOLVE_TIMEOUT_MS = 2000;

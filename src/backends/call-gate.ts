@@ -19,7 +19,7 @@ export interface QueueOptions {
   readonly signal?: CancelSignal | undefined;
   /** A time of `performance.now()`. */
   readonly deadline?: number | undefined;
-  /** The call starts when no other request is in flight, and no other request starts until it has settled. */
+  /** The call starts when no other request is in flight, and no other request starts until the call has settled. */
   readonly exclusive?: boolean | undefined;
 }
 

@@ -9,7 +9,7 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 /** A configured server with the decisions of administrators applied. */
 export interface DesiredServer {
   readonly id: string;
-  /** Position in lists: servers of the configuration file in its order, then added servers in the order of addition. */
+  /** Position in lists: servers of the configuration in the order of the file, then added servers in the order of addition. */
   readonly rank: number;
   readonly config: ServerConfig;
   readonly enabled: boolean;

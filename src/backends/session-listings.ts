@@ -8,7 +8,7 @@ import type { Backend } from './backend.js';
 import type { Lists } from './listing/list-kinds.js';
 import { isSameList, wasFetched } from './listing/list-deduplicator.js';
 
-/** How long a request waits until the server has listed over the link of the session. Then the shared listing is used. */
+/** How long a request waits until the server has listed over the link of the session. After that, the shared listing is used. */
 export const SESSION_LISTING_WAIT_MS = 5000;
 const KINDS: readonly (keyof Lists)[] = ['tools', 'prompts', 'resources', 'templates'];
 
@@ -76,8 +76,8 @@ export class SessionListings {
   }
 
   /**
-   * Opens the links of the session to servers of the scope that do not have its listing yet. Resolves when they have listed,
-   * or after a few seconds. Undefined when there is nothing to wait for.
+   * Opens the links of the session to the servers of the scope that have not listed for it yet. Resolves when they have
+   * listed, or after a few seconds. Undefined when there is nothing to wait for.
    */
   whenListed(scope: Scope, session: ClientSession | undefined): Promise<void> | undefined {
     if (this.isolated.size === 0 || !session) return undefined;

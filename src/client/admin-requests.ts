@@ -38,7 +38,7 @@ export class AdminRequests {
     });
   }
 
-  /** The JSON body of a response with any status, if it `isExpected`. */
+  /** The JSON body of a response with any status. A body for which `isExpected` is false is a failure. */
   async jsonOfAnyStatus<T>(path: string, isExpected: (body: unknown) => body is T): Promise<T> {
     return this.exchange(path, {}, async (response) => {
       const body = await this.readJson(response);

@@ -58,8 +58,11 @@ export class BridgeConnection {
     this.ended.abort();
   }
 
-  /** Sends again while the gateway does not listen. A message that may have arrived is sent again only if it is repeatable. */
-  async sendPatiently(method: 'GET' | 'POST', options: SendOptions): Promise<BridgeResponse> {
+  /**
+   * Like `send`, but tries again while the gateway does not listen, for up to `reconnectMs`. A message that may have arrived is
+   * sent again only if it is repeatable.
+   */
+  async sendWithRetries(method: 'GET' | 'POST', options: SendOptions): Promise<BridgeResponse> {
     const { reconnectMs } = this.limits;
     const deadline = performance.now() + reconnectMs;
     for (let attempt = 0; ; attempt++) {

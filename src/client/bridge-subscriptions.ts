@@ -68,7 +68,7 @@ export class BridgeSubscriptions {
   /** The error of the answer. Rejects if the session has expired. */
   private async request(method: string, uri: string): Promise<BridgeError | undefined> {
     const body = requestText(method, uri);
-    const response = await this.connection.sendPatiently('POST', { body, isRepeatable: true });
+    const response = await this.connection.sendWithRetries('POST', { body, isRepeatable: true });
     const texts = await this.connection.messagesOf(response);
     if (response.statusCode === 404) throw new Error('the session has expired');
     if (response.statusCode >= 400) return refusalIn(response.statusCode, texts.join(''));

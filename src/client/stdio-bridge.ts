@@ -25,9 +25,8 @@ const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 const UNAVAILABLE = -32000;
 
 /**
- * A stdio server that forwards every message to the gateway and back as text, in both directions. It reconnects after a
- * restart of the gateway; where the session has expired, it opens another one with the client's `initialize` and its
- * subscriptions.
+ * A stdio server that forwards every message between its client and the gateway, as text. It reconnects after a restart of
+ * the gateway. If the session has expired, it opens another one with the client's `initialize` and its subscriptions.
  */
 export class StdioBridge {
   private readonly connection: BridgeConnection;
@@ -73,8 +72,8 @@ export class StdioBridge {
   }
 
   /**
-   * Every message waits for the `ordered` messages before it; all other requests run concurrently. Does not wait for answers,
-   * so that the end of the input is noticed.
+   * Every message waits for the `ordered` exchange before it. Requests other than `initialize` run concurrently. Does not wait
+   * for answers, so that the end of the input is noticed.
    */
   private async receive(line: string | undefined): Promise<void> {
     const message = line === undefined ? undefined : readBridgeMessage(line);
@@ -122,11 +121,11 @@ export class StdioBridge {
     const isRepeatable = requests.length === 0 || (method !== undefined && method !== 'tools/call');
     await this.renewal?.catch(() => {});
     const { session } = this.connection;
-    const response = await this.connection.sendPatiently('POST', { body, isRepeatable });
+    const response = await this.connection.sendWithRetries('POST', { body, isRepeatable });
     if (response.statusCode !== 404 || session === undefined) return response;
     await response.body.dump();
     await this.renew(session);
-    return this.connection.sendPatiently('POST', { body, isRepeatable });
+    return this.connection.sendWithRetries('POST', { body, isRepeatable });
   }
 
   private async deliverAnswer(response: BridgeResponse, message: BridgeMessage): Promise<void> {
@@ -173,7 +172,7 @@ export class StdioBridge {
       ({ lastEventId } = parser);
       if (isComplete() || lastEventId === '') return;
       await pause(RETRY_MS, undefined, { signal: this.connection.signal });
-      response = await this.connection.sendPatiently('GET', { lastEventId });
+      response = await this.connection.sendWithRetries('GET', { lastEventId });
       if (response.statusCode !== 200)
         throw new Error(refusalIn(response.statusCode, await this.connection.textOf(response)).message);
     }
@@ -220,12 +219,15 @@ export class StdioBridge {
   }
 
   private async openSession(): Promise<void> {
-    const response = await this.connection.sendPatiently('POST', { body: this.initialize!, isInitial: true });
+    const response = await this.connection.sendWithRetries('POST', {
+      body: this.initialize!,
+      isInitial: true,
+    });
     const text = await this.connection.textOf(response);
     const session = response.headers['mcp-session-id'];
     if (typeof session !== 'string') throw new Error(refusalIn(response.statusCode, text).message);
     this.connection.session = session;
-    await (await this.connection.sendPatiently('POST', { body: INITIALIZED })).body.dump();
+    await (await this.connection.sendWithRetries('POST', { body: INITIALIZED })).body.dump();
     this.out.note('the session has expired; another one was opened');
     // Not awaited, because a server that is down must not delay other messages.
     void this.subscriptions.restore().catch(() => {});

@@ -13,7 +13,7 @@ const MIN_RETRY_MS = 50;
 export interface GetClient {
   readonly maxMessageBytes: number;
   readonly inbound?: InboundGate | undefined;
-  /** Sends a GET, with `Last-Event-ID` unless it is empty. */
+  /** Sends a GET, with `Last-Event-ID` unless `lastEventId` is empty. */
   sendGet(lastEventId: string, handler: Dispatcher.DispatchHandler): void;
 }
 

@@ -31,8 +31,8 @@ export interface HttpTransportOptions {
   /** How long the server may take to accept a message that gets no response in the same exchange. */
   readonly acceptTimeoutMs?: number | undefined;
   /**
-   * Maximum number of connections for POST, which may change. It must exceed the maximum of requests in flight: other
-   * messages need connections too.
+   * Maximum number of connections for POST; the number may change. It must exceed the maximum of requests in flight, because
+   * other messages need connections too.
    */
   readonly connections?: (() => number) | undefined;
   /** How connections to the server are opened. */

@@ -3,7 +3,7 @@ import { shorten } from '../../core/errors.js';
 import type { ConnectionState, ConnectionStatus } from './connection-state.js';
 import { causeOf } from './unavailability.js';
 
-/** Lines of stderr in the line of a failure, and the length to which each, and the reason, is cut. */
+/** Maximum lines of stderr in the log line of a failure, and the length to which each of them and the reason are cut. */
 const MAX_LOGGED_LINES = 5;
 const MAX_LINE_LENGTH = 500;
 

@@ -6,7 +6,7 @@ export interface InboundLimits {
   readonly messagesPerSecond: number;
   /** How many messages may arrive at once. */
   readonly burst: number;
-  /** How many messages may wait for the rate, and how many characters they may have. */
+  /** Maximum messages that wait because they are beyond the rate, and their maximum characters together. */
   readonly maxWaiting: number;
   readonly maxWaitingLength: number;
   /** The part of the time for which a link over its rate is read. */
@@ -64,7 +64,7 @@ export class InboundLimiter implements InboundGate {
   private isDelivering = false;
   private hasLost = false;
   private isStopped = false;
-  /** The rest of a pause that is shorter than a millisecond, the resolution of timers. It is added to the next pause. */
+  /** The fraction of a millisecond that was left of the last pause, because timers have whole ones. Added to the next pause. */
   private duePauseMs = 0;
 
   constructor(
@@ -83,7 +83,7 @@ export class InboundLimiter implements InboundGate {
     return false;
   }
 
-  /** To be called for every parsed notification and request. False when it must not be processed. */
+  /** To be called for every parsed notification and request. False when the message must not be processed. */
   accepts(method: string, message: { readonly text: string }): boolean {
     if (!this.isDelivering && this.isOverRate) {
       this.addExcess(method, message.text);
@@ -169,7 +169,7 @@ export class InboundLimiter implements InboundGate {
 
 const isListChange = (method: string): boolean => method.endsWith('/list_changed');
 
-/** Of two messages about one subject, the later one suffices. Undefined when both matter. */
+/** Of two messages with the same subject, the later one suffices. Undefined for a message that no later one replaces. */
 function subjectOf(method: string, text: string): string | undefined {
   if (text.length > MAX_WAITING_TEXT_LENGTH) return undefined;
   if (isListChange(method)) return method;

@@ -25,7 +25,7 @@ export type AttributableMessage = 'message' | 'progress' | 'request';
  * longer.
  */
 const MAX_PARAMS_LENGTH = 4_194_304;
-/** Reads the messages that waited for the rate. */
+/** Reads the messages that waited because they were beyond the rate. */
 const WAITING_MESSAGES = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: MAX_WAITING_TEXT_LENGTH * 4 });
 
 export interface InboundOptions {
@@ -44,7 +44,7 @@ export interface InboundOptions {
 interface InboundMessagesEvents {
   /** Updates or list changes were dropped because they were beyond the rate. */
   lost(): void;
-  /** A message that waited for the rate could not be processed. */
+  /** A message that waited because it was beyond the rate could not be processed. */
   failed(error: Error): void;
 }
 
@@ -105,7 +105,7 @@ export class InboundMessages {
     this.receiveInvalid(requestIdIn(problem), `the message ${problem.message}`, isRequest);
   }
 
-  /** Receives a message that waited for the rate. Such a message did not arrive on the response stream of a call. */
+  /** Receives a message that waited because it was beyond the rate. Its response stream, if it had one, is not known any more. */
   private receiveText(text: string): void {
     const document = WAITING_MESSAGES.read(Buffer.from(text));
     if (document instanceof JsonProblem || !isMessage(document.value)) return;

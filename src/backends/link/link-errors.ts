@@ -79,7 +79,7 @@ const MAX_ERROR_BYTES = 1_048_576;
 export const isLongError = (json: JsonText): json is ScannedObject =>
   json instanceof ScannedObject && json.bytes.length > MAX_ERROR_BYTES;
 
-/** The error of a JSON-RPC response. Without a valid code and message it is not forwarded: clients could not parse it. */
+/** The error of a JSON-RPC response. One without a valid code and message is not forwarded: clients could not parse it. */
 export function remoteError(json: JsonText): Error {
   const isLong = isLongError(json);
   if (isLong && json.bytesOf('message') > MAX_ERROR_BYTES)

@@ -104,7 +104,7 @@ const withoutTasks = ({ tasks: _, ...capabilities }: ClientCapabilities): Client
 
 /**
  * A server that responds with HTTP 400, 404 or 405 to `initialize` may know the deprecated HTTP+SSE transport only (MCP
- * 2025-11-25, Backwards Compatibility). It is connected over SSE from then on, until that fails.
+ * 2025-11-25, Backwards Compatibility). Such a server is connected over SSE from then on, until an attempt over SSE fails.
  */
 function withSseFallback(overHttp: LinkFactory, overSse: LinkFactory): LinkFactory {
   let isSseServer = false;

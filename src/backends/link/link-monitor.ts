@@ -68,7 +68,7 @@ export class LinkMonitor {
     clearInterval(this.keepaliveTimer);
   }
 
-  /** Resolves when the server responds, even with an error, because it need not implement `ping`. Otherwise rejects. */
+  /** Resolves when the server responds, even with an error, because a server need not implement `ping`. Otherwise rejects. */
   async ping(timeoutMs = PING_TIMEOUT_MS): Promise<void> {
     try {
       await this.request({ method: 'ping', timeoutMs });

@@ -25,7 +25,7 @@ export interface LinkRequest {
   readonly caller?: Caller | undefined;
 }
 
-/** `channel` reaches the client that a log message is for. It is undefined for all clients, and for other notifications. */
+/** `channel` reaches the client that a log message is for. Undefined if it is for all clients, and in other notifications. */
 export interface ServerNotification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
@@ -50,7 +50,7 @@ export class ConnectError extends Error {
 
 /**
  * One live connection to a server, of any transport and protocol era. The link frames and cancels requests as the era
- * requires. A closed link is replaced: it does not reconnect. It does not limit concurrent requests.
+ * requires. A closed link does not reconnect; it is replaced. Concurrent requests are not limited here.
  */
 export interface Link {
   readonly facts: ServerFacts;
@@ -64,7 +64,7 @@ export interface Link {
   /** Number of messages of the server so far. An HTTP response that refuses a request counts as one. */
   readonly received: number;
 
-  /** Sends a request that any server can respond to. Resolves when it has responded, or after the timeout. */
+  /** Sends a request that any server can respond to. Resolves when the server has responded, or after the timeout. */
   probe(timeoutMs: number): Promise<void>;
 
   notify(method: string, params?: string): void;

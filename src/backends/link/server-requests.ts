@@ -137,7 +137,7 @@ export class ServerRequests {
     try {
       const token = progressTokenOf(params);
       const rewritten = params === undefined ? undefined : this.toPublicParams(new JsonText(params));
-      // Awaited only if needed: otherwise the request is sent before the messages of the server that follow it.
+      // Awaited only if it is a promise, so that the request is sent before the messages of the server that follow it.
       const publicParams = rewritten instanceof Promise ? await rewritten : rewritten;
       const result = await channel.sendRequest(method, publicParams, {
         signal,

@@ -29,7 +29,7 @@ export interface InboundGate {
   readonly isOverRate: boolean;
   /** To be called before a message is parsed, while `isOverRate` is true. False for a message that must not be parsed. */
   admits(text: string): boolean;
-  /** Counts an ignored message against the rate too, because reading it took time. */
+  /** Counts a message that is ignored against the rate, because reading it took time. */
   charge(): void;
   /** For how many milliseconds the transport must not read after it has read for `ms`. */
   pauseAfter(ms: number): number;

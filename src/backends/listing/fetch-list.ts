@@ -56,7 +56,7 @@ export interface FetchedList {
   readonly repaired?: number;
   /** Why the list is incomplete; absent when it is complete. */
   readonly truncated?: string;
-  /** The list ended with a cursor that the server had sent before. It counts as complete. */
+  /** The list ended with a cursor that the server had sent before. The list counts as complete. */
   readonly hasRepeatedCursor?: true;
 }
 
@@ -222,6 +222,6 @@ const titleAndDescription = ({
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** A URI must not contain a lone surrogate, which a cursor could not encode. In a public name it is replaced. */
+/** A URI must not contain a lone surrogate, which a cursor could not encode. A name may: its public name has none. */
 const isUsable = (name: string, key: ListShape['key']): boolean =>
   name !== '' && Buffer.byteLength(name) <= MAX_KEY_BYTES && (key === 'name' || !LONE_SURROGATE.test(name));

@@ -2,7 +2,7 @@ import { ERROR_CODES, type RemoteError } from '../../core/errors.js';
 import type { Link, LinkRequest } from '../link/link.js';
 import { capabilityOf, KINDS, NAMED_KINDS, type Kind } from './list-kinds.js';
 
-/** How often, at most, errors of the server cause a refresh: most of them are about arguments. */
+/** Minimum time between two refreshes because of errors of the server. Most such errors are about arguments. */
 const MIN_REFUSAL_INTERVAL_MS = 10_000;
 /** The random part of the interval, so that servers are not all listed at the same time. */
 const JITTER = 0.1;

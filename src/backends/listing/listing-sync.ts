@@ -145,7 +145,7 @@ export class ListingSync {
     if (this.done.size === KINDS.length) this.firstSync.complete();
   }
 
-  /** Clients get one list change for resources and templates together, so they are published together. */
+  /** Clients get one list change for resources and templates together, so both lists are published together. */
   private async waitForPartner(kind: Kind): Promise<void> {
     const partner = PARTNERS[kind];
     const fetch = partner && this.fetches.get(partner);

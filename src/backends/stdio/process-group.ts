@@ -53,7 +53,7 @@ export class ProcessGroup {
     }
   }
 
-  /** To be called when the stdin of the leader has ended: waits for its exit, then sends SIGTERM, then SIGKILL. */
+  /** To be called when the stdin of the leader has ended. Waits for the exit of the leader, then sends SIGTERM, then SIGKILL. */
   async stop(stopGraceMs: number, killGraceMs: number): Promise<void> {
     await completesWithin(this.leaderExit, stopGraceMs);
     this.signal('SIGTERM');

@@ -43,7 +43,7 @@ export function parseDamagedDocument(text: string): ConfigDocument | undefined {
   }
 }
 
-/** The value of a text from the environment: a plain string for text keys and choices, parsed as YAML for others. */
+/** The value of a text from the environment: a plain string for text keys and choices, parsed as YAML for other keys. */
 export function parseForShape(shape: Shape, text: string): unknown {
   return shape.kind === 'text' || shape.kind === 'choice' ? text : parseValue(text);
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { headerOf } from './response-head.js';
 import { ResponseParser, type ResponseReceiver } from './response-parser.js';
 
-/** A connection is not used any more this long before the idle timeout of the server. */
+/** No request is sent over a connection of whose idle timeout at the server less than this is left. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 /** The idle timeout of a server that announces none. */
 const DEFAULT_KEEP_ALIVE_MS = 5000;
