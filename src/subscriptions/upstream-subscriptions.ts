@@ -37,6 +37,8 @@ const RECONCILER_OPTIONS: ReconcilerOptions = {
   retry: { firstMs: 5000, maxMs: 300_000 },
   schedule: scheduleTimeout,
 };
+/** The same on a link of the 2026 era, where no request is made for a single URI. */
+const MAX_CONCURRENT_LISTENS = 1000;
 /** When a link that stayed open this long is lost, the backoff starts again from the first delay. */
 const STABLE_LINK_MS = 10_000;
 
@@ -225,7 +227,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
         failed: (request, uri, error) =>
           this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) }),
       },
-      RECONCILER_OPTIONS,
+      // Subscriptions that are made together share a stream.
+      link.listens ? { ...RECONCILER_OPTIONS, maxConcurrent: MAX_CONCURRENT_LISTENS } : RECONCILER_OPTIONS,
     );
     const { subscribe: mode, watch } = backend.config;
     const upstreamLink = { link, owner, mode, pollMs: watch.pollMs, reconciler };

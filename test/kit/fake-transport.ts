@@ -70,7 +70,7 @@ export class FakeTransport implements LinkTransport {
     return this.take(text);
   }
 
-  setProtocolVersion(version: string): void {
+  setProtocolVersion(version: string | undefined): void {
     this.protocolVersion = version;
   }
 
