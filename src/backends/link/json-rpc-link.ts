@@ -4,6 +4,7 @@ import type { JsonText } from '../../lib/json-text/json-text.js';
 import { RemoteError } from '../../core/errors.js';
 import { MODERN_VERSION } from '../../mcp/envelope.js';
 import { notificationMessage, requestMessage } from '../../mcp/json-rpc.js';
+import type { InputOutcome } from '../../metrics/metric-labels.js';
 import { discoverServer, eraOfFailure } from './discover.js';
 import { EraRecord, type LinkEra } from './era-record.js';
 import type { ExpirableLink } from './era-watch.js';
@@ -43,6 +44,8 @@ export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorI
   readonly opening?: Opening | undefined;
   /** The verdict that the links of one server share. */
   readonly eraRecord?: EraRecord | undefined;
+  /** Called when the input that a server required was obtained from the client, or could not be. */
+  readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
   /** Rewrites own URIs in the params of a server request to public ones. */
   readonly toPublicParams?: ((params: JsonText) => JsonText | Promise<JsonText>) | undefined;
 }
@@ -269,10 +272,17 @@ export class JsonRpcLink implements ExpirableLink {
 
   private async discover(timeoutMs: number): Promise<void> {
     const { transport, options } = this;
-    const { version, capabilities, toPublicParams } = options;
+    const { version, capabilities, toPublicParams, onInput } = options;
     const isHttp = !this.hasOneStream;
     const onHeaderMismatch = (): void => this.inbound.reportListChange('notifications/tools/list_changed');
-    this.protocol = new ModernProtocol({ version, capabilities, isHttp, toPublicParams, onHeaderMismatch });
+    this.protocol = new ModernProtocol({
+      version,
+      capabilities,
+      isHttp,
+      toPublicParams,
+      onInput,
+      onHeaderMismatch,
+    });
     transport.setProtocolVersion?.(MODERN_VERSION);
     try {
       this.serverFacts = await discoverServer(this.send, timeoutMs);

@@ -48,7 +48,7 @@ export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promis
 
 export interface LinkFactoryOptions extends Pick<
   LinkOptions,
-  'toPublicParams' | 'onRefusedJson' | 'onExcess' | 'onMemoryLimit' | 'onUnattributed'
+  'toPublicParams' | 'onRefusedJson' | 'onExcess' | 'onMemoryLimit' | 'onUnattributed' | 'onInput'
 > {
   /** Maximum requests in flight at the server. It may change while a link is open. */
   readonly concurrency?: () => number;

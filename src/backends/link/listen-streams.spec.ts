@@ -7,6 +7,7 @@ import type { LinkRequest } from './link.js';
 import { ListenStreams } from './listen-streams.js';
 
 const ID = 'io.modelcontextprotocol/subscriptionId';
+const SEVEN = ['a:1', 'a:2', 'a:3', 'a:4', 'a:5', 'a:6', 'a:7'];
 const UPDATED = 'notifications/resources/updated';
 
 interface Listen {
@@ -145,23 +146,51 @@ describe('ListenStreams', () => {
     expect(server.open).toEqual([]);
   });
 
-  it('merges the two smallest of more than four streams, and closes them after the new one is acknowledged', async () => {
+  it('merges the smallest of more than eight streams, and closes them after the new one is acknowledged', async () => {
     fakeTimeouts();
     const server = new Listener();
+    const large = Array.from({ length: 20 }, (_, index) => `b:${index}`);
+    await Promise.all(large.map((uri) => server.streams.subscribe(uri)));
     await server.streams.start({ toolsListChanged: true });
-    for (const uri of ['a:1', 'a:2', 'a:3', 'a:4']) await server.streams.subscribe(uri);
+    for (const uri of SEVEN) await server.streams.subscribe(uri);
     await settle();
-    expect(server.open).toHaveLength(6);
+    expect(server.open).toHaveLength(10);
     jest.advanceTimersByTime(250);
     await settle();
-    expect(server.uris).toEqual([['a:2'], ['a:3'], ['a:4'], ['a:1']]);
+    expect(server.uris).toEqual([large, SEVEN]);
     expect(server.open.at(-1)?.notifications).toMatchObject({ toolsListChanged: true });
+  });
+
+  it('keeps the number of streams within its limit while many URIs are subscribed one after the other', async () => {
+    fakeTimeouts();
+    const server = new Listener();
+    let maxOpen = 0;
+    const uris = Array.from({ length: 100 }, (_, index) => `a:${index}`);
+    for (const uri of uris) {
+      const subscribed = outcomeOf(server.streams.subscribe(uri).then(() => true));
+      for (let turn = 0; turn < 20 && !subscribed.value; turn++) {
+        await settle();
+        maxOpen = Math.max(maxOpen, server.open.length);
+        if (turn > 2) jest.advanceTimersByTime(250);
+      }
+      expect(subscribed).toEqual({ value: true });
+    }
+    expect(maxOpen).toBeLessThanOrEqual(21);
+    jest.advanceTimersByTime(250);
+    await settle();
+    expect(new Set(server.uris.flat())).toEqual(new Set(uris));
+    const sentUris = server.listens.reduce(
+      (sum, { notifications }) => sum + notifications.resourceSubscriptions!.length,
+      0,
+    );
+    // A URI is sent a few times, not once for each later one.
+    expect(sentUris).toBeLessThan(4 * uris.length);
   });
 
   it('passes an update once that comes on a stream and on the one that replaces it', async () => {
     fakeTimeouts();
     const server = new Listener();
-    for (const uri of ['a:1', 'a:2', 'a:3', 'a:4', 'a:5']) await server.streams.subscribe(uri);
+    for (const uri of [...SEVEN, 'a:8', 'a:9']) await server.streams.subscribe(uri);
     await settle();
     const [old] = server.listens;
     const merged = server.listens.at(-1)!;
@@ -173,13 +202,13 @@ describe('ListenStreams', () => {
 
   it('keeps the streams when the server refuses the one that would replace them', async () => {
     const server = new Listener();
-    for (const uri of ['a:1', 'a:2', 'a:3', 'a:4']) await server.streams.subscribe(uri);
+    for (const uri of [...SEVEN, 'a:8']) await server.streams.subscribe(uri);
     server.honours = (uris) => (uris.length === 1 ? uris : undefined);
-    await server.streams.subscribe('a:5');
+    await server.streams.subscribe('a:9');
     await settle();
     server.listens.at(-1)!.end(remote(-32603));
     await settle();
-    expect(new Set(server.uris.flat())).toEqual(new Set(['a:1', 'a:2', 'a:3', 'a:4', 'a:5']));
+    expect(new Set(server.uris.flat())).toEqual(new Set([...SEVEN, 'a:8', 'a:9']));
   });
 
   it('opens a narrower stream when most URIs are not wanted any more', async () => {

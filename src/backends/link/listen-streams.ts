@@ -25,9 +25,9 @@ interface ListenEvents {
 }
 
 /** More streams are merged. Each is a connection, and servers limit their number. */
-const MAX_STREAMS = 4;
+const MAX_STREAMS = 8;
 /** Maximum number of streams, those included that are being replaced. Beyond it, new subscriptions wait. */
-const MAX_OPEN_STREAMS = 12;
+const MAX_OPEN_STREAMS = 20;
 const ACKNOWLEDGEMENT_TIMEOUT_MS = 10_000;
 /** How long a replaced stream stays open after the acknowledgement of the new one, for notifications on their way. */
 const OVERLAP_MS = 250;
@@ -71,9 +71,8 @@ class ListenStream {
 
 /**
  * The subscriptions of one link of the 2026 era: one stream for the list changes, and few for the URIs of resources. A
- * new URI gets a stream of its own, together with others that wait at the same time. When there are many streams, the
- * two smallest are merged: the new one is acknowledged before the old ones are closed, and an update that comes on both passes
- * once. A stream that ends is opened again; then notifications may have been lost.
+ * new URI gets a stream of its own, together with others that wait at the same time. When there are many streams, small
+ * ones are merged: the new one is acknowledged before the old ones are closed, and an update that comes on both passes once. A stream that ends is opened again; then notifications may have been lost.
  */
 export class ListenStreams implements StreamSubscriptions {
   private readonly streams = new Set<ListenStream>();
@@ -213,11 +212,21 @@ export class ListenStreams implements StreamSubscriptions {
     return true;
   }
 
-  /** Two streams that can be merged, if there are too many. */
+  /**
+   * The streams to merge, if there are too many: the smallest ones, and each that is not larger than those before it together. So
+   * a URI is sent again about as often as the number of URIs doubles: ten times for 10,000.
+   */
   private get mergeable(): ListenStream[] {
     if (this.streams.size <= MAX_STREAMS) return [];
-    const smallest = [...this.streams].toSorted((a, b) => a.uris.size - b.uris.size).slice(0, 2);
-    return smallest[0]!.uris.size + smallest[1]!.uris.size <= MAX_URIS ? smallest : [];
+    const merged: ListenStream[] = [];
+    let total = 0;
+    for (const stream of [...this.streams].toSorted((a, b) => a.uris.size - b.uris.size)) {
+      const { size } = stream.uris;
+      if (total + size > MAX_URIS || (merged.length >= 2 && size > total)) break;
+      merged.push(stream);
+      total += size;
+    }
+    return merged.length >= 2 ? merged : [];
   }
 
   /** Resolves when the stream is acknowledged: `uris` are then those that the server honours. */

@@ -5,6 +5,7 @@ import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { envelopeMembers, withEnvelope } from '../../mcp/envelope.js';
 import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import { paramHeaders } from '../../mcp/param-headers.js';
+import type { InputOutcome } from '../../metrics/metric-labels.js';
 import { resultKindOf } from '../../mcp/result-kind.js';
 import { nameMemberOf, standardHeaders } from '../../mcp/standard-headers.js';
 import { fulfilInput, InputError, type ToPublicParams } from './fulfil-input.js';
@@ -25,6 +26,8 @@ export interface ModernProtocolOptions {
   /** Whether requests are sent over HTTP: with headers, and cancelled by closing the response. */
   readonly isHttp: boolean;
   readonly toPublicParams?: ToPublicParams | undefined;
+  /** Called when the input that a server required was obtained from the client, or could not be. */
+  readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
   /** Called when the server refused the headers of a call: the listed input schema may not be the current one. */
   readonly onHeaderMismatch: () => void;
 }
@@ -51,9 +54,15 @@ export class ModernProtocol implements LinkProtocol {
       const { caller } = request;
       if (kind === 'unknown' || !caller)
         throw new InputError(`the server answered with a result of type ${result.memberText('resultType')}`);
-      return await fulfilInput(result, { ...request, caller }, send, this.options.toPublicParams);
+      const { toPublicParams, onInput } = this.options;
+      const complete = await fulfilInput(result, { ...request, caller }, send, toPublicParams);
+      onInput?.('answered');
+      return complete;
     } catch (error) {
-      if (error instanceof InputError) return failureOf(request, error.message);
+      if (error instanceof InputError) {
+        this.options.onInput?.('failed');
+        return failureOf(request, error.message);
+      }
       if (error instanceof RemoteError) return this.handleError(request, error);
       throw error;
     }
