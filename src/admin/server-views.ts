@@ -89,7 +89,7 @@ export class ServerViews {
     const status = this.backends.find(server.id)?.status();
     return Object.assign(this.summary(server), {
       definition: this.secrets.keepMasked(this.shownDefinition(server, role)),
-      ...(server.config.isolation === 'session' ? {} : { missingCapabilities: [...UNSHARED_CAPABILITIES] }),
+      ...(hasClientCapabilities(server, status) ? {} : { missingCapabilities: [...UNSHARED_CAPABILITIES] }),
       stderr: [...(status?.stderr ?? [])],
       ...(status?.lastFailure && { lastFailure: failureOf(status.lastFailure) }),
       tools,
@@ -147,6 +147,10 @@ export class ServerViews {
   }
 }
 
+/** Whether the server gets the capabilities of each client: on a link of its session, or with each request. */
+const hasClientCapabilities = ({ config }: DesiredServer, status: BackendStatus | undefined): boolean =>
+  config.isolation === 'session' || status?.era?.name === '2026';
+
 const DISABLED_STATUS = {
   state: 'disabled',
   attempts: 0,
@@ -158,7 +162,7 @@ const DISABLED_STATUS = {
 
 function statusOf(status: BackendStatus) {
   const { state, cause, reason, since, attempts, restarts, calls, inFlight, waiting, pid, facts } = status;
-  const { notificationStream, updates, downSince, nextAttemptAt } = status;
+  const { notificationStream, updates, downSince, nextAttemptAt, era } = status;
   return {
     state,
     since: new Date(since).toISOString(),
@@ -173,6 +177,7 @@ function statusOf(status: BackendStatus) {
     ...(reason === undefined ? {} : { reason }),
     ...(pid === undefined ? {} : { pid }),
     ...(facts && { serverInfo: facts.serverInfo, protocolVersion: facts.protocolVersion }),
+    ...(era && { era: era.name, eraSince: new Date(era.since).toISOString() }),
     ...(notificationStream && { notificationStream }),
     ...(updates && { updates }),
   };

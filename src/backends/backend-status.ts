@@ -3,6 +3,7 @@ import type { CallGate } from './call-gate.js';
 import type { ConnectionState } from './lifecycle/connection-state.js';
 import type { LastFailure, ServerConnection } from './lifecycle/server-connection.js';
 import { causeOf } from './lifecycle/unavailability.js';
+import type { LinkEra } from './link/era-record.js';
 import type { FailureCause } from './link/failure-cause.js';
 import { ConnectError, type NotificationStreamStatus, type ServerFacts } from './link/link.js';
 import { updateSourceOf, type UpdateSource } from './link/update-source.js';
@@ -37,6 +38,8 @@ export interface BackendStatus {
   readonly waiting: number;
   readonly pid: number | undefined;
   readonly facts: ServerFacts | undefined;
+  /** Undefined while there is no link. */
+  readonly era: LinkEra | undefined;
   /** Undefined while there is no link. */
   readonly notificationStream: NotificationStreamStatus | undefined;
   /** Undefined while there is no link, and if the server has no resources. */
@@ -79,6 +82,7 @@ export function backendStatus(parts: StatusParts): BackendStatus {
     waiting: gate.waiting,
     pid: link?.pid,
     facts: link?.facts,
+    era: link?.era,
     notificationStream: link?.notificationStream,
     updates: link?.facts.capabilities.resources && updateSourceOf(link, subscribe, watch.pollMs),
     stderr: link?.stderrTail() ?? (cause instanceof ConnectError ? cause.stderr : lastStderr),

@@ -19,6 +19,7 @@ import type { LinkFactory } from './link/link-factory.js';
 import type { Link, LinkRequest, ServerNotification } from './link/link.js';
 import { ServerLog } from './link/server-log.js';
 import { ListingSync } from './listing/listing-sync.js';
+import type { ParamHeader } from '../mcp/param-headers.js';
 import { traceCall, type TracedCall } from './trace-call.js';
 
 const DISABLED = { reason: 'disabled' } as const;
@@ -27,6 +28,8 @@ export interface BackendCall extends TracedCall {
   readonly caller: Caller;
   /** Whether no other call may run on the server during this call. */
   readonly exclusive?: boolean;
+  /** The arguments of the called tool that are repeated in headers. */
+  readonly paramHeaders?: readonly ParamHeader[] | undefined;
 }
 
 /** One enabled server: keeps its connection open and its listing current, and sends calls through the call gate. */
@@ -223,11 +226,12 @@ export class Backend {
   }
 
   private request(
-    { method, caller }: BackendCall,
+    { method, caller, target, paramHeaders }: BackendCall,
     params: string | undefined,
     deadline: number,
   ): Promise<JsonText> {
-    const request = { method, params, caller, timeoutMs: this.settings.timeoutMs, deadline };
+    const { timeoutMs } = this.settings;
+    const request = { method, params, caller, timeoutMs, deadline, target, paramHeaders };
     return this.sessions ? this.sessions.request(request) : this.connection.request(request);
   }
 

@@ -38,6 +38,7 @@ export class LinkFactories {
       onMemoryLimit: (limit) => metrics.countMemoryLimit(limit),
       onExcess: (outcome) => metrics.countExcessMessage(id, outcome),
       onUnattributed: (message) => metrics.countUnattributedMessage(id, message),
+      onInput: (outcome) => metrics.countInputRequest(id, outcome),
       concurrency,
       proxies: this.proxies,
       addresses: () => (this.desired.current.get(id)?.isUrlFromApi ? this.addresses : undefined),

@@ -81,6 +81,7 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['process', pid === undefined ? undefined : String(pid)],
     ['software', serverInfo && `${serverInfo.name} ${serverInfo.version}`],
     ['protocol', protocolVersion],
+    ['era', server.era && `${server.era} since ${server.eraSince}`],
     ['notifications', server.notificationStream === 'none' ? 'none: no notification stream' : undefined],
     ['updates', formatUpdates(server)],
     ['not offered', server.missingCapabilities?.join(', ')],

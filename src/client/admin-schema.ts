@@ -20,11 +20,11 @@ export interface components {
              */
             readonly queue?: number;
             /**
-             * @description Protocol era of the connection to the server: revisions of 2025. auto chooses it.
+             * @description Protocol era of the connection to the server: revisions with sessions (2025), or revision 2026-07-28 (2026). auto chooses 2026 if the server offers it, and looks again when it reconnects.
              * @default auto
              * @enum {unknown}
              */
-            readonly era?: "auto" | "2025" | 2025;
+            readonly era?: "auto" | "2025" | "2026" | 2025 | 2026;
             /**
              * @description When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers accept subscriptions without announcing it, for example those of the Python SDK 1.x.
              * @default announced
@@ -122,11 +122,11 @@ export interface components {
              */
             readonly queue?: number;
             /**
-             * @description Protocol era of the connection to the server: revisions of 2025. auto chooses it.
+             * @description Protocol era of the connection to the server: revisions with sessions (2025), or revision 2026-07-28 (2026). auto chooses 2026 if the server offers it, and looks again when it reconnects.
              * @default auto
              * @enum {unknown}
              */
-            readonly era?: "auto" | "2025" | 2025;
+            readonly era?: "auto" | "2025" | "2026" | 2025 | 2026;
             /**
              * @description When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers accept subscriptions without announcing it, for example those of the Python SDK 1.x.
              * @default announced
@@ -472,6 +472,16 @@ export interface components {
             /** @description MCP revision that was negotiated with the server. */
             readonly protocolVersion?: string;
             /**
+             * @description Protocol era in which the gateway uses the server: 2025 with a session, 2026 without. Absent while there is no connection.
+             * @enum {string}
+             */
+            readonly era?: "2025" | "2026";
+            /**
+             * Format: date-time
+             * @description When the server was first found to speak this era.
+             */
+            readonly eraSince?: string;
+            /**
              * @description Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none` when the server offers no notification stream. Absent while there is no connection.
              * @enum {string}
              */
@@ -582,6 +592,16 @@ export interface components {
             /** @description MCP revision that was negotiated with the server. */
             readonly protocolVersion?: string;
             /**
+             * @description Protocol era in which the gateway uses the server: 2025 with a session, 2026 without. Absent while there is no connection.
+             * @enum {string}
+             */
+            readonly era?: "2025" | "2026";
+            /**
+             * Format: date-time
+             * @description When the server was first found to speak this era.
+             */
+            readonly eraSince?: string;
+            /**
              * @description Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none` when the server offers no notification stream. Absent while there is no connection.
              * @enum {string}
              */
@@ -656,6 +676,16 @@ export interface components {
             readonly serverInfo?: components["schemas"]["ServerInfo"];
             /** @description MCP revision that was negotiated with the server. */
             readonly protocolVersion?: string;
+            /**
+             * @description Protocol era in which the gateway uses the server: 2025 with a session, 2026 without. Absent while there is no connection.
+             * @enum {string}
+             */
+            readonly era?: "2025" | "2026";
+            /**
+             * Format: date-time
+             * @description When the server was first found to speak this era.
+             */
+            readonly eraSince?: string;
             /**
              * @description Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none` when the server offers no notification stream. Absent while there is no connection.
              * @enum {string}

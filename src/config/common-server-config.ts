@@ -10,7 +10,7 @@ const SUBSCRIBE_MODES = ['announced', 'try', 'never'] as const;
 export type SubscribeMode = (typeof SUBSCRIBE_MODES)[number];
 
 /** Protocol eras that links can use. */
-const LINK_ERAS = ['auto', '2025'] as const;
+const LINK_ERAS = ['auto', '2025', '2026'] as const;
 
 class ServerTools {
   @TextList('Own names of tools that are neither listed nor callable.', { isPublic: true })
@@ -67,7 +67,11 @@ export abstract class CommonServerConfig {
   )
   readonly queue: number = 1_000;
 
-  @Choice(LINK_ERAS, 'Protocol era of the connection to the server: revisions of 2025. auto chooses it.')
+  @Choice(
+    LINK_ERAS,
+    'Protocol era of the connection to the server: revisions with sessions (2025), or revision 2026-07-28 (2026). auto chooses ' +
+      '2026 if the server offers it, and looks again when it reconnects.',
+  )
   readonly era: (typeof LINK_ERAS)[number] = 'auto';
 
   @Choice(

@@ -35,6 +35,11 @@ export class HttpServerConfig extends CommonServerConfig {
   override readonly concurrency: number = 64;
   override readonly queue: number = 2_000;
 
+  @Rule<string>(
+    'era',
+    (type, section) => type !== 'sse' || (section as CommonServerConfig).era !== '2026',
+    'must be http with era: 2026, which has no HTTP+SSE',
+  )
   @Choice(
     ['http', 'sse'],
     'Transport: Streamable HTTP, and HTTP+SSE if the server refuses Streamable HTTP with status 400, 404 or 405 (http); or ' +

@@ -106,6 +106,11 @@ export const createCounters = () => ({
     'Messages of servers dropped or refused because the client they are for is not known.',
     ['server_id', 'kind'],
   ),
+  inputRequests: new LabelledCounter(
+    'gatehouse_input_requests_total',
+    'Requests whose server required input of the client (revision 2026-07-28).',
+    ['server_id', 'outcome'],
+  ),
   addressRefusals: new LabelledCounter(
     'gatehouse_address_refusals_total',
     'Addresses of servers defined through the admin API that the address policy refused.',

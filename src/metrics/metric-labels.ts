@@ -52,6 +52,9 @@ export const REFUSED_LIMITS = [
 ] as const;
 export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 
+/** Whether the input that a server required was obtained from the client. */
+export type InputOutcome = 'answered' | 'failed';
+
 /** `change`: when an administrator sent the address. `connect`: when the server was to be connected. */
 export const ADDRESS_CHECKS = ['change', 'connect'] as const;
 export type AddressCheck = (typeof ADDRESS_CHECKS)[number];

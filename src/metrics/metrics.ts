@@ -9,6 +9,7 @@ import { ServerDurations } from './server-durations.js';
 import type {
   AddressCheck,
   AuthFailure,
+  InputOutcome,
   JsonRefusal,
   JsonSource,
   LineKind,
@@ -109,6 +110,11 @@ export class Metrics {
   /** Counts a message of a server that was dropped or refused because it is not known which client it is for. */
   countUnattributedMessage(server: string, kind: 'message' | 'progress' | 'request'): void {
     this.counters.unattributedMessages.increment([server, kind]);
+  }
+
+  /** Counts a request whose server required input of the client. */
+  countInputRequest(server: string, outcome: InputOutcome): void {
+    this.counters.inputRequests.increment([server, outcome]);
   }
 
   /** Counts a list that a client did not read to its end. */

@@ -25,6 +25,8 @@ const RECONCILER_OPTIONS: ReconcilerOptions = {
   retry: { firstMs: 5000, maxMs: 300_000 },
   schedule: scheduleTimeout,
 };
+/** The same on a link of the 2026 era, where no request is made for a single URI. */
+const MAX_CONCURRENT_LISTENS = 1000;
 
 /**
  * Starts a reconciler on every link, which subscribes everything that is wanted. After a gap in the notification stream of
@@ -81,7 +83,8 @@ export class LinkReconcilers {
         failed: (request, uri, error) =>
           this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) }),
       },
-      RECONCILER_OPTIONS,
+      // Subscriptions that are made together share a stream.
+      link.listens ? { ...RECONCILER_OPTIONS, maxConcurrent: MAX_CONCURRENT_LISTENS } : RECONCILER_OPTIONS,
     );
     const { subscribe: mode, watch } = backend.config;
     const upstreamLink = { link, owner, mode, pollMs: watch.pollMs, reconciler };

@@ -122,10 +122,23 @@ class SubscribingUpstream implements Upstream {
   private async request(method: string, uri: string): Promise<void> {
     const { backend, link } = this;
     if (!this.takesSubscriptions) return;
-    await backend.gatewayRequest(link, method, JSON.stringify({ uri })).catch((error: unknown) => {
+    const sent = link.listens
+      ? listenRequest(link.listens, method, uri)
+      : backend.gatewayRequest(link, method, JSON.stringify({ uri }));
+    await sent.catch((error: unknown) => {
       throw toCallError(backend.id, error);
     });
   }
+}
+
+/** In the 2026 era, the URI joins or leaves a stream of the link. */
+async function listenRequest(
+  listens: NonNullable<Link['listens']>,
+  method: string,
+  uri: string,
+): Promise<void> {
+  if (method === 'resources/subscribe') await listens.subscribe(uri);
+  else listens.unsubscribe(uri);
 }
 
 const isUnknownMethod = (error: unknown): boolean =>

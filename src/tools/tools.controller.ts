@@ -76,6 +76,7 @@ export class ToolsController {
         params: withOwnValue(text, 'name', ownName, members),
         caller: context,
         target: ownName,
+        paramHeaders: definition.paramHeaders,
         exclusive: backend.config.tools.exclusive.includes(ownName),
       });
       const result = withObjectOutput(answer, definition.wrapsOutput === true);

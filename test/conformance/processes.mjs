@@ -12,7 +12,11 @@ const STOP_MS = 10_000;
 
 const fileAt = (path) => fileURLToPath(new URL(path, import.meta.url));
 const MAIN = fileAt('../../dist/main.js');
-const FIXTURE = { http: fileAt('fixture/http.mjs'), stdio: fileAt('fixture/stdio.mjs') };
+/** The fixture by era and transport. */
+const FIXTURES = {
+  2025: { http: fileAt('fixture/http.mjs'), stdio: fileAt('fixture/stdio.mjs') },
+  2026: { http: fileAt('fixture/modern-http.mjs'), stdio: fileAt('fixture/modern-stdio.mjs') },
+};
 
 const running = new Set();
 
@@ -65,10 +69,10 @@ class ServerProcess {
   }
 }
 
-export const startFixture = () => ServerProcess.start([FIXTURE.http]);
+export const startFixture = (era) => ServerProcess.start([FIXTURES[era].http]);
 
 /** How the gateway starts the fixture over stdio. */
-export const stdioFixture = { command: process.execPath, args: [FIXTURE.stdio] };
+export const stdioFixture = (era) => ({ command: process.execPath, args: [FIXTURES[era].stdio] });
 
 /** Waits until the gateway has listed its servers. */
 async function firstSync(url) {

@@ -20,7 +20,7 @@ function report(lane, scenarios, results, direct) {
   if (direct) counts.passed += passed.length;
   counts.failed += failed.length;
   console.log(
-    `${lane.padEnd(24)}${passed.length} of ${scenarios.required.length} required scenarios pass,`,
+    `${lane.padEnd(32)}${passed.length} of ${scenarios.required.length} required scenarios pass,`,
     `${reported.length} of ${scenarios.reported.length} others`,
   );
   for (const scenario of failed)
@@ -38,13 +38,17 @@ async function throughGateway(server) {
 }
 
 async function serverLanes(scenarios) {
-  const fixture = await startFixture();
+  const fixture = await startFixture('2025');
+  const modern = await startFixture('2026');
   try {
     const direct = report('server, direct', scenarios, await testServer(fixture.url));
-    report('server, gateway, HTTP', scenarios, await throughGateway({ url: fixture.url }), direct);
-    report('server, gateway, stdio', scenarios, await throughGateway(stdioFixture), direct);
+    const lane = async (name, server) => report(name, scenarios, await throughGateway(server), direct);
+    await lane('server, gateway, HTTP', { url: fixture.url });
+    await lane('server, gateway, stdio', stdioFixture('2025'));
+    await lane('server, gateway, HTTP of 2026', { url: modern.url });
+    await lane('server, gateway, stdio of 2026', stdioFixture('2026'));
   } finally {
-    await fixture.stop();
+    await Promise.all([fixture.stop(), modern.stop()]);
   }
 }
 

@@ -30,6 +30,9 @@ export class FakeLink implements Link {
   notificationsReady = Promise.resolve();
   notificationStream: Link['notificationStream'] = 'open';
   refusesSubscriptions = false;
+  era: Link['era'] = { name: '2025', since: 0 };
+  sendsParamHeaders = false;
+  listens: Link['listens'];
   private listener: (notification: ServerNotification) => void = () => {};
   private readonly gapListeners: (() => void)[] = [];
   private announceClosed!: (reason: Error) => void;

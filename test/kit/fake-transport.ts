@@ -8,6 +8,8 @@ import { LATEST_REVISION } from '../../src/mcp/revisions/revision.js';
 /** A message that the link under test has sent. */
 export interface Sent {
   readonly text: string;
+  /** Lines of further HTTP headers. */
+  readonly headers?: string | undefined;
   readonly id?: RequestId;
   readonly method?: string;
   readonly params?: Record<string, unknown>;
@@ -66,11 +68,11 @@ export class FakeTransport implements LinkTransport {
     return this.take(JSON.stringify(message));
   }
 
-  sendText(text: string): Promise<void> {
-    return this.take(text);
+  sendText(text: string, _requestId?: RequestId, headers?: string): Promise<void> {
+    return this.take(text, headers);
   }
 
-  setProtocolVersion(version: string): void {
+  setProtocolVersion(version: string | undefined): void {
     this.protocolVersion = version;
   }
 
@@ -147,8 +149,8 @@ export class FakeTransport implements LinkTransport {
     this.onclose?.();
   }
 
-  private async take(text: string): Promise<void> {
-    const sent: Sent = { ...(JSON.parse(text) as Omit<Sent, 'text'>), text };
+  private async take(text: string, headers?: string): Promise<void> {
+    const sent: Sent = { ...(JSON.parse(text) as Omit<Sent, 'text'>), text, headers };
     const isHandshake = sent.method === 'initialize' || sent.method === 'notifications/initialized';
     (isHandshake ? this.handshake : this.sent).push(sent);
     await this.script.onSend?.(sent);

@@ -103,6 +103,13 @@ export class ServerDto {
   /** MCP revision that was negotiated with the server. */
   readonly protocolVersion?: string;
 
+  /** Protocol era in which the gateway uses the server: 2025 with a session, 2026 without. Absent while there is no connection. */
+  readonly era?: '2025' | '2026';
+
+  /** When the server was first found to speak this era. */
+  @IsISO8601()
+  readonly eraSince?: string;
+
   /**
    * Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none`
    * when the server offers no notification stream. Absent while there is no connection.

@@ -116,7 +116,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   /** Ends what the transport keeps open besides its POSTs. Called once, when the transport closes. */
   protected abstract endStreams(): Promise<void>;
 
-  setProtocolVersion(version: string): void {
+  setProtocolVersion(version: string | undefined): void {
     this.headers.setProtocolVersion(version);
   }
 
@@ -125,7 +125,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     return this.sendText(JSON.stringify(message), requestId);
   }
 
-  abstract sendText(text: string, requestId?: RequestId): Promise<void>;
+  abstract sendText(text: string, requestId?: RequestId, headers?: string): Promise<void>;
 
   abandon(requestId: RequestId): void {
     for (const post of this.posts) if (post.requestId === requestId) post.succeed();
@@ -136,9 +136,9 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   }
 
   /** With `requestId`, the response to that request is read from the HTTP response. */
-  protected post(text: string, requestId: RequestId | undefined): Promise<void> {
+  protected post(text: string, requestId: RequestId | undefined, headers?: string): Promise<void> {
     if (this.isClosed) return Promise.reject(transportClosed());
-    const post = new PendingPost(this, this.posts.nextId(), text, requestId);
+    const post = new PendingPost(this, this.posts.nextId(), text, requestId, headers);
     this.posts.add(post);
     this.postClient.send(post);
     return post.settled;

@@ -85,8 +85,10 @@ export class PendingPost implements PostRequest {
     readonly id: number,
     readonly body: string,
     readonly requestId: RequestId | undefined,
+    /** Lines of further headers. */
+    headers?: string,
   ) {
-    this.head = owner.postHead;
+    this.head = headers === undefined ? owner.postHead : owner.postHead + headers;
     this.hadSession = owner.sessionId !== undefined;
     this.settled = new Promise((resolve, reject) => {
       this.resolve = resolve;

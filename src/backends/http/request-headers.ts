@@ -12,6 +12,8 @@ const RESERVED = new Set([
   'host',
   'keep-alive',
   'last-event-id',
+  'mcp-method',
+  'mcp-name',
   'mcp-protocol-version',
   'mcp-session-id',
   'proxy-authorization',
@@ -19,11 +21,14 @@ const RESERVED = new Set([
   'upgrade',
 ]);
 
+const isReserved = (name: string): boolean => RESERVED.has(name) || name.startsWith('mcp-param-');
+
 /** The headers of requests to one server: as flat lists of names and values for undici, as text for the POST client. */
 export class RequestHeaders {
   /** Changed by `setSessionId` only. */
   sessionId: string | undefined;
-  private version: string | undefined;
+  /** Changed by `setProtocolVersion` only. */
+  version: string | undefined;
   private readonly configured: readonly string[];
   /** The value of the Host header. */
   readonly host: string;
@@ -41,7 +46,7 @@ export class RequestHeaders {
     this.configured = given.flatMap(([name, value]) => {
       validateHeaderName(name);
       validateHeaderValue(name, value);
-      return RESERVED.has(name.toLowerCase()) ? [] : [name, value];
+      return isReserved(name.toLowerCase()) ? [] : [name, value];
     });
     this.rebuild();
   }
@@ -53,8 +58,8 @@ export class RequestHeaders {
     this.rebuild();
   }
 
-  setProtocolVersion(version: string): void {
-    validateHeaderValue('mcp-protocol-version', version);
+  setProtocolVersion(version: string | undefined): void {
+    if (version !== undefined) validateHeaderValue('mcp-protocol-version', version);
     this.version = version;
     this.rebuild();
   }

@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { MODERN_VERSION } from '../../mcp/envelope.js';
 import type { TransportError } from '../link/transport.js';
 import { HttpTransport, type HttpServer, type HttpTransportOptions } from './http-transport.js';
 import { NotificationStreamReader, type NotificationStreamOwner } from './notification-stream-reader.js';
@@ -13,8 +14,8 @@ export interface StreamableHttpOptions extends HttpTransportOptions {
 const DELETE_TIMEOUT_MS = 1000;
 
 /**
- * The client side of MCP Streamable HTTP, revisions 2025-03-26 to 2025-11-25. A transport has one session and never starts
- * another: when the session expires, the link is replaced. The failure of one request does not affect the others.
+ * The client side of MCP Streamable HTTP. Up to revision 2025-11-25 a transport has one session and never starts another:
+ * when the session expires, the link is replaced. The failure of one request does not affect the others.
  */
 export class StreamableHttpTransport extends HttpTransport implements NotificationStreamOwner {
   readonly streamIdleMs: number | undefined;
@@ -35,8 +36,8 @@ export class StreamableHttpTransport extends HttpTransport implements Notificati
     return Promise.resolve();
   }
 
-  sendText(text: string, requestId?: RequestId): Promise<void> {
-    return this.post(text, requestId);
+  sendText(text: string, requestId?: RequestId, headers?: string): Promise<void> {
+    return this.post(text, requestId, headers);
   }
 
   /** To be called when the server has accepted `notifications/initialized`; before that it may refuse the GET. */
@@ -50,9 +51,12 @@ export class StreamableHttpTransport extends HttpTransport implements Notificati
 
   // Members for the pending posts and the notification stream:
 
-  /** The response to `initialize` is the first one, and contains the session id if the server has sessions. */
+  /**
+   * The response to `initialize` is the first one, and contains the session id if the server has sessions. Revision
+   * 2026-07-28 has none.
+   */
   saveSessionId({ headers }: ResponseHead): void {
-    if (this.headers.sessionId !== undefined) return;
+    if (this.headers.sessionId !== undefined || this.headers.version === MODERN_VERSION) return;
     const id = headerOf(headers, 'mcp-session-id');
     if (id) this.headers.setSessionId(id);
   }

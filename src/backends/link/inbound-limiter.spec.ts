@@ -92,6 +92,17 @@ describe('InboundLimiter', () => {
     expect(harness.counts).toEqual({ coalesced: 2, dropped: 0, lost: 0 });
   });
 
+  it('admits an awaited acknowledgement beyond the rate, and drops another', () => {
+    const acknowledged = message('notifications/subscriptions/acknowledged', {});
+    const harness = new Harness().exhaust();
+    harness.limiter.awaitedAcknowledgements = 1;
+    harness.push(acknowledged);
+    harness.limiter.awaitedAcknowledgements = 0;
+    harness.push(acknowledged);
+    expect(harness.delivered).toEqual([acknowledged]);
+    expect(harness.counts.dropped).toBe(1);
+  });
+
   it('delivers updates of several resources in order, at the rate, before new messages', () => {
     const harness = new Harness().exhaust();
     for (let n = 0; n < 5; n++) harness.push(update(`x:${n}`));

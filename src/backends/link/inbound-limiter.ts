@@ -45,6 +45,7 @@ export const MAX_WAITING_TEXT_LENGTH = 16_384;
 const UNSOLICITED =
   /^\s*\{\s*(?:"(?:jsonrpc|id)"\s*:\s*(?:"[^"\\]*"|-?\d+|null)\s*,\s*)*"method"\s*:\s*"([^"\\]*)"/;
 const UPDATED = 'notifications/resources/updated';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const PROGRESS = 'notifications/progress';
 const URI = /"uri"\s*:\s*("(?:[^"\\]|\\.)*")/;
 const PROGRESS_TOKEN = /"progressToken"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
@@ -66,6 +67,8 @@ export class InboundLimiter implements InboundGate {
   private isStopped = false;
   /** The fraction of a millisecond that was left of the last pause, because timers have whole ones. Added to the next pause. */
   private duePauseMs = 0;
+  /** How many acknowledgements of subscriptions are awaited. They are solicited, and not limited. */
+  awaitedAcknowledgements = 0;
 
   constructor(
     private readonly events: InboundEvents,
@@ -78,14 +81,14 @@ export class InboundLimiter implements InboundGate {
   admits(text: string): boolean {
     if (!this.isOverRate) return true;
     const method = UNSOLICITED.exec(text)?.[1];
-    if (method === undefined) return true;
+    if (method === undefined || this.isAwaited(method)) return true;
     this.addExcess(method, text);
     return false;
   }
 
   /** To be called for every parsed notification and request. False when the message must not be processed. */
   accepts(method: string, message: { readonly text: string }): boolean {
-    if (!this.isDelivering && this.isOverRate) {
+    if (!this.isDelivering && this.isOverRate && !this.isAwaited(method)) {
       this.addExcess(method, message.text);
       return false;
     }
@@ -119,6 +122,10 @@ export class InboundLimiter implements InboundGate {
     if (this.tokens >= 1) return false;
     this.refill();
     return this.tokens < 1;
+  }
+
+  private isAwaited(method: string): boolean {
+    return this.awaitedAcknowledgements > 0 && method === ACKNOWLEDGED;
   }
 
   private refill(): void {

@@ -5,7 +5,7 @@ import { JsonDocument } from '../../lib/json-text/json-document.js';
 import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
 import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
-import { isMessage, readMessage, requestIdIn, type Inbound } from '../../mcp/json-rpc.js';
+import { isMessage, readMessage, requestIdIn, type Inbound, type Params } from '../../mcp/json-rpc.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import { withoutTask } from '../../mcp/params.js';
 import { InboundLimiter, MAX_WAITING_TEXT_LENGTH, type ExcessOutcome } from './inbound-limiter.js';
@@ -56,6 +56,8 @@ export class InboundMessages {
   readonly limiter: InboundLimiter;
   /** Gets every notification except progress and cancellations. */
   notificationListener: (notification: ServerNotification) => void = () => {};
+  /** Gets list changes, updates and acknowledgements first. The listener does not get those for which it returns false. */
+  subscriptionFilter: ((method: string, params: Params, paramsText?: string) => boolean) | undefined;
 
   constructor(
     private readonly pending: Pick<PendingRequests, 'respond' | 'fail' | 'origin' | 'receiveProgress'>,
@@ -98,6 +100,11 @@ export class InboundMessages {
     }
   }
 
+  /** The lists may have changed although the server sent no notification. */
+  reportListChange(method: string): void {
+    this.notificationListener({ method, params: {}, paramsText: undefined, channel: undefined });
+  }
+
   receiveRefused(problem: JsonProblem): void {
     this.monitor.received++;
     if (isOverLimit(problem.reason)) this.options.onRefusedJson?.(problem.reason);
@@ -138,7 +145,8 @@ export class InboundMessages {
       // The message may contain data of a client, but it is not known of which one.
       if (ambiguous && !channel) this.options.onUnattributed?.('message');
       else this.notificationListener({ method, params, paramsText, channel });
-    } else this.notificationListener({ method, params, paramsText, channel: undefined });
+    } else if (this.subscriptionFilter?.(method, params, paramsText) !== false)
+      this.notificationListener({ method, params, paramsText, channel: undefined });
   }
 
   /** Fails the request that the message responds to, and no other. */

@@ -5,7 +5,7 @@ import type { LinkRequest, ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
 
 /** Limited, because instructions may be long and are kept as long as the link. */
-const MAX_RESULT_LENGTH = 1_048_576;
+export const MAX_RESULT_LENGTH = 1_048_576;
 
 /** How the gateway identifies itself to a server. */
 export interface InitializeOptions {

@@ -1,20 +1,29 @@
+import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
+import { RemoteError } from '../../core/errors.js';
+import { MODERN_VERSION } from '../../mcp/envelope.js';
 import { notificationMessage, requestMessage } from '../../mcp/json-rpc.js';
-import { withProgressToken } from '../../mcp/params.js';
+import type { InputOutcome } from '../../metrics/metric-labels.js';
+import { discoverServer, eraOfFailure } from './discover.js';
+import { EraRecord, type LinkEra } from './era-record.js';
+import type { ExpirableLink } from './era-watch.js';
 import { InboundMessages, type InboundOptions } from './inbound-messages.js';
 import { initializeServer, type InitializeOptions } from './initialize.js';
 import { brokenError, cancelledError, isSessionExpired, toTransportError } from './link-errors.js';
 import { LinkMonitor, type MonitorIntervals } from './link-monitor.js';
+import { LEGACY_PROTOCOL, type LinkProtocol } from './link-protocol.js';
 import { LinkWarnings } from './link-warnings.js';
+import { ListenStreams, type ListChangeFilter } from './listen-streams.js';
 import {
   ConnectError,
-  type Link,
   type LinkRequest,
   type NotificationStreamStatus,
   type ServerFacts,
   type ServerNotification,
 } from './link.js';
+import { ModernProtocol } from './modern-protocol.js';
+import { negotiateEra, type Opening } from './negotiate-era.js';
 import { NotificationStreamState } from './notification-stream-state.js';
 import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
 import { ServerRequests } from './server-requests.js';
@@ -23,18 +32,29 @@ import { TransportError, type LinkTransport } from './transport.js';
 /** How long the link waits for the responses to requests in flight after its session has expired. */
 const DRAIN_TIMEOUT_MS = 5000;
 const NO_LINES: readonly string[] = [];
+/** Codes with which a server of 2025 refuses a request without a session. */
+const LEGACY_REFUSALS: ReadonlySet<number> = new Set([-32000, -32001, -32600]);
+
+const eraChanged = (): TransportError =>
+  new TransportError('session-expired', 'the server speaks another protocol era than before');
 
 export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorIntervals {
   readonly server: string;
+  /** How the link finds the era of the server; by default it is 2025. */
+  readonly opening?: Opening | undefined;
+  /** The verdict that the links of one server share. */
+  readonly eraRecord?: EraRecord | undefined;
+  /** Called when the input that a server required was obtained from the client, or could not be. */
+  readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
   /** Rewrites own URIs in the params of a server request to public ones. */
   readonly toPublicParams?: ((params: JsonText) => JsonText | Promise<JsonText>) | undefined;
 }
 
 /**
- * A link of the 2025 era: a JSON-RPC peer over any transport. It assigns its own request ids and progress tokens, so that
- * ids and tokens of clients never reach the server.
+ * A JSON-RPC peer over any transport, in the protocol era of its server. It assigns its own request ids and progress tokens,
+ * so that ids and tokens of clients never reach the server.
  */
-export class JsonRpcLink implements Link {
+export class JsonRpcLink implements ExpirableLink {
   readonly closed: Promise<Error>;
   refusesSubscriptions = false;
   private readonly pending: PendingRequests;
@@ -48,6 +68,9 @@ export class JsonRpcLink implements Link {
   private closing: Promise<void> | undefined;
   private transportError: TransportError | undefined;
   private serverFacts: ServerFacts | undefined;
+  private protocol: LinkProtocol = LEGACY_PROTOCOL;
+  era: LinkEra = { name: '2025', since: Date.now() };
+  listens: ListenStreams | undefined;
 
   private constructor(
     private readonly transport: LinkTransport,
@@ -61,6 +84,7 @@ export class JsonRpcLink implements Link {
         removed: (caller) => this.serverRequests.callerFinished(caller),
         limitReached: (limit) => options.onMemoryLimit?.(limit),
         isWaitingForClient: (caller) => this.serverRequests.hasOpenFor(caller),
+        refused: (error) => this.checkEra(error),
       },
       !transport.openNotificationStream,
     );
@@ -72,12 +96,13 @@ export class JsonRpcLink implements Link {
       () => options.onUnattributed?.('request'),
     );
     this.monitor = new LinkMonitor(
-      (request) => this.request(request),
+      (request) => this.monitorRequest(request),
       {
         linkFailed: (reason) => this.end(reason),
         streamFailed: () => transport.reopenNotificationStream?.(),
       },
       () => this.pending.latestId,
+      () => this.protocol.pingMethod,
     );
     this.warnings = new LinkWarnings(options.server);
     this.inbound = new InboundMessages(
@@ -94,7 +119,7 @@ export class JsonRpcLink implements Link {
     this.listenToTransport();
   }
 
-  /** Starts the transport and initializes the server. Closes the transport when either fails. */
+  /** Starts the transport and initializes or discovers the server. Closes the transport when either fails. */
   static async connect(
     transport: LinkTransport,
     options: LinkOptions,
@@ -106,7 +131,7 @@ export class JsonRpcLink implements Link {
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       await transport.start();
-      await link.initialize();
+      await link.open();
       return link;
     } catch (error) {
       await link.close();
@@ -145,27 +170,36 @@ export class JsonRpcLink implements Link {
     this.streamState.onGap(listener);
   }
 
+  get sendsParamHeaders(): boolean {
+    return this.era.name === '2026' && !this.hasOneStream;
+  }
+
   request(request: LinkRequest): Promise<JsonText> {
-    return new Promise((resolve, reject) => {
+    return this.protocol.request(request, this.send);
+  }
+
+  /** Sends one request and resolves with the result as the server wrote it. */
+  private readonly send = (request: LinkRequest): Promise<JsonText> =>
+    new Promise((resolve, reject) => {
       if (this.closeReason) {
         reject(new TransportError('unreachable', this.closeReason.message, {}, { cause: this.closeReason }));
         return;
       }
-      if (request.caller?.signal.aborted) {
+      if ((request.caller ?? request).signal?.aborted) {
         reject(cancelledError());
         return;
       }
-      const { id, clientToken, paramsMembers } = this.pending.add(request, resolve, reject);
-      const { method, params } = request;
-      const sent = params && clientToken ? withProgressToken(params, String(id), paramsMembers) : params;
-      this.transport.sendText(requestMessage(id, method, sent), id).catch((cause: Error) => {
+      const { protocol } = this;
+      const pending = this.pending.add(request, resolve, reject);
+      const { id } = pending;
+      const text = requestMessage(id, request.method, protocol.paramsOf(pending));
+      this.transport.sendText(text, id, protocol.headersOf(request)).catch((cause: Error) => {
         const error = toTransportError(cause);
         this.countUnread(error);
         this.pending.fail(id, error);
         this.monitor.sendFailed(error);
       });
     });
-  }
 
   get received(): number {
     return this.monitor.received;
@@ -175,14 +209,20 @@ export class JsonRpcLink implements Link {
     return this.monitor.probe(timeoutMs, this.facts.capabilities);
   }
 
+  /** In revision 2026-07-28, clients notify servers of nothing but cancellations. */
   notify(method: string, params?: string): void {
-    this.sendOneWay(notificationMessage(method, params));
+    if (this.protocol.era === '2025' || method === 'notifications/cancelled')
+      this.sendOneWay(notificationMessage(method, params));
   }
 
   close(): Promise<void> {
     this.end(brokenError('the link was closed'));
     this.closing ??= this.closeTransport();
     return this.closing;
+  }
+
+  expire(): void {
+    this.end(eraChanged());
   }
 
   private listenToTransport(): void {
@@ -211,9 +251,79 @@ export class JsonRpcLink implements Link {
     if (details.isUnread) this.options.onRefusedJson?.('size');
   }
 
+  private get hasOneStream(): boolean {
+    return !this.transport.openNotificationStream;
+  }
+
+  private async open(): Promise<void> {
+    const {
+      opening = 'initialize',
+      connectTimeoutMs,
+      owner,
+      eraRecord: record = new EraRecord(),
+    } = this.options;
+    const steps = {
+      initialize: () => this.initialize(),
+      discover: (timeoutMs: number) => this.discover(timeoutMs),
+    };
+    const trustsRecord = owner !== undefined;
+    this.era = record.set(await negotiateEra(steps, { opening, connectTimeoutMs, record, trustsRecord }));
+  }
+
+  private async discover(timeoutMs: number): Promise<void> {
+    const { transport, options } = this;
+    const { version, capabilities, toPublicParams, onInput } = options;
+    const isHttp = !this.hasOneStream;
+    const onHeaderMismatch = (): void => this.inbound.reportListChange('notifications/tools/list_changed');
+    this.protocol = new ModernProtocol({
+      version,
+      capabilities,
+      isHttp,
+      toPublicParams,
+      onInput,
+      onHeaderMismatch,
+    });
+    transport.setProtocolVersion?.(MODERN_VERSION);
+    try {
+      this.serverFacts = await discoverServer(this.send, timeoutMs);
+    } catch (error) {
+      this.protocol = LEGACY_PROTOCOL;
+      transport.setProtocolVersion?.(undefined);
+      throw error;
+    }
+    this.serverRequests.isAllowed = false;
+    this.monitor.start();
+    this.listen(this.serverFacts.capabilities);
+  }
+
+  private listen({ tools, prompts, resources }: ServerCapabilities): void {
+    const { limiter } = this.inbound;
+    const listens = new ListenStreams(
+      this.send,
+      { stateChanged: (state) => this.listenStateChanged(state) },
+      (count) => (limiter.awaitedAcknowledgements += count),
+    );
+    this.listens = listens;
+    this.inbound.subscriptionFilter = (method, params, text) => listens.receive(method, params, text);
+    const filter: ListChangeFilter = {
+      ...(tools?.listChanged && { toolsListChanged: true }),
+      ...(prompts?.listChanged && { promptsListChanged: true }),
+      ...(resources?.listChanged && { resourcesListChanged: true }),
+    };
+    this.streamState.startTimeout();
+    if (Object.keys(filter).length > 0) void listens.start(filter);
+    else this.listenStateChanged(resources?.subscribe ? 'open' : 'none');
+  }
+
+  private listenStateChanged(state: 'open' | 'lost' | 'none'): void {
+    if (state === 'none') this.refusesSubscriptions = true;
+    this.monitor.streamChanged(state);
+    this.streamState.update(state);
+  }
+
   private async initialize(): Promise<void> {
     const { transport } = this;
-    this.serverFacts = await initializeServer((request) => this.request(request), this.options);
+    this.serverFacts = await initializeServer(this.send, this.options);
     transport.setProtocolVersion?.(this.serverFacts.protocolVersion);
     await transport.sendText(notificationMessage('notifications/initialized', undefined));
     this.monitor.start(this.options);
@@ -226,7 +336,7 @@ export class JsonRpcLink implements Link {
   /** Sends no cancellation for `initialize`, because MCP forbids that. */
   private cancelUpstream({ id, request }: PendingRequest, reason: AbandonReason): void {
     this.transport.abandon?.(id);
-    if (request.method !== 'initialize')
+    if (request.method !== 'initialize' && this.protocol.notifiesOfCancellation)
       this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason }));
   }
 
@@ -235,10 +345,32 @@ export class JsonRpcLink implements Link {
     this.transport.sendText(text).catch((error: Error) => this.monitor.sendFailed(toTransportError(error)));
   }
 
+  /** In the era 2026 a ping also checks the era: `server/discover` must offer it. */
+  private monitorRequest(request: LinkRequest): Promise<unknown> {
+    const { era, pingMethod } = this.protocol;
+    if (era === '2025' || request.method !== pingMethod) return this.request(request);
+    return discoverServer(this.send, request.timeoutMs).catch((error: unknown) => {
+      throw eraOfFailure(error) === '2025' ? eraChanged() : error;
+    });
+  }
+
+  /** Closes the link when the server has answered that it does not speak its era, so that the next link is negotiated. */
+  private checkEra(error: Error): Error {
+    if (!(error instanceof RemoteError) || !this.serverFacts) return error;
+    if (this.protocol.isContradictedBy(error)) {
+      const reason = eraChanged();
+      this.end(reason);
+      return reason;
+    }
+    if (this.protocol.era === '2026' && LEGACY_REFUSALS.has(error.code)) this.monitor.checkSession();
+    return error;
+  }
+
   private end(reason: Error): void {
     if (this.closeReason) return;
     this.closeReason = reason;
     this.monitor.stop();
+    this.listens?.stop();
     this.inbound.limiter.stop();
     // When the session has expired, the server may still respond to requests that it accepted before.
     if (!isSessionExpired(reason)) this.failPending();

@@ -2,6 +2,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { EgressProxies } from '../../config/egress-proxies.js';
 import { Limits } from '../../config/limits.js';
 import type { ServerConfig } from '../../config/servers-config.js';
+import type { Era } from '../../core/errors.js';
 import { VERSION } from '../../version.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { AddressPolicy } from '../address-policy.js';
@@ -9,7 +10,10 @@ import { ConnectError, type Link } from './link.js';
 import { StreamableHttpTransport, type StreamableHttpOptions } from '../http/streamable-http-transport.js';
 import { egressOf } from '../http/egress.js';
 import { TlsFiles } from '../http/tls-files.js';
+import { EraRecord } from './era-record.js';
+import { watchEra } from './era-watch.js';
 import { JsonRpcLink, type LinkOptions } from './json-rpc-link.js';
+import type { Opening } from './negotiate-era.js';
 import { SseTransport } from '../sse/sse-transport.js';
 import { StdioTransport } from '../stdio/stdio-transport.js';
 import { TransportError, type LinkTransport } from './transport.js';
@@ -44,7 +48,7 @@ export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promis
 
 export interface LinkFactoryOptions extends Pick<
   LinkOptions,
-  'toPublicParams' | 'onRefusedJson' | 'onExcess' | 'onMemoryLimit' | 'onUnattributed'
+  'toPublicParams' | 'onRefusedJson' | 'onExcess' | 'onMemoryLimit' | 'onUnattributed' | 'onInput'
 > {
   /** Maximum requests in flight at the server. It may change while a link is open. */
   readonly concurrency?: () => number;
@@ -64,7 +68,13 @@ export function createLinkFactory(
     ...hooks
   }: LinkFactoryOptions = {},
 ): LinkFactory {
-  const open = (transport: LinkTransport, signal: AbortSignal, owner?: ClientSession): Promise<Link> =>
+  const eraRecord = new EraRecord();
+  const open = (
+    transport: LinkTransport,
+    opening: Opening,
+    signal: AbortSignal,
+    owner?: ClientSession,
+  ): Promise<JsonRpcLink> =>
     JsonRpcLink.connect(
       transport,
       {
@@ -72,6 +82,8 @@ export function createLinkFactory(
         version: VERSION,
         ...hooks,
         owner,
+        opening,
+        eraRecord,
         capabilities: owner ? withoutTasks(owner.capabilities) : SHARED_CAPABILITIES,
         connectTimeoutMs: config.connectTimeoutMs,
         keepaliveIntervalMs: transport instanceof SseTransport ? SSE_KEEPALIVE_INTERVAL_MS : undefined,
@@ -81,7 +93,12 @@ export function createLinkFactory(
     );
   if (config.type === 'stdio')
     return (signal, owner) =>
-      open(new StdioTransport(config, { maxLineBytes: limits.responseBytes }), signal, owner);
+      open(
+        new StdioTransport(config, { maxLineBytes: limits.responseBytes }),
+        openingOf(config.era, 'initialize-first'),
+        signal,
+        owner,
+      );
   const tls = Object.values(config.tls).some((path) => path !== undefined)
     ? new TlsFiles(config.tls)
     : undefined;
@@ -91,13 +108,32 @@ export function createLinkFactory(
     streamIdleMs: STREAM_IDLE_MS,
     egress: egressOf(config, { proxies, policy: addresses?.(), tls }),
   });
-  const overSse: LinkFactory = (signal, owner) => open(new SseTransport(config, options()), signal, owner);
+  const overSse: LinkFactory = (signal, owner) =>
+    open(new SseTransport(config, options()), 'initialize', signal, owner);
   if (config.type === 'sse') return overSse;
-  return withSseFallback(
-    (signal, owner) => open(new StreamableHttpTransport(config, options()), signal, owner),
-    overSse,
-  );
+  const opening = openingOf(config.era, 'probe');
+  const openHttp = (how: Opening, signal: AbortSignal, owner?: ClientSession): Promise<JsonRpcLink> =>
+    open(new StreamableHttpTransport(config, options()), how, signal, owner);
+  if (opening === 'discover') return (signal, owner) => openHttp(opening, signal, owner);
+  return withSseFallback(async (signal, owner) => {
+    const link = await openHttp(opening, signal, owner);
+    if (opening === 'probe' && !owner) watchEra(link, (closing) => probeEra(openHttp('discover', closing)));
+    return link;
+  }, overSse);
 }
+
+const openingOf = (era: ServerConfig['era'], auto: Opening): Opening =>
+  era === 'auto' ? auto : era === '2026' ? 'discover' : 'initialize';
+
+/** The era 2026 if a link of that era can be opened. */
+const probeEra = (opening: Promise<Link>): Promise<Era | undefined> =>
+  opening.then(
+    async (link) => {
+      await link.close();
+      return link.era.name;
+    },
+    () => undefined,
+  );
 
 /** The gateway forwards no task requests, even if the client supports tasks. */
 const withoutTasks = ({ tasks: _, ...capabilities }: ClientCapabilities): ClientCapabilities => capabilities;

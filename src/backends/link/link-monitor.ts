@@ -1,6 +1,6 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { RemoteError } from '../../core/errors.js';
-import { isBadRequest, isRefusedByServer } from './link-errors.js';
+import { isBadRequest, isRefusedByServer, isSessionExpired } from './link-errors.js';
 import type { LinkRequest } from './link.js';
 import { TransportError, type StreamState } from './transport.js';
 
@@ -45,6 +45,7 @@ export class LinkMonitor {
     private readonly events: LinkMonitorEvents,
     /** A number that changes with every request over the link. */
     private readonly latestRequest: () => number = () => 0,
+    private readonly pingMethod: () => string = () => 'ping',
   ) {}
 
   /**
@@ -71,7 +72,7 @@ export class LinkMonitor {
   /** Resolves when the server responds, even with an error, because a server need not implement `ping`. Otherwise rejects. */
   async ping(timeoutMs = PING_TIMEOUT_MS): Promise<void> {
     try {
-      await this.request({ method: 'ping', timeoutMs });
+      await this.request({ method: this.pingMethod(), timeoutMs });
     } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
     }
@@ -83,7 +84,7 @@ export class LinkMonitor {
    */
   async probe(timeoutMs: number, capabilities: ServerCapabilities): Promise<void> {
     const kind = LIST_KINDS.find((candidate) => capabilities[candidate]);
-    const method = this.probes++ % 2 === 1 && kind ? `${kind}/list` : 'ping';
+    const method = this.probes++ % 2 === 1 && kind ? `${kind}/list` : this.pingMethod();
     await this.request({ method, timeoutMs: Math.min(timeoutMs, PING_TIMEOUT_MS) }).catch(() => {});
   }
 
@@ -100,12 +101,13 @@ export class LinkMonitor {
   }
 
   /** Some servers respond with HTTP 400 when the session has expired. A ping cannot cause HTTP 400 otherwise. */
-  private checkSession(): void {
+  checkSession(): void {
     if (!this.isStarted || this.isSessionCheckPending) return;
     this.isSessionCheckPending = true;
     this.ping()
       .catch((error: Error) => {
-        if (isBadRequest(error)) this.events.linkFailed(new TransportError('session-expired', error.message));
+        if (isBadRequest(error) || isSessionExpired(error))
+          this.events.linkFailed(new TransportError('session-expired', error.message));
       })
       .finally(() => (this.isSessionCheckPending = false));
   }

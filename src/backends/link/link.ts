@@ -1,6 +1,9 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { CancelSignal } from '../../lib/cancellation/cancellation.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller, Channel } from '../../mcp/mcp-context.js';
+import type { ParamHeader } from '../../mcp/param-headers.js';
+import type { LinkEra } from './era-record.js';
 
 /** How a server described itself when the link was opened. */
 export interface ServerFacts {
@@ -23,6 +26,14 @@ export interface LinkRequest {
   readonly deadline?: number | undefined;
   /** The client request that this request is made for; absent for requests of the gateway itself. */
   readonly caller?: Caller | undefined;
+  /** Cancels a request of the gateway itself. */
+  readonly signal?: CancelSignal | undefined;
+  /** Called with the id of the request, before it is sent. */
+  readonly onSent?: ((id: number) => void) | undefined;
+  /** The own name or URI of the called tool, prompt or resource, if the sender knows it. */
+  readonly target?: string | undefined;
+  /** The arguments of the called tool that are repeated in headers. Only links of 2026 over HTTP send them. */
+  readonly paramHeaders?: readonly ParamHeader[] | undefined;
 }
 
 /** `channel` reaches the client that a log message is for. Undefined if it is for all clients, and in other notifications. */
@@ -35,6 +46,13 @@ export interface ServerNotification {
 
 /** Whether the server can send notifications; `lost` while the stream is reopened, `none` when the server offers none. */
 export type NotificationStreamStatus = 'opening' | 'open' | 'lost' | 'none';
+
+/** Subscriptions to resources whose updates come on streams of their own. */
+export interface StreamSubscriptions {
+  /** Resolves when the server has accepted the URI. */
+  subscribe(uri: string): Promise<void>;
+  unsubscribe(uri: string): void;
+}
 
 /** Why a link could not be opened, with the stderr of the child process. */
 export class ConnectError extends Error {
@@ -54,6 +72,11 @@ export class ConnectError extends Error {
  */
 export interface Link {
   readonly facts: ServerFacts;
+
+  readonly era: LinkEra;
+
+  /** Whether arguments of tools are repeated in headers, as revision 2026-07-28 requires over HTTP. */
+  readonly sendsParamHeaders: boolean;
 
   /** Resolves with the reason when the link cannot be used any more. Requests in flight are rejected. */
   readonly closed: Promise<Error>;
@@ -75,6 +98,9 @@ export interface Link {
   readonly notificationsReady: Promise<void>;
 
   readonly notificationStream: NotificationStreamStatus;
+
+  /** The subscriptions of a link of the 2026 era; undefined in the 2025 era, where each is a request. */
+  readonly listens: StreamSubscriptions | undefined;
 
   /**
    * The server does not know `resources/subscribe`, even if it announces subscriptions. Set by the code that subscribes.

@@ -49,9 +49,11 @@ export class NotificationStreamState {
   }
 
   update(state: StreamState): void {
+    const wasOpen = this.status === 'open' || this.status === 'lost';
     if (state === 'open' || state === 'resumed') this.status = 'open';
     else if (state !== 'silent') this.status = state;
-    const isGap = state === 'open' && this.isReady;
+    // A server that offers the stream no more may be another one than before.
+    const isGap = this.isReady && (state === 'open' || (state === 'none' && wasOpen));
     if (isGap) this.reportGap();
     if (state === 'open' || state === 'none') this.markReady();
   }

@@ -19,6 +19,7 @@ class Harness {
     removed: () => {},
     limitReached: (limit) => this.limits.push(limit),
     isWaitingForClient: (caller) => caller === this.waitingCaller,
+    refused: (error) => error,
   });
 
   add(caller?: FakeCaller, timeoutMs = 1000, deadline?: number): PendingRequest {

@@ -43,6 +43,8 @@ interface PendingRequestEvents {
   limitReached(limit: MemoryLimit): void;
   /** Whether the server waits for a response of the client during this call. The call does not time out meanwhile. */
   isWaitingForClient(caller: Caller): boolean;
+  /** The server answered with an error. Returns the error with which the promise is rejected. */
+  refused(error: Error): Error;
 }
 
 /** The calls that a message of the server may belong to. */
@@ -105,7 +107,8 @@ export class PendingRequests {
       maxDeadline: deadline + request.timeoutMs * (MAX_TIMEOUT_FACTOR - 1),
     };
     this.byId.add(pending);
-    request.caller?.signal.addEventListener('abort', pending.onAbort, { once: true });
+    (request.caller ?? request).signal?.addEventListener('abort', pending.onAbort, { once: true });
+    request.onSent?.(pending.id);
     this.deadlines.watch(pending.deadline);
     return pending;
   }
@@ -117,7 +120,7 @@ export class PendingRequests {
     const pending = this.byId.get(id);
     if (!pending || !this.end(pending)) return false;
     if (outcome === 'error' && isLongError(json)) this.events.limitReached('error-data');
-    if (outcome === 'error') pending.reject(remoteError(json));
+    if (outcome === 'error') pending.reject(this.events.refused(remoteError(json)));
     else if (json.isObject) pending.resolve(json);
     else pending.reject(brokenError('the server sent an invalid response: a result must be an object'));
     return true;
@@ -191,11 +194,9 @@ export class PendingRequests {
   /** Removes the request and its abort listener. Returns false when the request was removed before. */
   private remove(pending: PendingRequest): boolean {
     if (!this.byId.delete(pending.id)) return false;
-    const { caller } = pending.request;
-    if (caller) {
-      caller.signal.removeEventListener('abort', pending.onAbort);
-      this.events.removed(caller);
-    }
+    const { caller, signal } = pending.request;
+    (caller?.signal ?? signal)?.removeEventListener('abort', pending.onAbort);
+    if (caller) this.events.removed(caller);
     if (this.byId.size === 0) this.emptyWaiters.release();
     return true;
   }

@@ -21,9 +21,10 @@ export class ServerLog {
     return true;
   }
 
-  /** Sends the level to the server at the other end of the link. */
+  /** Sends the level to the server at the other end of the link. In the 2026 era, each request has the level of its client. */
   apply(link: Link): void {
-    if (this.level === undefined || !link.facts.capabilities.logging) return;
+    const { facts, era } = link;
+    if (this.level === undefined || !facts.capabilities.logging || era.name === '2026') return;
     const params = JSON.stringify({ level: this.level });
     this.request(link, 'logging/setLevel', params).catch((error) =>
       this.logger.warn({ message: 'logging/setLevel failed', server: this.server, cause: String(error) }),

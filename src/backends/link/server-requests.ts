@@ -43,6 +43,8 @@ export class ServerRequests {
   private readonly open = new Map<RequestId, ForwardedRequest>();
   /** Number of requests that are being forwarded, including cancelled ones that have not ended yet. */
   private forwarding = 0;
+  /** Whether servers may send requests. In revision 2026-07-28 they may not, and cannot get a response over HTTP. */
+  isAllowed = true;
   private forwardingBytes = 0;
 
   constructor(
@@ -58,6 +60,10 @@ export class ServerRequests {
 
   receive(request: ServerRequest): void {
     const { id, method, channel } = request;
+    if (!this.isAllowed) {
+      this.onUnattributed();
+      return;
+    }
     if (method === 'ping') {
       this.send(resultMessage(id, {}));
       return;

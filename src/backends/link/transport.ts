@@ -43,10 +43,14 @@ export interface LinkTransport extends Transport {
   onmessage?: ((message: JSONRPCMessage, extra?: MessageExtra) => void) | undefined;
 
   /**
-   * Sends one message that is already text; `requestId` is given when it is a request. Rejects with a TransportError
-   * when the message cannot be delivered or, over HTTP, when the server does not respond.
+   * Sends one message that is already text; `requestId` is given when it is a request. `headers` are lines of further HTTP
+   * headers, each with its line break. Rejects with a TransportError when the message cannot be delivered or, over HTTP,
+   * when the server does not respond.
    */
-  sendText(text: string, requestId?: RequestId): Promise<void>;
+  sendText(text: string, requestId?: RequestId, headers?: string): Promise<void>;
+
+  /** Of all later messages; undefined for a message before the revision is known. */
+  setProtocolVersion?: ((version: string | undefined) => void) | undefined;
 
   /** Called when a message was not read because it exceeds a JSON limit. The problem says which one. */
   onrefused?: ((problem: JsonProblem) => void) | undefined;
@@ -75,7 +79,7 @@ export interface LinkTransport extends Transport {
 
 /**
  * - `unreachable`: no connection; the message was not delivered
- * - `session-expired`: the server rejected the session id; the message was not executed
+ * - `session-expired`: the server rejected the session id, or the protocol era; the message was not executed
  * - `refused`: the server responded with an HTTP error
  * - `broken`: no valid response arrived; whether the server executed the message is unknown
  * - `too-large`: a line or body is over the size limit

@@ -69,6 +69,30 @@ describe('fetchList', () => {
     });
   });
 
+  it('finds the arguments that are repeated in headers', async () => {
+    const [first] = tools('a');
+    const properties = { region: { type: 'string', 'x-mcp-header': 'Region' } };
+    const link = linkTo(() => ({ tools: [{ ...first, inputSchema: { type: 'object', properties } }] }));
+    const { definitions } = await fetchList(link, 'tools/list');
+    expect(definitions[0]?.paramHeaders).toEqual([{ name: 'Region', path: ['region'] }]);
+  });
+
+  it.each([
+    [true, ['b'], 1],
+    [false, ['a', 'b'], undefined],
+  ])(
+    'with headers: %s, lists %j of a tool with a forbidden header and another',
+    async (sendsParamHeaders, listed, leftOut) => {
+      const [first, second] = tools('a', 'b');
+      const properties = { region: { type: 'object', 'x-mcp-header': 'Region' } };
+      const link = linkTo(() => ({
+        tools: [{ ...first, inputSchema: { type: 'object', properties } }, second],
+      }));
+      const fetched = await fetchList(Object.assign(link, { sendsParamHeaders }), 'tools/list');
+      expect([fetched.definitions.map(({ name }) => name), fetched.leftOut]).toEqual([listed, leftOut]);
+    },
+  );
+
   it('leaves out and counts tools that can only run as tasks', async () => {
     const link = linkTo(() => ({ tools: [supports('a', 'required'), supports('b', 'optional'), null] }));
     const { definitions, needTasks, leftOut } = await fetchList(link, 'tools/list');

@@ -5,6 +5,7 @@ import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
 import { objectOutputSchema } from '../../mcp/object-output.js';
+import { paramHeadersOf } from '../../mcp/param-headers.js';
 import { repairDefinition, type ListMember } from './repair-definition.js';
 import type { Link } from '../link/link.js';
 import { PageComparison, type PageDigests } from './page-digests.js';
@@ -48,7 +49,7 @@ export interface FetchedList {
   /** The pages of a complete list, to compare the next fetch with. */
   readonly digests?: PageDigests;
   readonly definitions: readonly Definition[];
-  /** Items without a usable name, without a required member, or too long; absent when there are none. */
+  /** Items without a usable name, without a required member, with forbidden headers, or too long; absent when there are none. */
   readonly leftOut?: number;
   /** Tools that can only run as tasks, which the gateway does not serve; absent when there are none. */
   readonly needTasks?: number;
@@ -66,13 +67,13 @@ export interface FetchedList {
  * `before` are the pages of the previous fetch: if all pages are the same, they are not read.
  */
 export async function fetchList(
-  link: Pick<Link, 'request'>,
+  link: Pick<Link, 'request'> & Partial<Pick<Link, 'sendsParamHeaders'>>,
   method: ListMethod,
   limits: ListLimits = LISTS[method].limits,
   before?: PageDigests,
 ): Promise<FetchedList> {
   const yieldIfDue = sliceScheduler.start();
-  const builder = new ListBuilder(LISTS[method], limits);
+  const builder = new ListBuilder(LISTS[method], limits, link.sendsParamHeaders);
   const pages = new PageComparison(before);
   const cursors = new Set<string>();
   let cursor: string | undefined;
@@ -112,6 +113,8 @@ class ListBuilder {
   constructor(
     private readonly shape: ListShape,
     private readonly limits: ListLimits,
+    /** Whether a tool with forbidden headers is left out. */
+    private readonly sendsParamHeaders = false,
   ) {}
 
   get isFull(): boolean {
@@ -182,11 +185,19 @@ class ListBuilder {
     value: Readonly<Record<string, unknown>>,
     text: string,
   ): Definition | undefined {
+    const paramHeaders = paramHeadersOf(text, value['inputSchema']);
+    if (!paramHeaders && this.sendsParamHeaders) return undefined;
     const schema = objectOutputSchema(text, value['outputSchema']);
-    if (schema === undefined) return this.repair(name, value, text);
-    const wrapped = { ...value, outputSchema: JSON.parse(schema) as unknown };
-    const definition = this.repair(name, wrapped, withMember(text, 'outputSchema', schema));
-    return definition && { ...definition, wrapsOutput: true };
+    const wrapped = schema === undefined ? value : { ...value, outputSchema: JSON.parse(schema) as unknown };
+    const wrappedText = schema === undefined ? text : withMember(text, 'outputSchema', schema);
+    const definition = this.repair(name, wrapped, wrappedText);
+    return (
+      definition && {
+        ...definition,
+        ...(schema !== undefined && { wrapsOutput: true }),
+        ...(paramHeaders?.length && { paramHeaders }),
+      }
+    );
   }
 
   private repair(

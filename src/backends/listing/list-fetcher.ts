@@ -110,9 +110,11 @@ export class ListFetcher {
     const known = this.known();
     const isKnown = kind === 'resources' ? known.resources.size > 0 : known[kind].length > 0;
     const request = (page: LinkRequest): Promise<JsonText> => this.send(link, page);
+    const { sendsParamHeaders } = link;
     const { limits, onTruncated } = this.options;
     const digests = this.digests.get(kind);
-    const fetched = await fetchList({ request }, METHODS[kind], limits, digests).catch(emptyIfUnknownMethod);
+    const source = { request, sendsParamHeaders };
+    const fetched = await fetchList(source, METHODS[kind], limits, digests).catch(emptyIfUnknownMethod);
     if (fetched.isUnchanged) return undefined;
     this.digests.set(kind, fetched.digests);
     const {

@@ -11,6 +11,8 @@ export interface Definition {
   readonly description?: string;
   /** Only of tools: whether the listed output schema has the server's own schema as its property `result`. */
   readonly wrapsOutput?: boolean;
+  /** Only of tools: the arguments that the input schema repeats in headers. Absent when there are none. */
+  readonly paramHeaders?: readonly { readonly name: string; readonly path: readonly string[] }[];
 }
 
 /** The server id of meta tools. Every scope includes them, and no configured server can have this id. */

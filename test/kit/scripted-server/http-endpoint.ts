@@ -63,7 +63,9 @@ export class HttpEndpoint {
   ssePostStatus = 405;
   /** The next POSTs are refused with these statuses. */
   readonly nextPostStatuses: number[] = [];
-  /** The method and headers of every request. */
+  /** How often the server was asked for revision 2026-07-28, which it refuses as servers of 2025 do. */
+  probes = 0;
+  /** The method and headers of every other request. */
   readonly requests: { readonly method: string; readonly headers: IncomingHttpHeaders }[] = [];
 
   constructor(private readonly scripted: ScriptedServer) {}
@@ -86,6 +88,11 @@ export class HttpEndpoint {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.headers['mcp-protocol-version'] === '2026-07-28') {
+      this.probes++;
+      response.writeHead(400).end();
+      return;
+    }
     this.requests.push({ method: request.method ?? '', headers: request.headers });
     const { pathname, search } = new URL(request.url ?? '/', 'http://server');
     if (pathname === '/sse')

@@ -1,0 +1,57 @@
+import { RemoteError, type Era } from '../../core/errors.js';
+import { isJsonObject } from '../../lib/json-text/json-value.js';
+import { MODERN_VERSION, serverInfoIn } from '../../mcp/envelope.js';
+import { MAX_RESULT_LENGTH } from './initialize.js';
+import { UNSUPPORTED_VERSION, type SendRequest } from './link-protocol.js';
+import type { ServerFacts } from './link.js';
+import { TransportError } from './transport.js';
+
+const UNNAMED = { name: 'unknown', version: 'unknown' };
+
+/** HTTP statuses that say nothing about the era: of authentication, of limits, of a proxy. */
+const isNoVerdict = (status: number): boolean =>
+  [401, 403, 407, 408, 425, 429].includes(status) || status >= 500;
+
+/** Sends `server/discover`. Rejects when the server does not offer revision 2026-07-28. */
+export async function discoverServer(send: SendRequest, timeoutMs: number): Promise<ServerFacts> {
+  const { text } = await send({ method: 'server/discover', timeoutMs });
+  if (text.length > MAX_RESULT_LENGTH)
+    throw new TransportError(
+      'too-large',
+      `the result of server/discover is over ${MAX_RESULT_LENGTH} characters`,
+    );
+  const facts = readFacts(JSON.parse(text) as Readonly<Record<string, unknown>>);
+  if (!facts) throw new TransportError('refused', `the server does not offer MCP revision ${MODERN_VERSION}`);
+  return facts;
+}
+
+/**
+ * What a failed `server/discover` says about the era of a server; undefined if nothing. Servers of 2025 answer an unknown
+ * method, or a request without a session, with any error.
+ */
+export function eraOfFailure(error: unknown): Era | undefined {
+  if (error instanceof RemoteError) return offersModern(error) ? '2026' : '2025';
+  if (!(error instanceof TransportError) || error.fault !== 'refused') return undefined;
+  const { httpStatus } = error.details;
+  return httpStatus === undefined || !isNoVerdict(httpStatus) ? '2025' : undefined;
+}
+
+/** Whether a server that refused the revision of a request offers revision 2026-07-28 instead. */
+export function offersModern(error: unknown): boolean {
+  if (!(error instanceof RemoteError) || error.code !== UNSUPPORTED_VERSION) return false;
+  const { data } = JSON.parse(error.text) as { readonly data?: unknown };
+  return isJsonObject(data) && offers(data['supported']);
+}
+
+const offers = (versions: unknown): boolean => Array.isArray(versions) && versions.includes(MODERN_VERSION);
+
+function readFacts(result: Readonly<Record<string, unknown>>): ServerFacts | undefined {
+  const { supportedVersions, capabilities, instructions, _meta: meta } = result;
+  if (!offers(supportedVersions) || !isJsonObject(capabilities)) return undefined;
+  return {
+    protocolVersion: MODERN_VERSION,
+    capabilities,
+    serverInfo: serverInfoIn(meta) ?? UNNAMED,
+    ...(typeof instructions === 'string' && { instructions }),
+  };
+}

@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { FakeLink } from '../../../test/kit/fake-link.js';
+import { flushPromises } from '../../../test/kit/promises.js';
+import type { Era } from '../../core/errors.js';
+import { MAX_VERDICT_AGE_MS } from './era-record.js';
+import { watchEra } from './era-watch.js';
+
+class WatchedLink extends FakeLink {
+  expired = 0;
+
+  expire(): void {
+    this.expired++;
+  }
+}
+
+function watch(verdicts: (Era | undefined | Error)[], era: Era = '2025') {
+  const link = new WatchedLink();
+  link.era = { name: era, since: 0 };
+  let probes = 0;
+  watchEra(link, () => {
+    const verdict = verdicts[probes++];
+    return verdict instanceof Error ? Promise.reject(verdict) : Promise.resolve(verdict);
+  });
+  return { link, probes: () => probes };
+}
+
+describe('watchEra', () => {
+  afterEach(() => void jest.useRealTimers());
+
+  it('expires the link when a server of 2025 offers 2026 at a later probe', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    const { link, probes } = watch([undefined, new Error('down'), '2026']);
+    for (const [expectedProbes, expired] of [
+      [1, 0],
+      [2, 0],
+      [3, 1],
+    ]) {
+      jest.advanceTimersByTime(MAX_VERDICT_AGE_MS);
+      await flushPromises();
+      expect([probes(), link.expired]).toEqual([expectedProbes, expired]);
+    }
+    await link.close();
+  });
+
+  it('probes when notifications may have been lost', async () => {
+    const { link } = watch(['2026']);
+    link.emitGap();
+    await flushPromises();
+    expect(link.expired).toBe(1);
+    await link.close();
+  });
+
+  it('probes once at a time', async () => {
+    const { link, probes } = watch([undefined, undefined]);
+    link.emitGap();
+    link.emitGap();
+    await flushPromises();
+    expect(probes()).toBe(1);
+    await link.close();
+  });
+
+  it('does not probe after the link has closed', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    const { link, probes } = watch(['2026']);
+    await link.close();
+    await flushPromises();
+    jest.advanceTimersByTime(2 * MAX_VERDICT_AGE_MS);
+    expect(probes()).toBe(0);
+  });
+
+  it('does not probe a server of 2026', async () => {
+    const { link, probes } = watch(['2026'], '2026');
+    link.emitGap();
+    await flushPromises();
+    expect(probes()).toBe(0);
+    await link.close();
+  });
+});

@@ -1,0 +1,40 @@
+import type { Era, RemoteError } from '../../core/errors.js';
+import type { JsonText } from '../../lib/json-text/json-text.js';
+import { withProgressToken } from '../../mcp/params.js';
+import type { LinkRequest } from './link.js';
+import type { PendingRequest } from './pending-requests.js';
+
+/** Sends one request and resolves with the result of the server. */
+export type SendRequest = (request: LinkRequest) => Promise<JsonText>;
+
+/** The code with which a server of 2026 refuses the revision of a request. */
+export const UNSUPPORTED_VERSION = -32022;
+
+/** How the requests of a link are written and their results are read in one protocol era. */
+export interface LinkProtocol {
+  readonly era: Era;
+  /** A request that any server of the era can respond to at little cost. */
+  readonly pingMethod: string;
+  /** Whether the server is notified of a cancelled request. Otherwise it notices that the response is not read any more. */
+  readonly notifiesOfCancellation: boolean;
+  /** Makes a request for a client of 2025, or for the gateway itself. */
+  request(request: LinkRequest, send: SendRequest): Promise<JsonText>;
+  /** The params as the server expects them. */
+  paramsOf(pending: PendingRequest): string | undefined;
+  /** The lines of further HTTP headers; undefined if there are none. */
+  headersOf(request: LinkRequest): string | undefined;
+  /** Whether the error says that the server does not speak this era any more. It has not executed the request. */
+  isContradictedBy(error: RemoteError): boolean;
+}
+
+/** The revisions up to 2025-11-25. */
+export const LEGACY_PROTOCOL: LinkProtocol = {
+  era: '2025',
+  pingMethod: 'ping',
+  notifiesOfCancellation: true,
+  request: (request, send) => send(request),
+  paramsOf: ({ id, request: { params }, clientToken, paramsMembers }) =>
+    params && clientToken ? withProgressToken(params, String(id), paramsMembers) : params,
+  headersOf: () => undefined,
+  isContradictedBy: ({ code }) => code === UNSUPPORTED_VERSION,
+};

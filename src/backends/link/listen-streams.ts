@@ -1,0 +1,335 @@
+import { RemoteError } from '../../core/errors.js';
+import { Backoff } from '../../lib/backoff/backoff.js';
+import { Cancellation } from '../../lib/cancellation/cancellation.js';
+import { withTimeout } from '../../lib/deadlines/timeout.js';
+import { memberText } from '../../lib/json-text/json-text.js';
+import type { Params } from '../../mcp/json-rpc.js';
+import { subscriptionIdIn } from '../../mcp/envelope.js';
+import { brokenError } from './link-errors.js';
+import type { SendRequest } from './link-protocol.js';
+import type { StreamSubscriptions } from './link.js';
+import { UpdateOverlap } from './update-overlap.js';
+
+/** Which list changes a listen stream carries. */
+export type ListChangeFilter = Readonly<
+  Partial<Record<'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged', true>>
+>;
+
+interface ListenEvents {
+  /**
+   * - `open`: the first stream is acknowledged, or one that was lost is open again; notifications between are lost
+   * - `lost`: a stream has ended
+   * - `none`: the server does not know `subscriptions/listen`
+   */
+  stateChanged(state: 'open' | 'lost' | 'none'): void;
+}
+
+/** More streams are merged. Each is a connection, and servers limit their number. */
+const MAX_STREAMS = 8;
+/** Maximum number of streams, those included that are being replaced. Beyond it, new subscriptions wait. */
+const MAX_OPEN_STREAMS = 20;
+const ACKNOWLEDGEMENT_TIMEOUT_MS = 10_000;
+/** How long a replaced stream stays open after the acknowledgement of the new one, for notifications on their way. */
+const OVERLAP_MS = 250;
+/** Maximum URIs of one `subscriptions/listen`. */
+const MAX_URIS = 10_000;
+const METHOD_NOT_FOUND = -32601;
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+interface SubscriptionWaiter {
+  readonly promise: Promise<void>;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** One request `subscriptions/listen`, whose response stream stays open. */
+class ListenStream {
+  readonly end = new Cancellation();
+  /** The id of the request, with which the server marks its notifications. */
+  id: number | undefined;
+  /** Called with the JSON text of the URIs that the server honours. */
+  acknowledge!: (honoured: string | undefined) => void;
+  /** How many URIs the stream had when it was opened. */
+  readonly openedUris: number;
+
+  constructor(
+    readonly filter: ListChangeFilter | undefined,
+    readonly uris: Set<string>,
+  ) {
+    this.openedUris = uris.size;
+  }
+
+  get isEmpty(): boolean {
+    return this.uris.size === 0 && !this.filter;
+  }
+
+  get params(): string {
+    const resourceSubscriptions = this.uris.size > 0 ? [...this.uris] : undefined;
+    return JSON.stringify({ notifications: { ...this.filter, resourceSubscriptions } });
+  }
+}
+
+/**
+ * The subscriptions of one link of the 2026 era: one stream for the list changes, and few for the URIs of resources. A
+ * new URI gets a stream of its own, together with others that wait at the same time. When there are many streams, small
+ * ones are merged: the new one is acknowledged before the old ones are closed, and an update that comes on both passes once. A stream that ends is opened again; then notifications may have been lost.
+ */
+export class ListenStreams implements StreamSubscriptions {
+  private readonly streams = new Set<ListenStream>();
+  private readonly byId = new Map<number, ListenStream>();
+  private readonly holders = new Map<string, ListenStream>();
+  private readonly waiting = new Map<string, SubscriptionWaiter>();
+  /** Streams that have ended and are opened again after a delay. */
+  private readonly lost = new Set<ListenStream>();
+  private readonly overlaps = new Set<UpdateOverlap>();
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private readonly backoff = new Backoff();
+  /** Streams that were replaced and are about to be closed. */
+  private closing = 0;
+  private isWorking = false;
+  private isStopped = false;
+
+  constructor(
+    private readonly send: SendRequest,
+    private readonly events: ListenEvents,
+    private readonly expectAcknowledgement: (count: 1 | -1) => void = () => {},
+  ) {}
+
+  /** Opens the stream for list changes. */
+  async start(filter: ListChangeFilter): Promise<void> {
+    const stream = new ListenStream(filter, new Set());
+    try {
+      await this.open(stream);
+      this.events.stateChanged('open');
+    } catch (error) {
+      const isUnknown = error instanceof RemoteError && error.code === METHOD_NOT_FOUND;
+      if (isUnknown) this.events.stateChanged('none');
+      else this.reopen(stream);
+    }
+  }
+
+  /** Resolves when the server has acknowledged the URI. Rejects when it left the URI out. */
+  subscribe(uri: string): Promise<void> {
+    if (this.holders.has(uri)) return Promise.resolve();
+    let waiter = this.waiting.get(uri);
+    if (!waiter) {
+      waiter = createWaiter();
+      this.waiting.set(uri, waiter);
+    }
+    // URIs that are subscribed in the same iteration of the event loop share a stream.
+    setImmediate(() => void this.work());
+    return waiter.promise;
+  }
+
+  unsubscribe(uri: string): void {
+    this.waiting.get(uri)?.resolve();
+    this.waiting.delete(uri);
+    for (const { uris } of this.lost) uris.delete(uri);
+    const stream = this.holders.get(uri);
+    if (!stream) return;
+    this.holders.delete(uri);
+    stream.uris.delete(uri);
+    if (stream.isEmpty) this.close(stream);
+    else void this.work();
+  }
+
+  /** Returns false for a notification that needs no further processing: an acknowledgement, or a repeated update. */
+  receive(method: string, params: Params, paramsText = '{}'): boolean {
+    if (method !== ACKNOWLEDGED) return this.passesOnce(method, params);
+    const honoured = memberText(paramsText, 'notifications');
+    this.byId
+      .get(subscriptionIdIn(params) as number)
+      ?.acknowledge(honoured?.startsWith('{') ? memberText(honoured, 'resourceSubscriptions') : undefined);
+    return false;
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    for (const timer of this.timers) clearTimeout(timer);
+    for (const stream of this.streams) this.close(stream);
+    for (const waiter of this.waiting.values()) waiter.reject(brokenError('the link was closed'));
+    this.waiting.clear();
+  }
+
+  private async work(): Promise<void> {
+    if (this.isWorking) return;
+    this.isWorking = true;
+    while (!this.isStopped && (await this.nextStep()));
+    this.isWorking = false;
+  }
+
+  private async nextStep(): Promise<boolean> {
+    const count = this.streams.size + this.closing;
+    if (count >= MAX_OPEN_STREAMS) return false;
+    if (this.waiting.size > 0) return this.openWaiting().then(() => true);
+    const { mergeable } = this;
+    if (mergeable.length > 0) return this.replace(mergeable);
+    const stale = [...this.streams].find(({ uris, openedUris }) => openedUris > 2 * uris.size + MAX_STREAMS);
+    return stale ? this.replace([stale]) : false;
+  }
+
+  private async openWaiting(): Promise<void> {
+    const batch = [...this.waiting].slice(0, MAX_URIS);
+    for (const [uri] of batch) this.waiting.delete(uri);
+    const stream = new ListenStream(undefined, new Set(batch.map(([uri]) => uri)));
+    try {
+      await this.open(stream);
+      for (const [uri, waiter] of batch)
+        if (stream.uris.has(uri)) waiter.resolve();
+        else waiter.reject(leftOut());
+      if (stream.isEmpty) this.close(stream);
+    } catch (error) {
+      for (const [, waiter] of batch) waiter.reject(error as Error);
+    }
+  }
+
+  /** Opens one stream in place of others. Returns false when that failed: the others stay open. */
+  private async replace(old: readonly ListenStream[]): Promise<boolean> {
+    const filter = old.find((stream) => stream.filter)?.filter;
+    const uris = new Set(old.flatMap((stream) => [...stream.uris]));
+    const stream = new ListenStream(filter, uris);
+    const overlap = new UpdateOverlap(old.flatMap(({ id }) => id ?? []));
+    this.overlaps.add(overlap);
+    try {
+      await this.open(stream);
+    } catch {
+      this.overlaps.delete(overlap);
+      return false;
+    }
+    for (const uri of uris) if (!old.some((each) => each.uris.has(uri))) this.unsubscribe(uri);
+    const isLeftOut = (uri: string): boolean => this.holders.get(uri) !== stream && this.holders.delete(uri);
+    const leftOutUris = old.flatMap((each) => [...each.uris]).filter(isLeftOut);
+    // The server honours less than before: what is wanted is subscribed again, and refused.
+    if (leftOutUris.length > 0) this.events.stateChanged('open');
+    for (const each of old) this.streams.delete(each);
+    this.closing += old.length;
+    this.after(OVERLAP_MS, () => {
+      this.overlaps.delete(overlap);
+      this.closing -= old.length;
+      for (const each of old) this.close(each);
+      void this.work();
+    });
+    return true;
+  }
+
+  /**
+   * The streams to merge, if there are too many: the smallest ones, and each that is not larger than those before it together. So
+   * a URI is sent again about as often as the number of URIs doubles: ten times for 10,000.
+   */
+  private get mergeable(): ListenStream[] {
+    if (this.streams.size <= MAX_STREAMS) return [];
+    const merged: ListenStream[] = [];
+    let total = 0;
+    for (const stream of [...this.streams].toSorted((a, b) => a.uris.size - b.uris.size)) {
+      const { size } = stream.uris;
+      if (total + size > MAX_URIS || (merged.length >= 2 && size > total)) break;
+      merged.push(stream);
+      total += size;
+    }
+    return merged.length >= 2 ? merged : [];
+  }
+
+  /** Resolves when the stream is acknowledged: `uris` are then those that the server honours. */
+  private async open(stream: ListenStream): Promise<void> {
+    const acknowledged = new Promise<string | undefined>((resolve) => (stream.acknowledge = resolve));
+    const ended = this.send({
+      method: 'subscriptions/listen',
+      params: stream.params,
+      timeoutMs: Infinity,
+      signal: stream.end,
+      onSent: (id) => {
+        stream.id = id;
+        this.byId.set(id, stream);
+      },
+    });
+    this.expectAcknowledgement(1);
+    try {
+      const end = ended.then(() => Promise.reject<undefined>(brokenError('the server ended the stream')));
+      const honoured = await withTimeout(Promise.race([acknowledged, end]), ACKNOWLEDGEMENT_TIMEOUT_MS, () =>
+        brokenError('the server did not acknowledge the subscriptions'),
+      );
+      this.keepHonoured(stream, honoured);
+    } catch (error) {
+      this.close(stream);
+      ended.catch(() => {});
+      throw error;
+    } finally {
+      this.expectAcknowledgement(-1);
+    }
+    this.streams.add(stream);
+    for (const uri of stream.uris) this.holders.set(uri, stream);
+    const onEnd = (): void => this.streamEnded(stream);
+    ended.then(onEnd, onEnd);
+  }
+
+  private keepHonoured({ uris }: ListenStream, honoured = '[]'): void {
+    // Nearly always the server repeats what it was asked for.
+    if (honoured === JSON.stringify([...uris])) return;
+    const value: unknown = JSON.parse(honoured);
+    const kept = new Set<unknown>(Array.isArray(value) ? value : []);
+    for (const uri of uris) if (!kept.has(uri)) uris.delete(uri);
+  }
+
+  private streamEnded(stream: ListenStream): void {
+    if (stream.end.aborted || !this.streams.has(stream)) return;
+    this.close(stream);
+    this.events.stateChanged('lost');
+    this.reopen(stream);
+  }
+
+  /** Opens a stream again that has ended, with what it still has to carry. */
+  private reopen(stream: ListenStream): void {
+    const { filter, uris } = stream;
+    for (const uri of uris) this.holders.delete(uri);
+    this.lost.add(stream);
+    this.after(this.backoff.next(), async () => {
+      this.lost.delete(stream);
+      const next = new ListenStream(filter, new Set([...uris].filter((uri) => !this.holders.has(uri))));
+      if (next.isEmpty) return this.events.stateChanged('open');
+      try {
+        await this.open(next);
+        this.backoff.reset();
+        this.events.stateChanged('open');
+      } catch {
+        this.reopen(next);
+      }
+    });
+  }
+
+  private close(stream: ListenStream): void {
+    this.streams.delete(stream);
+    if (stream.id !== undefined) this.byId.delete(stream.id);
+    stream.end.abort();
+  }
+
+  private passesOnce(method: string, params: Params): boolean {
+    if (this.overlaps.size === 0 || method !== 'notifications/resources/updated') return true;
+    const id = subscriptionIdIn(params);
+    for (const overlap of this.overlaps) if (!overlap.passes(params['uri'], id)) return false;
+    return true;
+  }
+
+  private after(ms: number, act: () => unknown): void {
+    if (this.isStopped) return;
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      if (!this.isStopped) void act();
+    }, ms).unref();
+    this.timers.add(timer);
+  }
+}
+
+const leftOut = (): RemoteError => {
+  const message = 'the server does not accept a subscription to this resource';
+  return new RemoteError(-32602, message, JSON.stringify({ code: -32602, message }));
+};
+
+function createWaiter(): SubscriptionWaiter {
+  let resolve!: () => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,146 @@
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { GatewayError, RemoteError } from '../../core/errors.js';
+import { JsonText, mapMember, memberText } from '../../lib/json-text/json-text.js';
+import { isJsonObject } from '../../lib/json-text/json-value.js';
+import { envelopeMembers, withEnvelope } from '../../mcp/envelope.js';
+import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
+import { paramHeaders } from '../../mcp/param-headers.js';
+import type { InputOutcome } from '../../metrics/metric-labels.js';
+import { resultKindOf } from '../../mcp/result-kind.js';
+import { nameMemberOf, standardHeaders } from '../../mcp/standard-headers.js';
+import { fulfilInput, InputError, type ToPublicParams } from './fulfil-input.js';
+import { UNSUPPORTED_VERSION, type LinkProtocol, type SendRequest } from './link-protocol.js';
+import type { LinkRequest } from './link.js';
+import type { PendingRequest } from './pending-requests.js';
+import { TransportError } from './transport.js';
+
+const INVALID_PARAMS = -32602;
+const RESOURCE_NOT_FOUND = -32002;
+const HEADER_MISMATCH = -32020;
+const MISSING_CAPABILITY = -32021;
+
+export interface ModernProtocolOptions {
+  readonly version: string;
+  /** Client capabilities of requests that are made for no client. */
+  readonly capabilities: ClientCapabilities;
+  /** Whether requests are sent over HTTP: with headers, and cancelled by closing the response. */
+  readonly isHttp: boolean;
+  readonly toPublicParams?: ToPublicParams | undefined;
+  /** Called when the input that a server required was obtained from the client, or could not be. */
+  readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
+  /** Called when the server refused the headers of a call: the listed input schema may not be the current one. */
+  readonly onHeaderMismatch: () => void;
+}
+
+/** Revision 2026-07-28: no session; each request says who the client is and what it supports. */
+export class ModernProtocol implements LinkProtocol {
+  readonly era = '2026';
+  readonly pingMethod = 'server/discover';
+  readonly notifiesOfCancellation: boolean;
+  private readonly gatewayMembers: string;
+  /** The envelope of each session, whose capabilities do not change. */
+  private readonly sessionMembers = new WeakMap<ClientSession, string>();
+
+  constructor(private readonly options: ModernProtocolOptions) {
+    this.notifiesOfCancellation = !options.isHttp;
+    this.gatewayMembers = this.membersFor(options.capabilities);
+  }
+
+  async request(request: LinkRequest, send: SendRequest): Promise<JsonText> {
+    try {
+      const result = await send(request);
+      const kind = resultKindOf(result);
+      if (kind === 'complete') return result;
+      const { caller } = request;
+      if (kind === 'unknown' || !caller)
+        throw new InputError(`the server answered with a result of type ${result.memberText('resultType')}`);
+      const { toPublicParams, onInput } = this.options;
+      const complete = await fulfilInput(result, { ...request, caller }, send, toPublicParams);
+      onInput?.('answered');
+      return complete;
+    } catch (error) {
+      if (error instanceof InputError) {
+        this.options.onInput?.('failed');
+        return failureOf(request, error.message);
+      }
+      if (error instanceof RemoteError) return this.handleError(request, error);
+      throw error;
+    }
+  }
+
+  paramsOf({ id, request, clientToken, paramsMembers }: PendingRequest): string {
+    const { params, caller } = request;
+    const envelope = {
+      members: caller ? this.membersOfCaller(caller) : this.gatewayMembers,
+      logLevel: caller?.logLevel,
+      progressToken: clientToken === undefined ? undefined : id,
+    };
+    return withEnvelope(params, envelope, paramsMembers);
+  }
+
+  headersOf(request: LinkRequest): string | undefined {
+    if (!this.options.isHttp) return undefined;
+    const { method, params, paramHeaders: declared } = request;
+    const lines = standardHeaders(method, nameOf(request));
+    if (!declared || declared.length === 0 || params === undefined) return lines;
+    const args = memberText(params, 'arguments');
+    return args === undefined ? lines : lines + paramHeaders(declared, new JsonText(args).value);
+  }
+
+  isContradictedBy({ code }: RemoteError): boolean {
+    return code === UNSUPPORTED_VERSION;
+  }
+
+  /** The error as a client of 2025 knows it. */
+  private handleError(request: LinkRequest, error: RemoteError): JsonText {
+    const { code, message, text } = error;
+    if (code === INVALID_PARAMS && request.method === 'resources/read' && isAboutUri(text))
+      throw new RemoteError(
+        RESOURCE_NOT_FOUND,
+        message,
+        mapMember(text, 'code', () => `${RESOURCE_NOT_FOUND}`),
+      );
+    if (code === MISSING_CAPABILITY) return failureOf(request, `the client lacks a capability: ${message}`);
+    if (code !== HEADER_MISMATCH) throw error;
+    this.options.onHeaderMismatch();
+    throw new TransportError(
+      'refused',
+      `it refused the headers of the request: ${message}`,
+      {},
+      { cause: error },
+    );
+  }
+
+  private membersOfCaller({ session, capabilities }: Caller): string {
+    if (!session) return this.membersFor(capabilities);
+    let members = this.sessionMembers.get(session);
+    if (members === undefined) {
+      members = this.membersFor(session.capabilities);
+      this.sessionMembers.set(session, members);
+    }
+    return members;
+  }
+
+  private membersFor(capabilities: ClientCapabilities): string {
+    return envelopeMembers({ name: 'gatehouse', version: this.options.version }, capabilities);
+  }
+}
+
+/** The name in the params. Callers that know it say so, because the params may be long. */
+function nameOf({ method, params, target }: LinkRequest): string | undefined {
+  const member = nameMemberOf(method);
+  if (member === undefined || target !== undefined) return member && target;
+  const text = params === undefined ? undefined : memberText(params, member);
+  return text?.startsWith('"') ? (JSON.parse(text) as string) : undefined;
+}
+
+/** A result with `isError` for a call of a tool, which a model can read; an error for other methods. */
+function failureOf({ method }: LinkRequest, problem: string): JsonText {
+  if (method !== 'tools/call') throw new GatewayError('internal', `The request failed: ${problem}`);
+  return JsonText.of({ content: [{ type: 'text', text: `The call failed: ${problem}` }], isError: true });
+}
+
+function isAboutUri(error: string): boolean {
+  const data: unknown = (JSON.parse(error) as { readonly data?: unknown }).data;
+  return isJsonObject(data) && typeof data['uri'] === 'string';
+}

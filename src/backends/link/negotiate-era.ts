@@ -1,0 +1,66 @@
+import type { Era } from '../../core/errors.js';
+import { eraOfFailure, offersModern } from './discover.js';
+import type { EraRecord } from './era-record.js';
+import { TransportError } from './transport.js';
+
+/**
+ * How a link finds the protocol era of its server.
+ * - `initialize`: the era is 2025
+ * - `discover`: the era is 2026
+ * - `probe`: 2026 if the server answers `server/discover` and offers revision 2026-07-28, else 2025. Only over HTTP: no other
+ *   method may be a probe, because a server of 2025 would execute it
+ * - `initialize-first`: 2026 if the server refuses `initialize` and offers revision 2026-07-28, else 2025. For stdio: some
+ *   servers exit on an unknown method, and a probe in a second process would start them twice
+ */
+export type Opening = 'initialize' | 'discover' | 'probe' | 'initialize-first';
+
+/** A server that does not answer the probe is initialized after this time. */
+const PROBE_TIMEOUT_MS = 5000;
+
+interface OpeningSteps {
+  /** Opens the link in the era 2025. */
+  initialize(): Promise<void>;
+  /** Opens the link in the era 2026. Rejects when the server does not offer it, and leaves the link as it was. */
+  discover(timeoutMs: number): Promise<void>;
+}
+
+interface NegotiationOptions {
+  readonly opening: Opening;
+  readonly connectTimeoutMs: number;
+  readonly record: EraRecord;
+  /** Whether a recent verdict that the server speaks 2025 suffices: for the links of single sessions. */
+  readonly trustsRecord: boolean;
+}
+
+/** Opens a link and returns its era. */
+export async function negotiateEra(steps: OpeningSteps, options: NegotiationOptions): Promise<Era> {
+  const { opening, connectTimeoutMs } = options;
+  if (opening === 'probe') return probe(steps, options);
+  try {
+    if (opening !== 'discover') {
+      await steps.initialize();
+      return '2025';
+    }
+  } catch (error) {
+    if (opening === 'initialize' || !offersModern(error)) throw error;
+  }
+  await steps.discover(connectTimeoutMs);
+  return '2026';
+}
+
+async function probe(steps: OpeningSteps, options: NegotiationOptions): Promise<Era> {
+  const { connectTimeoutMs, record, trustsRecord } = options;
+  if (!trustsRecord || record.recent() !== '2025') {
+    const failure = await steps.discover(Math.min(PROBE_TIMEOUT_MS, connectTimeoutMs / 2)).then(
+      () => undefined,
+      (error: Error) => ({ error }),
+    );
+    if (!failure) return '2026';
+    const { error } = failure;
+    const isUnreachable = error instanceof TransportError && error.fault === 'unreachable';
+    const era = eraOfFailure(error) ?? (isUnreachable ? '2026' : record.recent());
+    if (era === '2026') throw error;
+  }
+  await steps.initialize();
+  return '2025';
+}

@@ -1,0 +1,107 @@
+import { fromJsonSchema, inputRequired, McpServer } from '@modelcontextprotocol/server';
+
+const text = (words) => ({ content: [{ type: 'text', text: words }] });
+const object = (properties = {}) => fromJsonSchema({ type: 'object', properties });
+const string = { type: 'string' };
+
+const askName = () =>
+  inputRequired({
+    inputRequests: {
+      name: inputRequired.elicit({
+        message: 'Your name?',
+        requestedSchema: { type: 'object', properties: { name: string } },
+      }),
+    },
+    requestState: ' state "é\u2028 ',
+  });
+
+/** Reports progress and ends when it is cancelled, or released by the test. */
+async function wait(state, ctx) {
+  const { _meta: meta } = ctx.mcpReq;
+  const progressToken = meta?.progressToken;
+  if (progressToken !== undefined)
+    await ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
+  state.waiting++;
+  await new Promise((resolve) => {
+    state.release = resolve;
+    ctx.mcpReq.signal.addEventListener('abort', () => {
+      state.cancelled++;
+      resolve();
+    });
+  });
+  return text('released');
+}
+
+function addTools(server, state) {
+  server.registerTool('echo', { inputSchema: object({ text: string }) }, (args) => text(String(args.text)));
+  server.registerTool(
+    'route',
+    {
+      inputSchema: object({
+        region: { ...string, 'x-mcp-header': 'Region' },
+        count: { type: 'integer', 'x-mcp-header': 'Count' },
+      }),
+    },
+    (args) => text(JSON.stringify(args)),
+  );
+  server.registerTool(
+    'numbers',
+    { inputSchema: object(), outputSchema: fromJsonSchema({ type: 'array', items: { type: 'number' } }) },
+    () => ({ content: [], structuredContent: [1, 2] }),
+  );
+  server.registerTool('wait', { inputSchema: object() }, (_, ctx) => wait(state, ctx));
+  server.registerTool('log', { inputSchema: object() }, async (_, ctx) => {
+    await ctx.mcpReq.log('info', 'logged by the call');
+    return text('logged');
+  });
+  server.registerTool('envelope', { inputSchema: object() }, (_, ctx) =>
+    text(JSON.stringify(ctx.mcpReq.envelope ?? {})),
+  );
+  server.registerTool('ask', { inputSchema: object() }, (_, ctx) => {
+    const { inputResponses } = ctx.mcpReq;
+    const { action, content } = inputResponses?.name ?? {};
+    if (action === undefined) return askName();
+    return text(`${action} ${content?.name} ${JSON.stringify(ctx.mcpReq.requestState())}`);
+  });
+  server.registerTool('ask-forever', { inputSchema: object() }, () =>
+    inputRequired({ requestState: 'again' }),
+  );
+  for (const name of state.extraTools) server.registerTool(name, { inputSchema: object() }, () => text(name));
+}
+
+/** The state that the servers of all requests share. */
+export const createState = () => ({
+  text: 'first',
+  extraTools: [],
+  waiting: 0,
+  cancelled: 0,
+  release: () => {},
+});
+
+/** A server with tools, a prompt and a resource, for one request or one process. */
+export function buildServer(state = createState()) {
+  const server = new McpServer(
+    { name: 'modern', version: '2' },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        logging: {},
+      },
+      instructions: 'Instructions of the server',
+    },
+  );
+  addTools(server, state);
+  server.registerPrompt('ask', { description: 'Asks for a name' }, (ctx) => {
+    const { content } = ctx.mcpReq.inputResponses?.name ?? {};
+    if (!content) return askName();
+    return { messages: [{ role: 'user', content: { type: 'text', text: `I am ${content.name}` } }] };
+  });
+  server.registerPrompt('größe', {}, () => ({
+    messages: [{ role: 'user', content: { type: 'text', text: 'groß' } }],
+  }));
+  server.registerResource('doc', 'test://doc', { mimeType: 'text/plain' }, () => ({
+    contents: [{ uri: 'test://doc', mimeType: 'text/plain', text: state.text }],
+  }));
+  return server;
+}
