@@ -150,9 +150,7 @@ describe('a secret from the environment', () => {
     });
     const env = { GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ENV.ADMIN };
     const shown = await launch(['servers', 'show', 'recovered'], env).done;
-    expect(shown.stdout).toMatch(
-      /last failure\n +20\S+ +crashed: .*\n +startup failed: \[redacted\]\n/,
-    );
+    expect(shown.stdout).toMatch(/last failure\n +20\S+ +crashed: .*\n +startup failed: \[redacted\]\n/);
     const health = await exchange(gateway.urlOf('/health'), { headers });
     expect(health.text).toContain('server:recovered');
     expect(health.text).not.toContain('startup failed');
