@@ -85,7 +85,8 @@ export abstract class CommonServerConfig {
   @Integer(
     1_000,
     86_400_000,
-    'Interval in milliseconds at which the lists of a server without a notification stream are fetched again.',
+    'Interval in milliseconds at which lists are fetched again whose changes the server does not announce: it has no ' +
+      'notification stream, or no capability listChanged.',
   )
   readonly refreshMs: number = 60_000;
 

@@ -66,7 +66,15 @@ describe('sessions', () => {
     const all = json['sessions'] as Record<string, unknown>[];
     return all
       .filter(({ principal }) => principal !== 'key:gone')
-      .map(({ inFlight: _inFlight, streams: _streams, hasStream: _hasStream, ...lasting }) => lasting);
+      .map(({ id, client, principal, project, protocolVersion, opened, subscriptions }) => ({
+        id,
+        client,
+        principal,
+        project,
+        protocolVersion,
+        opened,
+        subscriptions,
+      }));
   }
 
   async function connectSdkClients(): Promise<(ClientV1 | ClientV2)[]> {

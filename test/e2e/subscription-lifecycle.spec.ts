@@ -144,6 +144,7 @@ describe('a subscription', () => {
     expect(row).toEqual({
       id,
       client: expect.stringMatching(/^[\w-]+$/),
+      clientName: 'raw',
       server: 'docs',
       uri: A,
       ownUri: 'x://a',

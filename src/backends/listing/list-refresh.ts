@@ -14,7 +14,7 @@ const UNKNOWN_NAME_CODES: ReadonlySet<number> = new Set([
 ]);
 
 interface RefreshOptions {
-  /** The interval at which a server without a notification stream is listed again. */
+  /** The interval at which lists are fetched again whose changes the server does not announce. */
   refreshMs(): number;
   /** Whether the server lists a resource with this own URI. Clients also read URIs of templates and links. */
   listsResource(uri: unknown): boolean;
@@ -54,8 +54,8 @@ export class ListRefresh {
     const delayMs = this.options.refreshMs() * (1 - JITTER + 2 * JITTER * Math.random());
     this.timer = setTimeout(() => {
       const { capabilities } = link.facts;
-      if (link.notificationStream !== 'open')
-        this.options.fetch(KINDS.filter((kind) => capabilities[capabilityOf(kind)]));
+      const kinds = KINDS.filter((kind) => capabilities[capabilityOf(kind)] && !this.announcesChanges(kind));
+      if (kinds.length > 0) this.options.fetch(kinds);
       this.schedule(link);
     }, delayMs).unref();
   }

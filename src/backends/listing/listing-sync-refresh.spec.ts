@@ -25,9 +25,13 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-async function attachWithStream(answers: Answers, stream: FakeLink['notificationStream'] = 'none') {
+async function attachWithStream(
+  answers: Answers,
+  stream: FakeLink['notificationStream'] = 'none',
+  facts?: Parameters<ListingSyncHarness['attach']>[1],
+) {
   const harness = new ListingSyncHarness();
-  const link = await harness.attach(answers);
+  const link = await harness.attach(answers, facts);
   link.notificationStream = stream;
   return { harness, link };
 }
@@ -61,18 +65,23 @@ describe('ListingSync, a list that fails for an hour', () => {
   });
 });
 
-describe('ListingSync of a server without a notification stream', () => {
+describe('ListingSync of a server that sends no list changes', () => {
   it.each([
-    ['none', 4],
-    ['opening', 4],
-    ['open', 1],
-  ] as const)('with the stream %s fetches the lists %i times in 3.5 intervals', async (stream, count) => {
-    jest.spyOn(Math, 'random').mockReturnValue(0.5);
-    const { link } = await attachWithStream(listAnswers('t', 'p'), stream);
-    await advance(3.5 * REFRESH_MS);
-    expect([link.count('tools/list'), link.count('prompts/list')]).toEqual([count, count]);
-    expect(link.count('resources/list')).toBe(0);
-  });
+    ['none', [4, 4]],
+    ['opening', [4, 4]],
+    // Only tools/list announces changes.
+    ['open', [1, 4]],
+  ] as const)(
+    'with the stream %s fetches tools and prompts %j times in 3.5 intervals',
+    async (stream, counts) => {
+      jest.spyOn(Math, 'random').mockReturnValue(0.5);
+      const facts = { capabilities: { tools: { listChanged: true }, prompts: {} } };
+      const { link } = await attachWithStream(listAnswers('t', 'p'), stream, facts);
+      await advance(3.5 * REFRESH_MS);
+      expect([link.count('tools/list'), link.count('prompts/list')]).toEqual(counts);
+      expect(link.count('resources/list')).toBe(0);
+    },
+  );
 
   it.each([
     [0, 54_000],

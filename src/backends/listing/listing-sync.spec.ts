@@ -109,7 +109,7 @@ describe('ListingSync, a list that cannot be fetched', () => {
     await advance(5000);
     expect(link.count('tools/list')).toBe(3);
     expect(link.count('prompts/list')).toBe(1);
-    await advance(60_000);
+    await advance(40_000);
     expect(link.count('tools/list')).toBe(3);
   });
 
