@@ -89,7 +89,7 @@ describe('PendingPost with a failing server', () => {
   });
 
   it('fails when a notification is not accepted in time', async () => {
-    const { server, transport } = await harness.serve(() => {}, { acceptTimeoutMs: 60 });
+    const { server, transport } = await harness.serve(() => {}, { acceptTimeoutMs: 1000 });
     expect(await faultOf(transport.sendText(NOTIFICATION))).toBe('broken');
     await within('the connection to be closed', (await server.requests.next()).disconnected);
   });

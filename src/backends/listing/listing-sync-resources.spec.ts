@@ -204,7 +204,7 @@ describe('ListingSync of resources', () => {
       ),
       'resources/templates/list': () => new RemoteError(-32601, 'Method not found', '{}'),
     });
-    await advance(60_000);
+    await advance(40_000);
     expect(harness.listed).toBe('x:1/');
     expect(link.count('resources/templates/list')).toBe(1);
     expect(warnings).not.toHaveBeenCalled();
