@@ -32,7 +32,7 @@ export interface components {
              */
             readonly subscribe?: "announced" | "try" | "never";
             /**
-             * @description Interval in milliseconds at which the lists of a server without a notification stream are fetched again.
+             * @description Interval in milliseconds at which lists are fetched again whose changes the server does not announce: it has no notification stream, or no capability listChanged.
              * @default 60000
              */
             readonly refreshMs?: number;
@@ -134,7 +134,7 @@ export interface components {
              */
             readonly subscribe?: "announced" | "try" | "never";
             /**
-             * @description Interval in milliseconds at which the lists of a server without a notification stream are fetched again.
+             * @description Interval in milliseconds at which lists are fetched again whose changes the server does not announce: it has no notification stream, or no capability listChanged.
              * @default 60000
              */
             readonly refreshMs?: number;

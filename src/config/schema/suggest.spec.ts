@@ -19,6 +19,11 @@ describe('suggest', () => {
     expect(suggest(word, KEYS)).toBeUndefined();
   });
 
+  it('is undefined for a word of more than 64 characters', () => {
+    const word = 'x'.repeat(64);
+    expect([suggest(word, [word]), suggest(`${word}x`, [word])]).toEqual([word, undefined]);
+  });
+
   it('finds a key that differs in case only', () => {
     fc.assert(
       fc.property(fc.constantFrom(...KEYS), fc.func(fc.boolean()), (key, isUpper) => {

@@ -6,8 +6,12 @@ export function unknownKey(name: string, known: readonly string[], where = ''): 
   return `unknown key${where}${help}`;
 }
 
+/** Longer words get no suggestion: the time of a comparison grows with their length. */
+const MAX_WORD_LENGTH = 64;
+
 /** The candidate closest to `word`; undefined when none is close enough. */
 export function suggest(word: string, candidates: Iterable<string>): string | undefined {
+  if (word.length > MAX_WORD_LENGTH) return undefined;
   const maxDistance = Math.max(1, Math.floor(word.length / 3));
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
