@@ -93,7 +93,7 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.field('templates', formatCount(counts.templates));
   if (server.serverInfo) page.field('software', `${server.serverInfo.name} ${server.serverInfo.version}`);
   page.field('protocol', server.protocolVersion);
-  if (server.era !== undefined) page.field('era', `${server.era} since ${server.eraSince}`);
+  if (server.era === '2026') page.field('era', `${server.era} since ${server.eraSince}`);
   const updates = formatUpdates(server);
   if (updates !== server.updates) page.field('updates', updates, 'busy');
   page.field('defined by', server.origin === 'config' ? 'configuration' : 'administrator');
