@@ -155,7 +155,6 @@ describe('the admin API', () => {
     [400, 'PUT servers/new', { body: `{"env":{"\\u005f_proto__":{}}}` }, []],
     [400, 'PUT servers/new', { body: '{"env":{"constructor":{"prototype":{}}}}' }, []],
     [400, 'PUT servers/new', { body: `{"a":${'['.repeat(64)}${']'.repeat(64)}}` }, []],
-    [400, 'PUT servers/new', { body: `{"a":[${'0,'.repeat(100_000)}0]}` }, []],
     [413, 'PUT servers/new', { body: `{"a":"${'x'.repeat(65_536)}"}` }, []],
     [415, 'PUT servers/new', typed('application/x-www-form-urlencoded'), []],
     [415, 'PUT servers/new', typed('text/plain'), []],
