@@ -4,6 +4,7 @@ import { Naming } from '../config/naming.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import type { ListKind } from '../core/catalog/catalog.js';
 import { serverUnavailable } from '../core/errors.js';
+import { endsWithDigest, nameWithDigest, prefixedName } from '../core/naming/naming.js';
 import { ListenerSet, type Listener } from '../lib/listeners/listener-set.js';
 import type { ClientSession } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -197,8 +198,12 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private isSwitchedOff(id: string, name: string): boolean {
-    const ownName = name.slice(id.length + this.naming.separator.length);
-    return this.desired.current.get(id)?.disabledTools.has(ownName) === true;
+    const disabled = this.desired.current.get(id)?.disabledTools;
+    if (!disabled) return false;
+    const { separator } = this.naming;
+    if (disabled.has(name.slice(id.length + separator.length))) return true;
+    if (!endsWithDigest(name)) return false;
+    return [...disabled].some((own) => nameWithDigest(prefixedName(id, separator, own), id, own) === name);
   }
 
   private isCurrent(backend: Backend): boolean {

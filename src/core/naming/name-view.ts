@@ -65,10 +65,11 @@ export class NameView implements Paged {
     return entry;
   }
 
-  /** The servers of the scope to which the name belongs because it starts with their id. */
+  /** The servers of the scope to which the name belongs because it starts with their id, also as names with digest have it. */
   ownersOf(name: string): string[] {
-    const owners = [...this.servers.ownersOf(name)].map(([server]) => server);
-    return owners.filter((server) => this.scope.allows(server));
+    const owners = new Set([...this.servers.ownersOf(name)].map(([server]) => server));
+    for (const server of this.servers.digestOwnersOf(name)) owners.add(server);
+    return [...owners].filter((server) => this.scope.allows(server));
   }
 
   /** The public names of the entries that an ambiguous name may mean; empty when it can mean at most one. */
@@ -120,14 +121,21 @@ export class NameView implements Paged {
     const metaTool = this.byServer.get(META_TOOL_SERVER)?.byPublicName.get(name);
     if (metaTool) return metaTool;
     const owners = [...this.servers.ownersOf(name)];
-    if (owners.length === 0)
-      return onlyOne(this.parts, (part) => this.names.listedAs(part, name)) ?? this.findOwn(this.parts, name);
+    if (owners.length === 0) return this.findUnowned(name);
     const allowedOwners = owners.filter(([server]) => this.scope.allows(server));
     const parts = allowedOwners.flatMap(([server]) => this.byServer.get(server) ?? []);
     const listed = onlyOne(parts, (part) => this.names.listedAs(part, name));
     if (listed) return listed;
     const prefixed = this.findPrefixed(allowedOwners);
     return prefixed ?? (owners.length === 1 ? this.findOwn(parts, name) : undefined);
+  }
+
+  /** Own names are not looked for if the name may be the listed name of a server. */
+  private findUnowned(name: string): CatalogEntry | undefined {
+    const listed = onlyOne(this.parts, (part) => this.names.listedAs(part, name));
+    if (listed) return listed;
+    const owners = [...this.servers.digestOwnersOf(name)];
+    return owners.length === 0 ? this.findOwn(this.parts, name) : undefined;
   }
 
   /** Undefined while one of the owners has not listed or has disabled the entry: the name may mean that owner's entry. */

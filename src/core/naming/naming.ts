@@ -40,11 +40,14 @@ export const nameWithoutDigest = (name: string): string => name.slice(0, -DIGEST
 export const isChangedByDigest = (name: string): boolean =>
   name.length > MAX_NAME_LENGTH - DIGEST_LENGTH - 1 || !isValidPublicName(name);
 
+/** The text before the digest in `nameWithDigest`. */
+export const textBeforeDigest = (name: string): string =>
+  name.replace(INVALID_CHARACTER, '_').slice(0, MAX_NAME_LENGTH - DIGEST_LENGTH - 1);
+
 /** A valid and unique name that ends with a digest of server and own name. It is the same in every process. */
 export function nameWithDigest(name: string, server: string, ownName: string): string {
   const digest = createHash('sha256').update(`${server}\0${ownName}`).digest('hex').slice(0, DIGEST_LENGTH);
-  const valid = name.replace(INVALID_CHARACTER, '_').slice(0, MAX_NAME_LENGTH - DIGEST_LENGTH - 1);
-  return `${valid}_${digest}`;
+  return `${textBeforeDigest(name)}_${digest}`;
 }
 
 /** The name itself if it is valid, else the name with a digest. */

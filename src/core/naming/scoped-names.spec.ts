@@ -186,6 +186,49 @@ describe('a name with the id of a server that has no such tool', () => {
   });
 });
 
+describe('a name with digest of a server that has not listed', () => {
+  const LONG = 'l'.repeat(60);
+  const CASES = [
+    ['the id has a dot', 'a.b', '__', 'x'],
+    ['the id is cut', LONG, '__', 'a_long_name'],
+    ['the separator is cut', 'l'.repeat(54), '__', 'a_long_name'],
+    ['the separator has a dot', 'a', '.', 'x'],
+    ['the id and the own name have a dot', 'a.b', '.', 'x.y'],
+  ] as const;
+
+  it.each(CASES)('belongs to that server in scopes with it, if %s', (_what, server, separator, own) => {
+    const name = nameWithDigest(`${server}${separator}${own}`, server, own);
+    const table = buildTable([offer('evil', 'always', name)], undefined, separator);
+    const configured = table.withServers(new Set([server, 'other']));
+    expect(configured.view(EVERYTHING).ownersOf(name)).toEqual([server]);
+    expect(configured.view(only('evil')).ownersOf(name)).toEqual([]);
+    expect(foundIn(table, name)).toBe(`evil/${name}`);
+    for (const scope of [EVERYTHING, only('evil')]) expect(foundIn(configured, name, scope)).toBeUndefined();
+  });
+
+  it.each(CASES)('resolves when the server has listed, if %s', (_what, server, separator, own) => {
+    const table = buildTable([offer(server, 'always', own), offer('b', 'always', own)], undefined, separator);
+    const name = nameWithDigest(`${server}${separator}${own}`, server, own);
+    expect(namesIn(table, only(server))).toEqual([name]);
+    for (const scope of [EVERYTHING, only(server)])
+      expect(foundIn(table, name, scope)).toBe(`${server}/${own}`);
+  });
+
+  it('belongs to all servers with such an id', () => {
+    const view = tableWithServers(['a.b', 'a_b', 'a-b']).view(EVERYTHING);
+    expect(view.ownersOf('a_b__x_12345678')).toEqual(['a_b', 'a.b']);
+  });
+
+  it.each(['a_b__x', 'a_b_x_12345678', 'a_b__x_1234567g', `a_b__${'x'.repeat(60)}_12345678`])(
+    'is no other name: %s',
+    (name) => {
+      const table = tableWithServers(['a.b'], offer('c', 'always', name));
+      expect(table.view(EVERYTHING).ownersOf(name)).toEqual([]);
+      expect(foundIn(table, name)).toBe(`c/${name}`);
+    },
+  );
+});
+
 describe('equal prefixed names of two servers', () => {
   const [outer, inner] = [offer('a', 'always', 'b__c'), offer('a__b', 'always', 'c', 'd')];
   const digests = [nameWithDigest('a__b__c', 'a', 'b__c'), nameWithDigest('a__b__c', 'a__b', 'c')].toSorted();

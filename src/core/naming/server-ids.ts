@@ -1,6 +1,13 @@
 import type { Scope } from '../scope.js';
 import { META_TOOL_SERVER } from './catalog-entry.js';
-import { splitPrefixedName } from './naming.js';
+import {
+  endsWithDigest,
+  isValidPublicName,
+  nameWithoutDigest,
+  prefixedName,
+  splitPrefixedName,
+  textBeforeDigest,
+} from './naming.js';
 
 /** A server id at the beginning of a name, and the rest of the name: the own name at that server. */
 type Owner = readonly [server: string, ownName: string];
@@ -12,6 +19,7 @@ type Owner = readonly [server: string, ownName: string];
  */
 export class ServerIds {
   private readonly ids: ReadonlySet<string>;
+  private digestPrefixes: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(
     ids: Iterable<string>,
@@ -40,6 +48,15 @@ export class ServerIds {
       if (owner[0] !== META_TOOL_SERVER && this.ids.has(owner[0])) yield owner;
   }
 
+  /** The servers whose names with digest begin like this one, although their id and separator are cut or changed in them. */
+  *digestOwnersOf(name: string): Iterable<string> {
+    if (!isValidPublicName(name) || !endsWithDigest(name)) return;
+    this.digestPrefixes ??= this.collectDigestPrefixes();
+    if (this.digestPrefixes.size === 0) return;
+    const text = nameWithoutDigest(name);
+    for (let end = 1; end <= text.length; end++) yield* this.digestPrefixes.get(text.slice(0, end)) ?? [];
+  }
+
   /** Whether the name belongs to a server other than `server`. */
   belongsToOther(name: string, server: string): boolean {
     for (const [owner] of this.ownersOf(name)) if (owner !== server) return true;
@@ -61,5 +78,17 @@ export class ServerIds {
   overlap(a: string, b: string): boolean {
     const [one, other] = [`${a}${this.separator}`, `${b}${this.separator}`];
     return a !== b && (one.startsWith(other) || other.startsWith(one));
+  }
+
+  /** By the id and separator as names with digest have them: the servers, if this differs from the id and separator. */
+  private collectDigestPrefixes(): Map<string, string[]> {
+    const prefixes = new Map<string, string[]>();
+    for (const id of this.ids) {
+      const plain = prefixedName(id, this.separator, '');
+      const prefix = textBeforeDigest(plain);
+      if (id === META_TOOL_SERVER || prefix === plain) continue;
+      prefixes.set(prefix, [...(prefixes.get(prefix) ?? []), id]);
+    }
+    return prefixes;
   }
 }
