@@ -28,6 +28,19 @@ export class SubscriptionAddresses {
       : undefined;
   }
 
+  /** Like `resolve`; if there is nothing yet, waits until the session's own listings are fetched. */
+  resolveForSession(
+    context: SessionContext,
+    uri: string,
+  ): SubscribableAddress | Promise<SubscribableAddress | undefined> | undefined {
+    const address = this.resolve(context, uri);
+    if (address) return address;
+    const { scope } = context;
+    const owners = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
+    const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
+    return listed?.then(() => this.resolve(context, uri));
+  }
+
   /** Throws when the URI may belong to a server that has not listed its resources yet, or is unavailable. */
   requireListed({ scope }: SessionContext, uri: string): void {
     const { resources } = this.registry.catalogOf(scope);

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { FakeSubscriber } from '../../test/kit/fake-client.js';
 import { recordLog } from '../../test/kit/log-lines.js';
+import { outcomeOf } from '../../test/kit/promises.js';
 import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 
@@ -21,7 +22,7 @@ describe('SubscriptionLimitGuard', () => {
     for (const uri of ['x://a', 'x://b']) await harness.subscribe(client, uri);
   });
 
-  const canActivate = (params: unknown, by = client): boolean =>
+  const canActivate = (params: unknown, by = client): boolean | Promise<boolean> =>
     guard.canActivate({
       switchToRpc: () => ({ getContext: () => by.context, getData: () => params }),
     } as unknown as ExecutionContext);
@@ -50,6 +51,33 @@ describe('SubscriptionLimitGuard', () => {
 
   it('accepts an unknown URI, which the handler refuses', () => {
     expect(canActivate({ uri: 'x://nope' })).toBe(true);
+  });
+
+  describe('with a resource that a server lists for a session alone', () => {
+    const OWN = 'y://own';
+
+    beforeEach(async () => {
+      const isolated = new FakeServer(['y://shared']);
+      harness = await SubscriptionHarness.open(
+        { s: server, t: isolated },
+        { limits: { subscriptionsPerClient: 2 }, entries: { t: { isolation: 'session' } } },
+      );
+      guard = new SubscriptionLimitGuard(harness.subscriptions);
+      isolated.resources = [OWN];
+    });
+
+    it('refuses a subscription beyond the limit before the client has listed', async () => {
+      for (const uri of ['x://a', 'x://b']) await harness.subscribe(client, uri);
+      const outcome = outcomeOf(Promise.resolve(canActivate({ uri: OWN })));
+      await harness.pass(1000);
+      expect(outcome.error).toMatchObject({ kind: 'limit-exceeded' });
+    });
+
+    it('leaves a subscription within the limit to the handler, which waits for the list too', async () => {
+      const outcome = outcomeOf(harness.subscriptions.subscribe(client.context, OWN));
+      await harness.pass(1000);
+      expect(outcome).toMatchObject({ value: { server: 't', uri: OWN } });
+    });
   });
 
   it.each([undefined, {}, { uri: 7 }, { uri: null }, { uri: ['x://a'] }])(

@@ -9,12 +9,12 @@ import { Subscriptions } from './subscriptions.service.js';
 export class SubscriptionLimitGuard implements CanActivate {
   constructor(private readonly subscriptions: Subscriptions) {}
 
-  canActivate(execution: ExecutionContext): boolean {
+  canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
     const rpc = execution.switchToRpc();
-    this.subscriptions.requireWithinLimits(
+    const checked = this.subscriptions.requireWithinLimits(
       rpc.getContext<SessionContext>(),
       requireUri(rpc.getData<Params | undefined>()),
     );
-    return true;
+    return checked ? checked.then(() => true) : true;
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
+import type { SubscribableAddress } from '../core/resources/resource-pattern.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { clientLabel } from '../mcp/client-profile.js';
@@ -51,16 +52,25 @@ export class Subscriptions implements OnModuleInit {
     });
   }
 
-  /** Throws when a limit is reached. A URI that does not resolve passes: `subscribe` refuses it. */
-  requireWithinLimits(context: SessionContext, uri: string): void {
-    const address = this.addresses.resolve(context, uri);
-    if (address) this.countLimitError(() => this.subscribers.requireWithinLimits(context.session, address));
+  /**
+   * Throws, or rejects if it waits for the listings of the session, when a limit is reached. A URI that does not resolve
+   * passes: `subscribe` refuses it.
+   */
+  requireWithinLimits(context: SessionContext, uri: string): Promise<void> | undefined {
+    const check = (address: SubscribableAddress | undefined): void => {
+      if (address) this.countLimitError(() => this.subscribers.requireWithinLimits(context.session, address));
+    };
+    const found = this.addresses.resolveForSession(context, uri);
+    if (found instanceof Promise) return found.then(check);
+    check(found);
+    return undefined;
   }
 
   /** Idempotent. Removes the row again if the server refuses, or if the request is cancelled before the server confirms. */
   async subscribe(context: SessionContext, uri: string): Promise<Subscription> {
     const { session, signal } = context;
-    const address = this.addresses.resolve(context, uri);
+    const found = this.addresses.resolveForSession(context, uri);
+    const address = found instanceof Promise ? await found : found;
     if (!address) {
       this.addresses.requireListed(context, uri);
       throw this.notFound(uri);

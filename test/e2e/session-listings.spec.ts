@@ -30,12 +30,13 @@ class ServerWithConditions {
       .on('prompts/get', (call) => ({
         messages: [{ role: 'user', content: { type: 'text', text: this.answerOf(call) } }],
       }))
+      .on('resources/subscribe', () => ({}))
       .on('initialize', ({ link, params }) => {
         const { capabilities } = params as { capabilities: { roots?: object } };
         if (capabilities.roots) this.withRoots.add(link);
         return {
           protocolVersion: '2025-11-25',
-          capabilities: { tools: LIST_CHANGED, prompts: LIST_CHANGED, resources: LIST_CHANGED },
+          capabilities: { tools: LIST_CHANGED, prompts: LIST_CHANGED, resources: SUBSCRIBABLE },
           serverInfo: { name: 'conditions', version: '1' },
         };
       });
@@ -62,6 +63,7 @@ class ServerWithConditions {
 }
 
 const LIST_CHANGED = { listChanged: true };
+const SUBSCRIBABLE = { ...LIST_CHANGED, subscribe: true };
 const toolNamed = (name: string): object => ({
   name,
   description: name === 'rooted' ? 'counts walruses' : 'does nothing',
@@ -171,6 +173,15 @@ describe('with isolation: session', () => {
     const other = await open(ROOTS);
     expect(textIn(await other.callTool('rooted'))).toContain('rooted');
     expect((await (await open({})).callTool('own__rooted')).error?.code).toBe(-32602);
+  });
+
+  it('a resource of the session alone can be subscribed to before the client has listed', async () => {
+    const params = { uri: 'resource://own/x:rooted' };
+    const one = await open(ROOTS);
+    expect(await one.request('resources/subscribe', params)).toMatchObject({ result: {} });
+    const other = await open(ROOTS);
+    expect(await other.request('resources/subscribe', { uri: 'x:rooted' })).toMatchObject({ result: {} });
+    expect((await (await open({})).request('resources/subscribe', params)).error?.code).toBe(-32602);
   });
 
   it('the admin API shows exactly what each session lists, also before it has listed', async () => {
