@@ -5,6 +5,7 @@ import { FakeLink } from '../../test/kit/fake-link.js';
 import { outcomeOf, refusalOf, flushPromises } from '../../test/kit/promises.js';
 import { until } from '../../test/kit/until.js';
 import { StdioServerConfig } from '../config/stdio-server-config.js';
+import { RemoteError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { Backend } from './backend.js';
 import type { ServerNotification } from './link/link.js';
@@ -222,6 +223,19 @@ describe('Backend with session isolation', () => {
     caller.cancel();
     expect(await refusal).toMatchObject({ kind: 'cancelled' });
     expect(harness.backend.status().inFlight).toBe(0);
+  });
+
+  it('fetches the list of a session again when a call over its link is refused as unknown', async () => {
+    const harness = await Harness.ready('session');
+    const refusal = refusalOf(harness.call(new FakeClient('a').call()));
+    await flushPromises();
+    const link = harness.linkOf('a');
+    link.notificationStream = 'none';
+    link.asked('tools/list').answer({ tools: [] });
+    link.asked('tools/call').fail(new RemoteError(-32602, 'Unknown tool', '{}'));
+    expect(await refusal).toMatchObject({ code: -32602 });
+    await until('the list is fetched again', () => link.count('tools/list') === 2);
+    expect(harness.linkOf().count('tools/list')).toBe(1);
   });
 
   it('sends notifications of a session over its link', async () => {

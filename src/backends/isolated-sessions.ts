@@ -39,7 +39,10 @@ export class IsolatedSessions {
     this.links = new SessionLinks(
       id,
       (owner, signal) => connect(signal, owner),
-      (link, owner) => this.linkOpened(link, owner),
+      {
+        opened: (link, owner) => this.linkOpened(link, owner),
+        refused: (owner, request, error) => this.syncs.handleRefusal(owner, request, error),
+      },
       processes,
     );
     this.syncs = new SessionSyncs(

@@ -25,7 +25,7 @@ class Harness {
       this.links.push(link);
       return link;
     },
-    (link) => this.reported.push(link),
+    { opened: (link) => this.reported.push(link) },
     new PrincipalQuota(new MemoryQuotas(), { name: 'processes', limit: 2, noun: 'child processes' }),
   );
 }

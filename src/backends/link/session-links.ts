@@ -1,4 +1,4 @@
-import { GatewayError, serverUnavailable } from '../../core/errors.js';
+import { GatewayError, RemoteError, serverUnavailable } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import type { PrincipalQuota } from '../../state/principal-quota.js';
@@ -15,6 +15,12 @@ interface SessionLink {
   readonly removeListener: () => void;
 }
 
+interface SessionLinkObserver {
+  opened(link: Link, owner: ClientSession): void;
+  /** The server answered a request of the session with an error. */
+  refused?(owner: ClientSession, request: LinkRequest, error: RemoteError): void;
+}
+
 /** One link per session, opened at the first call of the session and closed when the session ends. */
 export class SessionLinks {
   private readonly bySession = new Map<string, SessionLink>();
@@ -23,7 +29,7 @@ export class SessionLinks {
   constructor(
     private readonly server: string,
     private readonly connect: (owner: ClientSession, signal: AbortSignal) => Promise<Link>,
-    private readonly onLink: (link: Link, owner: ClientSession) => void,
+    private readonly observer: SessionLinkObserver,
     /** Counts the child processes of each principal; undefined for an HTTP server, whose links have no process. */
     private readonly processes?: PrincipalQuota,
   ) {}
@@ -59,6 +65,7 @@ export class SessionLinks {
     try {
       return await link.request(request);
     } catch (error) {
+      if (error instanceof RemoteError) this.observer.refused?.(session, request, error);
       throw toCallError(this.server, error);
     }
   }
@@ -101,7 +108,7 @@ export class SessionLinks {
     this.bySession.set(session.id, entry);
     link.then(
       (opened) => {
-        this.onLink(opened, session);
+        this.observer.opened(opened, session);
         void opened.closed.then(() => this.remove(entry));
       },
       () => this.remove(entry),

@@ -4,6 +4,7 @@ import { FakeClient } from '../../../test/kit/fake-client.js';
 import { FakeLink } from '../../../test/kit/fake-link.js';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { flushPromises } from '../../../test/kit/promises.js';
+import { RemoteError } from '../../core/errors.js';
 import { EMPTY_LISTING, type Listing } from '../../core/catalog/catalog.js';
 import { SESSION_LIST_LIMITS } from './list-limits.js';
 import { SessionSyncs } from './session-syncs.js';
@@ -88,6 +89,29 @@ describe('SessionSyncs', () => {
     await advanceTime(1000);
     expect(links.map((link) => link.count('tools/list'))).toEqual([2, 1]);
   });
+
+  it.each([-32601, -32602, -32002])(
+    'fetches the list again after the error %d over a link without list changes, for that session alone',
+    async (code) => {
+      const harness = new Harness();
+      const [one, two] = [new FakeClient('one'), new FakeClient('two')];
+      const links = [await harness.attach(one), await harness.attach(two)];
+      for (const link of links) link.notificationStream = 'none';
+      const refuse = (): void =>
+        harness.syncs.handleRefusal(
+          one,
+          { method: 'tools/call', timeoutMs: 1 },
+          new RemoteError(code, 'no', '{}'),
+        );
+      for (let n = 0; n < 3; n++) refuse();
+      await advanceTime(1000);
+      expect(links.map((link) => link.count('tools/list'))).toEqual([2, 1]);
+      one.close();
+      refuse();
+      await advanceTime(20_000);
+      expect(links[0]!.count('tools/list')).toBe(2);
+    },
+  );
 
   it('ends with the session', async () => {
     const harness = new Harness();

@@ -1,4 +1,5 @@
 import type { Listing } from '../../core/catalog/catalog.js';
+import type { RemoteError } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link, LinkRequest } from '../link/link.js';
@@ -38,6 +39,11 @@ export class SessionSyncs {
   /** Schedules a sync after a list change. Returns false when the notification is not a list change. */
   handleListChange(owner: ClientSession, method: string): boolean {
     return this.bySession.get(owner.id)?.handleListChange(method) ?? false;
+  }
+
+  /** To be called when the server answered a request of the session with an error (`ListRefresh.handleRefusal`). */
+  handleRefusal(owner: ClientSession, request: LinkRequest, error: RemoteError): void {
+    this.bySession.get(owner.id)?.refresh.handleRefusal(request, error);
   }
 
   /** Resolves when the server has listed over the link of the session, or after the timeout. */
