@@ -12,7 +12,7 @@ interface ListFailure {
   readonly backoff: Backoff;
 }
 
-/** The lists of one server that could not be fetched when they were last requested. Each change is logged once. */
+/** The lists of one server that could not be fetched when they were last requested. The first failure of a list and its recovery are logged. */
 export class ListFailures {
   private readonly logger = new Logger('Sync');
   private readonly byKind = new Map<Kind, ListFailure>();
@@ -43,10 +43,8 @@ export class ListFailures {
     const message = error.message.slice(0, MAX_MESSAGE_LENGTH);
     const backoff = before?.backoff ?? new Backoff(RETRY_LIMITS);
     this.byKind.set(kind, { message, backoff });
-    if (before?.message !== message) {
-      this.logger.warn({ message: `${METHODS[kind]} failed`, server, cause: message });
-      this.onChange();
-    }
+    if (!before) this.logger.warn({ message: `${METHODS[kind]} failed`, server, cause: message });
+    if (before?.message !== message) this.onChange();
     return backoff.next();
   }
 

@@ -58,6 +58,17 @@ describe('ListingSync, a list that fails for an hour', () => {
     expect([recovered.mock.calls.length, harness.failureChanges]).toEqual([1, 2]);
   });
 
+  it('is logged once although each failure has another text, and named with the last text', async () => {
+    const harness = new ListingSyncHarness();
+    let failures = 0;
+    await harness.attach({ 'tools/list': () => new RemoteError(-32603, `request ${++failures}`, '{}') });
+    await advance(600_000);
+    expect(failures).toBeGreaterThan(10);
+    expect(warnings).toHaveBeenCalledTimes(1);
+    expect(harness.sync.failures.reason).toBe(`tools/list failed: request ${failures}`);
+    expect(harness.failureChanges).toBe(failures);
+  });
+
   it('has a message of 200 characters at most', async () => {
     const harness = new ListingSyncHarness();
     await harness.attach({ 'tools/list': () => new RemoteError(-32603, 'x'.repeat(9999), '{}') });
