@@ -1,6 +1,9 @@
-// An MCP server over HTTP that logs the argument of every call after it has answered the call. The message goes
-// to the notification stream, as from servers of rmcp and from Go servers in JSON mode.
+// An MCP server over HTTP that logs the argument of every call after it has answered the call, `lines` times. The
+// messages go to the notification stream, as from servers of rmcp and from Go servers in JSON mode.
 import { createServer } from 'node:http';
+
+/** A message has the length of a usual log line. */
+const LOGGER = 'logger'.padEnd(200, '.');
 
 const methods = {
   initialize: ({ protocolVersion }) => ({
@@ -14,14 +17,16 @@ const methods = {
   'tools/call': () => ({ content: [] }),
 };
 
-/** The response to a message and the log message after it; empty for a notification. */
+/** The response to a message and the log messages after it; empty for a notification. */
 function answer(text) {
   const { id, method, params = {} } = JSON.parse(text);
   if (id === undefined) return [];
   const response = JSON.stringify({ jsonrpc: '2.0', id, result: methods[method]?.(params) ?? {} });
   if (method !== 'tools/call') return [response];
-  const log = { level: 'info', data: params.arguments.secret };
-  return [response, JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: log })];
+  const { secret, lines = 1 } = params.arguments;
+  const log = { level: 'info', logger: LOGGER, data: secret };
+  const message = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: log });
+  return [response, `data: ${message}\n\n`.repeat(lines)];
 }
 
 let stream;
@@ -38,7 +43,7 @@ const server = createServer({ noDelay: true }, (request, response) => {
     if (text)
       response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'session' }).end(text);
     else response.writeHead(202).end();
-    if (log) stream?.write(`data: ${log}\n\n`);
+    if (log) stream?.write(log);
   });
 });
 server.listen(0, '127.0.0.1', () => {

@@ -2,7 +2,12 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { JsonRpcLink, type LinkOptions } from '../../src/backends/link/json-rpc-link.js';
 import { JsonDocument } from '../../src/lib/json-text/json-document.js';
 import type { JsonProblem } from '../../src/lib/json-text/json-reader.js';
-import type { LinkTransport, MessageExtra, StreamState } from '../../src/backends/link/transport.js';
+import type {
+  InboundGate,
+  LinkTransport,
+  MessageExtra,
+  StreamState,
+} from '../../src/backends/link/transport.js';
 import { LATEST_REVISION } from '../../src/mcp/revisions/revision.js';
 
 /** A message that the link under test has sent. */
@@ -41,6 +46,7 @@ export class FakeTransport implements LinkTransport {
   onstream?: ((state: StreamState) => void) | undefined;
   onclose?: (() => void) | undefined;
   onrefused?: ((problem: JsonProblem) => void) | undefined;
+  inbound?: InboundGate | undefined;
 
   /** Everything sent after the handshake, in order. */
   readonly sent: Sent[] = [];

@@ -80,6 +80,7 @@ export class GetStream implements Dispatcher.DispatchHandler {
     const pauseMs = inbound?.pauseAfter(performance.now() - startedAt) ?? 0;
     if (pauseMs === 0) return;
     controller.pause();
+    inbound?.expectSince(startedAt);
     setTimeout(() => controller.resume(), pauseMs).unref();
   }
 

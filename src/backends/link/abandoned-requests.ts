@@ -61,8 +61,13 @@ export class AbandonedRequests {
   /** Whether another client has abandoned requests. Clients whose session has ended do not count. */
   hasOtherThan(client: ClientKey | undefined): boolean {
     if (this.hasUnstored) return true;
-    for (const [key, { session }] of this.clients) if (key !== client && !session?.isClosed) return true;
+    for (const key of this.openClients()) if (key !== client) return true;
     return false;
+  }
+
+  /** The clients with abandoned requests whose session has not ended. */
+  *openClients(): Iterable<ClientKey> {
+    for (const [key, { session }] of this.clients) if (!session?.isClosed) yield key;
   }
 
   stop(): void {

@@ -1,4 +1,7 @@
-/** How long after its end a call may still be the origin of messages that the server sends outside its response stream. */
+/**
+ * How long after its end a call may still be the origin of messages that the server sends outside its response stream.
+ * Counts from when such messages can be read, if their stream is paused or interrupted.
+ */
 export const ORIGIN_GRACE_MS = 1000;
 
 /** Identifies the client of a call: the id of its session, or without a session the id of the request. */
@@ -15,6 +18,13 @@ export class EndedCalls {
     if (client !== this.latest) this.othersAt = this.latestAt;
     this.latest = client;
     this.latestAt = performance.now();
+  }
+
+  /** Messages that were sent since `time` are read from now on: the calls that may be their origin count as ended now. */
+  renew(time: number): void {
+    const now = performance.now();
+    if (time - this.latestAt < ORIGIN_GRACE_MS) this.latestAt = now;
+    if (time - this.othersAt < ORIGIN_GRACE_MS) this.othersAt = now;
   }
 
   /** Whether a call of another client ended within the grace. */

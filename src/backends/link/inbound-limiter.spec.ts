@@ -33,6 +33,7 @@ class Harness {
         deliver: (text) => this.receive(text),
         excess: (outcome) => this.counts[outcome]++,
         lost: () => this.counts.lost++,
+        delayed: () => {},
       },
       { ...LIMITS, ...limits },
       new IterationBudget(),

@@ -31,6 +31,8 @@ interface InboundEvents {
   excess(outcome: ExcessOutcome): void;
   /** Called when the server is within its rate again, after updates or list changes were dropped. */
   lost(): void;
+  /** Messages that were sent since `time` are read from now on. */
+  delayed(time: number): void;
 }
 
 const DELIVERY_INTERVAL_MS = 20;
@@ -108,6 +110,10 @@ export class InboundLimiter implements InboundGate {
     const pauseMs = Math.floor(Math.min(MAX_PAUSE_MS, dueMs));
     this.duePauseMs = Math.min(MAX_PAUSE_MS, dueMs) - pauseMs;
     return pauseMs;
+  }
+
+  expectSince(time: number): void {
+    this.events.delayed(time);
   }
 
   stop(): void {

@@ -60,7 +60,10 @@ export class InboundMessages {
   subscriptionFilter: ((method: string, params: Params, paramsText?: string) => boolean) | undefined;
 
   constructor(
-    private readonly pending: Pick<PendingRequests, 'respond' | 'fail' | 'origin' | 'receiveProgress'>,
+    private readonly pending: Pick<
+      PendingRequests,
+      'respond' | 'fail' | 'origin' | 'receiveProgress' | 'expectSince'
+    >,
     private readonly serverRequests: Pick<ServerRequests, 'receive' | 'reject' | 'cancel'>,
     private readonly monitor: Pick<LinkMonitor, 'received'>,
     private readonly warnings: LinkWarnings,
@@ -71,6 +74,7 @@ export class InboundMessages {
       deliver: (text) => this.receiveText(text),
       excess: (outcome) => this.countExcess(outcome),
       lost: () => events.lost(),
+      delayed: (time) => pending.expectSince(time),
     });
   }
 

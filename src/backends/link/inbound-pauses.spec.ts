@@ -22,6 +22,7 @@ afterEach(harness.release);
 class PausingGate implements InboundGate {
   readonly isOverRate = true;
   readonly askedAt: number[] = [];
+  readonly expectedSince: number[] = [];
 
   admits(): boolean {
     return true;
@@ -32,6 +33,10 @@ class PausingGate implements InboundGate {
   pauseAfter(): number {
     this.askedAt.push(performance.now());
     return PAUSE_MS;
+  }
+
+  expectSince(time: number): void {
+    this.expectedSince.push(time);
   }
 }
 
@@ -68,14 +73,19 @@ const STREAMS: Record<string, () => Promise<[LinkTransport, (transport: LinkTran
 };
 
 describe('a transport whose server is beyond its rate', () => {
-  it.each(Object.keys(STREAMS))('pauses reading of %s as long as the gate says', async (kind) => {
-    const [transport, open] = await STREAMS[kind]!();
-    harness.onRelease(() => transport.close());
-    const gate = new PausingGate();
-    transport.inbound = gate;
-    await open(transport);
-    await until('the transport has read ten times', () => gate.askedAt.length >= 10);
-    // What was read at once before the first pause, or follows the last one, is not paused in between.
-    expect(gate.askedAt[9]! - gate.askedAt[0]!).toBeGreaterThan(5 * PAUSE_MS);
-  });
+  it.each(Object.keys(STREAMS))(
+    'pauses reading of %s as long as the gate says, and reports when messages are read late',
+    async (kind) => {
+      const [transport, open] = await STREAMS[kind]!();
+      harness.onRelease(() => transport.close());
+      const gate = new PausingGate();
+      transport.inbound = gate;
+      await open(transport);
+      await until('the transport has read ten times', () => gate.askedAt.length >= 10);
+      // What was read at once before the first pause, or follows the last one, is not paused in between.
+      expect(gate.askedAt[9]! - gate.askedAt[0]!).toBeGreaterThan(5 * PAUSE_MS);
+      // The messages on the stream of a response belong to its request, whenever they are read.
+      expect(gate.expectedSince.length > 0).toBe(kind !== 'the stream of a response');
+    },
+  );
 });

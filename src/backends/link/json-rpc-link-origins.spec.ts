@@ -206,6 +206,36 @@ describe('JsonRpcLink after a call has ended', () => {
     },
   );
 
+  it.each([
+    [['a'], [], 'no client'],
+    [['a', 'b'], ['b'], 'no client'],
+    [['b', 'a'], ['b'], 'no client'],
+    [['b'], ['b'], 'b'],
+    [['-'], [], 'all clients'],
+  ] as const)(
+    'of %j, with calls of %j in flight, a message is for %s while the stream is read late, and a second longer',
+    async (ended, inFlight, owner) => {
+      const { transport, outcome } = await afterCalls(ended, inFlight);
+      for (let pause = 0; pause < 60; pause++) {
+        await advanceTime(50);
+        transport.inbound!.expectSince(performance.now());
+      }
+      await advanceTime(ORIGIN_GRACE_MS - 1);
+      expect(outcome()[0]).toBe(owner);
+      await advanceTime(1);
+      expect(outcome()[0]).toBe(inFlight[0] ?? 'all clients');
+    },
+  );
+
+  it('counts a cancelled call as long as the stream is read late', async () => {
+    const { transport, calls, outcome } = await afterCalls([], ['a']);
+    calls[0]!.caller!.cancel();
+    await advanceTime(ORIGIN_GRACE_MS - 1);
+    transport.inbound!.expectSince(performance.now());
+    await advanceTime(ORIGIN_GRACE_MS - 1);
+    expect(outcome()[0]).toBe('no client');
+  });
+
   it('attributes a message to the only calling client if responses come on the same stream', async () => {
     const { outcome } = await afterCalls(['a'], ['b'], ORDERED);
     expect(outcome()).toEqual(['b', true]);

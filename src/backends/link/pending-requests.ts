@@ -183,6 +183,12 @@ export class PendingRequests {
     return { callers, ambiguous: false };
   }
 
+  /** Messages that were sent since `time` are read from now on. Calls that may be their origin then still count. */
+  expectSince(time: number): void {
+    for (const client of this.abandoned.openClients()) this.ended.add(client);
+    this.ended.renew(time);
+  }
+
   /** Removes a request that the server does not execute any more. */
   private end(pending: PendingRequest): boolean {
     if (!this.remove(pending)) return false;

@@ -33,6 +33,11 @@ export interface InboundGate {
   charge(): void;
   /** For how many milliseconds the transport must not read after it has read for `ms`. */
   pauseAfter(ms: number): number;
+  /**
+   * To be called when messages on a stream that belongs to no single request are read late: what is read from now on may
+   * have been sent since `time` (of `performance.now()`).
+   */
+  expectSince(time: number): void;
 }
 
 /**

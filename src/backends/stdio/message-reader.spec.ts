@@ -14,6 +14,7 @@ function read(input: string | Buffer, size = 1_000_000) {
       admits: (text) => !text.includes('excess'),
       charge: () => ignored++,
       pauseAfter: () => 0,
+      expectSince: () => {},
     }),
     onMessage: (message, { text }) => {
       seen.messages.push(message);

@@ -159,8 +159,9 @@ export class StdioTransport implements LinkTransport {
     if (pauseMs === 0 && readMs <= MAX_READ_MS) return;
     // libuv reads up to 32 chunks in one iteration of the event loop.
     stdout.pause();
-    if (pauseMs > 0) setTimeout(() => stdout.resume(), pauseMs).unref();
-    else setImmediate(() => stdout.resume());
+    if (pauseMs === 0) return void setImmediate(() => stdout.resume());
+    this.inbound?.expectSince(startedAt);
+    setTimeout(() => stdout.resume(), pauseMs).unref();
   }
 
   /** Does not wait until the pipes close: a descendant of the exited child may hold them open. */
