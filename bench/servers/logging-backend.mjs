@@ -1,9 +1,12 @@
 // An MCP server over HTTP that logs the argument of every call after it has answered the call, `lines` times. The
-// messages go to the notification stream, as from servers of rmcp and from Go servers in JSON mode.
+// messages go to the notification stream, as from servers of rmcp and from Go servers in JSON mode. With `cuts`, the
+// call ends that stream, and the messages are replayed when it is resumed.
 import { createServer } from 'node:http';
 
 /** A message has the length of a usual log line. */
 const LOGGER = 'logger'.padEnd(200, '.');
+/** Longer than the gateway counts an ended call. */
+const RETRY_MS = 1500;
 
 const methods = {
   initialize: ({ protocolVersion }) => ({
@@ -23,27 +26,35 @@ function answer(text) {
   if (id === undefined) return [];
   const response = JSON.stringify({ jsonrpc: '2.0', id, result: methods[method]?.(params) ?? {} });
   if (method !== 'tools/call') return [response];
-  const { secret, lines = 1 } = params.arguments;
+  const { secret, lines = 1, cuts = false } = params.arguments;
   const log = { level: 'info', logger: LOGGER, data: secret };
   const message = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: log });
-  return [response, `data: ${message}\n\n`.repeat(lines)];
+  return [response, `data: ${message}\n\n`.repeat(lines), cuts];
 }
 
 let stream;
+let missed = '';
+let lastEventId = 0;
 const server = createServer({ noDelay: true }, (request, response) => {
   if (request.method === 'GET') {
     stream = response;
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`id: ${++lastEventId}\nretry: ${RETRY_MS}\ndata:\n\n`);
+    if (request.headers['last-event-id']) response.write(missed);
+    missed = '';
     return;
   }
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
-    const [text, log] = request.method === 'POST' ? answer(Buffer.concat(chunks).toString()) : [];
+    const [text, log, cuts] = request.method === 'POST' ? answer(Buffer.concat(chunks).toString()) : [];
     if (text)
       response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'session' }).end(text);
     else response.writeHead(202).end();
-    if (log) stream?.write(log);
+    if (cuts) {
+      missed += log;
+      stream?.end();
+    } else if (log) stream?.write(log);
   });
 });
 server.listen(0, '127.0.0.1', () => {

@@ -21,6 +21,7 @@ export async function leaks() {
   return [
     ...(await leaksOf(`${CALLS} calls`, CALLS, callInTurnAndAtOnce)),
     ...(await leaksOf(`one call with ${LINES} lines`, LINES, ([client]) => client.call(1, { lines: LINES }))),
+    ...(await leaksOf('a call that cuts the stream', 1, ([client]) => client.call(1, { cuts: true }))),
   ];
 }
 

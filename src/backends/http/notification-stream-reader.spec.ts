@@ -118,6 +118,36 @@ describe('NotificationStreamReader', () => {
     expect(errors.all).toEqual([]);
   });
 
+  it('reports at every opening since when messages may have been sent', async () => {
+    const arrivals: number[] = [];
+    const { transport, messages, states, gets } = await serve(({ response }, n) => {
+      arrivals.push(performance.now());
+      startEventStream(response);
+      // The second stream ends without data.
+      if (n > 1) response.end(n === 2 ? '' : event);
+    });
+    const event = `id: 1\nretry: 1\ndata: ${NOTIFICATION}\n\n`;
+    const since: number[] = [];
+    transport.inbound = {
+      isOverRate: false,
+      admits: () => true,
+      charge: () => {},
+      pauseAfter: () => 0,
+      expectSince: (time) => since.push(time),
+    };
+    const startedAt = performance.now();
+    transport.openNotificationStream();
+    await states.next();
+    const sentAt = performance.now();
+    gets[0]!.response.end(event);
+    for (let n = 0; n < 2; n++) await messages.next();
+    expect(since[0]).toBeLessThanOrEqual(startedAt);
+    for (const [n, earliest] of [sentAt, arrivals[1]!].entries()) {
+      expect(since[n + 1]).toBeGreaterThanOrEqual(earliest);
+      expect(since[n + 1]).toBeLessThanOrEqual(arrivals[n + 1]!);
+    }
+  });
+
   it('retries while the server refuses the stream, and reports the loss once', async () => {
     const { transport, states, errors } = await serve(({ response }, n) => {
       if (n < 3) response.writeHead(n === 1 ? 503 : 409).end();

@@ -44,6 +44,8 @@ export class NotificationStreamReader {
   private idleTimer: NodeJS.Timeout | undefined;
   private lastEventId = '';
   private openedAt = Infinity;
+  /** When the stream was last opened or read. What the server sent later comes on the next stream, if at all. */
+  private readAt = performance.now();
   private wasOpen = false;
   /** The server has sent `retry`. */
   private supportsResumption = false;
@@ -82,7 +84,7 @@ export class NotificationStreamReader {
       parser,
       {
         onOpen: () => this.opened(),
-        onActivity: () => this.idleTimer?.refresh(),
+        onActivity: () => this.wasRead(),
         onEnd: (why) => this.ended(parser, why),
       },
       owner,
@@ -106,9 +108,15 @@ export class NotificationStreamReader {
   }
 
   private opened(): void {
-    this.openedAt = performance.now();
+    this.owner.inbound?.expectSince(this.readAt);
+    this.openedAt = this.readAt = performance.now();
     this.wasOpen = true;
     this.setState('open', this.canResume(this.lastEventId) ? 'resumed' : 'open');
+  }
+
+  private wasRead(): void {
+    this.readAt = performance.now();
+    this.idleTimer?.refresh();
   }
 
   /** Requires a session: a server without sessions may have restarted since and begun its event ids anew. */

@@ -7,7 +7,7 @@ export const ORIGIN_GRACE_MS = 1000;
 /** Identifies the client of a call: the id of its session, or without a session the id of the request. */
 export type ClientKey = string | number;
 
-/** The clients whose calls ended on one link within the last second. Takes constant memory, and keeps no session alive. */
+/** The clients whose calls ended on the links of one server within the last second. Takes constant memory, and keeps no session alive. */
 export class EndedCalls {
   private latest: ClientKey | undefined;
   private latestAt = -Infinity;

@@ -227,6 +227,24 @@ describe('JsonRpcLink after a call has ended', () => {
     },
   );
 
+  /** How long before the interruption of the stream the call of `a` ended; how long after its opening the message comes. */
+  it.each([
+    [ORIGIN_GRACE_MS - 1, ORIGIN_GRACE_MS - 1, 'no client'],
+    [ORIGIN_GRACE_MS - 1, ORIGIN_GRACE_MS, 'all clients'],
+    [ORIGIN_GRACE_MS, 0, 'all clients'],
+  ])(
+    'of a %i ms before the stream was interrupted, a message %i ms after its opening is for %s',
+    async (beforeMs, afterMs, owner) => {
+      const { transport, outcome } = await afterCalls(['a'], []);
+      await advanceTime(beforeMs);
+      const interruptedAt = performance.now();
+      await advanceTime(60_000);
+      transport.inbound!.expectSince(interruptedAt);
+      await advanceTime(afterMs);
+      expect(outcome()[0]).toBe(owner);
+    },
+  );
+
   it('counts a cancelled call as long as the stream is read late', async () => {
     const { transport, calls, outcome } = await afterCalls([], ['a']);
     calls[0]!.caller!.cancel();

@@ -6,6 +6,7 @@ import { MODERN_VERSION } from '../../mcp/envelope.js';
 import { notificationMessage, requestMessage } from '../../mcp/json-rpc.js';
 import type { InputOutcome } from '../../metrics/metric-labels.js';
 import { discoverServer, eraOfFailure } from './discover.js';
+import type { EndedCalls } from './ended-calls.js';
 import { EraRecord, type LinkEra } from './era-record.js';
 import type { ExpirableLink } from './era-watch.js';
 import { InboundMessages, type InboundOptions } from './inbound-messages.js';
@@ -44,6 +45,8 @@ export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorI
   readonly opening?: Opening | undefined;
   /** The verdict that the links of one server share. */
   readonly eraRecord?: EraRecord | undefined;
+  /** The ended calls of all links of a server that clients share: a message may come on the link after that of its call. */
+  readonly endedCalls?: EndedCalls | undefined;
   /** Called when the input that a server required was obtained from the client, or could not be. */
   readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
   /** Rewrites own URIs in the params of a server request to public ones. */
@@ -87,6 +90,7 @@ export class JsonRpcLink implements ExpirableLink {
         refused: (error) => this.checkEra(error),
       },
       !transport.openNotificationStream,
+      options.endedCalls,
     );
     this.serverRequests = new ServerRequests(
       (text) => this.sendOneWay(text),

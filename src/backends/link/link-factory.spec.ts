@@ -134,6 +134,32 @@ describe('createLinkFactory, a server without `type: sse` that knows SSE only', 
   });
 });
 
+describe('createLinkFactory, a shared link that follows another link', () => {
+  it.each([
+    ['drops', 'shared link', undefined, ['message']],
+    ['broadcasts', 'link of one session', new FakeClient('a'), []],
+  ])('%s a log message after a call on a %s', async (_does, _link, owner, dropped) => {
+    // The grace of the call does not pass.
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+    onCleanup(() => clock.mockRestore());
+    const server = await ScriptedServer.start();
+    const config = configOf({ mcpServers: { db: server.http } }).mcpServers.get('db')!;
+    const unattributed: string[] = [];
+    const onUnattributed = (kind: string): void => void unattributed.push(kind);
+    const factory = createLinkFactory('db', config, new Limits(), { onUnattributed });
+    const first = await connect({}, factory, owner);
+    await first.request({ method: 'tools/list', caller: new FakeClient('a').call(), timeoutMs: 60_000 });
+    await first.close();
+    const next = await connect({}, factory);
+    const received: string[] = [];
+    next.onNotification(({ method }) => received.push(method));
+    await next.notificationsReady;
+    server.broadcast('notifications/message', { level: 'info', data: 'secret of a' });
+    expect(await until(() => unattributed.length + received.length > 0)).toBe(true);
+    expect(unattributed).toEqual(dropped);
+  });
+});
+
 const capabilitiesAt = (server: ScriptedServer): unknown =>
   server.received.find(({ message }) => message.method === 'initialize')?.message.params?.['capabilities'];
 

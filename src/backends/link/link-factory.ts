@@ -10,6 +10,7 @@ import { ConnectError, type Link } from './link.js';
 import { StreamableHttpTransport, type StreamableHttpOptions } from '../http/streamable-http-transport.js';
 import { egressOf } from '../http/egress.js';
 import { TlsFiles } from '../http/tls-files.js';
+import { EndedCalls } from './ended-calls.js';
 import { EraRecord } from './era-record.js';
 import { watchEra } from './era-watch.js';
 import { JsonRpcLink, type LinkOptions } from './json-rpc-link.js';
@@ -69,6 +70,7 @@ export function createLinkFactory(
   }: LinkFactoryOptions = {},
 ): LinkFactory {
   const eraRecord = new EraRecord();
+  const endedCalls = new EndedCalls();
   const open = (
     transport: LinkTransport,
     opening: Opening,
@@ -84,6 +86,7 @@ export function createLinkFactory(
         owner,
         opening,
         eraRecord,
+        endedCalls: owner ? undefined : endedCalls,
         capabilities: owner ? withoutTasks(owner.capabilities) : SHARED_CAPABILITIES,
         connectTimeoutMs: config.connectTimeoutMs,
         keepaliveIntervalMs: transport instanceof SseTransport ? SSE_KEEPALIVE_INTERVAL_MS : undefined,

@@ -67,7 +67,6 @@ export class PendingRequests {
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
   /** Messages that abandoned requests and calls that just ended may have caused must not reach another client. */
   private readonly abandoned = new AbandonedRequests();
-  private readonly ended = new EndedCalls();
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
 
@@ -76,6 +75,7 @@ export class PendingRequests {
     private readonly events: PendingRequestEvents,
     /** Whether all messages arrive on one stream: a message of a call arrives before the response to that call. */
     private readonly isOrdered = false,
+    private readonly ended = new EndedCalls(),
   ) {
     this.deadlines = new Deadlines(
       () => this.byId,
