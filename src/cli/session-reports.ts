@@ -65,10 +65,7 @@ export async function showSession(id: string, options: GatewayOptions): Promise<
     ['opened', session.opened],
     ['last seen', session.lastSeen],
     ['calls', `${formatCount(session.calls)} (${session.inFlight} running)`],
-    [
-      'streams',
-      session.streams === 0 ? 'none: the client gets no notifications' : formatCount(session.streams),
-    ],
+    ['streams', session.hasStream ? formatCount(session.streams) : 'none: the client gets no notifications'],
     ['subscriptions', formatCount(session.subscriptions)],
     ...session.unfinishedLists.map(({ method, entries }): [string, string] => [
       'unread pages',

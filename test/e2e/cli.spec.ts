@@ -266,7 +266,7 @@ describe('command line, defining what the gateway serves', () => {
     );
     const shown = await run(['sessions', 'show', id]);
     expect(shown.stdout).toMatch(
-      /scope +logs → files\n[^]*era 2025\)\n[^]*last seen +20\S+Z\n +calls +1 \(0 running\)\n[^]*subscriptions +1\n/,
+      /scope +logs → files\n[^]*era 2025\)\n[^]*last seen +20\S+Z\n +calls +1 \(0 running\)\n +streams +none: [^\n]+\n +subscriptions +1\n/,
     );
     const [tools, resources] = await Promise.all([
       run(['sessions', 'show', id, '--tools', '-o', 'json']),
