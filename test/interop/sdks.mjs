@@ -119,8 +119,9 @@ const JAVA = {
 
 // Servers of this SDK never announce `subscribe`.
 const PYTHON_1 = python('python-1', 'Python 1.30', { subscribe: 'try' });
-const PYTHON_2 = python('python-2', 'Python 2.3');
-const FASTMCP = python('fastmcp', 'FastMCP 4.1');
+// These servers offer both eras, and ask clients and send updates only as in 2025.
+const PYTHON_2 = python('python-2', 'Python 2.3', { era: '2025' });
+const FASTMCP = python('fastmcp', 'FastMCP 4.1', { era: '2025' });
 
 export const SDKS = [NODE, PYTHON_1, PYTHON_2, FASTMCP, GO, RUST, JAVA];
 
