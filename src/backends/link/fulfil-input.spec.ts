@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { onCleanup } from '../../../test/kit/cleanup.js';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
 import { flushPromises, outcomeOf, refusalOf } from '../../../test/kit/promises.js';
 import { JsonText, memberText } from '../../lib/json-text/json-text.js';
@@ -140,6 +141,20 @@ describe('fulfilInput', () => {
     expect(await problem).toBe('not now');
     expect(caller.requests[1]!.options.signal.aborted).toBe(true);
     expect(retries).toEqual([]);
+  });
+
+  it('withdraws its questions after ten minutes without an answer', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    onCleanup(() => jest.useRealTimers());
+    const { result, caller } = fulfil(required(`{"a":${ELICITATION}}`));
+    const problem = problemOf(result);
+    await flushPromises();
+    const [question] = caller.requests;
+    jest.advanceTimersByTime(599_999);
+    expect(question!.options.signal.aborted).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(question!.options.signal.aborted).toBe(true);
+    expect(await problem).toBe('withdrawn');
   });
 
   it('ends when the call is cancelled, and withdraws its questions', async () => {

@@ -15,7 +15,8 @@ import { brokenError, cancelledError, isSessionExpired, toTransportError } from 
 import { LinkMonitor, type MonitorIntervals } from './link-monitor.js';
 import { LEGACY_PROTOCOL, type LinkProtocol } from './link-protocol.js';
 import { LinkWarnings } from './link-warnings.js';
-import { ListenStreams, type ListChangeFilter } from './listen-streams.js';
+import type { ListChangeFilter } from './listen-stream.js';
+import { ListenStreams } from './listen-streams.js';
 import {
   ConnectError,
   type LinkRequest,

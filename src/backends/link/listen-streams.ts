@@ -1,19 +1,14 @@
 import { RemoteError } from '../../core/errors.js';
 import { Backoff } from '../../lib/backoff/backoff.js';
-import { Cancellation } from '../../lib/cancellation/cancellation.js';
 import { withTimeout } from '../../lib/deadlines/timeout.js';
 import { memberText } from '../../lib/json-text/json-text.js';
 import type { Params } from '../../mcp/json-rpc.js';
 import { subscriptionIdIn } from '../../mcp/envelope.js';
 import { brokenError } from './link-errors.js';
+import { ListenStream, MAX_URIS, mergeableOf, type ListChangeFilter } from './listen-stream.js';
 import type { SendRequest } from './link-protocol.js';
 import type { StreamSubscriptions } from './link.js';
 import { UpdateOverlap } from './update-overlap.js';
-
-/** Which list changes a listen stream carries. */
-export type ListChangeFilter = Readonly<
-  Partial<Record<'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged', true>>
->;
 
 interface ListenEvents {
   /**
@@ -24,15 +19,11 @@ interface ListenEvents {
   stateChanged(state: 'open' | 'lost' | 'none'): void;
 }
 
-/** More streams are merged. Each is a connection, and servers limit their number. */
-const MAX_STREAMS = 8;
 /** Maximum number of streams, those included that are being replaced. Beyond it, new subscriptions wait. */
 const MAX_OPEN_STREAMS = 20;
 const ACKNOWLEDGEMENT_TIMEOUT_MS = 10_000;
 /** How long a replaced stream stays open after the acknowledgement of the new one, for notifications on their way. */
 const OVERLAP_MS = 250;
-/** Maximum URIs of one `subscriptions/listen`. */
-const MAX_URIS = 10_000;
 const METHOD_NOT_FOUND = -32601;
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
@@ -42,37 +33,11 @@ interface SubscriptionWaiter {
   reject(error: Error): void;
 }
 
-/** One request `subscriptions/listen`, whose response stream stays open. */
-class ListenStream {
-  readonly end = new Cancellation();
-  /** The id of the request, with which the server marks its notifications. */
-  id: number | undefined;
-  /** Called with the JSON text of the URIs that the server honours. */
-  acknowledge!: (honoured: string | undefined) => void;
-  /** How many URIs the stream had when it was opened. */
-  readonly openedUris: number;
-
-  constructor(
-    readonly filter: ListChangeFilter | undefined,
-    readonly uris: Set<string>,
-  ) {
-    this.openedUris = uris.size;
-  }
-
-  get isEmpty(): boolean {
-    return this.uris.size === 0 && !this.filter;
-  }
-
-  get params(): string {
-    const resourceSubscriptions = this.uris.size > 0 ? [...this.uris] : undefined;
-    return JSON.stringify({ notifications: { ...this.filter, resourceSubscriptions } });
-  }
-}
-
 /**
  * The subscriptions of one link of the 2026 era: one stream for the list changes, and few for the URIs of resources. A
  * new URI gets a stream of its own, together with others that wait at the same time. When there are many streams, small
- * ones are merged: the new one is acknowledged before the old ones are closed, and an update that comes on both passes once. A stream that ends is opened again; then notifications may have been lost.
+ * ones are merged: the new one is acknowledged before the old ones are closed, and an update that comes on both passes
+ * once. A stream that ends is opened again; then notifications may have been lost.
  */
 export class ListenStreams implements StreamSubscriptions {
   private readonly streams = new Set<ListenStream>();
@@ -162,9 +127,9 @@ export class ListenStreams implements StreamSubscriptions {
     const count = this.streams.size + this.closing;
     if (count >= MAX_OPEN_STREAMS) return false;
     if (this.waiting.size > 0) return this.openWaiting().then(() => true);
-    const { mergeable } = this;
+    const mergeable = mergeableOf(this.streams);
     if (mergeable.length > 0) return this.replace(mergeable);
-    const stale = [...this.streams].find(({ uris, openedUris }) => openedUris > 2 * uris.size + MAX_STREAMS);
+    const stale = [...this.streams].find(({ isStale }) => isStale);
     return stale ? this.replace([stale]) : false;
   }
 
@@ -212,23 +177,6 @@ export class ListenStreams implements StreamSubscriptions {
     return true;
   }
 
-  /**
-   * The streams to merge, if there are too many: the smallest ones, and each that is not larger than those before it together. So
-   * a URI is sent again about as often as the number of URIs doubles: ten times for 10,000.
-   */
-  private get mergeable(): ListenStream[] {
-    if (this.streams.size <= MAX_STREAMS) return [];
-    const merged: ListenStream[] = [];
-    let total = 0;
-    for (const stream of [...this.streams].toSorted((a, b) => a.uris.size - b.uris.size)) {
-      const { size } = stream.uris;
-      if (total + size > MAX_URIS || (merged.length >= 2 && size > total)) break;
-      merged.push(stream);
-      total += size;
-    }
-    return merged.length >= 2 ? merged : [];
-  }
-
   /** Resolves when the stream is acknowledged: `uris` are then those that the server honours. */
   private async open(stream: ListenStream): Promise<void> {
     const acknowledged = new Promise<string | undefined>((resolve) => (stream.acknowledge = resolve));
@@ -248,7 +196,7 @@ export class ListenStreams implements StreamSubscriptions {
       const honoured = await withTimeout(Promise.race([acknowledged, end]), ACKNOWLEDGEMENT_TIMEOUT_MS, () =>
         brokenError('the server did not acknowledge the subscriptions'),
       );
-      this.keepHonoured(stream, honoured);
+      stream.keepHonoured(honoured);
     } catch (error) {
       this.close(stream);
       ended.catch(() => {});
@@ -260,14 +208,6 @@ export class ListenStreams implements StreamSubscriptions {
     for (const uri of stream.uris) this.holders.set(uri, stream);
     const onEnd = (): void => this.streamEnded(stream);
     ended.then(onEnd, onEnd);
-  }
-
-  private keepHonoured({ uris }: ListenStream, honoured = '[]'): void {
-    // Nearly always the server repeats what it was asked for.
-    if (honoured === JSON.stringify([...uris])) return;
-    const value: unknown = JSON.parse(honoured);
-    const kept = new Set<unknown>(Array.isArray(value) ? value : []);
-    for (const uri of uris) if (!kept.has(uri)) uris.delete(uri);
   }
 
   private streamEnded(stream: ListenStream): void {

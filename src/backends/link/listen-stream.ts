@@ -1,0 +1,70 @@
+import { Cancellation } from '../../lib/cancellation/cancellation.js';
+
+/** Which list changes a listen stream carries. */
+export type ListChangeFilter = Readonly<
+  Partial<Record<'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged', true>>
+>;
+
+/** More streams are merged. Each is a connection, and servers limit their number. */
+const MAX_STREAMS = 8;
+/** Maximum URIs of one `subscriptions/listen`. */
+export const MAX_URIS = 10_000;
+
+/** One request `subscriptions/listen`, whose response stream stays open. */
+export class ListenStream {
+  readonly end = new Cancellation();
+  /** The id of the request, with which the server marks its notifications. */
+  id: number | undefined;
+  /** Called with the JSON text of the URIs that the server honours. */
+  acknowledge!: (honoured: string | undefined) => void;
+  /** How many URIs the stream had when it was opened. */
+  readonly openedUris: number;
+
+  constructor(
+    readonly filter: ListChangeFilter | undefined,
+    readonly uris: Set<string>,
+  ) {
+    this.openedUris = uris.size;
+  }
+
+  get isEmpty(): boolean {
+    return this.uris.size === 0 && !this.filter;
+  }
+
+  /** Whether most of its URIs were unsubscribed since it was opened: the server still sends their updates. */
+  get isStale(): boolean {
+    return this.openedUris > 2 * this.uris.size + MAX_STREAMS;
+  }
+
+  get params(): string {
+    const resourceSubscriptions = this.uris.size > 0 ? [...this.uris] : undefined;
+    return JSON.stringify({ notifications: { ...this.filter, resourceSubscriptions } });
+  }
+
+  /** Drops the URIs that the server left out. `honoured` is the JSON text of the others. */
+  keepHonoured(honoured = '[]'): void {
+    const { uris } = this;
+    // Nearly always the server repeats what it was asked for.
+    if (honoured === JSON.stringify([...uris])) return;
+    const value: unknown = JSON.parse(honoured);
+    const kept = new Set<unknown>(Array.isArray(value) ? value : []);
+    for (const uri of uris) if (!kept.has(uri)) uris.delete(uri);
+  }
+}
+
+/**
+ * The streams to merge, if there are too many: the smallest ones, and each that is not larger than those before it together.
+ * So a URI is sent again about as often as the number of URIs doubles: ten times for 10,000.
+ */
+export function mergeableOf(streams: ReadonlySet<ListenStream>): ListenStream[] {
+  if (streams.size <= MAX_STREAMS) return [];
+  const merged: ListenStream[] = [];
+  let total = 0;
+  for (const stream of [...streams].toSorted((a, b) => a.uris.size - b.uris.size)) {
+    const { size } = stream.uris;
+    if (total + size > MAX_URIS || (merged.length >= 2 && size > total)) break;
+    merged.push(stream);
+    total += size;
+  }
+  return merged.length >= 2 ? merged : [];
+}
