@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
-import { JsonRpcLink, type LinkOptions } from '../../src/backends/link/json-rpc-link.js';
+import { JsonRpcLink } from '../../src/backends/link/json-rpc-link.js';
+import type { LinkOptions } from '../../src/backends/link/link-options.js';
 import { JsonDocument } from '../../src/lib/json-text/json-document.js';
 import type { JsonProblem } from '../../src/lib/json-text/json-reader.js';
 import type {

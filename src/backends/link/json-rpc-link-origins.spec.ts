@@ -4,7 +4,8 @@ import { outcomeOf, flushPromises } from '../../../test/kit/promises.js';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { linkTo, type FakeTransport, type TransportScript } from '../../../test/kit/fake-transport.js';
 import { ORIGIN_GRACE_MS } from './ended-calls.js';
-import type { JsonRpcLink, LinkOptions } from './json-rpc-link.js';
+import type { JsonRpcLink } from './json-rpc-link.js';
+import type { LinkOptions } from './link-options.js';
 import type { ServerNotification } from './link.js';
 
 /** The server sends its responses and all other messages on one stream, as over stdio. */

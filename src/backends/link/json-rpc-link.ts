@@ -1,22 +1,15 @@
-import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
-import { RemoteError } from '../../core/errors.js';
-import { MODERN_VERSION } from '../../mcp/envelope.js';
 import { notificationMessage, requestMessage } from '../../mcp/json-rpc.js';
-import type { InputOutcome } from '../../metrics/metric-labels.js';
-import { discoverServer, eraOfFailure } from './discover.js';
-import type { EndedCalls } from './ended-calls.js';
-import { EraRecord, type LinkEra } from './era-record.js';
+import type { LinkEra } from './era-record.js';
 import type { ExpirableLink } from './era-watch.js';
-import { InboundMessages, type InboundOptions } from './inbound-messages.js';
-import { initializeServer, type InitializeOptions } from './initialize.js';
+import { eraChanged, Handshake } from './handshake.js';
+import { InboundMessages } from './inbound-messages.js';
 import { brokenError, cancelledError, isSessionExpired, toTransportError } from './link-errors.js';
-import { LinkMonitor, type MonitorIntervals } from './link-monitor.js';
-import { LEGACY_PROTOCOL, type LinkProtocol } from './link-protocol.js';
+import { LinkMonitor } from './link-monitor.js';
+import type { LinkOptions } from './link-options.js';
 import { LinkWarnings } from './link-warnings.js';
-import type { ListChangeFilter } from './listen-stream.js';
-import { ListenStreams } from './listen-streams.js';
+import type { ListenStreams } from './listen-streams.js';
 import {
   ConnectError,
   type LinkRequest,
@@ -24,8 +17,6 @@ import {
   type ServerFacts,
   type ServerNotification,
 } from './link.js';
-import { ModernProtocol } from './modern-protocol.js';
-import { negotiateEra, type Opening } from './negotiate-era.js';
 import { NotificationStreamState } from './notification-stream-state.js';
 import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
 import { ServerRequests } from './server-requests.js';
@@ -34,25 +25,6 @@ import { TransportError, type LinkTransport } from './transport.js';
 /** How long the link waits for the responses to requests in flight after its session has expired. */
 const DRAIN_TIMEOUT_MS = 5000;
 const NO_LINES: readonly string[] = [];
-/** Codes with which a server of 2025 refuses a request without a session. */
-const LEGACY_REFUSALS: ReadonlySet<number> = new Set([-32000, -32001, -32600]);
-
-const eraChanged = (): TransportError =>
-  new TransportError('session-expired', 'the server speaks another protocol era than before');
-
-export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorIntervals {
-  readonly server: string;
-  /** How the link finds the era of the server; by default it is 2025. */
-  readonly opening?: Opening | undefined;
-  /** The verdict that the links of one server share. */
-  readonly eraRecord?: EraRecord | undefined;
-  /** The ended calls of all links of a server that clients share: a message may come on the link after that of its call. */
-  readonly endedCalls?: EndedCalls | undefined;
-  /** Called when the input that a server required was obtained from the client, or could not be. */
-  readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
-  /** Rewrites own URIs in the params of a server request to public ones. */
-  readonly toPublicParams?: ((params: JsonText) => JsonText | Promise<JsonText>) | undefined;
-}
 
 /**
  * A JSON-RPC peer over any transport, in the protocol era of its server. It assigns its own request ids and progress tokens,
@@ -60,7 +32,6 @@ export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorI
  */
 export class JsonRpcLink implements ExpirableLink {
   readonly closed: Promise<Error>;
-  refusesSubscriptions = false;
   private readonly pending: PendingRequests;
   private readonly serverRequests: ServerRequests;
   private readonly monitor: LinkMonitor;
@@ -71,10 +42,7 @@ export class JsonRpcLink implements ExpirableLink {
   private closeReason: Error | undefined;
   private closing: Promise<void> | undefined;
   private transportError: TransportError | undefined;
-  private serverFacts: ServerFacts | undefined;
-  private protocol: LinkProtocol = LEGACY_PROTOCOL;
-  era: LinkEra = { name: '2025', since: Date.now() };
-  listens: ListenStreams | undefined;
+  private readonly handshake: Handshake;
 
   private constructor(
     private readonly transport: LinkTransport,
@@ -107,7 +75,7 @@ export class JsonRpcLink implements ExpirableLink {
         streamFailed: () => transport.reopenNotificationStream?.(),
       },
       () => this.pending.latestId,
-      () => this.protocol.pingMethod,
+      () => this.handshake.protocol.pingMethod,
     );
     this.warnings = new LinkWarnings(options.server);
     this.inbound = new InboundMessages(
@@ -119,6 +87,12 @@ export class JsonRpcLink implements ExpirableLink {
         lost: () => this.streamState.reportGap(),
         failed: (error) => transport.onerror?.(error),
       },
+      options,
+    );
+    const { serverRequests, monitor, inbound, streamState } = this;
+    this.handshake = new Handshake(
+      { transport, inbound, serverRequests, monitor, streamState },
+      this.send,
       options,
     );
     this.listenToTransport();
@@ -136,7 +110,7 @@ export class JsonRpcLink implements ExpirableLink {
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       await transport.start();
-      await link.open();
+      await link.handshake.open();
       return link;
     } catch (error) {
       await link.close();
@@ -147,8 +121,25 @@ export class JsonRpcLink implements ExpirableLink {
   }
 
   get facts(): ServerFacts {
-    if (!this.serverFacts) throw new Error('the link is not initialized');
-    return this.serverFacts;
+    const { facts } = this.handshake;
+    if (!facts) throw new Error('the link is not initialized');
+    return facts;
+  }
+
+  get era(): LinkEra {
+    return this.handshake.era;
+  }
+
+  get listens(): ListenStreams | undefined {
+    return this.handshake.listens;
+  }
+
+  get refusesSubscriptions(): boolean {
+    return this.handshake.refusesSubscriptions;
+  }
+
+  set refusesSubscriptions(refuses: boolean) {
+    this.handshake.refusesSubscriptions = refuses;
   }
 
   get pid(): number | undefined {
@@ -176,11 +167,11 @@ export class JsonRpcLink implements ExpirableLink {
   }
 
   get sendsParamHeaders(): boolean {
-    return this.era.name === '2026' && !this.hasOneStream;
+    return this.era.name === '2026' && this.transport.openNotificationStream !== undefined;
   }
 
   request(request: LinkRequest): Promise<JsonText> {
-    return this.protocol.request(request, this.send);
+    return this.handshake.protocol.request(request, this.send);
   }
 
   /** Sends one request and resolves with the result as the server wrote it. */
@@ -194,7 +185,7 @@ export class JsonRpcLink implements ExpirableLink {
         reject(cancelledError());
         return;
       }
-      const { protocol } = this;
+      const { protocol } = this.handshake;
       const pending = this.pending.add(request, resolve, reject);
       const { id } = pending;
       const text = requestMessage(id, request.method, protocol.paramsOf(pending));
@@ -216,7 +207,7 @@ export class JsonRpcLink implements ExpirableLink {
 
   /** In revision 2026-07-28, clients notify servers of nothing but cancellations. */
   notify(method: string, params?: string): void {
-    if (this.protocol.era === '2025' || method === 'notifications/cancelled')
+    if (this.handshake.protocol.era === '2025' || method === 'notifications/cancelled')
       this.sendOneWay(notificationMessage(method, params));
   }
 
@@ -256,92 +247,10 @@ export class JsonRpcLink implements ExpirableLink {
     if (details.isUnread) this.options.onRefusedJson?.('size');
   }
 
-  private get hasOneStream(): boolean {
-    return !this.transport.openNotificationStream;
-  }
-
-  private async open(): Promise<void> {
-    const {
-      opening = 'initialize',
-      connectTimeoutMs,
-      owner,
-      eraRecord: record = new EraRecord(),
-    } = this.options;
-    const steps = {
-      initialize: () => this.initialize(),
-      discover: (timeoutMs: number) => this.discover(timeoutMs),
-    };
-    const trustsRecord = owner !== undefined;
-    this.era = record.set(await negotiateEra(steps, { opening, connectTimeoutMs, record, trustsRecord }));
-  }
-
-  private async discover(timeoutMs: number): Promise<void> {
-    const { transport, options } = this;
-    const { version, capabilities, toPublicParams, onInput } = options;
-    const isHttp = !this.hasOneStream;
-    const onHeaderMismatch = (): void => this.inbound.reportListChange('notifications/tools/list_changed');
-    this.protocol = new ModernProtocol({
-      version,
-      capabilities,
-      isHttp,
-      toPublicParams,
-      onInput,
-      onHeaderMismatch,
-    });
-    transport.setProtocolVersion?.(MODERN_VERSION);
-    try {
-      this.serverFacts = await discoverServer(this.send, timeoutMs);
-    } catch (error) {
-      this.protocol = LEGACY_PROTOCOL;
-      transport.setProtocolVersion?.(undefined);
-      throw error;
-    }
-    this.serverRequests.isAllowed = false;
-    this.monitor.start();
-    this.listen(this.serverFacts.capabilities);
-  }
-
-  private listen({ tools, prompts, resources }: ServerCapabilities): void {
-    const { limiter } = this.inbound;
-    const listens = new ListenStreams(
-      this.send,
-      { stateChanged: (state) => this.listenStateChanged(state) },
-      (count) => (limiter.awaitedAcknowledgements += count),
-    );
-    this.listens = listens;
-    this.inbound.subscriptionFilter = (method, params, text) => listens.receive(method, params, text);
-    const filter: ListChangeFilter = {
-      ...(tools?.listChanged && { toolsListChanged: true }),
-      ...(prompts?.listChanged && { promptsListChanged: true }),
-      ...(resources?.listChanged && { resourcesListChanged: true }),
-    };
-    this.streamState.startTimeout();
-    if (Object.keys(filter).length > 0) void listens.start(filter);
-    else this.listenStateChanged(resources?.subscribe ? 'open' : 'none');
-  }
-
-  private listenStateChanged(state: 'open' | 'lost' | 'none'): void {
-    if (state === 'none') this.refusesSubscriptions = true;
-    this.monitor.streamChanged(state);
-    this.streamState.update(state);
-  }
-
-  private async initialize(): Promise<void> {
-    const { transport } = this;
-    this.serverFacts = await initializeServer(this.send, this.options);
-    transport.setProtocolVersion?.(this.serverFacts.protocolVersion);
-    await transport.sendText(notificationMessage('notifications/initialized', undefined));
-    this.monitor.start(this.options);
-    // A transport without a separate stream delivers all notifications from the beginning.
-    if (!transport.openNotificationStream) return this.streamState.markShared();
-    this.streamState.startTimeout();
-    transport.openNotificationStream();
-  }
-
   /** Sends no cancellation for `initialize`, because MCP forbids that. */
   private cancelUpstream({ id, request }: PendingRequest, reason: AbandonReason): void {
     this.transport.abandon?.(id);
-    if (request.method !== 'initialize' && this.protocol.notifiesOfCancellation)
+    if (request.method !== 'initialize' && this.handshake.protocol.notifiesOfCancellation)
       this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason }));
   }
 
@@ -350,25 +259,18 @@ export class JsonRpcLink implements ExpirableLink {
     this.transport.sendText(text).catch((error: Error) => this.monitor.sendFailed(toTransportError(error)));
   }
 
-  /** In the era 2026 a ping also checks the era: `server/discover` must offer it. */
   private monitorRequest(request: LinkRequest): Promise<unknown> {
-    const { era, pingMethod } = this.protocol;
-    if (era === '2025' || request.method !== pingMethod) return this.request(request);
-    return discoverServer(this.send, request.timeoutMs).catch((error: unknown) => {
-      throw eraOfFailure(error) === '2025' ? eraChanged() : error;
-    });
+    const { protocol } = this.handshake;
+    const isModernPing = protocol.era === '2026' && request.method === protocol.pingMethod;
+    return isModernPing ? this.handshake.checkModern(request) : this.request(request);
   }
 
   /** Closes the link when the server has answered that it does not speak its era, so that the next link is negotiated. */
   private checkEra(error: Error): Error {
-    if (!(error instanceof RemoteError) || !this.serverFacts) return error;
-    if (this.protocol.isContradictedBy(error)) {
-      const reason = eraChanged();
-      this.end(reason);
-      return reason;
-    }
-    if (this.protocol.era === '2026' && LEGACY_REFUSALS.has(error.code)) this.monitor.checkSession();
-    return error;
+    if (!this.handshake.isContradictedBy(error)) return error;
+    const reason = eraChanged();
+    this.end(reason);
+    return reason;
   }
 
   private end(reason: Error): void {
