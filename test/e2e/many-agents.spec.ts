@@ -10,6 +10,7 @@ import { deferred, until } from '../kit/until.js';
 const AGENTS = 300;
 const KINDS = ['stdio', 'http'] as const;
 const SHARED_KEY = 'team';
+const RESULTS = Array.from({ length: AGENTS }, (_, agent) => text(`${agent}`));
 
 const keyOf = (agent: number): string => `agent-${agent}`;
 const apiKey = (id: string): object => ({ id, hash: `sha256:${hash('sha256', id)}`, projects: ['*'] });
@@ -34,8 +35,12 @@ describe(`${AGENTS} agents with the default limits`, () => {
     await gateway.listed({ tools: KINDS }, { authorization: `Bearer ${SHARED_KEY}` });
   });
 
-  /** One session per agent. Their calls arrive while the server answers none. */
-  async function callTogether(kind: string, slots: number, key: (agent: number) => string): Promise<void> {
+  /** The results of one call per agent, each in a session of its own. They arrive while the server answers none. */
+  async function callTogether(
+    kind: string,
+    slots: number,
+    key: (agent: number) => string,
+  ): Promise<unknown[]> {
     allow = deferred();
     const agents = Array.from({ length: AGENTS }, async (_, agent) => {
       const session = await RawSession.open(gateway.url, {
@@ -52,8 +57,7 @@ describe(`${AGENTS} agents with the default limits`, () => {
       const waiting = new Scrape(metrics).value('mcp_backend_queue_depth', { server_id: kind });
       return waiting === AGENTS - slots && server.inFlight === slots;
     }).finally(() => allow.resolve());
-    const results = (await all).map(({ result }) => result);
-    expect(results).toEqual(answers.map((_, agent) => text(`${agent}`)));
+    return (await all).map(({ result }) => result);
   }
 
   // One principal that is alone leaves a sixteenth of the slots to others. These tests are first: for 30 s after the
@@ -62,13 +66,13 @@ describe(`${AGENTS} agents with the default limits`, () => {
     ['stdio', 15],
     ['http', 60],
   ])('with one key in common all get their results from a server over %s', async (kind, slots) => {
-    await callTogether(kind, slots, () => SHARED_KEY);
+    expect(await callTogether(kind, slots, () => SHARED_KEY)).toEqual(RESULTS);
   });
 
   it.each([
     ['stdio', 16],
     ['http', 64],
   ])('with a key each all get their results from a server over %s', async (kind, slots) => {
-    await callTogether(kind, slots, keyOf);
+    expect(await callTogether(kind, slots, keyOf)).toEqual(RESULTS);
   });
 });

@@ -29,6 +29,8 @@ interface InboundEvents {
   deliver(text: string): void;
   /** Counts a message beyond the rate. */
   excess(outcome: ExcessOutcome): void;
+  /** Counts a malformed message. */
+  malformed(): void;
   /** Called when the server is within its rate again, after updates or list changes were dropped. */
   lost(): void;
   /** Messages that were sent since `time` are read from now on. */
@@ -98,6 +100,12 @@ export class InboundLimiter implements InboundGate {
     return true;
   }
 
+  chargeMalformed(): void {
+    this.events.malformed();
+    this.charge();
+  }
+
+  /** Counts a message against the rate. */
   charge(): void {
     this.refill();
     this.tokens = Math.max(0, this.tokens - 1);
