@@ -8,6 +8,10 @@ const PAUSE_MS = 50;
 const UNREAD_MS = 2000;
 const ATTACK_TIMEOUT_MS = 10_000;
 const CLIENT_BYTES = 4_000_000;
+const URI_BYTES = 8192;
+/** The last revision with batches, and the maximum number of messages of one. */
+const BATCH_REVISION = '2025-03-26';
+const BATCH_LENGTH = 20;
 
 const state = { isRunning: false, counts: {} };
 let runs = [Promise.resolve()];
@@ -22,12 +26,13 @@ const leaveUnread = (response, request) =>
     setTimeout(() => resolve(request.destroy()), UNREAD_MS);
   });
 
-function attacksOn({ url, key, server, tools }) {
+function attacksOn({ url, key, servers, tools }) {
+  const [server] = servers;
   const stranger = new HttpPeer(url);
   const peer = new HttpPeer(url, key);
   const timeoutMs = ATTACK_TIMEOUT_MS;
-  const withSession = (attack) => async () => {
-    const headers = await peer.initialize({ roots: {}, sampling: {}, elicitation: {} });
+  const withSession = (attack, version) => async () => {
+    const headers = await peer.initialize({ roots: {}, sampling: {}, elicitation: {} }, undefined, version);
     try {
       return await attack(headers);
     } finally {
@@ -38,6 +43,8 @@ function attacksOn({ url, key, server, tools }) {
     withSession((headers) =>
       peer.send({ headers, body: message('tools/call', { name, arguments: {} }), timeoutMs, ...extra }),
     );
+  const read = (uri) =>
+    withSession((headers) => peer.send({ headers, body: message('resources/read', { uri }), timeoutMs }));
   return [
     ...bodies.flatMap((body) => [
       () => stranger.send({ path: '/nothing', body, timeoutMs }),
@@ -53,10 +60,17 @@ function attacksOn({ url, key, server, tools }) {
     ]),
     () => peer.initialize({ experimental: { x: { y: 'x'.repeat(3_000_000) } } }),
     () => peer.initialize({}, { name: 'x'.repeat(3_000_000), version: '1' }),
-    ...tools.flatMap((tool) => [
-      call(`${server}__${tool}`),
-      call(`${server}__${tool}`, { onResponse: leaveUnread }),
-    ]),
+    ...servers.flatMap((each) =>
+      tools.flatMap((tool) => [
+        call(`${each}__${tool}`),
+        call(`${each}__${tool}`, { onResponse: leaveUnread }),
+      ]),
+    ),
+    // The server answers `initialize` with a megabyte.
+    call('verbose__expire'),
+    read(`resource://${server}/bad://r/0`),
+    read(`resource://${server}/bad://t/${'a/'.repeat((URI_BYTES - 40) / 2)}`),
+    withSession((headers) => peer.send({ headers, body: longBatch(server), timeoutMs }), BATCH_REVISION),
     withSession((headers) => peer.send({ method: 'GET', headers, timeoutMs, onResponse: leaveUnread })),
     withSession((headers) =>
       Promise.allSettled(
@@ -69,6 +83,13 @@ function attacksOn({ url, key, server, tools }) {
     () => Promise.allSettled(Array.from({ length: 50 }, () => peer.initialize())),
     () => unfinishedRequest(url),
   ];
+}
+
+/** A batch of calls whose arguments are long. */
+function longBatch(server) {
+  const text = 'x'.repeat(CLIENT_BYTES / BATCH_LENGTH - 1000);
+  const params = { name: `${server}__large`, arguments: { text } };
+  return `[${Array.from({ length: BATCH_LENGTH }, () => message('tools/call', params)).join(',')}]`;
 }
 
 /** A request whose body does not end. */

@@ -49,12 +49,16 @@ export class HttpPeer {
   }
 
   /** Opens a session and returns the headers of its requests. */
-  async initialize(capabilities = {}, clientInfo = { name: 'bench', version: '1' }) {
-    const params = { protocolVersion: PROTOCOL_VERSION, capabilities, clientInfo };
+  async initialize(
+    capabilities = {},
+    clientInfo = { name: 'bench', version: '1' },
+    protocolVersion = PROTOCOL_VERSION,
+  ) {
+    const params = { protocolVersion, capabilities, clientInfo };
     const { status, headers } = await this.send({ body: message('initialize', params) });
     const session = headers['mcp-session-id'];
     if (status !== 200 || !session) throw new Error(`initialize was answered with HTTP ${status}`);
-    return { 'mcp-session-id': session, 'mcp-protocol-version': PROTOCOL_VERSION };
+    return { 'mcp-session-id': session, 'mcp-protocol-version': protocolVersion };
   }
 
   close() {

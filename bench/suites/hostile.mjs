@@ -7,7 +7,12 @@ import { HttpPeer, message } from '../harness/http-peer.mjs';
 
 const MINUTES = Number(process.env['HOSTILE_MINUTES'] ?? 10);
 const CLIENTS = 100;
-const QUIET_SECONDS = 15;
+const QUIET_SECONDS = 60;
+/**
+ * A request waits for the piece of work that the event loop is doing. No piece may take longer than this, so neither may the
+ * p99 grow by more.
+ */
+const MAX_STALL_MS = 50;
 const RECOVERY_SECONDS = 60;
 const MB = 1_048_576;
 const SESSION_IDLE_MS = 20_000;
@@ -18,7 +23,7 @@ const key = {
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Well-behaved clients of one server beside hostile clients and two hostile servers; the duration in minutes is HOSTILE_MINUTES. */
+/** Well-behaved clients of one server beside hostile clients and hostile servers; the duration in minutes is HOSTILE_MINUTES. */
 export async function hostile() {
   const backend = await startServer([here('../servers/lean-backend.mjs')]);
   const bad = await startServer([here('../servers/hostile-server.mjs')]);
@@ -33,7 +38,7 @@ export async function hostile() {
   const quiet = await steady({ job: 'report' });
   const before = await memoryOf(gateway);
   await gateway.ask('stall');
-  await attackers({ job: 'start', url: gateway.url, key: key.hostile, server: 'bad', tools });
+  await attackers({ job: 'start', url: gateway.url, key: key.hostile, servers: ['bad', 'sse'], tools });
   const stalls = [];
   let peak = 0;
   for (let second = 0; second < MINUTES * 60; second += 5) {
@@ -60,8 +65,13 @@ export async function hostile() {
   );
   console.log(`held: ${(before.held / MB).toFixed(1)} MB before, ${(after.held / MB).toFixed(1)} MB after\n`);
   return [
-    { what: 'ms of the longest stall of the event loop', is: longestStall, ceiling: 50 },
+    { what: 'ms of the longest stall of the event loop', is: longestStall, ceiling: MAX_STALL_MS },
     { what: 'well-behaved requests that failed', is: under.failures.length, ceiling: 0 },
+    {
+      what: 'ms of the p99 of well-behaved requests beyond that of the quiet minute',
+      is: under.p99 - quiet.p99,
+      ceiling: MAX_STALL_MS,
+    },
     { what: 'memory held afterwards : before', is: after.held / before.held, ceiling: 1.25 },
     { what: 'RSS afterwards : before', is: after.rss / before.rss, ceiling: 1.5 },
   ];
@@ -79,6 +89,8 @@ function startGateway(good, bad) {
     mcpServers: {
       good: { url: good },
       bad: { url: bad, timeoutMs: 5000 },
+      sse: { type: 'sse', url: new URL('/sse', bad).href, timeoutMs: 5000 },
+      verbose: { url: new URL('/verbose', bad).href, timeoutMs: 5000 },
       flood: { command: process.execPath, args: [here('../servers/hostile-stdio.mjs')], timeoutMs: 5000 },
     },
   });

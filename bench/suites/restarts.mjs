@@ -17,9 +17,9 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Requests that need no session, in alternation. */
+/** Requests that need no session, in alternation. `failure` says what is wrong with a response of HTTP 200. */
 const REQUESTS = [
-  { method: 'GET', path: '/health/live' },
+  { method: 'GET', path: '/health/live', failure: () => undefined },
   {
     method: 'POST',
     path: '/mcp',
@@ -34,8 +34,19 @@ const REQUESTS = [
         clientInfo: { name: 'bench', version: '1' },
       },
     }),
+    failure: (text) => (isInitialized(text) ? undefined : `no result: ${text.slice(0, 200)}`),
   },
 ];
+
+/** Whether the text is the JSON-RPC response to `initialize`, and a result. An error may come with HTTP 200 too. */
+function isInitialized(text) {
+  try {
+    const { id, result } = JSON.parse(text);
+    return id === 1 && typeof result?.protocolVersion === 'string';
+  } catch {
+    return false;
+  }
+}
 
 /** A rolling restart behind a balancer: one of two gateways is stopped and started again while requests arrive. */
 export async function restarts() {
@@ -100,7 +111,8 @@ class RestartableGateway {
 
 async function untilReady(url) {
   const giveUpAt = performance.now() + READY_TIMEOUT_MS;
-  while ((await exchange(url, { method: 'GET', path: '/health/ready' }).catch(() => undefined)) !== 200) {
+  const isReady = async () => (await exchange(url, { method: 'GET', path: '/health/ready' })).status === 200;
+  while (!(await isReady().catch(() => false))) {
     if (performance.now() > giveUpAt) throw new Error(`${url} was not ready in time`);
     await sleep(50);
   }
@@ -128,8 +140,12 @@ class SteadyLoad {
   #send() {
     const due = ((performance.now() - this.#startedAt) / 1000) * REQUESTS_PER_SECOND;
     while (this.sent < due) {
-      const done = exchange(this.url, REQUESTS[this.sent++ % REQUESTS.length], this.#agent).then(
-        (status) => status === 200 || this.lost.push(`HTTP ${status}`),
+      const probe = REQUESTS[this.sent++ % REQUESTS.length];
+      const done = exchange(this.url, probe, this.#agent).then(
+        ({ status, text }) => {
+          const failure = status === 200 ? probe.failure(text) : `HTTP ${status}`;
+          if (failure !== undefined) this.lost.push(failure);
+        },
         (error) => this.lost.push(error.code ?? error.message),
       );
       this.#pending.add(done);
@@ -141,7 +157,11 @@ class SteadyLoad {
 function exchange(url, { method, path, headers, body }, agent) {
   return new Promise((resolve, reject) => {
     const outgoing = request(url + path, { method, headers, agent, timeout: 10_000 }, (response) => {
-      response.resume().once('end', () => resolve(response.statusCode));
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.once('end', () =>
+        resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString() }),
+      );
       response.once('error', reject);
     });
     outgoing.once('timeout', () => outgoing.destroy(new Error('timeout')));

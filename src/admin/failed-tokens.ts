@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { ClientAddresses, type PeerRequest } from '../edge/client-addresses.js';
+import { TokenBucket } from '../lib/token-bucket/token-bucket.js';
 import { Metrics } from '../metrics/metrics.js';
 
 /** Number of failures of one address that are answered without a delay. One failure is forgotten per second. */
@@ -20,7 +21,7 @@ const MAX_PENDING = 16;
 const MAX_PENDING_IN_TOTAL = 1000;
 /** Beyond this number, the address whose last failure is longest ago is forgotten. */
 const MAX_ADDRESSES = 10_000;
-const LOG_INTERVAL_MS = 10_000;
+const LOGGED_FAILURES = { burst: 1, refill: 1, intervalMs: 10_000 };
 
 interface Failures {
   count: number;
@@ -38,8 +39,7 @@ export class FailedTokens {
   private readonly byAddress = new Map<string, Failures>();
   private readonly counts = { answered: 0, delayed: 0, refused: 0 };
   private pending = 0;
-  private unreported = 0;
-  private reportedAt = -Infinity;
+  private readonly lines = new TokenBucket(LOGGED_FAILURES);
 
   constructor(
     metrics: Metrics,
@@ -97,12 +97,9 @@ export class FailedTokens {
 
   private count(outcome: keyof FailedTokens['counts'], address: string): void {
     this.counts[outcome]++;
-    this.unreported++;
-    const now = performance.now();
-    if (now - this.reportedAt < LOG_INTERVAL_MS) return;
-    const failures = this.unreported;
-    this.reportedAt = now;
-    this.unreported = 0;
+    const suppressed = this.lines.take();
+    if (suppressed === undefined) return;
+    const failures = suppressed + 1;
     this.logger.warn({ message: 'requests with an invalid admin token were refused', failures, address });
   }
 }

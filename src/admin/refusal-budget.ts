@@ -1,21 +1,13 @@
+import { TokenBucket } from '../lib/token-bucket/token-bucket.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { AdminRole } from './admin-tokens.js';
 
-/** Number of refusals of one role that may be recorded in a burst. */
-const MAX_BURST = 100;
-/** After a burst, one more refusal may be recorded per interval. */
-const REFILL_INTERVAL_MS = 10_000;
-
-interface Budget {
-  left: number;
-  refilledAt: number;
-  /** Number of refusals since the last one that was recorded. */
-  suppressed: number;
-}
+/** The refusals of one role that are recorded: 100 at once, then one per interval. */
+const RECORDED_REFUSALS = { burst: 100, refill: 1, intervalMs: 10_000 };
 
 /** Limits how many refusals are written to the audit log, so that refused requests cannot fill the disk. */
 export class RefusalBudget {
-  private readonly byRole = new Map<AdminRole, Budget>();
+  private readonly byRole = new Map<AdminRole, TokenBucket>();
   private suppressed = 0;
 
   constructor(metrics: Metrics) {
@@ -29,19 +21,10 @@ export class RefusalBudget {
    * last one that was.
    */
   take(role: AdminRole, now = performance.now()): number | undefined {
-    const budget = this.byRole.get(role) ?? { left: MAX_BURST, refilledAt: now, suppressed: 0 };
-    this.byRole.set(role, budget);
-    const refills = Math.floor((now - budget.refilledAt) / REFILL_INTERVAL_MS);
-    budget.left = Math.min(MAX_BURST, budget.left + refills);
-    budget.refilledAt += refills * REFILL_INTERVAL_MS;
-    if (budget.left === 0) {
-      budget.suppressed++;
-      this.suppressed++;
-      return undefined;
-    }
-    budget.left--;
-    const { suppressed } = budget;
-    budget.suppressed = 0;
-    return suppressed;
+    const bucket = this.byRole.get(role) ?? new TokenBucket(RECORDED_REFUSALS);
+    this.byRole.set(role, bucket);
+    const suppressedBefore = bucket.take(now);
+    if (suppressedBefore === undefined) this.suppressed++;
+    return suppressedBefore;
   }
 }

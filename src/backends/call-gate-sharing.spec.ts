@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import * as fc from 'fast-check';
 import { MemoryQuotas } from '../state/memory-quotas.js';
 import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
 import { CallGate, type CallLimits, type QueueOptions } from './call-gate.js';
@@ -124,10 +125,10 @@ describe('CallGate, sharing between principals', () => {
     expect(harness.of('b')).toHaveLength(slots === 1 ? 0 : 1);
   });
 
-  it('lets a principal that is alone take all slots, also half a minute after the last call of another', async () => {
+  it('lets a principal that is alone take all slots but the last, also half a minute after the last call of another', async () => {
     const harness = new Harness({ concurrency: 8, queue: 1000 });
     harness.calls(8, 'a/1');
-    expect(harness.running).toHaveLength(8);
+    expect(harness.running).toHaveLength(7);
     harness.call('b/1 #1');
     harness.calls(8, 'a/2');
     for (let n = 0; n < 4; n++) await harness.end();
@@ -136,7 +137,78 @@ describe('CallGate, sharing between principals', () => {
     expect(harness.of('a')).toHaveLength(6);
     jest.advanceTimersByTime(30_000);
     await harness.end();
-    expect(harness.of('a')).toHaveLength(8);
+    expect(harness.of('a')).toHaveLength(7);
+  });
+});
+
+describe('CallGate, slots for new principals', () => {
+  it.each([
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [16, 15],
+    [64, 60],
+    [1000, 938],
+  ])('lets a principal that floods alone for a minute take of %i slots at most %i', (slots, most) => {
+    const harness = new Harness({ concurrency: slots, queue: 10_000 });
+    for (let seconds = 0; seconds < 60; seconds++) {
+      harness.calls(slots, `a/${seconds}`);
+      jest.advanceTimersByTime(1000);
+    }
+    expect(harness.running).toHaveLength(most);
+    harness.call('b/1 #1');
+    expect(harness.of('b')).toHaveLength(slots === 1 ? 0 : 1);
+  });
+
+  it('are left by every principal with a slot, and taken at once by those without', async () => {
+    const event = fc.record({
+      principal: fc.constantFrom('a', 'b', 'c', 'd'),
+      calls: fc.nat(20),
+      ends: fc.array(fc.nat(), { maxLength: 20 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 2, max: 40 }), fc.array(event), async (slots, events) => {
+        const [reserve, shared] = [16, 4].map((part) => Math.max(1, Math.floor(slots / part))) as [
+          number,
+          number,
+        ];
+        const harness = new Harness({ concurrency: slots, queue: 10_000 });
+        const made = new Map<string, number>();
+        for (const [n, { principal, calls, ends }] of events.entries()) {
+          jest.advanceTimersByTime(31_000);
+          harness.calls(calls, `${principal}/${n}`);
+          made.set(principal, (made.get(principal) ?? 0) + calls);
+          for (const end of ends)
+            if (harness.running.length > 0) await harness.end(harness.running[end % harness.running.length]);
+          const free = slots - harness.running.length;
+          for (const [name, count] of made) {
+            const started = harness.started.filter((one) => one.startsWith(name)).length;
+            const held = harness.of(name).length;
+            expect(held).toBeLessThanOrEqual(slots - reserve);
+            const mayStayFree = held === 0 ? 0 : shared;
+            expect(started === count || free <= mayStayFree).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('are free for the first request of the gateway itself', () => {
+    const harness = new Harness({ concurrency: 4, queue: 100 });
+    harness.calls(4, 'a/1');
+    expect(harness.running).toHaveLength(3);
+    harness.background('list 1');
+    expect(harness.running).toHaveLength(4);
+  });
+
+  it('are not free for further requests of the gateway itself', () => {
+    const harness = new Harness({ concurrency: 4, queue: 100 });
+    harness.calls(2, 'a/1');
+    for (const n of [1, 2]) harness.background(`list ${n}`);
+    expect(harness.running).toHaveLength(3);
+    harness.call('b/1 #1');
+    expect(harness.of('b')).toHaveLength(1);
   });
 });
 

@@ -5,7 +5,7 @@ import { unlimitedQuotas, type BackendQuotas } from './backend-quotas.js';
 import { DrainEstimate } from './drain-estimate.js';
 import { GateErrors } from './gate-errors.js';
 import { RequestQueue, type CallerKeys, type QueuedRequest } from './request-queue.js';
-import { SlotShares } from './slot-shares.js';
+import { leavesNewcomerReserve, SlotShares } from './slot-shares.js';
 
 export interface CallLimits {
   /** Maximum requests in flight. */
@@ -30,7 +30,8 @@ const BACKGROUND_SHARE = 0.5;
  * Limits the concurrent requests to one server. Calls of clients beyond the limit wait in a queue that is fair between
  * principals, and between the sessions of one principal. Backpressure: when the queue is full, the newest call of the
  * principal with the most waiting calls is rejected with `overloaded`. Requests of the gateway itself wait in a queue of
- * their own, take turns with calls, and use at most half of the slots.
+ * their own, take turns with calls, and use at most half of the slots. `SlotShares` keeps slots free for principals without a
+ * call in flight.
  */
 export class CallGate {
   private readonly queue = new RequestQueue((request) => this.expire(request));
@@ -111,13 +112,22 @@ export class CallGate {
 
   private readonly admits = ({ exclusive }: QueuedRequest): boolean => this.hasSlot(exclusive);
 
+  private get freeSlots(): number {
+    return this.limits.concurrency - this.running;
+  }
+
   private get admitsBackground(): boolean {
-    return this.backgroundRunning < Math.ceil(this.limits.concurrency * BACKGROUND_SHARE);
+    const { backgroundRunning, freeSlots } = this;
+    const { concurrency } = this.limits;
+    return (
+      backgroundRunning < Math.ceil(concurrency * BACKGROUND_SHARE) &&
+      leavesNewcomerReserve(backgroundRunning, concurrency, freeSlots)
+    );
   }
 
   /** Whether the principal may take one more slot. */
   private readonly hasShare = (principal: string): boolean =>
-    this.shares.allows(principal, this.limits.concurrency);
+    this.shares.allows(principal, this.limits.concurrency, this.freeSlots);
 
   private begin<T>(principal: string, call: () => Promise<T>, exclusive: boolean): Promise<T> {
     if (!this.quotas.calls.claim(principal)) return Promise.reject(this.quotas.calls.refuse());

@@ -35,6 +35,7 @@ export class LinkFactories {
         return isShort ? runAtOnce(rewrite) : runSliced(rewrite, sliceScheduler.start());
       },
       onRefusedJson: (limit) => metrics.countRefusedJson('server', limit),
+      onMalformed: () => metrics.countMalformedMessage(id),
       onMemoryLimit: (limit) => metrics.countMemoryLimit(limit),
       onExcess: (outcome) => metrics.countExcessMessage(id, outcome),
       onUnattributed: (message) => metrics.countUnattributedMessage(id, message),

@@ -1,11 +1,14 @@
 /** How long a principal counts as using a server after its last call. */
 const SHARED_MS = 30_000;
 /** The part of the slots that one principal leaves to others while others use the server too. */
-const RESERVED_SHARE = 0.25;
+const SHARED_RESERVE = 0.25;
+/** The part of the slots that stays free for principals without a call at the server, at least one slot. */
+const NEWCOMER_RESERVE = 1 / 16;
 
 /**
- * The calls in flight at one server, by principal. While several principals use the server, none of them may take all
- * slots, so that a call of another principal need not wait until a slow call ends. A single principal may take all slots.
+ * The calls in flight at one server, by principal. The last free slots go only to principals that hold no slot: a new
+ * principal does not wait until a slow call ends, however long another one was alone. While several principals use the
+ * server, each also leaves a larger part to the others. With one slot, neither is possible.
  */
 export class SlotShares {
   private readonly running = new Map<string, number>();
@@ -31,12 +34,17 @@ export class SlotShares {
     else this.running.delete(principal);
   }
 
-  /** Whether the principal may take one more of `slots`, of which at least one is free. */
-  allows(principal: string, slots: number): boolean {
+  /** Whether the principal may take one more of `slots`, of which `free` are free. */
+  allows(principal: string, slots: number, free: number): boolean {
     const running = this.running.get(principal) ?? 0;
-    return running < slots - reserved(slots) || performance.now() >= this.sharedUntil;
+    if (!leavesNewcomerReserve(running, slots, free)) return false;
+    return running < slots - reserved(slots, SHARED_RESERVE) || performance.now() >= this.sharedUntil;
   }
 }
 
-const reserved = (slots: number): number =>
-  slots === 1 ? 0 : Math.max(1, Math.floor(slots * RESERVED_SHARE));
+/** Whether the holder of `held` slots may take one more without using those that stay free for principals without a slot. */
+export const leavesNewcomerReserve = (held: number, slots: number, free: number): boolean =>
+  held === 0 || free > reserved(slots, NEWCOMER_RESERVE);
+
+const reserved = (slots: number, share: number): number =>
+  slots === 1 ? 0 : Math.max(1, Math.floor(slots * share));

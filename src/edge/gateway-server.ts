@@ -9,7 +9,6 @@ import {
 import { Server as TcpServer, type Socket } from 'node:net';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { ConnectionGuard } from './connection.guard.js';
-import { GatewayError } from '../core/errors.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
 import { writeError } from './http-errors.js';
 import type { McpEndpoint } from './mcp-endpoint.js';
@@ -126,11 +125,6 @@ export class GatewayServer {
     if (this.isClosing) response.shouldKeepAlive = false;
     const { mcp, originGuard } = this.routes!;
     const path = pathOf(request.url ?? '/');
-    if (hasSeveralHosts(request)) {
-      const error = new GatewayError('bad-request', 'Bad request: several Host headers');
-      this.refuse(request, response, path, error);
-      return;
-    }
     const project = path === MCP_PATH ? undefined : PROJECT_PATH.exec(path)?.[1];
     if (path === MCP_PATH || project !== undefined) {
       if (!isPageRequest(request)) {
@@ -152,19 +146,6 @@ export class GatewayServer {
     const write = ADMIN_PATH.test(path) ? this.routes!.refuseAdmin : writeError;
     write(request, response, error);
   }
-}
-
-/**
- * A request with several Host headers must be refused (RFC 9112, 3.2): Node's `headers` contain only the first one, and a
- * proxy may have checked another.
- */
-function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at]!;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
-  }
-  return hosts > 1;
 }
 
 /** Whether a browser opens the URL of the endpoint. An MCP client accepts an event stream, or has a session. */

@@ -5,14 +5,16 @@ import { onCleanup } from '../../test/kit/cleanup.js';
 import { exchange, type RawRequest, type RawResponse } from '../../test/kit/http.js';
 import { within } from '../../test/kit/until.js';
 import { EdgeHarness } from '../../test/kit/edge-harness.js';
+import { Scrape } from '../../test/kit/scrape.js';
 
 /** The edge answers paths other than /mcp with 404. */
 const NOT_MCP = 404;
 
+let edge: EdgeHarness;
 let url: URL;
 beforeEach(async () => {
   const http = { allowedHosts: ['gw.example.com'], allowedOrigins: ['https://app.example.com'] };
-  const edge = new EdgeHarness({}, http);
+  edge = new EdgeHarness({}, http);
   await edge.listen();
   onCleanup(() => edge.close());
   url = new URL(edge.url);
@@ -30,6 +32,15 @@ async function statusLineOf(raw: string): Promise<string | undefined> {
   return bytes.toString().split('\r\n')[0];
 }
 
+/** The counted refusals by reason, without those that are 0. */
+async function refusals(): Promise<Record<string, number>> {
+  const { samples } = new Scrape(await edge.metrics.text());
+  const counted = samples.filter(
+    ({ name, value }) => name === 'gatehouse_origin_refusals_total' && value > 0,
+  );
+  return Object.fromEntries(counted.map(({ labels, value }) => [labels['reason'], value]));
+}
+
 describe('OriginGuard', () => {
   it.each(['/mcp', '/', '/admin/v1/servers', '/health', '/metrics'])(
     'refuses a foreign Host on %s',
@@ -39,6 +50,16 @@ describe('OriginGuard', () => {
       const body = JSON.parse(response.text) as { id?: unknown; error: { code: number } };
       expect(body.error.code).toBe(-32000);
       expect('id' in body).toBe(false);
+      expect(await refusals()).toEqual({ host: 1 });
+    },
+  );
+
+  it.each(['/mcp', '/projects/a/mcp', '/health/live', '/nowhere'])(
+    'answers 400 to a request for %s with two Host headers',
+    async (path) => {
+      const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nhOST: localhost\r\n\r\n`;
+      expect(await statusLineOf(head)).toBe('HTTP/1.1 400 Bad Request');
+      expect(await refusals()).toEqual({ 'several-hosts': 1 });
     },
   );
 
@@ -64,6 +85,7 @@ describe('OriginGuard', () => {
       const preflight = await send('/mcp', { method: 'OPTIONS', headers: { origin } });
       expect(preflight.status).toBe(403);
       expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
+      expect(await refusals()).toEqual({ origin: 4 });
     },
   );
 

@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { HttpSettings } from '../config/http-settings.js';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, type ErrorKind } from '../core/errors.js';
+import type { OriginRefusal } from '../metrics/metric-labels.js';
+import { Metrics } from '../metrics/metrics.js';
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
@@ -10,7 +12,7 @@ const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
 const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 
 /**
- * Refuses requests whose Host or Origin is not allowed (DNS rebinding), and lets pages of an allowed origin read the
+ * Refuses requests with several Host headers, or whose Host or Origin is not allowed (DNS rebinding), and lets pages of an allowed origin read the
  * response (CORS). `@HttpGuards` runs the guard before the methods of `McpEndpoint`. `GatewayServer` calls `check` before
  * all other requests: Fastify reads the body before Nest's guards run, and answers unknown paths without guards.
  */
@@ -18,7 +20,10 @@ const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 export class OriginGuard implements CanActivate {
   private readonly allowed: AllowedOrigins;
 
-  constructor(settings: HttpSettings) {
+  constructor(
+    settings: HttpSettings,
+    private readonly metrics: Metrics,
+  ) {
     this.allowed = new AllowedOrigins(settings);
   }
 
@@ -30,15 +35,37 @@ export class OriginGuard implements CanActivate {
 
   check(request: IncomingMessage, response: ServerResponse, path?: string): void {
     const { host, origin } = request.headers;
+    if (hasSeveralHosts(request))
+      throw this.refuse('several-hosts', 'bad-request', 'Bad request: several Host headers');
     if (!this.allowed.allowsHost(host) && !PROBES.has(path ?? ''))
-      throw forbidden('the Host header names no host of this gateway (see http.allowedHosts)');
+      throw this.forbid('host', 'the Host header names no host of this gateway (see http.allowedHosts)');
     if (!this.allowed.allowsOrigin(origin))
-      throw forbidden('requests of this Origin are not allowed (see http.allowedOrigins)');
+      throw this.forbid('origin', 'requests of this Origin are not allowed (see http.allowedOrigins)');
     if (origin !== undefined) setCorsHeaders(response, origin);
+  }
+
+  private forbid(header: 'host' | 'origin', why: string): GatewayError {
+    return this.refuse(header, 'forbidden', `Forbidden: ${why}`);
+  }
+
+  private refuse(reason: OriginRefusal, kind: ErrorKind, message: string): GatewayError {
+    this.metrics.countOriginRefusal(reason);
+    return new GatewayError(kind, message);
   }
 }
 
-const forbidden = (reason: string): GatewayError => new GatewayError('forbidden', `Forbidden: ${reason}`);
+/**
+ * A request with several Host headers must be refused (RFC 9112, 3.2): Node's `headers` contain only the first one, and a
+ * proxy may have checked another.
+ */
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
+}
 
 function setCorsHeaders(response: ServerResponse, origin: string): void {
   response.setHeader('access-control-allow-origin', origin);

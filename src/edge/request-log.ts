@@ -3,7 +3,7 @@ import { LiveConfig } from '../config/live-config.js';
 import type { LogSettings } from '../config/log-settings.js';
 import { GatewayError, shorten, type ErrorKind } from '../core/errors.js';
 import { JsonText, membersOf } from '../lib/json-text/json-text.js';
-import { RateWindow } from '../lib/rate-window/rate-window.js';
+import { TokenBucket } from '../lib/token-bucket/token-bucket.js';
 import type { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -19,7 +19,7 @@ const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
 ]);
 
 /** Failures that are logged per second; further ones are only counted. A client can cause any number of failures. */
-const MAX_FAILURE_LINES_PER_SECOND = 50;
+const FAILURE_LINES = { burst: 50, refill: 50, intervalMs: 1000 };
 
 /** Maximum characters of the reason: an error of a server may have a message as long as its response. */
 const MAX_REASON_LENGTH = 500;
@@ -41,7 +41,7 @@ const SUBJECTS: ReadonlyMap<string, readonly [member: string, field: string]> = 
 @Injectable()
 export class RequestLog {
   private readonly logger = new Logger('Request');
-  private readonly failures = new RateWindow(MAX_FAILURE_LINES_PER_SECOND);
+  private readonly failures = new TokenBucket(FAILURE_LINES);
   /** Of the requests that succeed, one in this many is logged; none if 0. */
   private interval = 0;
   private sinceLogged = 0;

@@ -9,6 +9,7 @@ import {
   LINE_KINDS,
   LIST_METHODS,
   NOTIFICATION_OUTCOMES,
+  ORIGIN_REFUSALS,
   REFUSED_LIMITS,
   STREAM_ENDS,
   SUBSCRIPTION_REJECTIONS,
@@ -66,6 +67,12 @@ export const createCounters = () => ({
     ['source', 'reason'],
     seriesOfPairs(JSON_SOURCES, JSON_REFUSALS),
   ),
+  originRefusals: new LabelledCounter(
+    'gatehouse_origin_refusals_total',
+    'Requests refused because of their Host or Origin header.',
+    ['reason'],
+    seriesOf(ORIGIN_REFUSALS),
+  ),
   authFailures: new LabelledCounter(
     'gatehouse_auth_failures_total',
     'MCP requests without valid credentials.',
@@ -100,6 +107,11 @@ export const createCounters = () => ({
     'gatehouse_excess_server_messages_total',
     'Unsolicited messages of servers beyond their rate.',
     ['server_id', 'outcome'],
+  ),
+  malformedMessages: new LabelledCounter(
+    'gatehouse_malformed_server_messages_total',
+    'Messages of servers that are not valid JSON-RPC.',
+    ['server_id'],
   ),
   unattributedMessages: new LabelledCounter(
     'gatehouse_unattributed_server_messages_total',

@@ -31,6 +31,10 @@ export type UpdateOutcome = (typeof UPDATE_OUTCOMES)[number];
 export const SUBSCRIPTION_REJECTIONS = ['limit', 'failed', 'unavailable', 'unknown'] as const;
 export type SubscriptionRejection = (typeof SUBSCRIPTION_REJECTIONS)[number];
 
+/** `host` and `origin`: not allowed, or no Host. `several-hosts`: more than one Host header. */
+export const ORIGIN_REFUSALS = ['host', 'origin', 'several-hosts'] as const;
+export type OriginRefusal = (typeof ORIGIN_REFUSALS)[number];
+
 export const JSON_SOURCES = ['client', 'admin', 'server'] as const;
 export type JsonSource = (typeof JSON_SOURCES)[number];
 

@@ -14,6 +14,7 @@ import type {
   JsonSource,
   LineKind,
   NotificationOutcome,
+  OriginRefusal,
   RefusedLimit,
   RequestOutcome,
   StreamEnd,
@@ -107,6 +108,11 @@ export class Metrics {
     this.counters.excessMessages.increment([server, outcome]);
   }
 
+  /** Counts a message of a server that is not valid JSON-RPC. */
+  countMalformedMessage(server: string): void {
+    this.counters.malformedMessages.increment([server]);
+  }
+
   /** Counts a message of a server that was dropped or refused because it is not known which client it is for. */
   countUnattributedMessage(server: string, kind: 'message' | 'progress' | 'request'): void {
     this.counters.unattributedMessages.increment([server, kind]);
@@ -133,6 +139,11 @@ export class Metrics {
   /** Counts a JSON text from outside that was not read. */
   countRefusedJson(source: JsonSource, reason: JsonRefusal): void {
     this.counters.refusedJson.increment([source, reason]);
+  }
+
+  /** Counts a request that was refused because of its Host or Origin. */
+  countOriginRefusal(reason: OriginRefusal): void {
+    this.counters.originRefusals.increment([reason]);
   }
 
   countRefusal(limit: RefusedLimit): void {

@@ -48,6 +48,21 @@ const flood =
     return text('flooded');
   };
 
+/** None of them is a JSON-RPC message, for a different reason each. */
+const MALFORMED = [
+  'a line of a log',
+  '{"jsonrpc":"2.0","method":',
+  '{"jsonrpc":"1.0","method":"ping","id":1}',
+  '{"jsonrpc":"2.0","id":12345}',
+  '{"jsonrpc":"2.0","method":7}',
+];
+
+/** A tool that sends malformed messages on the shared stream before it responds. */
+const sendMalformed = ({ link }: ScriptedCall): object => {
+  for (const message of MALFORMED) link.send(message);
+  return text('sent');
+};
+
 /** A tool that floods the stream of its own response. */
 function floodResponse(call: ScriptedCall): object {
   for (let n = 0; n < FLOOD / 4; n++) call.notify('notifications/message', { level: 'info', data: n });
@@ -65,6 +80,7 @@ describe('a hostile server', () => {
     const healthy = await ScriptedServer.start();
     healthy.tool('echo', () => text('healthy'));
     const [lines, events] = [await startSubscribableServer('x:1'), await startSubscribableServer('x:1')];
+    for (const server of [lines, events]) server.tool('malformed', sendMalformed);
     lines.tool('flood', flood('\n'));
     events.tool('flood', flood('\n\ndata: ')).tool('flood_response', floodResponse);
     gateway = await startGateway({
@@ -93,6 +109,16 @@ describe('a hostile server', () => {
     const scrape = new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
     const refused = scrape.value('gatehouse_refused_json_total', { source: 'server', reason: 'size' });
     expect(refused).toBeGreaterThan(0);
+  });
+
+  // First of all: the junk of the floods is malformed too.
+  it.each(['stdio', 'http', 'sse'])('over %s is counted with each malformed message', async (server) => {
+    expect((await session.callTool(`${server}__malformed`)).result).toEqual(text('sent'));
+    const counted = async (): Promise<number | undefined> => {
+      const { text: metrics } = await exchange(gateway.urlOf('/metrics'));
+      return new Scrape(metrics).value('gatehouse_malformed_server_messages_total', { server_id: server });
+    };
+    await until('all are counted', async () => (await counted()) === MALFORMED.length);
   });
 
   const excessOf = async (server: string): Promise<number[]> => {

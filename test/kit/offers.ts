@@ -4,7 +4,7 @@ import type { Definition } from '../../src/core/naming/catalog-entry.js';
 import type { NameTable } from '../../src/core/naming/name-table.js';
 import type { NamedOffer } from '../../src/core/naming/named-offer.js';
 import { NameTableBuilder } from '../../src/core/naming/name-table-builder.js';
-import type { NamingStyle } from '../../src/core/naming/naming.js';
+import { nameWithDigest, type NamingStyle } from '../../src/core/naming/naming.js';
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 import { runSteps } from './run-steps.js';
 
@@ -13,7 +13,8 @@ export type Offer = Omit<NamedOffer, 'rank'>;
 
 /** Generated offers with few names, so that conflicts are frequent. */
 export const SEPARATOR = '__';
-export const SERVERS = ['a', 'a__b', 'b', 'c', 'x'];
+/** The id of `a.b` is changed in public names. */
+export const SERVERS = ['a', 'a__b', 'b', 'c', 'x', 'a.b', 'a_b'];
 
 export function definition(name: string, more = ''): Definition {
   const text = `{"name":${JSON.stringify(name)}${more}}`;
@@ -79,6 +80,9 @@ export const ownNames = fc.constantFrom(
   // Their names with digest are cut.
   'x'.repeat(54),
   `b__${'x'.repeat(54)}`,
+  // The public name of a tool of `a.b`, and the own name with which `a_b` has the same.
+  nameWithDigest('a.b__x', 'a.b', 'x'),
+  nameWithDigest('a.b__x', 'a.b', 'x').slice('a_b__'.length),
 );
 export const offers: fc.Arbitrary<Offer[]> = fc.uniqueArray(
   fc.record({

@@ -165,7 +165,10 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     if (message instanceof JsonProblem) return this.refuse(message);
     if (message.kind !== 'array') return this.deliverMessage(message, requestId);
     const messages = message.elements();
-    if (!messages) throw brokenError(TOO_LONG_BATCH);
+    if (!messages) {
+      this.inbound?.chargeMalformed();
+      throw brokenError(TOO_LONG_BATCH);
+    }
     return messages.map((element) => this.deliverMessage(element, requestId)).includes(true);
   }
 
@@ -193,7 +196,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   private deliverMessage(document: JsonDocument, requestId?: RequestId): boolean {
     const message = document.kind === 'object' ? document.value : undefined;
     if (!isMessage(message)) {
-      this.inbound?.charge();
+      this.inbound?.chargeMalformed();
       // Some servers replay the first event of a stream as `{}`.
       if (document.text !== '{}') this.report(new Error('message ignored: it is not JSON-RPC'));
       return false;
@@ -209,7 +212,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   /** Throws if the refused message is a response. Any other message does not fail the request on whose stream it came. */
   private refuse(problem: JsonProblem): false {
     if (isOverLimit(problem.reason)) this.callListener(() => this.onrefused?.(problem));
-    else this.inbound?.charge();
+    else this.inbound?.chargeMalformed();
     if (problem.document?.memberText('method') === undefined) throw unreadableMessage(problem);
     return false;
   }

@@ -131,7 +131,7 @@ describe('NotificationStreamReader', () => {
     transport.inbound = {
       isOverRate: false,
       admits: () => true,
-      charge: () => {},
+      chargeMalformed: () => {},
       pauseAfter: () => 0,
       expectSince: (time) => since.push(time),
     };

@@ -32,6 +32,7 @@ class Harness {
       {
         deliver: (text) => this.receive(text),
         excess: (outcome) => this.counts[outcome]++,
+        malformed: () => {},
         lost: () => this.counts.lost++,
         delayed: () => {},
       },

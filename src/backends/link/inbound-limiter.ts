@@ -1,3 +1,4 @@
+import { TokenBucket } from '../../lib/token-bucket/token-bucket.js';
 import { inputBudget, type IterationBudget } from '../../lib/slices/iteration-budget.js';
 import type { InboundGate } from './transport.js';
 
@@ -29,6 +30,8 @@ interface InboundEvents {
   deliver(text: string): void;
   /** Counts a message beyond the rate. */
   excess(outcome: ExcessOutcome): void;
+  /** Counts a malformed message. */
+  malformed(): void;
   /** Called when the server is within its rate again, after updates or list changes were dropped. */
   lost(): void;
   /** Messages that were sent since `time` are read from now on. */
@@ -58,8 +61,7 @@ const PROGRESS_TOKEN = /"progressToken"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
  * beyond the rate are not even parsed, and the transport pauses, so that backpressure reaches the server.
  */
 export class InboundLimiter implements InboundGate {
-  private tokens: number;
-  private refilledAt = performance.now();
+  private readonly rate: TokenBucket;
   /** By subject, in the order of arrival. */
   private readonly waiting = new Map<string, string>();
   private waitingLength = 0;
@@ -77,7 +79,8 @@ export class InboundLimiter implements InboundGate {
     private readonly limits: InboundLimits = INBOUND_LIMITS,
     private readonly budget: IterationBudget = inputBudget,
   ) {
-    this.tokens = limits.burst;
+    const { burst, messagesPerSecond } = limits;
+    this.rate = new TokenBucket({ burst, refill: 1, intervalMs: 1000 / messagesPerSecond });
   }
 
   admits(text: string): boolean {
@@ -98,9 +101,14 @@ export class InboundLimiter implements InboundGate {
     return true;
   }
 
+  chargeMalformed(): void {
+    this.events.malformed();
+    this.charge();
+  }
+
+  /** Counts a message against the rate. */
   charge(): void {
-    this.refill();
-    this.tokens = Math.max(0, this.tokens - 1);
+    this.rate.take();
   }
 
   pauseAfter(ms: number): number {
@@ -124,21 +132,11 @@ export class InboundLimiter implements InboundGate {
 
   get isOverRate(): boolean {
     // Waiting messages get the next tokens.
-    if (this.waiting.size > 0) return true;
-    if (this.tokens >= 1) return false;
-    this.refill();
-    return this.tokens < 1;
+    return this.waiting.size > 0 || this.rate.isEmpty;
   }
 
   private isAwaited(method: string): boolean {
     return this.awaitedAcknowledgements > 0 && method === ACKNOWLEDGED;
-  }
-
-  private refill(): void {
-    const now = performance.now();
-    const { burst, messagesPerSecond } = this.limits;
-    this.tokens = Math.min(burst, this.tokens + ((now - this.refilledAt) * messagesPerSecond) / 1000);
-    this.refilledAt = now;
   }
 
   private addExcess(method: string, text: string): void {
@@ -163,10 +161,9 @@ export class InboundLimiter implements InboundGate {
 
   private deliverWaiting(): void {
     this.timer = undefined;
-    this.refill();
     this.isDelivering = true;
     for (const [subject, text] of this.waiting) {
-      if (this.tokens < 1) break;
+      if (this.rate.isEmpty) break;
       this.waiting.delete(subject);
       this.waitingLength -= text.length;
       this.events.deliver(text);

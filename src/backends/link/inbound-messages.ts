@@ -31,6 +31,8 @@ const WAITING_MESSAGES = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: MAX_W
 export interface InboundOptions {
   /** Called for every message of the server over a limit of JSON, which was not read. */
   readonly onRefusedJson?: ((limit: JsonLimit) => void) | undefined;
+  /** Called for every message of the server that is not valid JSON-RPC. */
+  readonly onMalformed?: (() => void) | undefined;
   /** Called for every message of the server beyond the rate of unsolicited messages. */
   readonly onExcess?: ((outcome: ExcessOutcome) => void) | undefined;
   /** Called when a message of the server is refused because of a memory limit. */
@@ -73,6 +75,7 @@ export class InboundMessages {
     this.limiter = new InboundLimiter({
       deliver: (text) => this.receiveText(text),
       excess: (outcome) => this.countExcess(outcome),
+      malformed: () => options.onMalformed?.(),
       lost: () => events.lost(),
       delayed: (time) => pending.expectSince(time),
     });
@@ -90,6 +93,7 @@ export class InboundMessages {
       if (!this.pending.respond(message)) this.limiter.charge();
     } else if (message.kind === 'invalid') {
       if (message.memoryLimit) this.options.onMemoryLimit?.(message.memoryLimit);
+      else this.options.onMalformed?.();
       this.receiveInvalid(message.id, message.problem, 'method' in raw);
     } else if (!this.limiter.accepts(message.method, document)) return;
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
@@ -119,7 +123,10 @@ export class InboundMessages {
   /** Receives a message that waited because it was beyond the rate. Its response stream, if it had one, is not known any more. */
   private receiveText(text: string): void {
     const document = WAITING_MESSAGES.read(Buffer.from(text));
-    if (document instanceof JsonProblem || !isMessage(document.value)) return;
+    if (document instanceof JsonProblem || !isMessage(document.value)) {
+      this.limiter.chargeMalformed();
+      return;
+    }
     try {
       this.receive(document.value, { document });
     } catch (error) {

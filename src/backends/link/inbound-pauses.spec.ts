@@ -28,7 +28,7 @@ class PausingGate implements InboundGate {
     return true;
   }
 
-  charge(): void {}
+  chargeMalformed(): void {}
 
   pauseAfter(): number {
     this.askedAt.push(performance.now());

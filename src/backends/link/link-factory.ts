@@ -50,7 +50,13 @@ export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promis
 
 export interface LinkFactoryOptions extends Pick<
   LinkOptions,
-  'toPublicParams' | 'onRefusedJson' | 'onExcess' | 'onMemoryLimit' | 'onUnattributed' | 'onInput'
+  | 'toPublicParams'
+  | 'onRefusedJson'
+  | 'onMalformed'
+  | 'onExcess'
+  | 'onMemoryLimit'
+  | 'onUnattributed'
+  | 'onInput'
 > {
   /** Maximum requests in flight at the server. It may change while a link is open. */
   readonly concurrency?: () => number;

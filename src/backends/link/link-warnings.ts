@@ -1,20 +1,13 @@
 import { Logger } from '@nestjs/common';
+import { TokenBucket } from '../../lib/token-bucket/token-bucket.js';
 
-/** Of warnings with the same message, the first ones are all logged, and later ones at most once per interval. */
-const INITIAL_WARNINGS = 3;
-const WARNING_INTERVAL_MS = 10_000;
-
-interface WarningCounts {
-  logged: number;
-  /** Warnings since the last one that was logged. */
-  suppressed: number;
-  lastLoggedAt: number;
-}
+/** The warnings with the same message that are logged: three at once, then one per interval. */
+const LOGGED_WARNINGS = { burst: 3, refill: 1, intervalMs: 10_000 };
 
 /** Logs what a server does wrong on one link, with a rate limit for each message. */
 export class LinkWarnings {
   private readonly logger = new Logger('Backend');
-  private readonly counts = new Map<string, WarningCounts>();
+  private readonly buckets = new Map<string, TokenBucket>();
 
   constructor(
     private readonly server: string,
@@ -23,13 +16,10 @@ export class LinkWarnings {
 
   /** `message` is one of a fixed set of texts; `cause` says more about this occurrence. */
   add(message: string, cause?: string): void {
-    const counts = this.counts.get(message) ?? { logged: 0, suppressed: 0, lastLoggedAt: 0 };
-    if (counts.logged >= INITIAL_WARNINGS && this.now() - counts.lastLoggedAt < WARNING_INTERVAL_MS) {
-      counts.suppressed++;
-      return;
-    }
-    const { suppressed } = counts;
-    this.counts.set(message, { logged: counts.logged + 1, suppressed: 0, lastLoggedAt: this.now() });
+    const bucket = this.buckets.get(message) ?? new TokenBucket(LOGGED_WARNINGS);
+    this.buckets.set(message, bucket);
+    const suppressed = bucket.take(this.now());
+    if (suppressed === undefined) return;
     this.logger.warn({
       message,
       server: this.server,

@@ -29,8 +29,8 @@ export interface InboundGate {
   readonly isOverRate: boolean;
   /** To be called before a message is parsed, while `isOverRate` is true. False for a message that must not be parsed. */
   admits(text: string): boolean;
-  /** Counts a message that is ignored against the rate, because reading it took time. */
-  charge(): void;
+  /** Counts a message that is ignored because it is malformed, also against the rate: reading it took time. */
+  chargeMalformed(): void;
   /** For how many milliseconds the transport must not read after it has read for `ms`. */
   pauseAfter(ms: number): number;
   /**

@@ -1,10 +1,11 @@
-const INITIAL_REPORTS = 3;
-const REPORT_INTERVAL_MS = 10_000;
+import { TokenBucket } from '../../lib/token-bucket/token-bucket.js';
+
+const REPORTS = { burst: 3, refill: 1, intervalMs: 10_000 };
 
 /** Counts lines that are not messages and rate-limits the reports about them. */
 export class IgnoredLines {
   count = 0;
-  private lastReport = -Infinity;
+  private readonly reports = new TokenBucket(REPORTS);
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
@@ -14,8 +15,7 @@ export class IgnoredLines {
    */
   add(why: string, bytes: number): Error | undefined {
     this.count++;
-    if (this.count > INITIAL_REPORTS && this.now() - this.lastReport < REPORT_INTERVAL_MS) return undefined;
-    this.lastReport = this.now();
+    if (this.reports.take(this.now()) === undefined) return undefined;
     return new Error(`line of ${bytes} bytes ${why}, ignored (${this.count} so far)`);
   }
 }

@@ -12,7 +12,7 @@ function read(input: string | Buffer, size = 1_000_000) {
     inbound: () => ({
       isOverRate: true,
       admits: (text) => !text.includes('excess'),
-      charge: () => ignored++,
+      chargeMalformed: () => ignored++,
       pauseAfter: () => 0,
       expectSince: () => {},
     }),

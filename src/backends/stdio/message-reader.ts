@@ -102,7 +102,7 @@ export class MessageReader {
   }
 
   private ignore(why: string, bytes: Buffer, start = 0, end = bytes.length): void {
-    this.listener.inbound()?.charge();
+    this.listener.inbound()?.chargeMalformed();
     const report = this.ignored.add(why, end - start);
     if (report) this.listener.report(report);
   }

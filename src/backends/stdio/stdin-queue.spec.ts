@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it, jest } from '@jest/globals';
+import type { TransportError } from '../link/transport.js';
 import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS } from './stdio-server.js';
 
@@ -121,13 +122,28 @@ describe('StdinQueue', () => {
     expect(stdin.writableEnded).toBe(true);
   });
 
-  it('reports a broken pipe and fails the queued lines', async () => {
+  it.each<[string, (queue: StdinQueue) => void]>([
+    ['the child has exited', (queue) => queue.fail('exited with code 3', 'unreachable')],
+    ['it is ended', (queue) => queue.end('exited with code 3')],
+  ])('reports a broken pipe and fails all lines with the reason when %s', async (_what, endWithReason) => {
     const { queue, events, accept } = open('slow');
-    const written = outcome(queue.push('1'));
+    const lines = [queue.push('1')];
     await flushed();
-    const waiting = outcome(queue.push('2'));
+    lines.push(queue.push('2'));
+    const isBroken = new Promise<void>((resolve) => events.broken.mockImplementation(() => resolve()));
     accept(new Error('EPIPE'));
-    expect(await Promise.all([written, waiting])).toEqual(['broken', 'unreachable']);
+    await isBroken;
+    lines.push(queue.push('3'));
+    endWithReason(queue);
+    lines.push(queue.push('4'));
+    const errors = await Promise.all(lines.map((line) => line.catch((error: TransportError) => error)));
+    expect(errors).toMatchObject(
+      ['broken', 'unreachable', 'unreachable', 'unreachable'].map((fault) => ({
+        fault,
+        message: 'exited with code 3',
+        details: { hasExited: true },
+      })),
+    );
     expect(events.broken).toHaveBeenCalledTimes(1);
   });
 });

@@ -15,25 +15,33 @@ interface QueuedLine {
 
 /**
  * Writes lines to a child's stdin. Lines that are queued in the same tick are written together. While the child does not
- * read, lines wait in the queue, up to its limits and for at most `writeTimeoutMs`.
+ * read, lines wait in the queue, up to its limits and for at most `writeTimeoutMs`. When the pipe breaks, all lines wait
+ * until `fail` or `end` is called with the reason, which is usually the exit of the child.
  */
 export class StdinQueue {
   private waiting: QueuedLine[] = [];
   private waitingBytes = 0;
-  /** The batch that the kernel has not fully accepted. */
+  /** The batch that the kernel has not fully accepted, and the lines of failed writes. */
   private blocked: readonly QueuedLine[] = [];
   private blockedBytes = 0;
   private blockedTimer: NodeJS.Timeout | undefined;
   private isFlushScheduled = false;
   private closeReason: string | undefined;
+  private isBroken = false;
+  private hasFailed = false;
 
   constructor(
     private readonly stdin: Writable,
     private readonly limits: StdioLimits,
-    private readonly events: { blocked(): void; broken(): void },
+    private readonly events: {
+      blocked(): void;
+      /** The child does not read any more. To be followed by `fail` or `end`. */
+      broken(): void;
+    },
   ) {
     stdin.on('error', () => {
-      this.fail('closed its stdin', 'unreachable');
+      this.isBroken = true;
+      clearTimeout(this.blockedTimer);
       events.broken();
     });
   }
@@ -58,19 +66,26 @@ export class StdinQueue {
   /** Accepts no more lines, and ends the stream after the queued lines. */
   end(reason: string): void {
     this.closeReason ??= reason;
-    this.flush();
+    if (this.isBroken) this.fail(this.closeReason, 'unreachable');
+    else this.flush();
   }
 
   /** Rejects waiting lines with `fault`, and the blocked batch with `broken`, because the child may have read a part. */
   fail(reason: string, fault: TransportFault): void {
     this.closeReason = reason;
+    this.hasFailed = true;
     clearTimeout(this.blockedTimer);
-    const { blocked, waiting } = this;
-    this.blocked = [];
+    this.rejectBlocked();
+    const { waiting } = this;
     this.waiting = [];
-    for (const line of blocked) line.reject(lineError('broken', reason));
     for (const line of waiting) line.reject(lineError(fault, reason));
     this.stdin.destroy();
+  }
+
+  private rejectBlocked(): void {
+    const { blocked, closeReason = 'closed' } = this;
+    this.blocked = [];
+    for (const line of blocked) line.reject(lineError('broken', closeReason));
   }
 
   private hasRoom(bytes: number): boolean {
@@ -112,8 +127,9 @@ export class StdinQueue {
 
   private written(batch: readonly QueuedLine[], error: Error | null | undefined): void {
     if (error) {
-      const broken = new TransportError('broken', 'closed its stdin', { hasExited: true }, { cause: error });
-      for (const line of batch) line.reject(broken);
+      // The reason is not known before `fail` is called, which rejects the lines.
+      if (batch !== this.blocked) this.blocked = [...this.blocked, ...batch];
+      if (this.hasFailed) this.rejectBlocked();
       return;
     }
     for (const line of batch) line.resolve();

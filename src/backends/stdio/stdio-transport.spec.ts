@@ -101,6 +101,26 @@ describe('StdioTransport', () => {
     expect(await outcome(transport.sendText('{}'))).toBe('unreachable');
   });
 
+  it('fails messages with the exit code of a child that exits right after it has closed its stdin', async () => {
+    const { transport, texts } = await open('sh', [
+      '-c',
+      `trap 'exit 3' TERM; exec 0<&-; echo '${notification(1)}'; sleep 1000 & wait`,
+    ]);
+    await until(() => texts.length === 1);
+    const sent = transport.sendText(notification(1));
+    process.kill(transport.pid!, 'SIGTERM');
+    await expect(sent).rejects.toMatchObject({ fault: 'broken', message: 'exited with code 3' });
+  });
+
+  it('fails messages to a child that has closed its stdin and continues to run', async () => {
+    const { transport, texts } = await open('sh', ['-c', `exec 0<&-; echo '${notification(1)}'; sleep 1000`]);
+    await until(() => texts.length === 1);
+    await expect(transport.sendText(notification(1))).rejects.toMatchObject({
+      fault: 'broken',
+      message: 'closed its stdin',
+    });
+  });
+
   it('kills a child that writes an endless line, and keeps none of it', async () => {
     const before = process.memoryUsage().rss;
     const { transport, events } = await open('cat', ['/dev/zero']);

@@ -20,8 +20,10 @@ import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS, type StdioLimits, type StdioServer } from './stdio-server.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 
-/** How long to wait for the remaining output of a child that exited, and for the exit of a child that closed a pipe. */
+/** How long to wait for the remaining output of a child that exited. */
 const DRAIN_TIMEOUT_MS = 100;
+/** How long to wait for the exit of a child that closed a pipe: its exit status says more than the closed pipe. */
+const EXIT_TIMEOUT_MS = 500;
 
 /** When reading takes longer than this, stdout pauses until the next iteration of the event loop. */
 const MAX_READ_MS = 2;
@@ -174,7 +176,7 @@ export class StdioTransport implements LinkTransport {
   /** Called when the child closed a pipe and so cannot respond any more. Usually it exits right after. */
   private async closeUnlessExiting(why: string): Promise<void> {
     const isExiting =
-      !this.running || (await completesWithin(this.running.group.leaderExit, DRAIN_TIMEOUT_MS));
+      !this.running || (await completesWithin(this.running.group.leaderExit, EXIT_TIMEOUT_MS));
     if (isExiting || this.closing || this.failure) return;
     this.failure = new TransportError('broken', why, { hasExited: true });
     await this.close();
@@ -195,7 +197,7 @@ export class StdioTransport implements LinkTransport {
 
   private async stop(): Promise<void> {
     if (!this.running) return;
-    this.running.stdin.end('closed');
+    this.running.stdin.end(this.failure?.message ?? 'closed');
     await this.running.group.stop(this.limits.stopGraceMs, this.limits.killGraceMs);
     await this.drainPipes();
     this.finish();

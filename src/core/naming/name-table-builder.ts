@@ -4,6 +4,7 @@ import { uiUrisIn } from '../resources/public-uris.js';
 import { CatalogEntry, type ListedEntry } from './catalog-entry.js';
 import { NameTable } from './name-table.js';
 import { bareNamesOf, digestNames, possibleOwnersOf, usualNames, type NamedOffer } from './named-offer.js';
+import { endsWithDigest } from './naming.js';
 import type { ServerEntries } from './server-entries.js';
 
 const STEPS_BETWEEN_YIELDS = 128;
@@ -137,7 +138,7 @@ export class NameTableBuilder {
       style,
       listed,
       unsettled,
-      possibleOwners: yield* possibleOwnersOf(unsettled, this.separator),
+      ...(yield* possibleOwnersOf(unsettled, this.separator)),
       bareNames,
       disabledNames,
       byPublicName,
@@ -159,7 +160,8 @@ export class NameTableBuilder {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
       const { publicName: name } = entry;
       if (!bareNames.has(name)) continue;
-      if (name.includes(this.separator) || this.bareOwners.get(name)!.size > 1) unsettled.push(entry);
+      const mayBelongToOther = name.includes(this.separator) || endsWithDigest(name);
+      if (mayBelongToOther || this.bareOwners.get(name)!.size > 1) unsettled.push(entry);
     }
     return unsettled;
   }

@@ -125,10 +125,12 @@ export class NameTable {
    * before.
    */
   private *affectedBy(id: string, isNewOrGone: boolean): Iterable<string> {
-    for (const { server, listed, possibleOwners } of this.parts) {
+    const isChangedByDigest = isNewOrGone && this.servers.isChangedByDigest(id);
+    for (const { server, listed, possibleOwners, mayHaveDigestOwners } of this.parts) {
       if (server === id || listed.length === 0 || server === META_TOOL_SERVER) continue;
       if (this.servers.overlap(server, id)) yield id;
       if (isNewOrGone && possibleOwners.has(id)) yield server;
+      else if (isChangedByDigest && mayHaveDigestOwners) yield server;
     }
   }
 

@@ -121,21 +121,19 @@ export class NameView implements Paged {
     const metaTool = this.byServer.get(META_TOOL_SERVER)?.byPublicName.get(name);
     if (metaTool) return metaTool;
     const owners = [...this.servers.ownersOf(name)];
-    if (owners.length === 0) return this.findUnowned(name);
+    const digestOwners = [...this.servers.digestOwnersOf(name)];
+    if (owners.length + digestOwners.length === 0) return this.findUnowned(name);
     const allowedOwners = owners.filter(([server]) => this.scope.allows(server));
-    const parts = allowedOwners.flatMap(([server]) => this.byServer.get(server) ?? []);
+    const parts = this.ownersOf(name).flatMap((server) => this.byServer.get(server) ?? []);
     const listed = onlyOne(parts, (part) => this.names.listedAs(part, name));
-    if (listed) return listed;
+    const mayHaveDigest = owners.length === 0 || digestOwners.some((server) => this.scope.allows(server));
+    if (listed || mayHaveDigest) return listed;
     const prefixed = this.findPrefixed(allowedOwners);
     return prefixed ?? (owners.length === 1 ? this.findOwn(parts, name) : undefined);
   }
 
-  /** Own names are not looked for if the name may be the listed name of a server. */
   private findUnowned(name: string): CatalogEntry | undefined {
-    const listed = onlyOne(this.parts, (part) => this.names.listedAs(part, name));
-    if (listed) return listed;
-    const owners = [...this.servers.digestOwnersOf(name)];
-    return owners.length === 0 ? this.findOwn(this.parts, name) : undefined;
+    return onlyOne(this.parts, (part) => this.names.listedAs(part, name)) ?? this.findOwn(this.parts, name);
   }
 
   /** Undefined while one of the owners has not listed or has disabled the entry: the name may mean that owner's entry. */

@@ -1,6 +1,7 @@
 import type { Steps } from '../../lib/slices/run-sliced.js';
 import type { CatalogEntry, Definition, ListedEntry } from './catalog-entry.js';
 import {
+  endsWithDigest,
   isChangedByDigest,
   isValidPublicName,
   nameWithDigest,
@@ -9,6 +10,7 @@ import {
   validName,
   type NamingStyle,
 } from './naming.js';
+import type { ServerEntries } from './server-entries.js';
 
 /** The tools, or the prompts, of one server. Each own name occurs once. */
 export interface NamedOffer {
@@ -69,18 +71,20 @@ export function* usualNames(
   return names;
 }
 
-/** See `ServerEntries.possibleOwners`. */
+/** See the members of `ServerEntries`. */
 export function* possibleOwnersOf(
   unsettled: readonly ListedEntry[],
   separator: string,
-): Steps<ReadonlySet<string>> {
-  const owners = new Set<string>();
+): Steps<Pick<ServerEntries, 'possibleOwners' | 'mayHaveDigestOwners'>> {
+  const possibleOwners = new Set<string>();
+  let mayHaveDigestOwners = false;
   let step = 0;
   for (const { publicName } of unsettled) {
     if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-    for (const [server] of splitPrefixedName(publicName, separator)) owners.add(server);
+    for (const [server] of splitPrefixedName(publicName, separator)) possibleOwners.add(server);
+    mayHaveDigestOwners ||= endsWithDigest(publicName);
   }
-  return owners;
+  return { possibleOwners, mayHaveDigestOwners };
 }
 
 /** See `ServerEntries.byDigestName`. */

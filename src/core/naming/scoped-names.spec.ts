@@ -214,6 +214,51 @@ describe('a name with digest of a server that has not listed', () => {
       expect(foundIn(table, name, scope)).toBe(`${server}/${own}`);
   });
 
+  describe.each(['conflict', 'never'] as const)(
+    'and is the own name of a tool of another, in style %s',
+    (style) => {
+      it.each(CASES)(
+        'is not listed for the other and leads nowhere, if %s',
+        (_what, server, separator, own) => {
+          const name = nameWithDigest(`${server}${separator}${own}`, server, own);
+          const table = buildTable([offer('evil', style, name)], undefined, separator);
+          expect(namesIn(table)).toEqual([name]);
+          const configured = table.withServers(new Set([server, 'evil']));
+          for (const scope of [EVERYTHING, only('evil')]) {
+            expect(namesIn(configured, scope)).not.toContain(name);
+            expect(foundIn(configured, name, scope)).toBeUndefined();
+            expect(foundIn(configured, `evil${separator}${name}`, scope)).toBe(`evil/${name}`);
+          }
+          expect([...configured.changedServers(table)]).toContain('evil');
+        },
+      );
+
+      it.each(CASES)('leads to its server when it has listed, if %s', (_what, server, separator, own) => {
+        const name = nameWithDigest(`${server}${separator}${own}`, server, own);
+        const offered = [offer('evil', style, name), offer(server, 'always', own)];
+        const table = buildTable(offered, undefined, separator);
+        expect(namesIn(table).filter((listed) => listed === name)).toHaveLength(1);
+        expect(foundIn(table, name)).toBe(`${server}/${own}`);
+        expect(foundIn(table, name, only('evil'))).toBeUndefined();
+      });
+    },
+  );
+
+  it('is not the prefixed name of a tool of another server', () => {
+    const name = nameWithDigest('a.b__x', 'a.b', 'x');
+    const imitation = offer('a_b', 'always', name.slice('a_b__'.length));
+    const own = nameWithDigest(name, 'a_b', name.slice('a_b__'.length));
+    const configured = tableWithServers(['a.b'], imitation);
+    expect(namesIn(configured)).toEqual([own]);
+    expect(foundIn(configured, name)).toBeUndefined();
+    const table = tableOf(imitation, offer('a.b', 'always', 'x'));
+    expect(namesIn(table).toSorted()).toEqual([name, own].toSorted());
+    expect([name, own].map((each) => foundIn(table, each))).toEqual(['a.b/x', `a_b/${name.slice(5)}`]);
+    expect(namesIn(table, only('a_b'))).toEqual([name]);
+    expect([...configured.changedServers(tableOf(imitation))]).toContain('a.b');
+    expect(configured.hasOverlap('a_b')).toBe(true);
+  });
+
   it('belongs to all servers with such an id', () => {
     const view = tableWithServers(['a.b', 'a_b', 'a-b']).view(EVERYTHING);
     expect(view.ownersOf('a_b__x_12345678')).toEqual(['a_b', 'a.b']);

@@ -33,7 +33,8 @@ const STEPS_BETWEEN_YIELDS = 128;
  * - Style `never`: the first server keeps the name; the entries of the others are not listed.
  * - A name that belongs to another server (`ServerIds`) counts as taken in both styles.
  * - A prefixed name that two servers of the scope have gets a digest on both of them. It also gets a digest if the other
- *   server may have it, because that server has not listed yet or its tool is disabled.
+ *   server may have it, because that server has not listed yet or its tool is disabled, or because the name looks like a
+ *   name with digest of that server.
  *
  * The name of an entry depends on the servers of the scope alone, not on the order in which they listed. The time to name
  * one entry grows with the number of servers; `assignAll` names all entries, in steps.
@@ -185,6 +186,7 @@ export class ScopedNames {
    */
   private ambiguityOf(server: string, prefixed: string): 'ambiguous' | 'possible' | 'none' {
     if (this.byServer.get(META_TOOL_SERVER)?.byPublicName.has(prefixed)) return 'ambiguous';
+    if (this.hasOtherDigestOwner(server, prefixed)) return 'ambiguous';
     let hasOtherOwner = false;
     for (const [owner, name] of this.contents.servers.ownersOf(prefixed)) {
       if (owner === server || !this.contents.scope.allows(owner)) continue;
@@ -194,6 +196,13 @@ export class ScopedNames {
     }
     if (!hasOtherOwner) return 'none';
     return endsWithDigest(prefixed) ? 'ambiguous' : 'possible';
+  }
+
+  /** Whether the name may be a name with digest of another server in the scope. The own name cannot be told from a digest. */
+  private hasOtherDigestOwner(server: string, name: string): boolean {
+    for (const owner of this.contents.servers.digestOwnersOf(name))
+      if (owner !== server && this.contents.scope.allows(owner)) return true;
+    return false;
   }
 
   private partOf({ server }: CatalogEntry): ServerEntries {

@@ -12,6 +12,8 @@ export interface ServerEntries {
   readonly unsettled: readonly ListedEntry[];
   /** The texts before a separator in the names of `unsettled`. A server with such an id owns the name (`ServerIds`). */
   readonly possibleOwners: ReadonlySet<string>;
+  /** Whether names of `unsettled` look like names with digest. */
+  readonly mayHaveDigestOwners: boolean;
   /** The usual names without a prefix. */
   readonly bareNames: ReadonlySet<string>;
   /** Own names of disabled tools: the server has them, but no client can use them. */

@@ -19,6 +19,8 @@ type Owner = readonly [server: string, ownName: string];
  */
 export class ServerIds {
   private readonly ids: ReadonlySet<string>;
+  /** By server: its id and separator as names with digest have them, if they are cut or changed there. */
+  private changedPrefixes: ReadonlyMap<string, string> | undefined;
   private digestPrefixes: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(
@@ -57,10 +59,16 @@ export class ServerIds {
     for (let end = 1; end <= text.length; end++) yield* this.digestPrefixes.get(text.slice(0, end)) ?? [];
   }
 
-  /** Whether the name belongs to a server other than `server`. */
+  /** Whether the name belongs to a server other than `server`, also as a name with digest. */
   belongsToOther(name: string, server: string): boolean {
     for (const [owner] of this.ownersOf(name)) if (owner !== server) return true;
+    for (const owner of this.digestOwnersOf(name)) if (owner !== server) return true;
     return false;
+  }
+
+  /** Whether names with digest of the server do not begin with its id and the separator. */
+  isChangedByDigest(server: string): boolean {
+    return changedPrefixOf(server, this.separator) !== undefined;
   }
 
   /** The servers of a scope that can have the same prefixed names as another server of the scope. */
@@ -71,24 +79,49 @@ export class ServerIds {
       for (const [owner] of this.ownersOf(`${id}${this.separator}`))
         if (owner !== id && scope.allows(owner)) found.add(id).add(owner);
     }
+    for (const [id, prefix] of this.prefixesChangedByDigest)
+      for (const other of scope.allows(id) ? this.ids : [])
+        if (other !== id && scope.allows(other) && startAlike(prefix, `${other}${this.separator}`))
+          found.add(id).add(other);
     return found;
   }
 
-  /** Whether two servers can have the same prefixed names. */
+  /** Whether two servers can have the same prefixed names, with or without digest. */
   overlap(a: string, b: string): boolean {
+    if (a === b) return false;
     const [one, other] = [`${a}${this.separator}`, `${b}${this.separator}`];
-    return a !== b && (one.startsWith(other) || other.startsWith(one));
+    const [oneChanged, otherChanged] = [a, b].map((id) => changedPrefixOf(id, this.separator));
+    return (
+      startAlike(one, other) ||
+      (oneChanged !== undefined && startAlike(oneChanged, other)) ||
+      (otherChanged !== undefined && startAlike(one, otherChanged))
+    );
   }
 
-  /** By the id and separator as names with digest have them: the servers, if this differs from the id and separator. */
-  private collectDigestPrefixes(): Map<string, string[]> {
-    const prefixes = new Map<string, string[]>();
+  private get prefixesChangedByDigest(): ReadonlyMap<string, string> {
+    if (this.changedPrefixes) return this.changedPrefixes;
+    const prefixes = new Map<string, string>();
     for (const id of this.ids) {
-      const plain = prefixedName(id, this.separator, '');
-      const prefix = textBeforeDigest(plain);
-      if (id === META_TOOL_SERVER || prefix === plain) continue;
-      prefixes.set(prefix, [...(prefixes.get(prefix) ?? []), id]);
+      const prefix = changedPrefixOf(id, this.separator);
+      if (prefix !== undefined) prefixes.set(id, prefix);
     }
-    return prefixes;
+    return (this.changedPrefixes = prefixes);
+  }
+
+  /** The servers by their changed prefixes. */
+  private collectDigestPrefixes(): Map<string, string[]> {
+    const servers = new Map<string, string[]>();
+    for (const [id, prefix] of this.prefixesChangedByDigest)
+      servers.set(prefix, [...(servers.get(prefix) ?? []), id]);
+    return servers;
   }
 }
+
+/** The id and separator as names with digest have them; undefined if they are not cut or changed there. */
+function changedPrefixOf(server: string, separator: string): string | undefined {
+  const plain = prefixedName(server, separator, '');
+  const prefix = textBeforeDigest(plain);
+  return server === META_TOOL_SERVER || prefix === plain ? undefined : prefix;
+}
+
+const startAlike = (one: string, other: string): boolean => one.startsWith(other) || other.startsWith(one);

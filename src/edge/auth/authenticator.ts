@@ -4,7 +4,7 @@ import type { StoredPrincipal } from '../../state/session-records.js';
 import type { ApiKeyConfig } from '../../config/api-key-config.js';
 import type { AuthSettings } from '../../config/auth-settings.js';
 import type { JwtSettings } from '../../config/jwt-settings.js';
-import { RateWindow } from '../../lib/rate-window/rate-window.js';
+import { TokenBucket } from '../../lib/token-bucket/token-bucket.js';
 import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
 import type { AuthFailure } from '../../metrics/metric-labels.js';
 import { ApiKeys } from './api-keys.js';
@@ -17,7 +17,7 @@ import { JwtVerifier } from './jwt-verifier.js';
 const LOGGED_DIGEST_LENGTH = 12;
 
 /** Refusals that are logged per second; further ones are only counted. */
-const MAX_REFUSAL_LINES_PER_SECOND = 10;
+const REFUSAL_LINES = { burst: 10, refill: 10, intervalMs: 1000 };
 
 /** What the authenticator reports about refused credentials. */
 export interface RefusalObserver {
@@ -38,7 +38,7 @@ export class Authenticator {
   private readonly apiKeys: ApiKeys;
   private jwtVerifier: JwtVerifier | undefined;
   private required = false;
-  private readonly refusals = new RateWindow(MAX_REFUSAL_LINES_PER_SECOND);
+  private readonly refusals = new TokenBucket(REFUSAL_LINES);
 
   constructor(
     private settings: AuthSettings,
