@@ -185,6 +185,32 @@ describe('decisions', () => {
     expect(await decisionIds()).toEqual([MORE]);
   });
 
+  it('about a tool are shown where it is listed, with who decided and when', async () => {
+    await reload(otherWith({ tools: { disabled: ['say'] } }));
+    const isListed = async (): Promise<boolean> =>
+      (await adminClient().get('tools?server=other')).text.includes('other__say');
+    await until('the tool is disabled', async () => !(await isListed()));
+    await until('the tool is known', async () => {
+      const { status } = await adminClient().post('servers/other/tools/say/enable');
+      return status === 200;
+    });
+    const { json } = await adminClient().get('tools?server=other&q=say');
+    expect(json['tools']).toMatchObject([
+      {
+        name: 'other__say',
+        origin: 'admin',
+        decision: { id: 'tool:other:say', change: 'enabled', by: 'admin', overrules: true },
+      },
+    ]);
+    const { stdout } = await run(['tools', 'ls', '--server', 'other']);
+    expect(stdout).toMatch(/^TOOL +SERVER +DESCRIPTION +DECIDED\n/);
+    expect(stdout).toMatch(/^other__say .*enabled by admin at 20\S+Z, overrules the file$/m);
+    await adminClient().delete('decisions/tool:other:say');
+    await reload({});
+    const { json: again } = await adminClient().get('tools?server=other&q=say');
+    expect(again['tools']).toMatchObject([{ name: 'other__say', origin: 'config' }]);
+  });
+
   it('that overrule a reload are named by it, the log and a metric', async () => {
     await adminClient().post('servers/other/disable');
     expect(await reload(otherWith({ timeoutMs: 5000 }))).toMatchObject({ ok: true, overruledBy: [OTHER] });
