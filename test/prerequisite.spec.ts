@@ -30,22 +30,22 @@ describe('hasPrerequisite', () => {
   });
 });
 
-describe('.ci/run', () => {
-  /** Runs the part of the script that installs programs, on a machine without them, where apt-get fails. */
-  function install(env: NodeJS.ProcessEnv): { status: number | null; output: string } {
-    const bin = join(tempDir(), 'bin');
-    mkdirSync(bin);
-    writeFileSync(join(bin, 'apt-get'), '#!/bin/sh\necho "apt-get $*"\nexit 100\n');
-    chmodSync(join(bin, 'apt-get'), 0o755);
-    const [part] = /# Two specs[^]*?\ndone\n/.exec(readFileSync('.ci/run', 'utf8'))!;
-    const { status, stdout, stderr } = spawnSync(
-      '/bin/bash',
-      ['-c', `set -euo pipefail\n${part}echo continued`],
-      { env: { PATH: bin, ...env }, encoding: 'utf8' },
-    );
-    return { status, output: stdout + stderr };
-  }
+/** Runs the part of the script that installs programs, on a machine without them, where apt-get fails. */
+function install(env: NodeJS.ProcessEnv): { status: number | null; output: string } {
+  const bin = join(tempDir(), 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'apt-get'), '#!/bin/sh\necho "apt-get $*"\nexit 100\n');
+  chmodSync(join(bin, 'apt-get'), 0o755);
+  const [part] = /# Two specs[^]*?\ndone\n/.exec(readFileSync('.ci/run', 'utf8'))!;
+  const { status, stdout, stderr } = spawnSync(
+    '/bin/bash',
+    ['-c', `set -euo pipefail\n${part}echo continued`],
+    { env: { PATH: bin, ...env }, encoding: 'utf8' },
+  );
+  return { status, output: stdout + stderr };
+}
 
+describe('.ci/run', () => {
   it('fails in CI when a program cannot be installed, and says which', () => {
     const { status, output } = install({ CI: 'true' });
     expect(status).not.toBe(0);

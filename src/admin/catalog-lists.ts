@@ -63,10 +63,8 @@ export class CatalogLists {
     return this.pageOf('tools', { ...request, scope }, () => true, this.toolOf);
   }
 
-  private readonly toolOf = (entry: ListedEntry): ToolDto => ({
-    ...itemOf(entry),
-    ...toolOrigin(this.review.ofTool(entry.server, entry.ownName)),
-  });
+  private readonly toolOf = (entry: ListedEntry): ToolDto =>
+    Object.assign(itemOf(entry), toolOrigin(this.review.ofTool(entry.server, entry.ownName)));
 
   private async pageOf<Item>(
     kind: Kind,

@@ -41,6 +41,27 @@ describe('SessionStreams', () => {
     return { stream, resume: { stream: stream.name, sequence: frame.sequence } };
   }
 
+  const sendUpdates = (count: number): EventFrame[] =>
+    Array.from({ length: count }, () => {
+      const frame = frameOf('updated');
+      streams.standalone.send(frame);
+      return frame;
+    });
+
+  /** Events of another stream of the session, which take the places of older events in the buffer. */
+  function sendProgress(count: number): void {
+    const stream = streams.open();
+    stream.connect(new FakeResponse().response);
+    for (let n = 0; n < count; n++) stream.send(frameOf('progress', stream));
+  }
+
+  async function disconnectedAfter(count: number): Promise<ResumePoint> {
+    const connection = await listening();
+    const last = sendUpdates(count).at(-1)!;
+    await connection.disconnect();
+    return { stream: '', sequence: last.sequence };
+  }
+
   it('names streams uniquely and counts connected ones', async () => {
     expect([streams.open().name, streams.open().name]).toEqual(['1', '2']);
     expect(streams.connectedCount).toBe(0);
@@ -131,27 +152,6 @@ describe('SessionStreams', () => {
       reported = [];
       streams.onMissedEvents((queued) => reported.push([...queued]));
     });
-
-    const sendUpdates = (count: number): EventFrame[] =>
-      Array.from({ length: count }, () => {
-        const frame = frameOf('updated');
-        streams.standalone.send(frame);
-        return frame;
-      });
-
-    /** Events of another stream of the session, which take the places of older events in the buffer. */
-    function sendProgress(count: number): void {
-      const stream = streams.open();
-      stream.connect(new FakeResponse().response);
-      for (let n = 0; n < count; n++) stream.send(frameOf('progress', stream));
-    }
-
-    async function disconnectedAfter(count: number): Promise<ResumePoint> {
-      const connection = await listening();
-      const last = sendUpdates(count).at(-1)!;
-      await connection.disconnect();
-      return { stream: '', sequence: last.sequence };
-    }
 
     it('reports a resumed stream whose later events the buffer has dropped', async () => {
       const connection = await listening();

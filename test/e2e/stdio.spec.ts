@@ -201,6 +201,12 @@ describe('gatehouse stdio', () => {
   });
 });
 
+/** What `gatehouse connect` prints. */
+const connectOutput = async (...args: string[]): Promise<string> => {
+  const { stdout, stderr } = await launch(['connect', ...args]).done;
+  return stdout + stderr;
+};
+
 describe('gatehouse init and connect', () => {
   it('write a file that the gateway accepts, and print what a client needs', async () => {
     const file = join(tempDir(), 'g.yaml');
@@ -235,16 +241,12 @@ describe('gatehouse init and connect', () => {
     const stopped = writeConfig({ auth, http: { port } });
     const [guarded, open] = await Promise.all([startGateway({ auth }), startGateway({})]);
     const out = join(tempDir(), 'mcp.json');
-    const texts = async (...args: string[]): Promise<string> => {
-      const { stdout, stderr } = await launch(['connect', ...args]).done;
-      return stdout + stderr;
-    };
     const [fromGateway, fromFile, written, json, withoutAuth] = await Promise.all([
-      texts('cursor', '-u', guarded.url),
-      texts('claude-code', '-c', stopped),
-      texts('cursor', '-u', guarded.url, '--file', out, '--write'),
-      texts('inspector', '-u', guarded.url, '-o', 'json'),
-      texts('cursor', '-u', open.url),
+      connectOutput('cursor', '-u', guarded.url),
+      connectOutput('claude-code', '-c', stopped),
+      connectOutput('cursor', '-u', guarded.url, '--file', out, '--write'),
+      connectOutput('inspector', '-u', guarded.url, '-o', 'json'),
+      connectOutput('cursor', '-u', open.url),
     ]);
     for (const printed of [fromGateway, fromFile, written]) expect(printed).toContain('gatehouse key create');
     expect(fromGateway).toContain('Bearer ${env:GATEHOUSE_KEY}');

@@ -146,67 +146,6 @@ describe('Screen', () => {
     );
   });
 
-  it('shows who decided about a tool, and when', () => {
-    const decision = {
-      id: 'tool:files:read',
-      kind: 'tool',
-      target: 'files',
-      tool: 'read',
-      change: 'enabled',
-      effect: 'applied',
-      overrules: true,
-      emergency: false,
-      by: 'admin',
-      at: '2026-03-01T11:00:00Z',
-    } as const;
-    const tools = [tool('read', 'reads', { origin: 'admin', decision })];
-    const frame = screenOf(
-      new TuiModelHarness({ ...gateway, tools }, { columns: 170, rows: 40 }).press('2', 'enter'),
-    );
-    expect(frame).toMatch(
-      /│ Decided *\n[^\n]*│ enabled by admin at 2026-03-01T11:00:00Z, overrules the file/,
-    );
-  });
-
-  it('shows why a server is down: cause, reason, since when, attempts and the next one, and its stderr', () => {
-    const down = server('files', {
-      state: 'retrying',
-      cause: 'crashed',
-      reason: 'the process exited with code 3',
-      downSince: '2026-03-01T11:48:00Z',
-      attempts: 4,
-      nextAttempt: '2026-03-01T12:00:20Z',
-    });
-    const harness = new TuiModelHarness({ servers: [down] }, { columns: 120, rows: 60 }).press('enter');
-    const loaded = harness.model.serverDetail!;
-    const detail = { ...loaded.detail, stderr: ['no such table: notes'] };
-    const frame = frameOf({ ...harness.model, serverDetail: { ...loaded, detail } });
-    for (const field of [
-      /state +retrying/,
-      /cause +crashed/,
-      /reason +the process exited with code 3/,
-      /down for +12m/,
-      /attempts +4, next at 2026-03-01T12:00:20Z/,
-      /Latest stderr output *\n[^\n]*│ no such table: notes/,
-    ])
-      expect(frame).toMatch(field);
-  });
-
-  it('shows the last failure of a server that is ready again, with the lines on stderr before it', () => {
-    const harness = new TuiModelHarness(gateway, { columns: 120, rows: 60 }).press('enter');
-    const loaded = harness.model.serverDetail!;
-    const lastFailure = {
-      time: '2026-03-01T11:55:00Z',
-      cause: 'unresponsive',
-      reason: 'no answer to a ping',
-      stderr: ['out of memory'],
-    } as const;
-    const detail = { ...loaded.detail, lastFailure };
-    expect(frameOf({ ...harness.model, serverDetail: { ...loaded, detail } })).toMatch(
-      /Last failure *\n[^\n]*│ 5m ago, unresponsive: no answer to a ping *\n[^\n]*│ out of memory/,
-    );
-  });
-
   it('shows the counts of a server and its latest lines on stderr', () => {
     const harness = new TuiModelHarness(gateway, { columns: 80, rows: 60 }).press('enter');
     const stderr = Array.from({ length: 50 }, (_, at) => `line ${at}`);
