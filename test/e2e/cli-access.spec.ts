@@ -251,6 +251,30 @@ describe('decisions', () => {
     await reload({});
   });
 
+  it('of the policy file switch off a tool or a key in an emergency, until they are cleared', async () => {
+    const TOOL = 'tool:other:say';
+    const KEY = 'key:ci';
+    await reload({ decisions: { policy: 'file' } });
+    await until('the tool is known', async () => {
+      const { status } = await adminClient().post('servers/other/tools/say/disable');
+      return status === 200;
+    });
+    const listed = async (): Promise<string> => (await adminClient().get('tools?server=other')).text;
+    expect(await listed()).not.toContain('other__say');
+    expect(await run(['key', 'revoke', 'ci'])).toMatchObject({ code: 0 });
+    expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 4 });
+    const { stdout } = await run(['decisions', 'ls']);
+    for (const id of [TOOL, KEY]) expect(stdout).toMatch(new RegExp(`^${id} .*emergency switch$`, 'm'));
+    expect((await run(['servers', 'show', 'other'])).stdout).toMatch(
+      /disabled tools +say \(disabled by admin at 20\S+Z, emergency switch\)/,
+    );
+    expect((await run(['key', 'ls'])).stdout).toMatch(/^ci +revoked .*emergency switch$/m);
+    for (const id of [TOOL, KEY]) expect(await run(['decisions', 'clear', id])).toMatchObject({ code: 0 });
+    expect(await listed()).toContain('other__say');
+    expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 0 });
+    await reload({});
+  });
+
   it('about keys refuse them until they are cleared', async () => {
     expect((await run(['key', 'ls'])).stdout).toMatch(
       /^KEY +STATE +PROJECTS +EXPIRES +SESSIONS +DECIDED\nci +active +slow +never +/,
