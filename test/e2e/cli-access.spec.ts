@@ -142,6 +142,9 @@ const otherWith = (settings: object): object => ({
 const isOtherEnabled = async (): Promise<unknown> =>
   (await adminClient().get('servers/other')).json['enabled'];
 
+/** The tools of the server `other`, as JSON. */
+const otherTools = async (): Promise<string> => (await adminClient().get('tools?server=other')).text;
+
 const decisionIds = async (): Promise<string[]> =>
   ((await adminClient().get('decisions')).json['decisions'] as { id: string }[]).map(({ id }) => id);
 
@@ -187,9 +190,7 @@ describe('decisions', () => {
 
   it('about a tool are shown where it is listed, with who decided and when', async () => {
     await reload(otherWith({ tools: { disabled: ['say'] } }));
-    const isListed = async (): Promise<boolean> =>
-      (await adminClient().get('tools?server=other')).text.includes('other__say');
-    await until('the tool is disabled', async () => !(await isListed()));
+    await until('the tool is disabled', async () => !(await otherTools()).includes('other__say'));
     await until('the tool is known', async () => {
       const { status } = await adminClient().post('servers/other/tools/say/enable');
       return status === 200;
@@ -259,8 +260,7 @@ describe('decisions', () => {
       const { status } = await adminClient().post('servers/other/tools/say/disable');
       return status === 200;
     });
-    const listed = async (): Promise<string> => (await adminClient().get('tools?server=other')).text;
-    expect(await listed()).not.toContain('other__say');
+    expect(await otherTools()).not.toContain('other__say');
     expect(await run(['key', 'revoke', 'ci'])).toMatchObject({ code: 0 });
     expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 4 });
     const { stdout } = await run(['decisions', 'ls']);
@@ -270,7 +270,7 @@ describe('decisions', () => {
     );
     expect((await run(['key', 'ls'])).stdout).toMatch(/^ci +revoked .*emergency switch$/m);
     for (const id of [TOOL, KEY]) expect(await run(['decisions', 'clear', id])).toMatchObject({ code: 0 });
-    expect(await listed()).toContain('other__say');
+    expect(await otherTools()).toContain('other__say');
     expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 0 });
     await reload({});
   });
