@@ -6,6 +6,7 @@ import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { PromptSearch, ToolSearch } from '../meta-tools/name-search.js';
 import { EVERYTHING } from '../core/scope.js';
+import { decideServer } from '../state/decisions.js';
 import { Projects } from '../projects/projects.service.js';
 import { CatalogLists } from './catalog-lists.js';
 import type { ListQuery } from './dto/list-query.dto.js';
@@ -45,9 +46,10 @@ const lists = new CatalogLists(
   new ListRequests(new Projects(harness.live, harness.state), harness.views, new RandomCursorKey()),
   new ToolSearch(registry),
   new PromptSearch(registry),
+  harness.review,
 );
 const names = async (query: Query, kind: 'tools' | 'prompts' = 'tools'): Promise<string[]> =>
-  (await lists.page(kind, { limit: 100, ...query })).items.map(({ name }) => name);
+  (await lists[kind]({ limit: 100, ...query })).items.map(({ name }) => name);
 
 describe('CatalogLists with a search', () => {
   beforeAll(async () => {
@@ -90,7 +92,7 @@ describe('CatalogLists with a search', () => {
   it('returns ranked results in pages', async () => {
     const found: string[] = [];
     for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-      const page = await lists.page('tools', { q: 'screenshot', limit: 1, ...(cursor && { cursor }) });
+      const page = await lists.tools({ q: 'screenshot', limit: 1, ...(cursor && { cursor }) });
       found.push(...page.items.map(({ name }) => name));
       cursor = page.nextCursor;
     }
@@ -115,15 +117,30 @@ describe('CatalogLists', () => {
   it('lists tools and prompts of servers as clients see them, without meta tools', async () => {
     expect(await names({})).toEqual(['a__read', 'x', 'y', 'z']);
     expect(await names({}, 'prompts')).toEqual(['a__greet']);
-    expect((await lists.page('tools', { server: 'a' })).items).toEqual([
+    expect((await lists.tools({ server: 'a' })).items).toEqual([
       {
         name: 'a__read',
         server: 'a',
         ownName: 'read',
         own: 'read',
         definition: expect.objectContaining({ name: 'a__read', title: 'Open Files' }),
+        origin: 'config',
       },
     ]);
+  });
+
+  it('shows the decision about a tool, and whether it applies', async () => {
+    await harness.state.update((decisions) =>
+      decideServer(decisions, 'a', () => ({ tools: { read: true } })),
+    );
+    const [tool] = (await lists.tools({ server: 'a' })).items;
+    expect(tool).toMatchObject({
+      origin: 'admin',
+      decision: { id: 'tool:a:read', change: 'enabled', effect: 'applied' },
+    });
+    const [prompt] = (await lists.prompts({ server: 'a' })).items;
+    expect(prompt).not.toHaveProperty('origin');
+    await harness.state.update((decisions) => decideServer(decisions, 'a', () => ({})));
   });
 
   it.each<[Query, string[]]>([
@@ -141,9 +158,9 @@ describe('CatalogLists', () => {
   });
 
   it('returns pages of the requested size, the last without a cursor', async () => {
-    const first = await lists.page('tools', { limit: 2 });
+    const first = await lists.tools({ limit: 2 });
     expect(first.items.map(({ name }) => name)).toEqual(['a__read', 'x']);
-    const second = await lists.page('tools', { limit: 2, cursor: first.nextCursor! });
+    const second = await lists.tools({ limit: 2, cursor: first.nextCursor! });
     expect(second.items.map(({ name }) => name)).toEqual(['y', 'z']);
     expect(second).not.toHaveProperty('nextCursor');
   });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { DecisionReview } from '../decisions/decision-review.js';
 import { GATEWAY_NAME, META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import { listKeyOf, type NameView } from '../core/naming/name-view.js';
 import type { Scope } from '../core/scope.js';
@@ -6,15 +7,16 @@ import type { JsonObject } from '../lib/json-text/json-value.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { PromptSearch, ToolSearch } from '../meta-tools/name-search.js';
 import { Registry } from '../registry/registry.service.js';
-import type { CatalogItemDto } from './dto/catalog.dto.js';
+import type { CatalogItemDto, ToolDto } from './dto/catalog.dto.js';
 import type { ListQuery, SessionCatalogQuery } from './dto/list-query.dto.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
 import { MAX_RANKED, rankIn, rankKey } from './rank-position.js';
+import { toolOrigin } from './tool-origin.js';
 
 type Kind = 'tools' | 'prompts';
 
-interface CatalogItemsPage {
-  readonly items: CatalogItemDto[];
+interface CatalogItemsPage<Item> {
+  readonly items: Item[];
   readonly nextCursor?: string;
 }
 
@@ -39,23 +41,37 @@ export class CatalogLists {
     private readonly requests: ListRequests,
     private readonly toolSearch: ToolSearch,
     private readonly promptSearch: PromptSearch,
+    private readonly review: DecisionReview,
   ) {}
 
-  async page(kind: Kind, query: ListQuery): Promise<CatalogItemsPage> {
-    return this.pageOf(kind, this.requests.parse(kind, query), ({ server }) => server !== META_TOOL_SERVER);
+  /** The tools of servers, without meta tools. */
+  tools(query: ListQuery): Promise<CatalogItemsPage<ToolDto>> {
+    return this.pageOf('tools', this.requests.parse('tools', query), isOfServer, this.toolOf);
+  }
+
+  prompts(query: ListQuery): Promise<CatalogItemsPage<CatalogItemDto>> {
+    return this.pageOf('prompts', this.requests.parse('prompts', query), isOfServer, itemOf);
   }
 
   /** The tools that a session lists, meta tools included. `scope` is that of its requests. */
-  async toolsOfSession(session: string, scope: Scope, query: SessionCatalogQuery): Promise<CatalogItemsPage> {
+  async toolsOfSession(
+    session: string,
+    scope: Scope,
+    query: SessionCatalogQuery,
+  ): Promise<CatalogItemsPage<ToolDto>> {
     const request = this.requests.parse(JSON.stringify(['tools', session]), query);
-    return this.pageOf('tools', { ...request, scope }, () => true);
+    return this.pageOf('tools', { ...request, scope }, () => true, this.toolOf);
   }
 
-  private async pageOf(
+  private readonly toolOf = (entry: ListedEntry): ToolDto =>
+    Object.assign(itemOf(entry), toolOrigin(this.review.ofTool(entry.server, entry.ownName)));
+
+  private async pageOf<Item>(
     kind: Kind,
     request: ListRequest,
     isIncluded: (entry: ListedEntry) => boolean,
-  ): Promise<CatalogItemsPage> {
+    toItem: (entry: ListedEntry) => Item,
+  ): Promise<CatalogItemsPage<Item>> {
     const { scope, q, limit, cursorAfter } = request;
     const view = this.registry.catalogOf(scope)[kind].view(scope);
     await view.prepare(() => sliceScheduler.start());
@@ -64,7 +80,7 @@ export class CatalogLists {
         ? await this.list(view, request, isIncluded)
         : await this.search(kind, view, request, isIncluded);
     const more = entries.length > limit ? { nextCursor: cursorAfter(keyAt(limit - 1)) } : {};
-    return { items: entries.slice(0, limit).map(itemOf), ...more };
+    return { items: entries.slice(0, limit).map(toItem), ...more };
   }
 
   private async list(
@@ -115,6 +131,8 @@ export class CatalogLists {
     return text;
   }
 }
+
+const isOfServer = ({ server }: ListedEntry): boolean => server !== META_TOOL_SERVER;
 
 const itemOf = ({ publicName, server, ownName, text }: ListedEntry): CatalogItemDto => ({
   name: publicName,

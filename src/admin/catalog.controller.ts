@@ -15,14 +15,14 @@ export class CatalogController {
   /** Lists the tools that clients see */
   @Get('tools')
   async listTools(@Query() query: ListQuery): Promise<ToolsDto> {
-    const { items, ...page } = await this.lists.page('tools', query);
+    const { items, ...page } = await this.lists.tools(query);
     return { tools: items, ...page };
   }
 
   /** Lists the prompts that clients see */
   @Get('prompts')
   async listPrompts(@Query() query: ListQuery): Promise<PromptsDto> {
-    const { items, ...page } = await this.lists.page('prompts', query);
+    const { items, ...page } = await this.lists.prompts(query);
     return { prompts: items, ...page };
   }
 

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import type { ArgumentsHost } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
 import { describe, expect, it } from '@jest/globals';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { GatewayError } from '../core/errors.js';
-import { AdminProblem } from './admin-problem.js';
+import { AdminProblem, PROBLEMS } from './admin-problem.js';
 import { ProblemFilter } from './problem.filter.js';
 import type { SecretRedactor } from './secret-redactor.js';
 
@@ -58,5 +59,10 @@ describe('ProblemFilter', () => {
   it('logs the stack of a defect', () => {
     const found = answer(new TypeError('x is undefined'));
     expect([found.status, found.logged]).toEqual([500, expect.arrayContaining(['stack'])]);
+  });
+
+  it.each(Object.entries(PROBLEMS))('documents the problem %s with its status', (kind, { status }) => {
+    const row = new RegExp(`^\\| ${status} +\\| \`${kind}\` +\\|`, 'm');
+    expect(readFileSync('docs/admin-api.md', 'utf8')).toMatch(row);
   });
 });

@@ -18,6 +18,7 @@ import { EntityTags } from './entity-tags.js';
 import { MASK } from './restore-args.js';
 import { SecretRedactor } from './secret-redactor.js';
 import { definitionOf, maskSecrets } from './server-definition.js';
+import { toolOrigin } from './tool-origin.js';
 
 interface ListedTool {
   readonly name: string;
@@ -127,14 +128,12 @@ export class ServerViews {
       const name = entry && view.listedEntry(entry)?.publicName;
       const enabled = !disabledTools.has(ownName);
       const definition = JSON.parse(text) as JsonObject;
-      const decision = decisions.get(ownName);
       return {
         ownName,
         own: ownName,
         ...(name === undefined ? {} : { name }),
         enabled,
-        origin: decision?.effect === 'applied' ? 'admin' : 'config',
-        ...(decision && { decision }),
+        ...toolOrigin(decisions.get(ownName)),
         ...titleAndDescription(definition),
         ...(enabled ? {} : { definition }),
       };

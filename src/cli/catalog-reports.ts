@@ -1,4 +1,4 @@
-import type { ListName, AdminLists, PageQuery } from '../client/admin-types.js';
+import type { AdminDecision, AdminLists, ListName, PageQuery, PromptItem } from '../client/admin-types.js';
 import { clientNames } from '../client/client-names.js';
 import { firstLine, formatAge, formatBytes, formatDecision, textOrEmpty } from '../client/format.js';
 import type { GatewayOptions } from './command-options.js';
@@ -14,6 +14,12 @@ export interface ListOptions extends GatewayOptions {
   readonly limit?: number;
 }
 
+/** Who changed the entry, and when. Empty if the configuration applies. */
+const DECIDED: TableColumn = { title: 'DECIDED', truncate: 'end', isOptional: true };
+
+const decidedCell = ({ decision }: { readonly decision?: AdminDecision }): string =>
+  decision ? formatDecision(decision) : '';
+
 interface Report<L extends ListName> {
   readonly list: L;
   /** Name of the list in JSON output, as in the admin API. */
@@ -23,25 +29,33 @@ interface Report<L extends ListName> {
   readonly emptyText: string;
 }
 
-const namedReport = <L extends 'tools' | 'prompts'>(list: L, title: string): Report<L> => ({
-  list,
-  jsonKey: list,
-  columns: [
-    { title, truncate: 'end' },
-    { title: 'SERVER', truncate: 'end' },
-    { title: 'DESCRIPTION', truncate: 'end' },
-  ],
-  rows: (all) =>
-    all.map(({ name, server, definition }) => [
-      name,
-      server,
-      firstLine(definition['description']) || textOrEmpty(definition['title']),
-    ]),
-  emptyText: `no ${list}`,
-});
+const namedColumns = (title: string): readonly TableColumn[] => [
+  { title, truncate: 'end' },
+  { title: 'SERVER', truncate: 'end' },
+  { title: 'DESCRIPTION', truncate: 'end' },
+];
 
-export const TOOLS = namedReport('tools', 'TOOL');
-export const PROMPTS = namedReport('prompts', 'PROMPT');
+const namedRow = ({ name, server, definition }: PromptItem): TableCell[] => [
+  name,
+  server,
+  firstLine(definition['description']) || textOrEmpty(definition['title']),
+];
+
+export const TOOLS: Report<'tools'> = {
+  list: 'tools',
+  jsonKey: 'tools',
+  columns: [...namedColumns('TOOL'), DECIDED],
+  rows: (all) => all.map((tool) => [...namedRow(tool), decidedCell(tool)]),
+  emptyText: 'no tools',
+};
+
+export const PROMPTS: Report<'prompts'> = {
+  list: 'prompts',
+  jsonKey: 'prompts',
+  columns: namedColumns('PROMPT'),
+  rows: (all) => all.map(namedRow),
+  emptyText: 'no prompts',
+};
 
 export const RESOURCES: Report<'resources'> = {
   list: 'resources',
@@ -130,13 +144,13 @@ export async function listProjects(options: GatewayOptions): Promise<void> {
     { title: 'PROJECT' },
     { title: 'SERVERS', truncate: 'end' },
     { title: 'DESCRIPTION', truncate: 'end' },
-    { title: 'DECIDED', truncate: 'end', isOptional: true },
+    DECIDED,
   ];
-  const rows = projects.map(({ id, servers, description = '', decision }) => [
-    id,
-    servers.join(', '),
-    description,
-    decision ? formatDecision(decision) : '',
+  const rows = projects.map((project) => [
+    project.id,
+    project.servers.join(', '),
+    project.description ?? '',
+    decidedCell(project),
   ]);
   out.table(columns, rows, 'no projects');
 }

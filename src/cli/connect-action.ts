@@ -1,11 +1,12 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { TargetOptions } from '../client/gateway-target.js';
+import { refusesWithoutKey } from '../client/key-probe.js';
 import { printable, printableLines } from '../client/printable.js';
-import { clientSetup, KEY_PLACEHOLDER, type ClientName } from '../start-page/client-setup.js';
+import { clientSetup, endpointUrl, KEY_PLACEHOLDER, type ClientName } from '../start-page/client-setup.js';
 import { CommandError } from './command-error.js';
 import { mergeClientConfig } from './client-config-file.js';
-import { resolveTarget } from './gateway-session.js';
+import { requiresKeyByConfig, resolveTarget } from './gateway-session.js';
 import { Output, type OutputFormat } from './output.js';
 
 export interface ConnectOptions extends TargetOptions {
@@ -19,7 +20,8 @@ export interface ConnectOptions extends TargetOptions {
 export async function connectClient(name: ClientName, options: ConnectOptions): Promise<void> {
   const { url, key } = await resolveTarget(options);
   const { project, write = false } = options;
-  const setup = clientSetup(name, { url, project, needsKey: key !== undefined, bridge: ownCommand() });
+  const needsKey = key !== undefined || (await requiresKey(endpointUrl(url, project), options));
+  const setup = clientSetup(name, { url, project, needsKey, bridge: ownCommand() });
   const out = new Output(options.output);
   if (write) {
     if (!setup.config)
@@ -29,6 +31,7 @@ export async function connectClient(name: ClientName, options: ConnectOptions): 
     const outcome = mergeClientConfig(path, config);
     if (out.format === 'json') out.json({ client: name, path, outcome });
     else out.line(printable(`${path} ${outcome}`));
+    if (needsKey && config === setup.config && setup.note !== undefined) out.note(setup.note);
     return;
   }
   if (out.format === 'json') {
@@ -48,13 +51,21 @@ export async function connectClient(name: ClientName, options: ConnectOptions): 
   for (const line of lines) out.line(printable(line));
 }
 
+/** Asks the gateway. If it does not run, the configuration on this machine tells. */
+async function requiresKey(endpoint: string, options: TargetOptions): Promise<boolean> {
+  return (await refusesWithoutKey(endpoint)) ?? (await requiresKeyByConfig(options));
+}
+
 /** Programs with a window do not have the PATH of a terminal, so both paths are absolute. */
 const ownCommand = (): [string, ...string[]] => [process.execPath, resolve(process.argv[1] ?? 'gatehouse')];
 
-const withKey = (config: object, key: string): Readonly<Record<string, unknown>> =>
-  JSON.parse(
-    JSON.stringify(config).replaceAll(JSON.stringify(KEY_PLACEHOLDER), () => JSON.stringify(key)),
-  ) as Record<string, unknown>;
+/** The configuration with the key in place of the placeholder; the same object if it has no placeholder. */
+function withKey(config: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
+  const text = JSON.stringify(config);
+  const placeholder = JSON.stringify(KEY_PLACEHOLDER);
+  if (!text.includes(placeholder)) return config;
+  return JSON.parse(text.replaceAll(placeholder, () => JSON.stringify(key))) as Record<string, unknown>;
+}
 
 /** The path of the client's file, in the project or in the home directory of the user. */
 function clientFile(file: string): string {

@@ -23,6 +23,13 @@ export function resolveTarget(
   });
 }
 
+/** Whether the local configuration requires API keys or tokens. False if the options or the environment give the URL. */
+export async function requiresKeyByConfig({ url, config }: TargetOptions): Promise<boolean> {
+  if (url !== undefined || process.env['GATEHOUSE_URL']) return false;
+  const { hasClientAuth } = await import('../client/local-gateway.js');
+  return hasClientAuth(configFile(config));
+}
+
 const noteOnStderr = (text: string): void => void process.stderr.write(`${printable(text)}\n`);
 
 export async function resolveStateDir({ config }: Pick<TargetOptions, 'config'>): Promise<string> {

@@ -245,6 +245,62 @@ export interface components {
             /** @description Entries on all pages. */
             readonly total: number;
         };
+        readonly Decision: {
+            /** @description `server:<id>:enabled`, `server:<id>:definition`, `tool:<server>:<own name>`, `project:<id>` or `key:<id>`. */
+            readonly id: string;
+            /** @enum {string} */
+            readonly kind: "server" | "project" | "tool" | "key";
+            /** @description Id of the server, project or key. */
+            readonly target: string;
+            /** @description The server's own name of the tool. */
+            readonly tool?: string;
+            /** @enum {string} */
+            readonly change: "disabled" | "enabled" | "defined" | "removed" | "revoked";
+            /**
+             * @description `ignored`: `decisions.policy` is `file`. `unused`: its server, project or key does not exist.
+             * @enum {string}
+             */
+            readonly effect: "applied" | "ignored" | "unused";
+            /** @description Whether it applies in place of a different value in the configuration file. */
+            readonly overrules: boolean;
+            /** @description Whether it is an emergency switch: it overrules the file although `decisions.policy` is `file`. */
+            readonly emergency: boolean;
+            /** @description Role of the administrator. Absent if the decision was made by a version that did not record it. */
+            readonly by?: string;
+            /**
+             * Format: date-time
+             * @description When the decision was made.
+             */
+            readonly at?: string;
+        };
+        readonly Tool: {
+            /** @description The public name. */
+            readonly name: string;
+            readonly server: string;
+            /** @description The server's own name. */
+            readonly ownName: string;
+            /**
+             * @deprecated
+             * @description The same as `ownName`.
+             */
+            readonly own: string;
+            /** @description The definition that clients receive. */
+            readonly definition: {
+                readonly [key: string]: unknown;
+            };
+            /**
+             * @description Whether the tool is enabled by the definition of its server, or by a decision.
+             * @enum {string}
+             */
+            readonly origin: "config" | "admin";
+            /** @description The decision about the tool. */
+            readonly decision?: components["schemas"]["Decision"];
+        };
+        readonly Tools: {
+            readonly tools: readonly components["schemas"]["Tool"][];
+            /** @description Cursor of the next page. Absent on the last page. */
+            readonly nextCursor?: string;
+        };
         readonly CatalogItem: {
             /** @description The public name. */
             readonly name: string;
@@ -260,11 +316,6 @@ export interface components {
             readonly definition: {
                 readonly [key: string]: unknown;
             };
-        };
-        readonly Tools: {
-            readonly tools: readonly components["schemas"]["CatalogItem"][];
-            /** @description Cursor of the next page. Absent on the last page. */
-            readonly nextCursor?: string;
         };
         readonly Prompts: {
             readonly prompts: readonly components["schemas"]["CatalogItem"][];
@@ -334,34 +385,6 @@ export interface components {
             readonly restartNeeded: readonly string[];
             /** @description Ids of the decisions that overrule the file. */
             readonly overruledBy: readonly string[];
-        };
-        readonly Decision: {
-            /** @description `server:<id>:enabled`, `server:<id>:definition`, `tool:<server>:<own name>`, `project:<id>` or `key:<id>`. */
-            readonly id: string;
-            /** @enum {string} */
-            readonly kind: "server" | "project" | "tool" | "key";
-            /** @description Id of the server, project or key. */
-            readonly target: string;
-            /** @description The server's own name of the tool. */
-            readonly tool?: string;
-            /** @enum {string} */
-            readonly change: "disabled" | "enabled" | "defined" | "removed" | "revoked";
-            /**
-             * @description `ignored`: `decisions.policy` is `file`. `unused`: its server, project or key does not exist.
-             * @enum {string}
-             */
-            readonly effect: "applied" | "ignored" | "unused";
-            /** @description Whether it applies in place of a different value in the configuration file. */
-            readonly overrules: boolean;
-            /** @description Whether it is an emergency switch: it overrules the file although `decisions.policy` is `file`. */
-            readonly emergency: boolean;
-            /** @description Role of the administrator. Absent if the decision was made by a version that did not record it. */
-            readonly by?: string;
-            /**
-             * Format: date-time
-             * @description When the decision was made.
-             */
-            readonly at?: string;
         };
         readonly Decisions: {
             /** @enum {string} */

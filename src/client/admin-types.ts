@@ -14,16 +14,16 @@ export type KeyItem = Schemas['Key'];
 export type PatchedServer = Schemas['PatchedServer'];
 export type SessionDetail = Schemas['SessionDetail'];
 export type AdminDecision = Schemas['Decision'];
-/** A tool or a prompt. */
-export type NamedItem = Schemas['CatalogItem'];
+export type ToolItem = Schemas['Tool'];
+export type PromptItem = Schemas['CatalogItem'];
 export type ResourceItem = Schemas['Resource'];
 export type TemplateItem = Schemas['ResourceTemplate'];
 export type SubscriptionItem = Schemas['Subscription'];
 
 /** Everything that comes in pages: what servers offer, what clients subscribe to, and sessions. By their path. */
 export interface AdminLists {
-  tools: NamedItem;
-  prompts: NamedItem;
+  tools: ToolItem;
+  prompts: PromptItem;
   resources: ResourceItem;
   'resource-templates': TemplateItem;
   subscriptions: SubscriptionItem;

@@ -39,6 +39,14 @@ export function findLocalGateway(
 export const findLocalStateDir = (file: ConfigFile, env: Environment): string =>
   new StateDir(readLocal(file, env).stateDir).path;
 
+/** Whether the file requires API keys or tokens of clients. Reads an invalid file as far as possible. */
+export function hasClientAuth({ path }: ConfigFile): boolean {
+  if (!existsSync(path)) return false;
+  const document = parseDamagedDocument(readConfigText(path));
+  const auth = document && sectionIn(document, 'auth');
+  return auth?.has('apiKeys') === true || auth?.has('jwt') === true;
+}
+
 function readLocalOrDamaged(
   file: ConfigFile,
   env: Environment,

@@ -8,6 +8,7 @@ import {
   projectDecisionItem,
   serverDecisionItems,
   stampChanges,
+  toolDecisionItem,
   type DecisionItem,
 } from '../state/decision-items.js';
 import { DecisionStore, type Decisions, type DecisionStamp } from '../state/decision-store.js';
@@ -82,6 +83,13 @@ export class DecisionReview implements OnApplicationBootstrap {
     return new Map(
       this.aboutServer(server).flatMap((item) => (item.tool === undefined ? [] : [[item.tool, item]])),
     );
+  }
+
+  ofTool(server: string, tool: string): ReviewedDecision | undefined {
+    const tools = this.store.current.servers.get(server)?.tools;
+    return tools && Object.hasOwn(tools, tool)
+      ? this.review(toolDecisionItem(server, tool, tools[tool]!))
+      : undefined;
   }
 
   ofProject(id: string): ReviewedDecision | undefined {

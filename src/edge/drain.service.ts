@@ -69,9 +69,10 @@ export class Drain implements BeforeApplicationShutdown {
   private logRequests(message: string, level: 'log' | 'warn'): void {
     const { size: requests } = this.receiver.inFlight;
     if (requests === 0) return;
-    const running = [...this.sessions.all()].flatMap((session) => session.requests.describe());
-    const oldest = running.toSorted((a, b) => b.runningMs - a.runningMs).slice(0, MAX_LOGGED_REQUESTS);
-    this.logger[level]({ message, requests, oldest });
+    const running = [...this.sessions.all()].flatMap((session) => [...session.requests.all]);
+    const oldest = running.toSorted((a, b) => a.startedAt - b.startedAt).slice(0, MAX_LOGGED_REQUESTS);
+    const now = performance.now();
+    this.logger[level]({ message, requests, oldest: oldest.map((request) => request.describe(now)) });
   }
 }
 

@@ -5,6 +5,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { exchange, type RawResponse } from '../../test/kit/http.js';
+import { hasPrerequisite } from '../../test/kit/prerequisite.js';
 import { until } from '../../test/kit/until.js';
 import { HttpSettings } from '../config/http-settings.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -116,8 +117,7 @@ describe('GatewayServer', () => {
   });
 });
 
-/** Needs the TCP table of Linux. */
-const describeOnLinux = existsSync(TCP_TABLE) ? describe : describe.skip;
+const describeOnLinux = hasPrerequisite(TCP_TABLE, existsSync(TCP_TABLE)) ? describe : describe.skip;
 
 describeOnLinux('GatewayServer with an idle connection', () => {
   it('probes it after 30 s (TCP keep-alive)', async () => {

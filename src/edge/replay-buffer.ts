@@ -4,6 +4,11 @@ import { isPrimer, type EventFrame } from '../mcp/event-frame.js';
 export class ReplayBuffer {
   private readonly events: EventFrame[] = [];
   private bytes = 0;
+  /**
+   * Sequence numbers of the standalone stream: of the event that was dropped last, and of the primer that was dropped after
+   * it. A client that resumes from one of them misses no event.
+   */
+  private lastDropped: { readonly event: number; readonly primer?: number } | undefined;
 
   constructor(
     private readonly maxEvents: number,
@@ -52,7 +57,23 @@ export class ReplayBuffer {
     return this.events.some((frame) => frame.sequence === sequence);
   }
 
+  /**
+   * Whether the buffer still has every event of the standalone stream after the one with this sequence number. If that event
+   * is not in the buffer, the result may be false although no later event was dropped.
+   */
+  isCompleteAfter(sequence: number): boolean {
+    const { lastDropped } = this;
+    if (!lastDropped || this.has(sequence)) return true;
+    return sequence === lastDropped.event || sequence === lastDropped.primer;
+  }
+
   private dropOldest(): void {
-    this.bytes -= this.events.shift()?.size ?? 0;
+    const dropped = this.events.shift();
+    if (!dropped) return;
+    this.bytes -= dropped.size;
+    if (dropped.stream !== '') return;
+    const { sequence } = dropped;
+    if (!isPrimer(dropped)) this.lastDropped = { event: sequence };
+    else if (this.lastDropped) this.lastDropped = { event: this.lastDropped.event, primer: sequence };
   }
 }

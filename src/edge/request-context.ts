@@ -11,6 +11,7 @@ import type { Principal } from '../mcp/principal.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { Exchange } from './exchange.js';
 import { passesLogLevel } from './logging-level.js';
+import { subjectOf } from './request-subject.js';
 import type { RequestDescription } from './running-requests.js';
 import { publicSessionId, type Session } from './session.js';
 
@@ -72,14 +73,20 @@ export class RequestContext implements SessionContext {
     this.signal.abort();
   }
 
-  describe(): RequestDescription {
-    const { session, principal, exchange } = this;
+  get startedAt(): number {
+    return this.exchange?.startedAt ?? performance.now();
+  }
+
+  describe(now: number): RequestDescription {
+    const { session, principal, server } = this;
     return {
       method: shorten(this.method),
+      ...subjectOf(this),
+      ...(server !== undefined && { server }),
       session: publicSessionId(session),
       principal: principal.id,
       client: session.profile.clientLabel,
-      runningMs: Math.round(performance.now() - (exchange?.startedAt ?? performance.now())),
+      runningMs: Math.round(now - this.startedAt),
     };
   }
 

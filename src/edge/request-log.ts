@@ -2,12 +2,13 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
 import type { LogSettings } from '../config/log-settings.js';
 import { GatewayError, shorten, type ErrorKind } from '../core/errors.js';
-import { JsonText, membersOf } from '../lib/json-text/json-text.js';
+import { JsonText } from '../lib/json-text/json-text.js';
 import { TokenBucket } from '../lib/token-bucket/token-bucket.js';
 import type { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { RequestContext } from './request-context.js';
+import { subjectOf } from './request-subject.js';
 import { publicSessionId } from './session.js';
 
 /** Failures that concern operators. All others are mistakes of clients, or errors that a server sent. */
@@ -25,17 +26,6 @@ const FAILURE_LINES = { burst: 50, refill: 50, intervalMs: 1000 };
 const MAX_REASON_LENGTH = 500;
 /** Maximum characters of a stack trace: about 30 frames. */
 const MAX_STACK_LENGTH = 4000;
-
-/** By method: the member of its params that names the tool, prompt or resource, and the log field for this name. */
-const SUBJECTS: ReadonlyMap<string, readonly [member: string, field: string]> = new Map(
-  Object.entries({
-    'tools/call': ['name', 'tool'],
-    'prompts/get': ['name', 'prompt'],
-    'resources/read': ['uri', 'uri'],
-    'resources/subscribe': ['uri', 'uri'],
-    'resources/unsubscribe': ['uri', 'uri'],
-  } as const),
-);
 
 /** Logs failed requests, with the cause and without the payload. Logs requests that succeed as `log.calls` says. */
 @Injectable()
@@ -108,15 +98,6 @@ function fieldsOf(context: RequestContext, error?: Error): object {
     project: project && shorten(project),
     client: session.profile.clientLabel,
   };
-}
-
-function subjectOf({ method, paramsText, paramsMembers }: RequestContext): object {
-  const [key, field] = SUBJECTS.get(method) ?? [];
-  if (key === undefined || paramsText === undefined || !paramsText.startsWith('{')) return {};
-  const member = (paramsMembers ?? membersOf(paramsText)).findLast((each) => each.key === key);
-  if (!member) return {};
-  const value: unknown = JSON.parse(paramsText.slice(member.start, member.end));
-  return typeof value === 'string' ? { [field!]: shorten(value) } : {};
 }
 
 /** The server that the error is about; undefined if it is about none. */

@@ -5,6 +5,10 @@ import type { Channel } from '../mcp/mcp-context.js';
 /** A request in flight, for logs. */
 export interface RequestDescription {
   readonly method: string;
+  readonly tool?: string;
+  readonly prompt?: string;
+  readonly uri?: string;
+  readonly server?: string;
   readonly session: string;
   readonly principal: string;
   readonly client: string | undefined;
@@ -15,7 +19,9 @@ export interface RequestDescription {
 export interface RunningRequest extends Pick<Channel, 'sendRequest'> {
   readonly requestId: RequestId | undefined;
   abort(): void;
-  describe(): RequestDescription;
+  /** When the request arrived, as `performance.now()`. */
+  readonly startedAt: number;
+  describe(now: number): RequestDescription;
   /** Writes a keep-alive comment to the response if the request has run for `quietMs`. */
   keepAlive(quietMs: number): void;
 }
@@ -55,8 +61,8 @@ export class RunningRequests {
     for (const request of this.byId.values()) request.abort();
   }
 
-  describe(): RequestDescription[] {
-    return Array.from(this.byId.values(), (request) => request.describe());
+  get all(): Iterable<RunningRequest> {
+    return this.byId.values();
   }
 
   keepAlive(quietMs: number): void {

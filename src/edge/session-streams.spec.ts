@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { flushPromises } from '../../test/kit/promises.js';
 import { FakeResponse } from '../../test/kit/fake-response.js';
-import { eventFrame } from '../mcp/event-frame.js';
+import { eventFrame, primingFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { EventStream } from './event-stream.js';
 import { SessionStreams, type ResumePoint } from './session-streams.js';
 
@@ -39,6 +39,27 @@ describe('SessionStreams', () => {
     stream.send(frame);
     await connection.disconnect();
     return { stream, resume: { stream: stream.name, sequence: frame.sequence } };
+  }
+
+  const sendUpdates = (count: number): EventFrame[] =>
+    Array.from({ length: count }, () => {
+      const frame = frameOf('updated');
+      streams.standalone.send(frame);
+      return frame;
+    });
+
+  /** Events of another stream of the session, which take the places of older events in the buffer. */
+  function sendProgress(count: number): void {
+    const stream = streams.open();
+    stream.connect(new FakeResponse().response);
+    for (let n = 0; n < count; n++) stream.send(frameOf('progress', stream));
+  }
+
+  async function disconnectedAfter(count: number): Promise<ResumePoint> {
+    const connection = await listening();
+    const last = sendUpdates(count).at(-1)!;
+    await connection.disconnect();
+    return { stream: '', sequence: last.sequence };
   }
 
   it('names streams uniquely and counts connected ones', async () => {
@@ -122,6 +143,78 @@ describe('SessionStreams', () => {
     await first.disconnect();
     streams.standalone.send(frameOf('b'));
     expect((await listening({ stream: '', sequence })).methods).toEqual(['a', 'b']);
+  });
+
+  describe('onMissedEvents', () => {
+    let reported: string[][];
+
+    beforeEach(() => {
+      reported = [];
+      streams.onMissedEvents((queued) => reported.push([...queued]));
+    });
+
+    it('reports a resumed stream whose later events the buffer has dropped', async () => {
+      const connection = await listening();
+      const [received] = sendUpdates(2);
+      await connection.disconnect();
+      sendProgress(10);
+      const resumed = await listening({ stream: '', sequence: received!.sequence });
+      expect(resumed.methods).toEqual([]);
+      expect(reported).toEqual([[]]);
+    });
+
+    it('names the queued events, which the client gets anyway', async () => {
+      const resume = await disconnectedAfter(1);
+      for (const coalesce of ['a', 'b', 'c']) streams.standalone.send(frameOf(coalesce), { coalesce });
+      sendProgress(9);
+      const resumed = await listening(resume);
+      expect(resumed.methods).toEqual(['a', 'b', 'c']);
+      expect(reported).toEqual([['a', 'b', 'c']]);
+    });
+
+    it('reports nothing while the buffer has all later events', async () => {
+      const resume = await disconnectedAfter(5);
+      sendUpdates(8);
+      expect((await listening(resume)).methods).toHaveLength(8);
+      expect(reported).toEqual([]);
+    });
+
+    it('reports nothing when only events of other streams, and those that the client received, were dropped', async () => {
+      const resume = await disconnectedAfter(2);
+      sendProgress(20);
+      await listening(resume);
+      expect(reported).toEqual([]);
+    });
+
+    it('reports nothing when the client resumes from a primer that was dropped after all earlier events', async () => {
+      const resume = await disconnectedAfter(1);
+      const primer = primingFrame('');
+      const second = new FakeResponse();
+      streams.listen(second.response, resume, primer);
+      await second.disconnect();
+      sendProgress(10);
+      await listening({ stream: '', sequence: primer.sequence });
+      expect(reported).toEqual([]);
+      sendUpdates(1);
+      sendProgress(10);
+      await listening({ stream: '', sequence: primer.sequence });
+      expect(reported).toEqual([[]]);
+    });
+
+    it('reports a stream that is resumed from the previous process when events of this process were dropped', async () => {
+      sendUpdates(1);
+      sendProgress(10);
+      await listening({ stream: '', sequence: 17 });
+      expect(reported).toEqual([['#1']]);
+    });
+
+    it('reports nothing when a response stream is resumed', async () => {
+      const { stream, resume } = await disconnectedStream('a');
+      sendUpdates(1);
+      for (let n = 0; n < 10; n++) stream.send(frameOf('b', stream));
+      await listening(resume);
+      expect(reported).toEqual([]);
+    });
   });
 
   it('answers with an error when a response stream of the previous process is resumed', async () => {

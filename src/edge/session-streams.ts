@@ -76,8 +76,7 @@ export class SessionStreams {
    */
   listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
     const { standalone } = this;
-    // Without Last-Event-ID it is not known which events reached the client on an earlier connection.
-    const queued = !resume && standalone.wasConnected ? standalone.queuedKeys : undefined;
+    const queued = this.mayMissEvents(resume) ? standalone.queuedKeys : undefined;
     openEventStream(response);
     if (resume) this.resume(response, resume, primer);
     else standalone.connect(response, undefined, primer);
@@ -90,11 +89,28 @@ export class SessionStreams {
     return this.missedListeners.add(listener);
   }
 
+  /**
+   * Whether events of the standalone stream may not reach the client that connects now. Without Last-Event-ID it is not known
+   * which events reached the client on an earlier connection.
+   */
+  private mayMissEvents(resume: ResumePoint | undefined): boolean {
+    if (!resume) return this.standalone.wasConnected;
+    return resume.stream === '' && !this.replayBuffer.isCompleteAfter(this.replayStart(resume));
+  }
+
   private resume(response: ServerResponse, point: ResumePoint, primer?: EventFrame): void {
-    const sequence = this.isOwnSequence(point.sequence) ? point.sequence : undefined;
-    // If the last event that the client received is of the previous process, all events of this process are replayed.
-    if (point.stream === '') this.standalone.connect(response, sequence ?? 0, primer);
-    else this.resumeResponse(response, point.stream, sequence);
+    if (point.stream === '') this.standalone.connect(response, this.replayStart(point), primer);
+    else
+      this.resumeResponse(
+        response,
+        point.stream,
+        this.isOwnSequence(point.sequence) ? point.sequence : undefined,
+      );
+  }
+
+  /** If the last event that the client received is of the previous process, all events of this process are replayed. */
+  private replayStart({ sequence }: ResumePoint): number {
+    return this.isOwnSequence(sequence) ? sequence : 0;
   }
 
   /**

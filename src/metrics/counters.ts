@@ -93,7 +93,7 @@ export const createCounters = () => ({
   ),
   updates: new LabelledCounter(
     'mcp_subscription_events_total',
-    'Resource updates from servers, or of the gateway itself after a gap or a deletion, by outcome.',
+    'Resource updates that were written or redelivered to subscribers, counted for each, and updates that none got.',
     ['outcome'],
     seriesOf(UPDATE_OUTCOMES),
   ),

@@ -23,9 +23,15 @@ export const AUTH_FAILURES = [
 ] as const;
 export type AuthFailure = (typeof AUTH_FAILURES)[number];
 
-/** `unheard`: no subscriber. `coalesced`: replaced by a later update of the same resource. */
-export const UPDATE_OUTCOMES = ['delivered', 'unheard', 'coalesced'] as const;
-export type UpdateOutcome = (typeof UPDATE_OUTCOMES)[number];
+/** Outcomes of a resource update that no client got. `unheard`: no subscriber. `coalesced`: replaced by a later update. */
+const UNSENT_UPDATE_OUTCOMES = ['unheard', 'coalesced'] as const;
+export type UnsentUpdateOutcome = (typeof UNSENT_UPDATE_OUTCOMES)[number];
+
+/** Outcomes of a notification that was written to a connection of a client. */
+const WRITTEN_OUTCOMES = ['written', 'redelivered'] as const satisfies readonly NotificationOutcome[];
+export type WrittenOutcome = (typeof WRITTEN_OUTCOMES)[number];
+
+export const UPDATE_OUTCOMES = [...WRITTEN_OUTCOMES, ...UNSENT_UPDATE_OUTCOMES] as const;
 
 /** `limit`: a subscription limit is reached. `failed`: the server refused. `unknown`: the resource does not exist. */
 export const SUBSCRIPTION_REJECTIONS = ['limit', 'failed', 'unavailable', 'unknown'] as const;

@@ -32,7 +32,7 @@ describe('Metrics', () => {
     expect(now.value('gatehouse_auth_failures_total', { reason: 'expired' })).toBe(0);
     expect(now.value('gatehouse_stream_closes_total', { reason: 'stuck' })).toBe(0);
     expect(now.value('mcp_notifications_total', { kind: 'resources/updated', outcome: 'dropped' })).toBe(0);
-    expect(now.value('mcp_subscription_events_total', { outcome: 'delivered' })).toBe(0);
+    expect(now.value('mcp_subscription_events_total', { outcome: 'written' })).toBe(0);
   });
 
   it('exposes what was counted', async () => {
@@ -41,13 +41,25 @@ describe('Metrics', () => {
     metrics.countStreamEnd('stuck');
     metrics.countAuthFailure('expired');
     metrics.countAuditFailure();
-    metrics.countUpdate('delivered');
+    metrics.countUnsentUpdate('unheard');
     const now = await scrape(metrics);
     expect(now.value('mcp_notifications_total', { kind: 'progress', outcome: 'coalesced' })).toBe(1);
     expect(now.value('gatehouse_stream_closes_total', { reason: 'stuck' })).toBe(1);
     expect(now.value('gatehouse_auth_failures_total', { reason: 'expired' })).toBe(1);
     expect(now.value('gatehouse_audit_write_failures_total')).toBe(1);
-    expect(now.value('mcp_subscription_events_total', { outcome: 'delivered' })).toBe(1);
+    expect(now.value('mcp_subscription_events_total', { outcome: 'unheard' })).toBe(1);
+  });
+
+  it('counts the updates that are written or redelivered to clients as subscription events', async () => {
+    const metrics = new Metrics();
+    for (const outcome of ['written', 'redelivered', 'redelivered', 'coalesced', 'dropped'] as const)
+      metrics.countNotification('resources/updated', outcome);
+    metrics.countNotification('progress', 'written');
+    const now = await scrape(metrics);
+    const counts = ['written', 'redelivered', 'coalesced', 'unheard'].map((outcome) =>
+      now.value('mcp_subscription_events_total', { outcome }),
+    );
+    expect(counts).toEqual([1, 2, 0, 0]);
   });
 
   it('removes the series of unknown servers, also when one of their calls ends later', async () => {

@@ -19,7 +19,8 @@ import type {
   RequestOutcome,
   StreamEnd,
   SubscriptionRejection,
-  UpdateOutcome,
+  UnsentUpdateOutcome,
+  WrittenOutcome,
 } from './metric-labels.js';
 import { MimeTypeLabels } from './mime-type-labels.js';
 
@@ -39,6 +40,9 @@ interface Family {
 /** Label of requests without a handler. */
 const UNKNOWN_METHOD = '_other';
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+const isWritten = (outcome: NotificationOutcome): outcome is WrittenOutcome =>
+  outcome === 'written' || outcome === 'redelivered';
 
 /**
  * All metrics of the gateway. Labels are bounded: server ids come from the configuration and methods from the registered
@@ -92,10 +96,11 @@ export class Metrics {
 
   countNotification(kind: NotificationKind, outcome: NotificationOutcome): void {
     this.counters.notifications.increment([kind, outcome]);
+    if (kind === 'resources/updated' && isWritten(outcome)) this.counters.updates.increment([outcome]);
   }
 
-  /** Counts an update from a server, or one that the gateway sends itself after a gap or a deletion. */
-  countUpdate(outcome: UpdateOutcome): void {
+  /** Counts an update that is sent to no client. Those that are sent are counted when they are written. */
+  countUnsentUpdate(outcome: UnsentUpdateOutcome): void {
     this.counters.updates.increment([outcome]);
   }
 

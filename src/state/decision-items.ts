@@ -53,6 +53,15 @@ export const projectDecisionItem = (target: string, value: ProjectDecision): Dec
   value,
 });
 
+export const toolDecisionItem = (target: string, tool: string, value: boolean): DecisionItem => ({
+  id: toolDecisionId(target, tool),
+  kind: 'tool',
+  target,
+  tool,
+  change: switched(value),
+  value,
+});
+
 export function serverDecisionItems(target: string, decision: ServerDecision): DecisionItem[] {
   const { enabled, tools = {}, definition, removed } = decision;
   const items: DecisionItem[] = [];
@@ -62,15 +71,7 @@ export function serverDecisionItems(target: string, decision: ServerDecision): D
     items.push({ ...about, id: definitionDecisionId(target), change: 'defined', value: definition });
   if (enabled !== undefined)
     items.push({ ...about, id: enabledDecisionId(target), change: switched(enabled), value: enabled });
-  for (const [tool, value] of Object.entries(tools))
-    items.push({
-      id: toolDecisionId(target, tool),
-      kind: 'tool',
-      target,
-      tool,
-      change: switched(value),
-      value,
-    });
+  for (const [tool, value] of Object.entries(tools)) items.push(toolDecisionItem(target, tool, value));
   return items;
 }
 

@@ -91,7 +91,6 @@ export class ResourceUpdates implements OnModuleInit {
     if (this.routing.route(server, uri, update, client.id).next().done) return;
     const event = update.createEvent(client.scope);
     client.deliver(event.frame, event);
-    this.metrics.countUpdate('delivered');
   }
 
   /**
@@ -105,7 +104,7 @@ export class ResourceUpdates implements OnModuleInit {
     onlySubscriber?: string,
   ): void {
     for (const owner of [undefined, ...this.ownersOf(server, uri)])
-      if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.countUpdate('coalesced');
+      if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.countUnsentUpdate('coalesced');
     const content = { size: uri.length, params: deletedParams, publicUri };
     this.publish(new ResourceUpdate(server, uri, onlySubscriber, content));
   }
@@ -120,7 +119,7 @@ export class ResourceUpdates implements OnModuleInit {
     // If sessions have links of their own, no client reads resources over the shared link.
     const isOnUnusedLink = backend?.hasSessionLinks === true && owner === undefined;
     const known = isOnUnusedLink ? [] : knownUris(this.registry, this.subscribers.table, server, uri);
-    if (known.length === 0) this.metrics.countUpdate('unheard');
+    if (known.length === 0) this.metrics.countUnsentUpdate('unheard');
     for (const ownUri of known) {
       this.receivedListeners.emit({ server, uri: ownUri }, owner);
       const update = new ResourceUpdate(server, ownUri, owner, {
@@ -129,7 +128,7 @@ export class ResourceUpdates implements OnModuleInit {
         publicUri: this.publicUrisOf(server, ownUri),
       });
       if (!this.throttle.submit(update.key, backend?.config.watch.coalesceMs ?? 0, update))
-        this.metrics.countUpdate('coalesced');
+        this.metrics.countUnsentUpdate('coalesced');
     }
   }
 
@@ -141,7 +140,7 @@ export class ResourceUpdates implements OnModuleInit {
   /** Drops an update whose server was disabled meanwhile: subscribers would take it for the return of the resource. */
   private publishIfEnabled(update: ResourceUpdate): void {
     if (this.backends.find(update.server)) this.publish(update);
-    else this.metrics.countUpdate('unheard');
+    else this.metrics.countUnsentUpdate('unheard');
   }
 
   private publish(update: ResourceUpdate): void {
@@ -150,7 +149,7 @@ export class ResourceUpdates implements OnModuleInit {
       recipients: () => this.recipientsOf(update),
       createEvent: () => update.createEvent(),
     });
-    if (!isNew) this.metrics.countUpdate('coalesced');
+    if (!isNew) this.metrics.countUnsentUpdate('coalesced');
   }
 
   private *recipientsOf(update: ResourceUpdate): Generator<Recipient, void, undefined> {
@@ -163,7 +162,7 @@ export class ResourceUpdates implements OnModuleInit {
       // Rows of a server that left the scope are removed later, in slices.
       if (client?.scope.allows(server)) yield this.registry.hasScopedUris ? scoped(client) : client;
     }
-    this.metrics.countUpdate(next.value > 0 ? 'delivered' : 'unheard');
+    if (next.value === 0) this.metrics.countUnsentUpdate('unheard');
     this.logger.debug({ message: 'resource updated', server, uri, subscribers: next.value });
   }
 

@@ -99,7 +99,7 @@ describe('the event feed', () => {
     writeFileSync(config, good);
   });
 
-  it('ends at shutdown, which does not wait for readers', async () => {
+  it('names its events, and ends at shutdown with draining, which does not wait for readers', async () => {
     const { port } = new URL(gateway.url);
     const idle = connect(Number(port), '127.0.0.1');
     await once(idle, 'connect');
@@ -110,6 +110,13 @@ describe('the event feed', () => {
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
     expect(Date.now() - started).toBeLessThan(15_000);
     await feed.untilEnded();
+    const names = feed.all.map(({ name }) => name);
+    expect(names[0]).toBe('snapshot');
+    expect(new Set(names.slice(1, -1))).toEqual(
+      new Set(['server', 'catalog', 'decisions', 'session', 'project', 'config']),
+    );
+    expect(feed.all.at(-1)).toMatchObject({ name: 'draining' });
+    expect(feed.messages.at(-1)).toEqual({ at: expect.stringMatching(/^20\S+Z$/) });
     expect(gateway.logs.filter((line) => JSON.stringify(line).includes('"stack"'))).toEqual([]);
     idle.destroy();
   });

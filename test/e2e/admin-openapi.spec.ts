@@ -68,6 +68,7 @@ describe('the OpenAPI document of the admin API', () => {
       'ResourceTemplate.original',
       'ServerTool.own',
       'Subscription.original',
+      'Tool.own',
     ]);
   });
 });

@@ -249,7 +249,11 @@ describe('tokens of an issuer', () => {
   it('appear in no log line', async () => {
     const token = await issuer.token('https://other.example/mcp');
     await initialize(gateway.url, bearer(token));
-    await gateway.logged({ message: 'token refused' });
+    expect(await gateway.logged({ message: 'token refused' })).toMatchObject({
+      level: 'warn',
+      address: '127.0.0.1',
+      reason: expect.any(String),
+    });
     const written = JSON.stringify(gateway.logs);
     for (const part of token.split('.')) expect(written).not.toContain(part);
     expect(written).not.toContain('key-of-all');

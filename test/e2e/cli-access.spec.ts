@@ -142,6 +142,9 @@ const otherWith = (settings: object): object => ({
 const isOtherEnabled = async (): Promise<unknown> =>
   (await adminClient().get('servers/other')).json['enabled'];
 
+/** The tools of the server `other`, as JSON. */
+const otherTools = async (): Promise<string> => (await adminClient().get('tools?server=other')).text;
+
 const decisionIds = async (): Promise<string[]> =>
   ((await adminClient().get('decisions')).json['decisions'] as { id: string }[]).map(({ id }) => id);
 
@@ -185,6 +188,30 @@ describe('decisions', () => {
     expect(await decisionIds()).toEqual([MORE]);
   });
 
+  it('about a tool are shown where it is listed, with who decided and when', async () => {
+    await reload(otherWith({ tools: { disabled: ['say'] } }));
+    await until('the tool is disabled', async () => !(await otherTools()).includes('other__say'));
+    await until('the tool is known', async () => {
+      const { status } = await adminClient().post('servers/other/tools/say/enable');
+      return status === 200;
+    });
+    const { json } = await adminClient().get('tools?server=other&q=say');
+    expect(json['tools']).toMatchObject([
+      {
+        name: 'other__say',
+        origin: 'admin',
+        decision: { id: 'tool:other:say', change: 'enabled', by: 'admin', overrules: true },
+      },
+    ]);
+    const { stdout } = await run(['tools', 'ls', '--server', 'other']);
+    expect(stdout).toMatch(/^TOOL +SERVER +DESCRIPTION +DECIDED\n/);
+    expect(stdout).toMatch(/^other__say .*enabled by admin at 20\S+Z, overrules the file$/m);
+    await adminClient().delete('decisions/tool:other:say');
+    await reload({});
+    const { json: again } = await adminClient().get('tools?server=other&q=say');
+    expect(again['tools']).toMatchObject([{ name: 'other__say', origin: 'config' }]);
+  });
+
   it('that overrule a reload are named by it, the log and a metric', async () => {
     await adminClient().post('servers/other/disable');
     expect(await reload(otherWith({ timeoutMs: 5000 }))).toMatchObject({ ok: true, overruledBy: [OTHER] });
@@ -222,6 +249,29 @@ describe('decisions', () => {
     expect((await run(['decisions', 'ls'])).stdout).toMatch(/server:other:enabled .*emergency switch\n/);
     await adminClient().delete(`decisions/${OTHER}`);
     expect(await isOtherEnabled()).toBe(true);
+    await reload({});
+  });
+
+  it('of the policy file switch off a tool or a key in an emergency, until they are cleared', async () => {
+    const TOOL = 'tool:other:say';
+    const KEY = 'key:ci';
+    await reload({ decisions: { policy: 'file' } });
+    await until('the tool is known', async () => {
+      const { status } = await adminClient().post('servers/other/tools/say/disable');
+      return status === 200;
+    });
+    expect(await otherTools()).not.toContain('other__say');
+    expect(await run(['key', 'revoke', 'ci'])).toMatchObject({ code: 0 });
+    expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 4 });
+    const { stdout } = await run(['decisions', 'ls']);
+    for (const id of [TOOL, KEY]) expect(stdout).toMatch(new RegExp(`^${id} .*emergency switch$`, 'm'));
+    expect((await run(['servers', 'show', 'other'])).stdout).toMatch(
+      /disabled tools +say \(disabled by admin at 20\S+Z, emergency switch\)/,
+    );
+    expect((await run(['key', 'ls'])).stdout).toMatch(/^ci +revoked .*emergency switch$/m);
+    for (const id of [TOOL, KEY]) expect(await run(['decisions', 'clear', id])).toMatchObject({ code: 0 });
+    expect(await otherTools()).toContain('other__say');
+    expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 0 });
     await reload({});
   });
 

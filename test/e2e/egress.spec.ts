@@ -11,6 +11,7 @@ import { onCleanup } from '../kit/cleanup.js';
 import { EgressProxy } from '../kit/egress-proxy.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange, freePort } from '../kit/http.js';
+import { hasPrerequisite } from '../kit/prerequisite.js';
 import { exitOf, killAfterTest } from '../kit/processes.js';
 import { BOTH_TYPES, RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
@@ -18,7 +19,7 @@ import { tempDir } from '../kit/temp-dir.js';
 import { startCollector } from '../kit/trace-collector.js';
 import { until } from '../kit/until.js';
 
-const HAS_TINYPROXY = spawnSync('tinyproxy', ['-v']).error === undefined;
+const HAS_TINYPROXY = hasPrerequisite('tinyproxy', spawnSync('tinyproxy', ['-v']).error === undefined);
 /** An address of this machine that is not loopback, and so is reached through a proxy. */
 const ADDRESS = Object.values(networkInterfaces())
   .flat()

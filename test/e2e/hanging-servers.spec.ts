@@ -131,6 +131,28 @@ describe('servers that hang', () => {
     expect(scraped.value('gatehouse_backend_failure_cause', { server_id: id, cause })).toBe(1);
   });
 
+  it('show how often the gateway tried to connect and when it tries again', async () => {
+    const admin = new AdminClient(gateway);
+    const { json, at } = await until('a second attempt has failed', async () => {
+      const answer = await admin.get('servers/missing');
+      const { attempts, nextAttempt } = answer.json;
+      return Number(attempts) >= 2 && nextAttempt !== undefined && { ...answer, at: Date.now() };
+    });
+    // The next attempt may have begun between the answer and the reading of the clock.
+    expect(Date.parse(String(json['nextAttempt']))).toBeGreaterThan(at - 1000);
+    expect(Date.parse(String(json['nextAttempt']))).toBeGreaterThan(Date.parse(String(json['downSince'])));
+    const env = { GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
+    await until('the command shows the next attempt', async () => {
+      const { stdout } = await launch(['servers', 'show', 'missing'], env).done;
+      return (
+        /^ {2}cause +not-found$/m.test(stdout) &&
+        /^ {2}down since +20\S+Z$/m.test(stdout) &&
+        /^ {2}attempts +[1-9]\d*$/m.test(stdout) &&
+        /^ {2}next attempt +20\S+Z$/m.test(stdout)
+      );
+    });
+  });
+
   it('show how long they are waited for while they connect, beyond timeoutMs', async () => {
     const admin = new AdminClient(gateway);
     const reason = await until('it has waited for longer than timeoutMs', async () => {

@@ -1,13 +1,46 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ADMIN_TOKEN } from '../kit/admin-client.js';
+import { launch } from '../kit/command-line.js';
 import { exchange } from '../kit/http.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
+import { connectV1, type ClientV1 } from '../kit/sdk-clients.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { until } from '../kit/until.js';
 
 const named = (name: string): object => ({ name, inputSchema: { type: 'object' } });
 
 const namesIn = (result: Record<string, unknown> = {}): string[] =>
   (result['tools'] as { name: string }[]).map(({ name }) => name);
+
+describe('a list of 220 tools', () => {
+  const NAMES = Array.from({ length: 220 }, (_, index) => `main__tool_${String(index).padStart(3, '0')}`);
+  let client: ClientV1;
+
+  beforeAll(async () => {
+    const server = await ScriptedServer.start();
+    for (const name of NAMES) server.tool(name.slice('main__'.length), () => text('done'));
+    const gateway = await startGateway({ metaTools: true, mcpServers: { main: server.http } });
+    await gateway.listed({ tools: ['main'] });
+    client = await connectV1(gateway.url);
+  });
+
+  it('is complete for a client that reads only the first page, meta tools first', async () => {
+    const { tools, nextCursor } = await client.listTools();
+    const names = tools.map(({ name }) => name);
+    expect(nextCursor).toBeUndefined();
+    expect(names.slice(0, -220)).toEqual(expect.arrayContaining(['search_tools', 'catalog_tools']));
+    expect(names.slice(-220)).toEqual(NAMES);
+  });
+
+  it('has pages of 50 entries in the meta tools', async () => {
+    const first = await client.callTool({ name: 'catalog_tools' });
+    const { tools, nextCursor } = first.structuredContent as { tools: object[]; nextCursor: string };
+    expect(tools).toHaveLength(50);
+    const second = await client.callTool({ name: 'catalog_tools', arguments: { cursor: nextCursor } });
+    expect((second.structuredContent as { tools: object[] }).tools).toHaveLength(50);
+  });
+});
 
 describe('paginated lists', () => {
   let gateway: Gateway;
@@ -28,6 +61,7 @@ describe('paginated lists', () => {
     looping = await ScriptedServer.start();
     looping.on('tools/list', () => ({ tools: [named('again')], nextCursor: '' }));
     gateway = await startGateway({
+      admin: { token: ADMIN_TOKEN },
       limits: { pageSize: 3 },
       mcpServers: { main: server.http, paging: paging.http, looping: looping.http },
     });
@@ -58,6 +92,14 @@ describe('paginated lists', () => {
     const { text: metrics } = await exchange(gateway.urlOf('/metrics'));
     // The last read counts after ten seconds.
     expect(metrics).toMatch(/^gatehouse_unfinished_lists_total\{method="prompts\/list"\} [23]$/m);
+    const env = { GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
+    const id = await until('the client has not requested the next page in time', async () => {
+      const { json } = await launch(['sessions', 'ls', '-o', 'json'], env).done;
+      const sessions = json['sessions'] as unknown as { id: string; unfinishedLists: unknown[] }[];
+      return sessions.find(({ unfinishedLists }) => unfinishedLists.length > 0)?.id;
+    });
+    const { stdout } = await launch(['sessions', 'show', id], env).done;
+    expect(stdout).toMatch(/^ {2}unread pages +prompts\/list: only 3 entries were read$/m);
   });
 
   it('are answered without a request to any server', async () => {

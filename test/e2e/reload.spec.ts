@@ -148,6 +148,13 @@ describe('a config reload', () => {
     });
     await session.request('ping');
     await reloadable.gateway.logged({ message: 'request', method: 'ping', outcome: 'ok' });
+    await reloadable.change({ mcpServers: servers, log: { calls: 'sampled', sample: 3 } });
+    const from = reloadable.gateway.logs.length;
+    for (let n = 0; n < 9; n++) await session.request('ping');
+    await session.callTool('none', {}, 'last');
+    await reloadable.gateway.logged({ message: 'request failed', tool: 'none' }, from);
+    const sampled = reloadable.gateway.logs.slice(from).filter(({ message }) => message === 'request');
+    expect(sampled.map(({ method }) => method)).toEqual(['ping', 'ping', 'ping']);
     reloadable.write({ mcpServers: servers, log: { format: 'text' } });
     await until('lines are text', () => reloadable.gateway.stderr.includes(' configuration reloaded '));
     await reloadable.change({ mcpServers: servers });

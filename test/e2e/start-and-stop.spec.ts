@@ -176,6 +176,12 @@ describe('start', () => {
       `  terminal UI  node dist/main.js tui --config ${file}`,
     ])
       await terminal.shows(expected);
+    // Log lines are text on a terminal.
+    await terminal.shows(
+      /^\d\d:\d\d:\d\d\.\d{3} WARN +\S+: server is (retrying|crash-loop) .*server=absent/m,
+    );
+    expect(terminal.raw).not.toContain('{"time"');
+    expect(terminal.raw).not.toContain('"level"');
     terminal.type('\x03');
     await within('the gateway to exit', terminal.exited);
   });
@@ -265,7 +271,20 @@ describe('shutdown', () => {
     expect(performance.now() - signalledAt).toBeLessThan(1300 + SLACK_MS);
     expect([-31099, -31003, 'cut off']).toContain(await call);
     await untilExited(processes);
-    await gateway.logged({ level: 'warn', message: 'requests were cut off by the drain deadline' });
+    const running = {
+      method: 'tools/call',
+      tool: 's__wait',
+      server: 's',
+      session: expect.stringMatching(/^[0-9a-f]{16}$/),
+      principal: 'anonymous',
+      client: expect.any(String),
+      runningMs: expect.any(Number),
+    };
+    for (const message of [
+      'the drain waits for requests in flight',
+      'requests were cut off by the drain deadline',
+    ])
+      expect(await gateway.logged({ message })).toMatchObject({ requests: 1, oldest: [running] });
     await gateway.logged({ level: 'warn', message: 'shutdown took too long: exiting at once' });
   });
 

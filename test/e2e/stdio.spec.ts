@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { launch } from '../kit/command-line.js';
-import { launchGateway, writeConfig, type Gateway } from '../kit/gateway.js';
+import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { freePort } from '../kit/http.js';
 import { exitOf, killAfterTest, type Exit } from '../kit/processes.js';
 import { MAIN, NODE } from '../kit/program.js';
@@ -201,6 +201,12 @@ describe('gatehouse stdio', () => {
   });
 });
 
+/** What `gatehouse connect` prints. */
+const connectOutput = async (...args: string[]): Promise<string> => {
+  const { stdout, stderr } = await launch(['connect', ...args]).done;
+  return stdout + stderr;
+};
+
 describe('gatehouse init and connect', () => {
   it('write a file that the gateway accepts, and print what a client needs', async () => {
     const file = join(tempDir(), 'g.yaml');
@@ -227,5 +233,26 @@ describe('gatehouse init and connect', () => {
       code: 1,
       stderr: expect.stringContaining('npx @modelcontextprotocol/inspector'),
     });
+  });
+
+  it('say how to get a client key where the gateway requires one', async () => {
+    const auth = { apiKeys: [{ id: 'ci', hash: `sha256:${'0'.repeat(64)}`, projects: ['*'] }] };
+    const port = await freePort();
+    const stopped = writeConfig({ auth, http: { port } });
+    const [guarded, open] = await Promise.all([startGateway({ auth }), startGateway({})]);
+    const out = join(tempDir(), 'mcp.json');
+    const [fromGateway, fromFile, written, json, withoutAuth] = await Promise.all([
+      connectOutput('cursor', '-u', guarded.url),
+      connectOutput('claude-code', '-c', stopped),
+      connectOutput('cursor', '-u', guarded.url, '--file', out, '--write'),
+      connectOutput('inspector', '-u', guarded.url, '-o', 'json'),
+      connectOutput('cursor', '-u', open.url),
+    ]);
+    for (const printed of [fromGateway, fromFile, written]) expect(printed).toContain('gatehouse key create');
+    expect(fromGateway).toContain('Bearer ${env:GATEHOUSE_KEY}');
+    expect(fromFile).toContain('--header "Authorization: Bearer $GATEHOUSE_KEY"');
+    expect(readFileSync(out, 'utf8')).toContain('Bearer ${env:GATEHOUSE_KEY}');
+    expect(JSON.parse(json)).toMatchObject({ note: 'Enter the client key under Authentication.' });
+    expect(withoutAuth).not.toContain('key');
   });
 });

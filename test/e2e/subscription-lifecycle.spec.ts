@@ -97,15 +97,18 @@ describe('a subscription', () => {
     for (const uri of [A, B]) await session.request('resources/subscribe', { uri });
     const dropped = { kind: 'resources/updated', outcome: 'dropped' };
     const droppedBefore = (await metric('mcp_notifications_total', dropped))!;
-    const delivered = (): Promise<number | undefined> =>
-      metric('mcp_subscription_events_total', { outcome: 'delivered' });
-    const deliveredBefore = (await delivered())!;
+    const written = (): Promise<number | undefined> =>
+      metric('mcp_subscription_events_total', { outcome: 'written' });
+    const writtenBefore = (await written())!;
+    const witness = await SubscribedClient.of(gateway.url, A, B);
     for (const uri of ['x://a', 'x://b']) sendUpdate(docs, uri, { note: uri });
-    await until('both updates are delivered', async () => (await delivered()) === deliveredBefore + 2);
+    await Promise.all([witness.untilUpdated(A), witness.untilUpdated(B)]);
+    expect(await written()).toBe(writtenBefore + 2);
     await session.request('resources/unsubscribe', { uri: A });
     const one = await SubscribedClient.onSession(session);
     await one.untilUpdated(B);
     expect(one.updates).toEqual([{ uri: B, note: 'x://b' }]);
+    expect(await written()).toBe(writtenBefore + 3);
     expect(await metric('mcp_notifications_total', dropped)).toBe(droppedBefore + 1);
   });
 

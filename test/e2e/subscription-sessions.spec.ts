@@ -124,6 +124,45 @@ describe('a subscription', () => {
     expect(await countOf(setup, 'gatehouse_subscriptions_without_stream')).toBe(0);
   });
 
+  it('sends an update again to a client that resumes before it, and counts it as redelivered', async () => {
+    const { docs, gateway } = setup;
+    const client = await SubscribedClient.of(gateway.url, A);
+    const counts = (): Promise<(number | undefined)[]> =>
+      Promise.all([
+        ...['written', 'redelivered'].map((outcome) =>
+          countOf(setup, 'mcp_notifications_total', { kind: 'resources/updated', outcome }),
+        ),
+        ...['written', 'redelivered'].map((outcome) =>
+          countOf(setup, 'mcp_subscription_events_total', { outcome }),
+        ),
+      ]);
+    const before = await counts();
+    const idBefore = client.events.lastId;
+    sendUpdate(docs, 'x://a', { n: 1 });
+    await client.untilUpdated(A);
+    client.events.disconnect();
+    const again = await SubscribedClient.onSession(client.session, idBefore);
+    await again.untilUpdated(A);
+    expect(again.updates).toEqual([{ uri: A, n: 1 }]);
+    const after = await counts();
+    expect(after.map((count, at) => count! - before[at]!)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('sends one update when the client resumes after an event whose successors are not kept any more', async () => {
+    const few = await setUp({ limits: { replayEvents: 1 } });
+    const client = await SubscribedClient.of(few.gateway.url, A, B);
+    sendUpdate(few.docs, 'x://a', { n: 1 });
+    await client.untilUpdated(A);
+    const received = client.events.lastId;
+    for (const uri of ['x://b', 'x://a']) sendUpdate(few.docs, uri, { n: 2 });
+    await client.untilUpdated(A, 2);
+    client.events.disconnect();
+    const again = await SubscribedClient.onSession(client.session, received);
+    await again.untilUpdated(B);
+    await again.untilUpdated(A, 2);
+    expect(again.updates).toEqual([{ uri: A, n: 2 }, { uri: A }, { uri: B }]);
+  });
+
   it('keeps the last update of each resource for a client without an event stream', async () => {
     const { docs, gateway } = setup;
     const session = await RawSession.open(gateway.url);

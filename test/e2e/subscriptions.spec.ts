@@ -369,7 +369,7 @@ describe('subscriptions', () => {
     expect(grown('gatehouse_subscription_rejections_total', { reason: 'failed' })).toBe(1);
     expect(grown('gatehouse_subscription_rejections_total', { reason: 'limit' })).toBe(0);
     expect(grown('mcp_subscription_events_total', { outcome: 'unheard' })).toBe(1);
-    expect(grown('mcp_subscription_events_total', { outcome: 'delivered' })).toBe(3);
+    expect(grown('mcp_subscription_events_total', { outcome: 'written' })).toBe(3);
     expect(after.value('gatehouse_upstream_subscriptions')).toBeGreaterThanOrEqual(4);
     expect(
       grown('mcp_notifications_total', { kind: 'resources/updated', outcome: 'written' }),

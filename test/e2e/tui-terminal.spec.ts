@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN } from '../kit/admin-client.js';
-import { launchGateway } from '../kit/gateway.js';
+import { launchGateway, startGateway } from '../kit/gateway.js';
 import { descendantsOf } from '../kit/processes.js';
 import { MAIN, NODE } from '../kit/program.js';
-import { TuiGateway } from '../kit/tui-on-gateway.js';
+import { runTuiOn, TuiGateway } from '../kit/tui-on-gateway.js';
 import { expectDocumented, LARGE, SMALL } from '../kit/tui-screens.js';
 import { PseudoTerminal } from '../kit/pseudo-terminal.js';
 import { until, within } from '../kit/until.js';
@@ -97,6 +97,23 @@ describe('terminal UI and its terminal', () => {
 });
 
 describe('terminal UI', () => {
+  it('shows why a server is down: cause, reason, attempts, since when, and its lines on stderr', async () => {
+    const gateway = await startGateway({
+      admin: { token: ADMIN_TOKEN },
+      mcpServers: { broken: { command: 'sh', args: ['-c', 'echo "no such table: notes" >&2; exit 3'] } },
+    });
+    const terminal = runTuiOn(gateway, LARGE);
+    await terminal.shows('▶ broken');
+    terminal.press('enter');
+    await terminal.shows(/cause +crashed/);
+    await terminal.shows(/reason[^]*(exited with code 3|closed its std)/);
+    await terminal.shows(/down for +\d+s/);
+    await terminal.shows(/attempts +\d+, next at 20\S+Z/);
+    await terminal.shows(/Latest stderr output *│?\n.*no such table: notes/);
+    terminal.type('q');
+    expect(await within('the program to end', terminal.exited)).toMatchObject({ code: 0 });
+  });
+
   it('fails to start without a terminal', async () => {
     const child = launchGateway(['tui', '--url', 'http://127.0.0.1:9'], {
       GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,

@@ -3,6 +3,8 @@ import { until } from './until.js';
 
 /** One server-sent event. */
 export interface ServerEvent {
+  /** The name in the field `event`. */
+  readonly name: string | undefined;
   readonly id: string | undefined;
   readonly data: string;
 }
@@ -73,11 +75,12 @@ export class Events {
     const lines = block.split('\n');
     const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trimStart());
     if (data.length === 0) return;
-    const id = lines
-      .find((line) => line.startsWith('id:'))
-      ?.slice(3)
-      .trim();
-    const event = { id, data: data.join('\n') };
+    const fieldOf = (field: string): string | undefined =>
+      lines
+        .find((line) => line.startsWith(`${field}:`))
+        ?.slice(field.length + 1)
+        .trim();
+    const event = { name: fieldOf('event'), id: fieldOf('id'), data: data.join('\n') };
     this.all.push(event);
     if (event.data === '') return;
     const message = JSON.parse(event.data) as Message;

@@ -1,11 +1,12 @@
 import type {
   ListName,
-  NamedItem,
+  PromptItem,
   ResourceItem,
   ServerSummary,
   SessionItem,
   SubscriptionItem,
   TemplateItem,
+  ToolItem,
 } from '../../src/client/admin-types.js';
 import { listRow, type ListRow } from '../../src/tui/model/list-row.js';
 import type { TuiEvent } from '../../src/tui/model/tui-event.js';
@@ -53,12 +54,14 @@ export const template = (pattern: string, description: string): TemplateItem => 
   definition: { name: pattern, description },
 });
 
-export const tool = (ownName: string, description = ''): NamedItem => ({
+export const tool = (ownName: string, description = '', more: Partial<ToolItem> = {}): ToolItem => ({
   name: `files__${ownName}`,
   server: 'files',
   ownName,
   own: ownName,
   definition: { name: `files__${ownName}`, description, inputSchema: { type: 'object' } },
+  origin: 'config',
+  ...more,
 });
 
 export const clientSession = (id: string, more: Partial<SessionItem> = {}): SessionItem => ({
@@ -97,8 +100,8 @@ export interface TuiGatewayContents {
   readonly servers?: readonly ServerSummary[];
   readonly resources?: readonly ResourceItem[];
   readonly templates?: readonly TemplateItem[];
-  readonly tools?: readonly NamedItem[];
-  readonly prompts?: readonly NamedItem[];
+  readonly tools?: readonly ToolItem[];
+  readonly prompts?: readonly PromptItem[];
   readonly subscriptions?: readonly SubscriptionItem[];
   readonly sessions?: readonly SessionItem[];
 }

@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
+import { hasPrerequisite } from '../kit/prerequisite.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { tempDir } from '../kit/temp-dir.js';
 
@@ -33,7 +34,9 @@ async function openInChromium(url: string): Promise<{ document: string; log: str
 /** Messages of the page, without those of Chromium about the machine. */
 const consoleLines = (log: string): string[] => log.split('\n').filter((line) => line.includes('CONSOLE'));
 
-(CHROMIUM === undefined ? describe.skip : describe)('the start page in Chromium (needs chromium)', () => {
+const describeInChromium = hasPrerequisite('chromium', CHROMIUM !== undefined) ? describe : describe.skip;
+
+describeInChromium('the start page in Chromium (needs chromium)', () => {
   let gateway: Gateway;
 
   beforeAll(async () => {

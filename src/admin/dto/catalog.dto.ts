@@ -1,5 +1,6 @@
 import { IsInt, Min } from 'class-validator';
 import type { JsonObject } from '../../lib/json-text/json-value.js';
+import { DecisionDto } from './decision.dto.js';
 
 /** A tool or a prompt. */
 export class CatalogItemDto {
@@ -22,8 +23,16 @@ export class CatalogItemDto {
   readonly definition: JsonObject;
 }
 
+export class ToolDto extends CatalogItemDto {
+  /** Whether the tool is enabled by the definition of its server, or by a decision. */
+  readonly origin: 'config' | 'admin';
+
+  /** The decision about the tool. */
+  readonly decision?: DecisionDto;
+}
+
 export class ToolsDto {
-  readonly tools: CatalogItemDto[];
+  readonly tools: ToolDto[];
 
   /** Cursor of the next page. Absent on the last page. */
   readonly nextCursor?: string;

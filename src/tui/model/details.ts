@@ -1,4 +1,4 @@
-import type { ServerDetail } from '../../client/admin-types.js';
+import type { AdminDecision, ServerDetail } from '../../client/admin-types.js';
 import { printable } from '../../client/printable.js';
 import {
   formatAge,
@@ -77,13 +77,13 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   const detail = loaded?.id === id ? loaded : undefined;
   page.field('server', id, 'bold');
   page.field('state', formatState(server), stateStyle(state));
+  page.field('cause', server.cause, 'bad');
   if (state !== 'ready') page.field('reason', reason, 'bad');
   page.field('transport', transport);
   if (since !== undefined)
     page.field(state === 'ready' ? 'uptime' : 'state for', formatAge(since, model.now));
   if (server.downSince !== undefined) page.field('down for', formatAge(server.downSince, model.now));
-  if (server.attempts > 0) page.field('attempts', formatCount(server.attempts));
-  page.field('next attempt', server.nextAttempt);
+  if (server.attempts > 0) page.field('attempts', formatAttempts(server));
   page.field('restarts', formatCount(restarts));
   page.field('process', pid);
   page.field('calls', `${formatCount(calls)} (${inFlight} running, ${waiting} queued)`);
@@ -127,19 +127,22 @@ function describeFailure(
   for (const line of stderr.slice(-MAX_STDERR_LINES)) page.text(line);
 }
 
+const formatAttempts = ({ attempts, nextAttempt }: Item<'server'>): string =>
+  nextAttempt === undefined ? formatCount(attempts) : `${formatCount(attempts)}, next at ${nextAttempt}`;
+
 const formatToolCount = (enabled: number, disabled: number): string =>
   disabled === 0 ? formatCount(enabled) : `${formatCount(enabled)} (${disabled} disabled)`;
 
-function describeTool({ name, server, ownName, definition }: Item<'tool'>, page: DetailPage): void {
+function describeTool({ name, server, ownName, definition, decision }: Item<'tool'>, page: DetailPage): void {
   page.field('tool', name, 'bold');
   page.field('title', definition['title']);
   page.field('server', server);
   page.field('own name', ownName);
-  describeDefinition(definition, page);
+  describeDefinition(definition, decision, page);
 }
 
 function describeDisabledTool(
-  { ownName, server, title, description, definition }: DisabledTool,
+  { ownName, server, title, description, definition, decision }: DisabledTool,
   page: DetailPage,
 ): void {
   page.field('tool', ownName, 'bold');
@@ -147,7 +150,7 @@ function describeDisabledTool(
   page.field('server', server);
   page.field('state', 'disabled: hidden from all clients', 'busy');
   // An older gateway sends no definition of a disabled tool.
-  describeDefinition(definition ?? { description }, page);
+  describeDefinition(definition ?? { description }, decision, page);
 }
 
 /** `readOnly, not destructive`; annotations with values other than booleans are returned unchanged. */
@@ -160,8 +163,12 @@ function formatHints(annotations: unknown): unknown {
     .join(', ');
 }
 
-/** Description, arguments, result and schema of a tool. */
-function describeDefinition(definition: Readonly<Record<string, unknown>>, page: DetailPage): void {
+/** Description, arguments, result and schema of a tool, and who has enabled or disabled it. */
+function describeDefinition(
+  definition: Readonly<Record<string, unknown>>,
+  decision: AdminDecision | undefined,
+  page: DetailPage,
+): void {
   const { inputSchema, outputSchema, description, annotations, ...rest } = definition;
   page.field('hints', formatHints(annotations));
   if (description !== undefined) page.heading('Description');
@@ -173,6 +180,10 @@ function describeDefinition(definition: Readonly<Record<string, unknown>>, page:
     page.add(schemaLines(outputSchema, page.width));
   }
   describeRest(rest, page);
+  if (decision) {
+    page.heading('Decided');
+    page.text(formatDecision(decision));
+  }
   page.heading('Schema');
   page.json(inputSchema ?? {});
 }

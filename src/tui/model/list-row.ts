@@ -1,21 +1,22 @@
 import type {
   AdminLists,
   ListName,
-  NamedItem,
+  PromptItem,
   ResourceItem,
   ServerSummary,
   ServerTool,
   SessionItem,
   SubscriptionItem,
   TemplateItem,
+  ToolItem,
 } from '../../client/admin-types.js';
 
 /** One row of any list. The key identifies it within the list while its contents change. */
 export type ListRow =
   | { readonly kind: 'server'; readonly key: string; readonly item: ServerSummary }
-  | { readonly kind: 'tool'; readonly key: string; readonly item: NamedItem }
+  | { readonly kind: 'tool'; readonly key: string; readonly item: ToolItem }
   | { readonly kind: 'disabled-tool'; readonly key: string; readonly item: DisabledTool }
-  | { readonly kind: 'prompt'; readonly key: string; readonly item: NamedItem }
+  | { readonly kind: 'prompt'; readonly key: string; readonly item: PromptItem }
   | { readonly kind: 'resource'; readonly key: string; readonly item: ResourceItem }
   | { readonly kind: 'template'; readonly key: string; readonly item: TemplateItem }
   | { readonly kind: 'subscription'; readonly key: string; readonly item: SubscriptionItem }

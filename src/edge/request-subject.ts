@@ -1,0 +1,28 @@
+import { shorten } from '../core/errors.js';
+import { membersOf } from '../lib/json-text/json-text.js';
+import type { McpContext } from '../mcp/mcp-context.js';
+
+/** By method: the member of its params that names the tool, prompt or resource, and the log field for this name. */
+const SUBJECTS: ReadonlyMap<string, readonly [member: string, field: string]> = new Map(
+  Object.entries({
+    'tools/call': ['name', 'tool'],
+    'prompts/get': ['name', 'prompt'],
+    'resources/read': ['uri', 'uri'],
+    'resources/subscribe': ['uri', 'uri'],
+    'resources/unsubscribe': ['uri', 'uri'],
+  } as const),
+);
+
+/** The log field with what the request is about; no field for methods that name nothing. */
+export function subjectOf({
+  method,
+  paramsText,
+  paramsMembers,
+}: Pick<McpContext, 'method' | 'paramsText' | 'paramsMembers'>): Readonly<Record<string, string>> {
+  const [key, field] = SUBJECTS.get(method) ?? [];
+  if (key === undefined || paramsText === undefined || !paramsText.startsWith('{')) return {};
+  const member = (paramsMembers ?? membersOf(paramsText)).findLast((each) => each.key === key);
+  if (!member) return {};
+  const value: unknown = JSON.parse(paramsText.slice(member.start, member.end));
+  return typeof value === 'string' ? { [field!]: shorten(value) } : {};
+}
