@@ -178,6 +178,28 @@ describe('PendingRequests.origin', () => {
     expect(harness.pending.origin(undefined).ambiguous).toBe(false);
   });
 
+  it('is ambiguous after more abandoned calls than are stored, whose grace ended before messages were read', () => {
+    const harness = new Harness();
+    const client = new FakeClient('a');
+    const callers = Array.from({ length: MAX_ABANDONED + 1 }, () => {
+      const caller = client.call();
+      harness.add(caller);
+      return caller;
+    });
+    for (const caller of callers) caller.cancel();
+    client.close();
+    const interruptedAt = performance.now();
+    jest.advanceTimersByTime(60_000);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+    harness.pending.expectSince(interruptedAt);
+    jest.advanceTimersByTime(999);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
+    jest.advanceTimersByTime(1);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+    harness.pending.expectSince(performance.now());
+    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+  });
+
   it('is no longer ambiguous a second after the last call of another client was abandoned', () => {
     const harness = new Harness();
     const [slow, fast] = [new FakeClient('a'), new FakeClient('b')];

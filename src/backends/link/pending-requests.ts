@@ -66,7 +66,7 @@ export class PendingRequests {
    */
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
   /** Messages that abandoned requests and calls that just ended may have caused must not reach another client. */
-  private readonly abandoned = new AbandonedRequests();
+  private readonly abandoned: AbandonedRequests;
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
 
@@ -77,6 +77,7 @@ export class PendingRequests {
     private readonly isOrdered = false,
     private readonly ended = new EndedCalls(),
   ) {
+    this.abandoned = new AbandonedRequests(ended);
     this.deadlines = new Deadlines(
       () => this.byId,
       (pending) => this.expire(pending),
@@ -185,7 +186,7 @@ export class PendingRequests {
 
   /** Messages that were sent since `time` are read from now on. Calls that may be their origin then still count. */
   expectSince(time: number): void {
-    for (const client of this.abandoned.openClients()) this.ended.add(client);
+    this.abandoned.renew(time);
     this.ended.renew(time);
   }
 
