@@ -90,6 +90,19 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
     expect(messages[0]?.content).toEqual({ type: 'text', text: 'I am Ada' });
   });
 
+  it.each(SERVERS)('see rising progress while a tool of %s asks in between', async (server) => {
+    const seen: unknown[] = [];
+    const onprogress = (progress: unknown): void => void seen.push(progress);
+    const call = { name: `${server}__ask-in-steps`, arguments: {} };
+    expect(textOf(await client.callTool(call, undefined, { onprogress }))).toBe('done');
+    expect(seen).toEqual([
+      { progress: 1, total: 2 },
+      { progress: 2, total: 2 },
+      { progress: 3, total: 4 },
+      { progress: 4, total: 4 },
+    ]);
+  });
+
   it.each(SERVERS)('get an error result when %s does not stop asking', async (server) => {
     const result = await client.callTool({ name: `${server}__ask-forever`, arguments: {} });
     expect(result.isError).toBe(true);

@@ -137,6 +137,35 @@ describe('a link of the 2026 era', () => {
     expect(await refusalOf(read.outcome)).toMatchObject({ kind: 'internal' });
   });
 
+  it('forwards rising progress under the token of the client, although each round of input has its own', async () => {
+    const { transport, send } = await open();
+    const caller = new FakeClient('a', { roots: {} }).call();
+    const params = '{"name":"add","_meta":{"progressToken":"own"}}';
+    const { sent, outcome } = send({ ...CALL, params, caller });
+    const report = (requestId: Sent['id'], progress: number): void =>
+      transport.notify('notifications/progress', { progressToken: requestId, progress, total: 3 }, requestId);
+    const required = { resultType: 'input_required', inputRequests: { a: { method: 'roots/list' } } };
+    report(sent.id, 1);
+    report(sent.id, 2);
+    transport.answer(sent.id, required);
+    await flushPromises();
+    caller.requests[0]!.answer({ roots: [] });
+    await flushPromises();
+    const { id } = transport.sent.at(-1)!;
+    report(sent.id, 3);
+    report(id, 1);
+    report(id, 3);
+    transport.answer(id, { content: [] });
+    await outcome;
+    expect(id).not.toBe(sent.id);
+    expect(caller.notifications.map(({ params: seen }) => seen)).toEqual([
+      { progressToken: 'own', progress: 1, total: 3 },
+      { progressToken: 'own', progress: 2, total: 3 },
+      { progressToken: 'own', progress: 3, total: 5 },
+      { progressToken: 'own', progress: 5, total: 5 },
+    ]);
+  });
+
   it('lists the tools again when the server refuses the headers of a call', async () => {
     const { transport, link, send } = await open();
     const notified: string[] = [];

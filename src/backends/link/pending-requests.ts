@@ -12,6 +12,7 @@ import { AbandonedRequests } from './abandoned-requests.js';
 import { EndedCalls, type ClientKey } from './ended-calls.js';
 import { brokenError, cancelledError, isLongError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
+import { RisingProgress } from './rising-progress.js';
 
 /** Progress and open server requests extend the deadline of a request, up to this multiple of its timeout. */
 const MAX_TIMEOUT_FACTOR = 10;
@@ -67,6 +68,8 @@ export class PendingRequests {
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
   /** Messages that abandoned requests and calls that just ended may have caused must not reach another client. */
   private readonly abandoned: AbandonedRequests;
+  /** The progress that was forwarded to a caller, for which several requests may be sent. */
+  private readonly progress = new WeakMap<Caller, RisingProgress>();
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
 
@@ -149,8 +152,8 @@ export class PendingRequests {
     if (!pending) return false;
     this.extendDeadline(pending);
     const { clientToken, request } = pending;
-    if (clientToken !== undefined)
-      request.caller?.notify('notifications/progress', new JsonText(progressWithToken(params, clientToken)));
+    if (clientToken !== undefined && request.caller)
+      this.forwardProgress(pending.id, request.caller, progressWithToken(params, clientToken));
     return true;
   }
 
@@ -223,6 +226,13 @@ export class PendingRequests {
     // On one ordered stream, the messages of a call that has ended came before its response.
     const isAfterAnyEndedCall = this.isOrdered && client !== undefined;
     return !isAfterAnyEndedCall && this.ended.hasOtherThan(client);
+  }
+
+  private forwardProgress(id: number, caller: Caller, params: string): void {
+    let progress = this.progress.get(caller);
+    if (!progress) this.progress.set(caller, (progress = new RisingProgress()));
+    const rising = progress.next(id, params);
+    if (rising !== undefined) caller.notify('notifications/progress', new JsonText(rising));
   }
 
   private extendDeadline(pending: PendingRequest): void {
