@@ -144,6 +144,19 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
     expect(updates.filter((one) => one === uri)).toHaveLength(3);
   });
 
+  it('get each update of a server over stdio once', async () => {
+    const uri = 'resource://stdio/test://doc';
+    const count = (): number => updates.filter((one) => one === uri).length;
+    await client.subscribeResource({ uri });
+    for (let update = 1; update <= 3; update++) {
+      await client.callTool({ name: 'stdio__edit', arguments: { text: `text ${update}` } });
+      await until('the update arrives', () => count() >= update);
+    }
+    expect(count()).toBe(3);
+    const { contents } = await client.readResource({ uri });
+    expect(contents[0]).toMatchObject({ text: 'text 3' });
+  });
+
   it('get one update of each subscribed resource after the stream of the server broke', async () => {
     const uri = 'resource://modern/test://doc';
     const before = updates.filter((one) => one === uri).length;

@@ -19,7 +19,10 @@ const askName = () =>
 async function reportSteps(ctx) {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   for (const progress of [1, 2])
-    await ctx.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, total: 2 } });
+    await ctx.mcpReq.notify({
+      method: 'notifications/progress',
+      params: { progressToken, progress, total: 2 },
+    });
 }
 
 /** Reports progress and ends when it is cancelled, or released by the test. */
@@ -77,6 +80,11 @@ function addTools(server, state) {
   server.registerTool('ask-forever', { inputSchema: object() }, () =>
     inputRequired({ requestState: 'again' }),
   );
+  server.registerTool('edit', { inputSchema: object({ text: string }) }, async (args) => {
+    state.text = args.text;
+    await server.server.sendResourceUpdated({ uri: 'test://doc' });
+    return text('edited');
+  });
   for (const name of state.extraTools) server.registerTool(name, { inputSchema: object() }, () => text(name));
 }
 
