@@ -78,7 +78,7 @@ export class AbandonedRequests {
   /** The link has closed: the server does not respond any more. */
   stop(): void {
     this.deadlines.stop();
-    for (const request of [...this.byId.values()]) this.expire(request);
+    for (const request of this.byId.values()) this.expire(request);
   }
 
   private expire({ id, client, deadline }: AbandonedRequest): void {

@@ -3,7 +3,7 @@ import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
 import { outcomeOf, flushPromises } from '../../../test/kit/promises.js';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { linkTo, type FakeTransport, type TransportScript } from '../../../test/kit/fake-transport.js';
-import { EndedCalls, ORIGIN_GRACE_MS } from './ended-calls.js';
+import { ORIGIN_GRACE_MS } from './ended-calls.js';
 import type { JsonRpcLink } from './json-rpc-link.js';
 import type { LinkOptions } from './link-options.js';
 import type { ServerNotification } from './link.js';
@@ -253,48 +253,6 @@ describe('JsonRpcLink after a call has ended', () => {
     transport.inbound!.expectSince(performance.now());
     await advanceTime(ORIGIN_GRACE_MS - 1);
     expect(outcome()[0]).toBe('no client');
-  });
-
-  /** When the call of `a` is cancelled, and when the stream is interrupted; how long after its opening the message comes. */
-  it.each([
-    [0, ORIGIN_GRACE_MS - 1, ORIGIN_GRACE_MS - 1, 'no client'],
-    [0, ORIGIN_GRACE_MS - 1, ORIGIN_GRACE_MS, 'all clients'],
-    [0, ORIGIN_GRACE_MS, 0, 'all clients'],
-    [500, 0, ORIGIN_GRACE_MS - 1, 'no client'],
-  ])(
-    'cancelled after %i ms, with the stream interrupted after %i ms, a message %i ms after its opening is for %s',
-    async (cancelledMs, interruptedMs, afterMs, owner) => {
-      const { transport, calls, outcome } = await afterCalls([], ['a']);
-      const interruptedAt = performance.now() + interruptedMs;
-      await advanceTime(cancelledMs);
-      calls[0]!.caller!.cancel();
-      await advanceTime(60_000);
-      transport.inbound!.expectSince(interruptedAt);
-      await advanceTime(afterMs);
-      expect(outcome()[0]).toBe(owner);
-    },
-  );
-
-  it('does not count a cancelled call at the opening of the stream if its session ended within the grace', async () => {
-    const { transport, calls, outcome } = await afterCalls([], ['a']);
-    const interruptedAt = performance.now();
-    calls[0]!.caller!.cancel();
-    calls[0]!.caller!.session.close();
-    await advanceTime(60_000);
-    transport.inbound!.expectSince(interruptedAt);
-    expect(outcome()[0]).toBe('all clients');
-  });
-
-  it('counts a cancelled call of a link that has closed on the next link to the server', async () => {
-    const endedCalls = new EndedCalls();
-    const first = await linkWithCalls(['a'], { endedCalls });
-    first.calls[0]!.caller!.cancel();
-    first.transport.disconnect();
-    const second = await linkWithCalls(['b'], { endedCalls });
-    second.transport.notify('notifications/message', { level: 'info' });
-    await advanceTime(ORIGIN_GRACE_MS);
-    second.transport.notify('notifications/message', { level: 'info' });
-    expect([second.unattributed, second.received.length]).toEqual([['message'], 1]);
   });
 
   it('attributes a message to the only calling client if responses come on the same stream', async () => {

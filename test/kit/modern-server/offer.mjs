@@ -17,7 +17,8 @@ const askName = () =>
 
 /** Reports the steps of one round of input, which begin with 1. */
 async function reportSteps(ctx) {
-  const progressToken = ctx.mcpReq._meta?.progressToken;
+  const { _meta: meta } = ctx.mcpReq;
+  const progressToken = meta?.progressToken;
   for (const progress of [1, 2])
     await ctx.mcpReq.notify({
       method: 'notifications/progress',
