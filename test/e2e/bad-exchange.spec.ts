@@ -4,6 +4,7 @@ import { onCleanup } from '../kit/cleanup.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange, type RawRequest, type RawResponse } from '../kit/http.js';
 import { refusal, BOTH_TYPES, RawSession } from '../kit/raw-session.js';
+import { Scrape } from '../kit/scrape.js';
 import { within } from '../kit/until.js';
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
@@ -109,6 +110,22 @@ describe('an HTTP request', () => {
         expect(await refusal(exchange(gateway.url, stream))).toEqual([404, -32001]);
         expect(await refusal(exchange(gateway.url, { method: 'DELETE', headers }))).toEqual([404, -32001]);
       }
+    });
+
+    it('are answered 404 as often as a client sends the id of an ended session, which opens no session', async () => {
+      const [gone, other] = [await RawSession.open(gateway.url), await RawSession.open(gateway.url)];
+      const sessions = async (): Promise<number | undefined> =>
+        new Scrape((await exchange(gateway.urlOf('/metrics'))).text).value('mcp_sessions_active');
+      await gone.end();
+      const before = await sessions();
+      const statuses = new Set<number>();
+      for (let batch = 0; batch < 20; batch++) {
+        const headers = { 'mcp-session-id': gone.id };
+        const answers = await Promise.all(Array.from({ length: 50 }, () => post(headers)));
+        for (const { status } of answers) statuses.add(status);
+      }
+      expect([[...statuses], await sessions()]).toEqual([[404], before]);
+      expect((await other.request('ping')).result).toEqual({});
     });
 
     it.each(['2026-07-28', '1.0', 'x'])(

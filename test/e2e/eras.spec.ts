@@ -90,6 +90,19 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
     expect(messages[0]?.content).toEqual({ type: 'text', text: 'I am Ada' });
   });
 
+  it.each(SERVERS)('see rising progress while a tool of %s asks in between', async (server) => {
+    const seen: unknown[] = [];
+    const onprogress = (progress: unknown): void => void seen.push(progress);
+    const call = { name: `${server}__ask-in-steps`, arguments: {} };
+    expect(textOf(await client.callTool(call, undefined, { onprogress }))).toBe('done');
+    expect(seen).toEqual([
+      { progress: 1, total: 2 },
+      { progress: 2, total: 2 },
+      { progress: 3, total: 4 },
+      { progress: 4, total: 4 },
+    ]);
+  });
+
   it.each(SERVERS)('get an error result when %s does not stop asking', async (server) => {
     const result = await client.callTool({ name: `${server}__ask-forever`, arguments: {} });
     expect(result.isError).toBe(true);
@@ -129,6 +142,19 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
       await until('the update arrives', () => updates.filter((one) => one === uri).length >= update);
     }
     expect(updates.filter((one) => one === uri)).toHaveLength(3);
+  });
+
+  it('get each update of a server over stdio once', async () => {
+    const uri = 'resource://stdio/test://doc';
+    const count = (): number => updates.filter((one) => one === uri).length;
+    await client.subscribeResource({ uri });
+    for (let update = 1; update <= 3; update++) {
+      await client.callTool({ name: 'stdio__edit', arguments: { text: `text ${update}` } });
+      await until('the update arrives', () => count() >= update);
+    }
+    expect(count()).toBe(3);
+    const { contents } = await client.readResource({ uri });
+    expect(contents[0]).toMatchObject({ text: 'text 3' });
   });
 
   it('get one update of each subscribed resource after the stream of the server broke', async () => {

@@ -218,17 +218,15 @@ describe('with isolation: session', () => {
   });
 
   it('a request right after initialized gets the answer of the client, although no call is in flight', async () => {
-    const outcomes = await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        const client = await open(ROOTS);
-        await client.listen();
-        await client.list('tools');
-        const link = await server.linkOf(client);
-        const request = link.sendRequest('roots/list', {});
-        await client.callTool('own__always');
-        return (await request).result;
-      }),
-    );
-    expect(outcomes).toEqual(outcomes.map(() => ({ roots: [{ uri: 'file:///of-this-client' }] })));
+    const answers: unknown[] = [];
+    server.scripted.on('notifications/initialized', async ({ link }) => {
+      const { result, error } = await link.sendRequest('roots/list', {});
+      answers.push(result ?? error);
+    });
+    const clients = await Promise.all(Array.from({ length: 4 }, () => open(ROOTS)));
+    await Promise.all(clients.map((client) => client.listen()));
+    await Promise.all(clients.map((client) => client.list('tools')));
+    await until('each process has an answer', () => answers.length >= clients.length);
+    expect(answers).toEqual(clients.map(() => ({ roots: [{ uri: 'file:///of-this-client' }] })));
   });
 });

@@ -112,6 +112,24 @@ describe('start', () => {
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
   });
 
+  it('runs without the reader of stdout, and counts the line that it could not write', async () => {
+    const port = await freePort();
+    const gateway = launchGateway(['--config', writeConfig({})], { GATEHOUSE__HTTP__PORT: String(port) });
+    gateway.stdoutPipe.destroy();
+    const urlOf = (path: string): string => `http://127.0.0.1:${port}${path}`;
+    const closed = (): Promise<number | undefined> =>
+      exchange(urlOf('/metrics')).then(
+        ({ text: metrics }) =>
+          new Scrape(metrics).value('gatehouse_log_write_failures_total', { reason: 'closed' }),
+        () => undefined,
+      );
+    expect(await until('the line is counted', async () => (await closed()) || false, 25_000)).toBe(1);
+    const session = await RawSession.open(urlOf('/mcp'));
+    expect((await session.request('ping')).result).toEqual({});
+    gateway.signal('SIGTERM');
+    expect(await within('the exit', gateway.exited)).toEqual({ code: 0, signal: null });
+  });
+
   it('fails with exit code 1 and one sentence when the port is in use', async () => {
     const port = await freePort();
     const first = await startGateway({}, { GATEHOUSE__HTTP__PORT: String(port) });

@@ -108,6 +108,30 @@ export const CLIENT_ROWS = [
     },
   },
   {
+    title: 'names and URIs with the server id',
+    gateway: true,
+    run: async ({ newGateway, newClient }) => {
+      const { url } = await newGateway({ naming: {} });
+      const client = await newClient(url);
+      const note = 'resource://interop/note://one';
+      const { names } = await client.do('tools');
+      ok(names.includes('interop__echo') && !names.includes('echo'), `tools: ${names}`);
+      equal((await client.call('interop__echo', { text: 'grüße' })).text, 'grüße');
+      deepEqual((await client.do('resources')).names, [note]);
+      deepEqual((await client.do('templates')).names, ['resource://interop/note://{name}']);
+      deepEqual((await client.do('prompts')).names, ['interop__greet']);
+      equal((await client.do('read', { uri: note })).text, 'content of note://one');
+      equal(
+        (await client.do('prompt', { name: 'interop__greet', arguments: { name: 'Ada' } })).text,
+        'Hello Ada',
+      );
+      await client.do('subscribe', { uri: note });
+      await client.call('interop__touch', { uri: NOTE });
+      await client.until('the update', () => updatesOf(client, note) > 0);
+      equal(updatesOf(client, NOTE), 0, 'updates of the URI without the server id');
+    },
+  },
+  {
     title: 'subscribe, one update per change',
     run: async (context) => {
       const { first, second } = context;

@@ -27,6 +27,9 @@ async function once(id, files, step) {
   writeFileSync(mark, wanted);
 }
 
+/** Of servers that offer both eras, and ask clients and send updates only as in 2025. */
+const SERVED_AS_2025 = { era: '2025' };
+
 const python = (id, title, settings = {}) => {
   const interpreter = cache(id, 'bin', 'python');
   return {
@@ -91,6 +94,7 @@ const RUST = {
   client: { command: cache('rust', 'debug', 'client') },
   server: { command: cache('rust', 'debug', 'server') },
   modes: ['http', 'stateless', 'stdio'],
+  settings: SERVED_AS_2025,
   logsOnSharedStream: ['http'],
   idleLimitModes: ['http'],
 };
@@ -119,9 +123,8 @@ const JAVA = {
 
 // Servers of this SDK never announce `subscribe`.
 const PYTHON_1 = python('python-1', 'Python 1.30', { subscribe: 'try' });
-// These servers offer both eras, and ask clients and send updates only as in 2025.
-const PYTHON_2 = python('python-2', 'Python 2.3', { era: '2025' });
-const FASTMCP = python('fastmcp', 'FastMCP 4.1', { era: '2025' });
+const PYTHON_2 = python('python-2', 'Python 2.3', SERVED_AS_2025);
+const FASTMCP = python('fastmcp', 'FastMCP 4.1', SERVED_AS_2025);
 
 export const SDKS = [NODE, PYTHON_1, PYTHON_2, FASTMCP, GO, RUST, JAVA];
 

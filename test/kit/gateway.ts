@@ -54,6 +54,11 @@ export class Gateway {
     return new URL(path, this.url).href;
   }
 
+  /** The reading end of stdout. */
+  get stdoutPipe(): Readable {
+    return this.child.stdout!;
+  }
+
   /** The reading end of stderr. */
   get stderrPipe(): Readable {
     return this.child.stderr!;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConnectionHarness } from '../../../test/kit/connection-harness.js';
+import { FakeLink } from '../../../test/kit/fake-link.js';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { recordLog } from '../../../test/kit/log-lines.js';
 import { flushPromises } from '../../../test/kit/promises.js';
@@ -96,6 +97,28 @@ describe('ServerConnection with start slots', () => {
     expect([server.attempts, other.attempts, slots.waiting]).toEqual([1, 0, 1]);
     await other.connection.stop();
     expect([other.state, slots.waiting]).toEqual(['stopped', 0]);
+  });
+
+  it('is starting for ten minutes if the server takes as long, and does not delay the start of others', async () => {
+    const slots = new StartSlots(1);
+    slots.open();
+    const [slow, other] = [new ConnectionHarness({ slots }), new ConnectionHarness({ slots })];
+    let isStarted!: (link: FakeLink) => void;
+    slow.connect = () => new Promise((resolve) => (isStarted = resolve));
+    slow.connection.start();
+    other.connection.start();
+    await advanceTime(3000);
+    expect([slow.state, other.state]).toEqual(['connecting', 'ready']);
+    for (let minute = 0; minute < 10; minute++) {
+      await advanceTime(60_000);
+      expect(slow.connection.unavailableError()).toMatchObject({
+        kind: 'server-unavailable',
+        data: { reason: 'starting', retryAfterMs: expect.any(Number) },
+      });
+    }
+    isStarted(new FakeLink());
+    await flushPromises();
+    expect([slow.state, slow.attempts, slow.connection.unavailableError()]).toEqual(['ready', 1, undefined]);
   });
 
   it('needs no slot to renew an expired session', async () => {

@@ -1,6 +1,6 @@
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
-import { ORIGIN_GRACE_MS, type ClientKey } from './ended-calls.js';
+import { ORIGIN_GRACE_MS, type ClientKey, type EndedCalls } from './ended-calls.js';
 
 /** Maximum abandoned requests that are stored for one link. */
 export const MAX_ABANDONED = 1000;
@@ -8,6 +8,7 @@ export const MAX_ABANDONED = 1000;
 interface AbandonedRequest {
   readonly id: number;
   readonly client: ClientKey;
+  /** End of the grace. */
   readonly deadline: number;
 }
 
@@ -19,7 +20,8 @@ interface AbandoningClient {
 
 /**
  * Requests that were cancelled or timed out, and that the server may still execute. An entry is removed when the server
- * responds, or after the grace, because a server that obeys the cancellation never responds. Requests beyond the maximum are
+ * responds, or after the grace, because a server that obeys the cancellation never responds. Then the request counts as ended
+ * when it was abandoned: a notification stream that was interrupted may be replayed later. Requests beyond the maximum are
  * not stored: until the grace of the last of them ends, every client counts as having abandoned requests.
  */
 export class AbandonedRequests {
@@ -27,11 +29,13 @@ export class AbandonedRequests {
   private readonly clients = new Map<ClientKey, AbandoningClient>();
   private readonly deadlines = new Deadlines<AbandonedRequest>(
     () => this.byId.values(),
-    ({ id }) => this.delete(id),
+    (request) => this.expire(request),
   );
 
   /** When the grace of the last request ends that was not stored. */
   private unstoredUntil = 0;
+
+  constructor(private readonly ended: EndedCalls) {}
 
   /** False when the request is not stored, because the maximum is reached. */
   add(id: number, client: ClientKey, session: ClientSession | undefined): boolean {
@@ -65,13 +69,27 @@ export class AbandonedRequests {
     return false;
   }
 
-  /** The clients with abandoned requests whose session has not ended. */
-  *openClients(): Iterable<ClientKey> {
-    for (const [key, { session }] of this.clients) if (!session?.isClosed) yield key;
+  /** Messages that were sent since `time` are read from now on. */
+  renew(time: number): void {
+    for (const client of this.openClients()) this.ended.add(client);
+    if (time < this.unstoredUntil) this.unstoredUntil = performance.now() + ORIGIN_GRACE_MS;
   }
 
+  /** The link has closed: the server does not respond any more. */
   stop(): void {
     this.deadlines.stop();
+    for (const request of this.byId.values()) this.expire(request);
+  }
+
+  private expire({ id, client, deadline }: AbandonedRequest): void {
+    const { session } = this.clients.get(client)!;
+    this.delete(id);
+    if (!session?.isClosed) this.ended.add(client, deadline - ORIGIN_GRACE_MS);
+  }
+
+  /** The clients with abandoned requests whose session has not ended. */
+  private *openClients(): Iterable<ClientKey> {
+    for (const [key, { session }] of this.clients) if (!session?.isClosed) yield key;
   }
 
   private get hasUnstored(): boolean {

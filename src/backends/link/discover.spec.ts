@@ -30,6 +30,12 @@ describe('discoverServer', () => {
     expect((await discover(RESULT)).serverInfo).toEqual({ name: 'unknown', version: 'unknown' });
   });
 
+  it('accepts a server whose instructions are no text, without them', async () => {
+    expect(await discover({ ...RESULT, instructions: { text: 'read first' } })).not.toHaveProperty(
+      'instructions',
+    );
+  });
+
   it.each([
     {},
     { supportedVersions: ['2025-11-25'], capabilities: {} },

@@ -14,10 +14,15 @@ export class EndedCalls {
   /** When the last call of a client other than the latest one ended. */
   private othersAt = -Infinity;
 
-  add(client: ClientKey): void {
+  /** Calls of other clients may have ended after `endedAt`. */
+  add(client: ClientKey, endedAt = performance.now()): void {
+    if (client !== this.latest && endedAt < this.latestAt) {
+      this.othersAt = Math.max(this.othersAt, endedAt);
+      return;
+    }
     if (client !== this.latest) this.othersAt = this.latestAt;
     this.latest = client;
-    this.latestAt = performance.now();
+    this.latestAt = Math.max(this.latestAt, endedAt);
   }
 
   /** Messages that were sent since `time` are read from now on: the calls that may be their origin count as ended now. */

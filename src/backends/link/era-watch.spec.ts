@@ -68,6 +68,22 @@ describe('watchEra', () => {
     expect(probes()).toBe(0);
   });
 
+  it('aborts a probe when the link closes, and does not expire the closed link', async () => {
+    const link = new WatchedLink();
+    const signals: AbortSignal[] = [];
+    let answer!: (era: Era) => void;
+    watchEra(link, (signal) => {
+      signals.push(signal);
+      return new Promise((resolve) => (answer = resolve));
+    });
+    link.emitGap();
+    await link.close();
+    await flushPromises();
+    answer('2026');
+    await flushPromises();
+    expect([signals.map(({ aborted }) => aborted), link.expired]).toEqual([[true], 0]);
+  });
+
   it('does not probe a server of 2026', async () => {
     const { link, probes } = watch(['2026'], '2026');
     link.emitGap();

@@ -6,6 +6,7 @@ import type { RemoteError } from '../../core/errors.js';
 import { MODERN_VERSION } from '../../mcp/envelope.js';
 import { JsonRpcLink } from './json-rpc-link.js';
 import type { LinkRequest } from './link.js';
+import { TransportError } from './transport.js';
 
 const DISCOVERED = { supportedVersions: [MODERN_VERSION], capabilities: { tools: {} } };
 const CALL = { method: 'tools/call', params: '{"name":"add","arguments":{"a":1}}', timeoutMs: 1000 };
@@ -14,6 +15,8 @@ const READ = { method: 'resources/read', params: '{"uri":"a:1"}', timeoutMs: 100
 interface ModernServer {
   /** The answer to `server/discover`, which a spec may change. */
   discovery?: object;
+  /** Fails the delivery of `server/discover`. */
+  failure?: Error;
   readonly hasOneStream?: boolean;
 }
 
@@ -22,8 +25,9 @@ async function open(server: ModernServer = {}) {
   const transport: FakeTransport = new FakeTransport({
     hasOneStream: server.hasOneStream ?? false,
     onSend: ({ id, method }: Sent) => {
-      if (method === 'server/discover')
-        transport.receive({ id, ...(server.discovery ?? { result: DISCOVERED }) });
+      if (method !== 'server/discover') return;
+      if (server.failure) throw server.failure;
+      transport.receive({ id, ...(server.discovery ?? { result: DISCOVERED }) });
     },
   });
   const options = {
@@ -137,6 +141,35 @@ describe('a link of the 2026 era', () => {
     expect(await refusalOf(read.outcome)).toMatchObject({ kind: 'internal' });
   });
 
+  it('forwards rising progress under the token of the client, although each round of input has its own', async () => {
+    const { transport, send } = await open();
+    const caller = new FakeClient('a', { roots: {} }).call();
+    const params = '{"name":"add","_meta":{"progressToken":"own"}}';
+    const { sent, outcome } = send({ ...CALL, params, caller });
+    const report = (requestId: Sent['id'], progress: number): void =>
+      transport.notify('notifications/progress', { progressToken: requestId, progress, total: 3 }, requestId);
+    const required = { resultType: 'input_required', inputRequests: { a: { method: 'roots/list' } } };
+    report(sent.id, 1);
+    report(sent.id, 2);
+    transport.answer(sent.id, required);
+    await flushPromises();
+    caller.requests[0]!.answer({ roots: [] });
+    await flushPromises();
+    const { id } = transport.sent.at(-1)!;
+    report(sent.id, 3);
+    report(id, 1);
+    report(id, 3);
+    transport.answer(id, { content: [] });
+    await outcome;
+    expect(id).not.toBe(sent.id);
+    expect(caller.notifications.map(({ params: seen }) => seen)).toEqual([
+      { progressToken: 'own', progress: 1, total: 3 },
+      { progressToken: 'own', progress: 2, total: 3 },
+      { progressToken: 'own', progress: 3, total: 5 },
+      { progressToken: 'own', progress: 5, total: 5 },
+    ]);
+  });
+
   it('lists the tools again when the server refuses the headers of a call', async () => {
     const { transport, link, send } = await open();
     const notified: string[] = [];
@@ -177,9 +210,43 @@ describe('a link of the 2026 era', () => {
     expect(transport.all('server/discover')).toHaveLength(1);
     expect(closed).toEqual({});
   });
+
+  it.each([
+    { code: -32603, message: 'of the tool' },
+    { code: -32602, message: 'of the tool' },
+  ])('does not ask the server again what it offers after %o', async (error) => {
+    const { transport, send } = await open();
+    const { sent, outcome } = send(CALL);
+    transport.refuse(sent.id, error);
+    await refusalOf(outcome);
+    await flushPromises();
+    expect(transport.all('server/discover')).toEqual([]);
+  });
+
+  it('stays open when the server answers such an error and gives no verdict', async () => {
+    const { transport, link, send, server } = await open();
+    const closed = outcomeOf(link.closed);
+    server.failure = new TransportError('refused', 'HTTP 503', { httpStatus: 503 });
+    const { sent, outcome } = send(CALL);
+    transport.refuse(sent.id, { code: -32000, message: 'of the tool' });
+    await refusalOf(outcome);
+    await flushPromises();
+    expect(transport.all('server/discover')).toHaveLength(1);
+    expect(closed).toEqual({});
+  });
 });
 
 describe('a link of the 2025 era', () => {
+  it.each([-32000, -32001, -32600])('does not ping the server after the error %d', async (code) => {
+    const transport = new FakeTransport();
+    const link = await JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal);
+    const refusal = refusalOf(link.request(CALL));
+    transport.refuse(transport.only('tools/call').id, { code, message: 'of the tool' });
+    await refusal;
+    await flushPromises();
+    expect(transport.sent.map(({ method }) => method)).toEqual(['tools/call']);
+  });
+
   it('ends when the server supports only the other era', async () => {
     const transport = new FakeTransport();
     const link = await JsonRpcLink.connect(transport, LINK_OPTIONS, new AbortController().signal);

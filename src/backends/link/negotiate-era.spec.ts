@@ -67,6 +67,11 @@ describe('negotiateEra', () => {
     });
   });
 
+  it('initializes a server that was reached, gives no verdict, and was not found to speak an era before', async () => {
+    const discover = new TransportError('refused', 'HTTP 503', { httpStatus: 503 });
+    expect((await open('probe', { discover })).outcome).toBe('2025');
+  });
+
   it('initializes a server that answers the probe as a server of 2025, although it spoke 2026 before', async () => {
     const record = new EraRecord();
     record.set('2026');
@@ -85,6 +90,12 @@ describe('negotiateEra', () => {
     expect(await open('probe', {}, record, true)).toEqual({ outcome: '2025', steps: ['initialize'] });
     record.set('2025', Date.now() - MAX_VERDICT_AGE_MS);
     expect((await open('probe', {}, record, true)).outcome).toBe('2026');
+  });
+
+  it('probes for the link of a session of a server that spoke 2026 a short time ago', async () => {
+    const record = new EraRecord();
+    record.set('2026');
+    expect(await open('probe', {}, record, true)).toEqual({ outcome: '2026', steps: ['discover 5000'] });
   });
 
   it('probes half of a short connect timeout', async () => {

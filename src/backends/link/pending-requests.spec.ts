@@ -7,6 +7,7 @@ import { JsonText } from '../../lib/json-text/json-text.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import type { Caller } from '../../mcp/mcp-context.js';
 import { MAX_ABANDONED } from './abandoned-requests.js';
+import { EndedCalls, ORIGIN_GRACE_MS } from './ended-calls.js';
 import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
 
 class Harness {
@@ -14,13 +15,19 @@ class Harness {
   readonly limits: string[] = [];
   readonly outcomes: (JsonText | Error)[] = [];
   waitingCaller: Caller | undefined;
-  readonly pending = new PendingRequests('db', {
-    abandoned: ({ id }, reason) => this.abandoned.push([id, reason]),
-    removed: () => {},
-    limitReached: (limit) => this.limits.push(limit),
-    isWaitingForClient: (caller) => caller === this.waitingCaller,
-    refused: (error) => error,
-  });
+  readonly pending: PendingRequests;
+
+  constructor(ended = new EndedCalls()) {
+    const events = {
+      abandoned: ({ id }: PendingRequest, reason: AbandonReason): unknown =>
+        this.abandoned.push([id, reason]),
+      removed: () => {},
+      limitReached: (limit: string): unknown => this.limits.push(limit),
+      isWaitingForClient: (caller: Caller) => caller === this.waitingCaller,
+      refused: (error: Error) => error,
+    };
+    this.pending = new PendingRequests('db', events, false, ended);
+  }
 
   add(caller?: FakeCaller, timeoutMs = 1000, deadline?: number): PendingRequest {
     const settle = (outcome: JsonText | Error): void => void this.outcomes.push(outcome);
@@ -178,6 +185,28 @@ describe('PendingRequests.origin', () => {
     expect(harness.pending.origin(undefined).ambiguous).toBe(false);
   });
 
+  it('is ambiguous after more abandoned calls than are stored, whose grace ended before messages were read', () => {
+    const harness = new Harness();
+    const client = new FakeClient('a');
+    const callers = Array.from({ length: MAX_ABANDONED + 1 }, () => {
+      const caller = client.call();
+      harness.add(caller);
+      return caller;
+    });
+    for (const caller of callers) caller.cancel();
+    client.close();
+    const interruptedAt = performance.now();
+    jest.advanceTimersByTime(60_000);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+    harness.pending.expectSince(interruptedAt);
+    jest.advanceTimersByTime(999);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
+    jest.advanceTimersByTime(1);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+    harness.pending.expectSince(performance.now());
+    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+  });
+
   it('is no longer ambiguous a second after the last call of another client was abandoned', () => {
     const harness = new Harness();
     const [slow, fast] = [new FakeClient('a'), new FakeClient('b')];
@@ -191,6 +220,53 @@ describe('PendingRequests.origin', () => {
     expect(harness.pending.origin(undefined).ambiguous).toBe(true);
     jest.advanceTimersByTime(1000);
     expect(harness.pending.origin(undefined)).toEqual({ callers: [next], ambiguous: false });
+  });
+
+  /** When the call is cancelled, and when the stream is interrupted; how long after its opening the message comes. */
+  it.each([
+    [0, ORIGIN_GRACE_MS - 1, ORIGIN_GRACE_MS - 1, true],
+    [0, ORIGIN_GRACE_MS - 1, ORIGIN_GRACE_MS, false],
+    [0, ORIGIN_GRACE_MS, 0, false],
+    [500, 0, ORIGIN_GRACE_MS - 1, true],
+  ])(
+    'of a call cancelled after %i ms, with the stream interrupted after %i ms, is ambiguous %i ms after its opening: %s',
+    (cancelledMs, interruptedMs, afterMs, ambiguous) => {
+      const harness = new Harness();
+      const caller = new FakeClient('a').call();
+      harness.add(caller, 60_000);
+      const interruptedAt = performance.now() + interruptedMs;
+      jest.advanceTimersByTime(cancelledMs);
+      caller.cancel();
+      jest.advanceTimersByTime(60_000);
+      harness.pending.expectSince(interruptedAt);
+      jest.advanceTimersByTime(afterMs);
+      expect(harness.pending.origin(undefined).ambiguous).toBe(ambiguous);
+    },
+  );
+
+  it('is known at the opening of the stream if the session of a cancelled call ended within the grace', () => {
+    const harness = new Harness();
+    const caller = new FakeClient('a').call();
+    harness.add(caller);
+    const interruptedAt = performance.now();
+    caller.cancel();
+    caller.session.close();
+    jest.advanceTimersByTime(60_000);
+    harness.pending.expectSince(interruptedAt);
+    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+  });
+
+  it('is ambiguous for a second on the next link to the server after a call was cancelled on a link that closed', () => {
+    const ended = new EndedCalls();
+    const [first, second] = [new Harness(ended), new Harness(ended)];
+    const caller = new FakeClient('a').call();
+    first.add(caller);
+    caller.cancel();
+    first.pending.failAll(new Error('closed'));
+    jest.advanceTimersByTime(999);
+    expect(second.pending.origin(undefined).ambiguous).toBe(true);
+    jest.advanceTimersByTime(1);
+    expect(second.pending.origin(undefined).ambiguous).toBe(false);
   });
 
   it('is the request on whose stream the message came', () => {

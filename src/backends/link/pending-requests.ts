@@ -12,6 +12,7 @@ import { AbandonedRequests } from './abandoned-requests.js';
 import { EndedCalls, type ClientKey } from './ended-calls.js';
 import { brokenError, cancelledError, isLongError, remoteError, timeoutError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
+import { RisingProgress } from './rising-progress.js';
 
 /** Progress and open server requests extend the deadline of a request, up to this multiple of its timeout. */
 const MAX_TIMEOUT_FACTOR = 10;
@@ -66,7 +67,9 @@ export class PendingRequests {
    */
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
   /** Messages that abandoned requests and calls that just ended may have caused must not reach another client. */
-  private readonly abandoned = new AbandonedRequests();
+  private readonly abandoned: AbandonedRequests;
+  /** The progress that was forwarded to a caller, for which several requests may be sent. */
+  private readonly progress = new WeakMap<Caller, RisingProgress>();
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
 
@@ -77,6 +80,7 @@ export class PendingRequests {
     private readonly isOrdered = false,
     private readonly ended = new EndedCalls(),
   ) {
+    this.abandoned = new AbandonedRequests(ended);
     this.deadlines = new Deadlines(
       () => this.byId,
       (pending) => this.expire(pending),
@@ -148,8 +152,8 @@ export class PendingRequests {
     if (!pending) return false;
     this.extendDeadline(pending);
     const { clientToken, request } = pending;
-    if (clientToken !== undefined)
-      request.caller?.notify('notifications/progress', new JsonText(progressWithToken(params, clientToken)));
+    if (clientToken !== undefined && request.caller)
+      this.forwardProgress(pending.id, request.caller, progressWithToken(params, clientToken));
     return true;
   }
 
@@ -185,7 +189,7 @@ export class PendingRequests {
 
   /** Messages that were sent since `time` are read from now on. Calls that may be their origin then still count. */
   expectSince(time: number): void {
-    for (const client of this.abandoned.openClients()) this.ended.add(client);
+    this.abandoned.renew(time);
     this.ended.renew(time);
   }
 
@@ -222,6 +226,13 @@ export class PendingRequests {
     // On one ordered stream, the messages of a call that has ended came before its response.
     const isAfterAnyEndedCall = this.isOrdered && client !== undefined;
     return !isAfterAnyEndedCall && this.ended.hasOtherThan(client);
+  }
+
+  private forwardProgress(id: number, caller: Caller, params: string): void {
+    let progress = this.progress.get(caller);
+    if (!progress) this.progress.set(caller, (progress = new RisingProgress()));
+    const rising = progress.next(id, params);
+    if (rising !== undefined) caller.notify('notifications/progress', new JsonText(rising));
   }
 
   private extendDeadline(pending: PendingRequest): void {

@@ -15,6 +15,17 @@ const askName = () =>
     requestState: ' state "é\u2028 ',
   });
 
+/** Reports the steps of one round of input, which begin with 1. */
+async function reportSteps(ctx) {
+  const { _meta: meta } = ctx.mcpReq;
+  const progressToken = meta?.progressToken;
+  for (const progress of [1, 2])
+    await ctx.mcpReq.notify({
+      method: 'notifications/progress',
+      params: { progressToken, progress, total: 2 },
+    });
+}
+
 /** Reports progress and ends when it is cancelled, or released by the test. */
 async function wait(state, ctx) {
   const { _meta: meta } = ctx.mcpReq;
@@ -63,9 +74,18 @@ function addTools(server, state) {
     if (action === undefined) return askName();
     return text(`${action} ${content?.name} ${JSON.stringify(ctx.mcpReq.requestState())}`);
   });
+  server.registerTool('ask-in-steps', { inputSchema: object() }, async (_, ctx) => {
+    await reportSteps(ctx);
+    return ctx.mcpReq.inputResponses?.name ? text('done') : askName();
+  });
   server.registerTool('ask-forever', { inputSchema: object() }, () =>
     inputRequired({ requestState: 'again' }),
   );
+  server.registerTool('edit', { inputSchema: object({ text: string }) }, async (args) => {
+    state.text = args.text;
+    await server.server.sendResourceUpdated({ uri: 'test://doc' });
+    return text('edited');
+  });
   for (const name of state.extraTools) server.registerTool(name, { inputSchema: object() }, () => text(name));
 }
 

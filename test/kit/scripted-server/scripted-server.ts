@@ -79,7 +79,7 @@ export class ScriptedServer {
     return { type: 'sse', url: `http://127.0.0.1:${this.port}/sse` };
   }
 
-  /** Replaces the handler of a method. */
+  /** Replaces the handler of a method. The reply to a notification is not used. */
   on(method: string, handler: Handler): this {
     this.handlers.set(method, handler);
     return this;
@@ -168,8 +168,9 @@ export class ScriptedServer {
     this.received.push({ text: textOfMessage, message, link });
     if (message.method === undefined) return link.answered(message);
     if (message.method === 'notifications/cancelled') return link.cancelled(message.params?.['requestId']);
-    if (message.id === undefined) return;
-    await this.answer(new ScriptedCall(message, textOfMessage, link, send));
+    const call = new ScriptedCall(message, textOfMessage, link, send);
+    if (message.id !== undefined) await this.answer(call);
+    else await this.handlers.get(message.method)?.(call);
   }
 
   private async answer(call: ScriptedCall): Promise<void> {

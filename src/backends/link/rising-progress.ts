@@ -1,0 +1,42 @@
+import { mapMember, memberText } from '../../lib/json-text/json-text.js';
+
+/**
+ * The progress of one request of a client for which the gateway sends several requests to the server, one after the other: a
+ * server of revision 2026-07-28 may count from the beginning after each `input_required`, but the progress that the
+ * client sees must rise.
+ */
+export class RisingProgress {
+  private requestId: number | undefined;
+  private isRepeated = false;
+  /** Added to the progress of the current request; undefined until its first notification. */
+  private offset: number | undefined = 0;
+  private highest = -Infinity;
+
+  /** The params of a notification as the client gets them; undefined if the progress would not rise. */
+  next(requestId: number, params: string): string | undefined {
+    if (this.requestId !== undefined && this.requestId !== requestId) {
+      this.isRepeated = true;
+      this.offset = undefined;
+    }
+    this.requestId = requestId;
+    const value = numberIn(params, 'progress');
+    if (value === undefined) return params;
+    this.offset ??= value > this.highest ? 0 : this.highest;
+    const progress = value + this.offset;
+    if (this.isRepeated && !(progress > this.highest && progress < Infinity)) return undefined;
+    this.highest = Math.max(this.highest, progress);
+    return this.offset === 0 ? params : this.shifted(params, progress);
+  }
+
+  private shifted(params: string, progress: number): string {
+    const total = (numberIn(params, 'total') ?? NaN) + this.offset!;
+    const text = mapMember(params, 'progress', () => String(progress));
+    return Number.isFinite(total) ? mapMember(text, 'total', () => String(total)) : text;
+  }
+}
+
+function numberIn(params: string, key: string): number | undefined {
+  const text = memberText(params, key);
+  // JSON text of a number begins with a digit or a minus sign.
+  return text !== undefined && /^[-\d]/.test(text) ? Number(text) : undefined;
+}
