@@ -46,7 +46,9 @@ const PROMPTS = {
     `{"messages":[{"role":"user","content":{"type":"text","text":${LONG_TEXT}}},{"role":"user","content":${link(0)}}]}`,
 };
 
-const WIDE_PARAMS = many(PARAMS_BYTES / 12, (n) => `"k${n}":0`).slice(0, PARAMS_BYTES).replace(/,[^,]*$/, '');
+const WIDE_PARAMS = many(PARAMS_BYTES / 12, (n) => `"k${n}":0`)
+  .slice(0, PARAMS_BYTES)
+  .replace(/,[^,]*$/, '');
 const HALF = PARAMS_BYTES / 2;
 
 /** Messages that a call causes before its result. */
@@ -65,7 +67,7 @@ const MESSAGES = {
     `{"jsonrpc":"2.0","id":99,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":[${many(HALF / 64, link)}]}],"maxTokens":1}}`,
   'sampling request with a token': () =>
     `{"jsonrpc":"2.0","id":99,"method":"sampling/createMessage","params":{"_meta":{"progressToken":1},"messages":[],"x":${SHAPES['three-byte characters'](HALF)},"y":${SHAPES.numbers(HALF)}}}`,
-  'elicitation': () =>
+  elicitation: () =>
     `{"jsonrpc":"2.0","id":99,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}},"x":${SHAPES.numbers(PARAMS_BYTES)}}}`,
 };
 
@@ -84,8 +86,7 @@ const resultServer = {
   initialize: () => initialized('{"tools":{},"prompts":{},"resources":{},"logging":{}}'),
   'tools/list': () => `{"tools":[${tool('result')}]}`,
   'prompts/list': () => `{"prompts":[${Object.keys(PROMPTS).map((name) => `{"name":"${name}"}`)}]}`,
-  'resources/list': () =>
-    `{"resources":[${Object.keys(READS).map((uri) => `{"uri":"${uri}","name":"r"}`)}]}`,
+  'resources/list': () => `{"resources":[${Object.keys(READS).map((uri) => `{"uri":"${uri}","name":"r"}`)}]}`,
   'resources/templates/list': () => '{"resourceTemplates":[]}',
   'logging/setLevel': () => '{}',
   'tools/call': ({ arguments: { name } }) => RESULTS[name]?.() ?? '{"content":[]}',
@@ -128,7 +129,8 @@ const modernServer = (shape) => ({
 const inputRequest = (n, rest) =>
   `"q${n}":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1${rest}}}`;
 const INPUTS = {
-  'many input requests': () => `{"resultType":"input_required","inputRequests":{${many(400_000, (n) => `"k${n}":{}`)}}}`,
+  'many input requests': () =>
+    `{"resultType":"input_required","inputRequests":{${many(400_000, (n) => `"k${n}":{}`)}}}`,
   'long input requests': () =>
     `{"resultType":"input_required","inputRequests":{${many(16, (n) => inputRequest(n, `,"x":${SHAPES.numbers(HALF / 8)}`))}}}`,
   'a long state': () => `{"resultType":"input_required","requestState":${LONG_TEXT}}`,
@@ -149,7 +151,9 @@ function serverAt(path) {
   if (path === 'inputs') return inputServer;
   const [kind, of] = path.split('.');
   if (of === 'templates') return templateServer(kind);
-  return of === 'discover' ? modernServer(kind.replaceAll('-', ' ')) : handshakeServer(kind.replaceAll('-', ' '));
+  return of === 'discover'
+    ? modernServer(kind.replaceAll('-', ' '))
+    : handshakeServer(kind.replaceAll('-', ' '));
 }
 
 const releases = new Map();
@@ -189,7 +193,8 @@ const server = createServer((request, response) => {
     if (message.id === undefined || message.method === undefined) return response.writeHead(202).end();
     if (isHeld(path)) await released(path).done;
     const event = MESSAGES[message.params?.arguments?.name];
-    if (!event) return response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(message, path));
+    if (!event)
+      return response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(message, path));
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(`data: ${event(JSON.stringify(message.params['_meta']?.progressToken ?? null))}\n\n`);
     // A request to the client that is not forwarded before the result would be cancelled.

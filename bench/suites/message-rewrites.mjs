@@ -126,7 +126,13 @@ async function measureMessages(gateway) {
     rows.push(await measure('a message during a call', what, () => call('results__result', what)));
   for (const what of INPUTS)
     rows.push(await measure('required input', what, () => call('inputs__result', what)));
-  for (const shape of ['numbers', 'empty arrays', '99,000 distinct keys', 'three-byte characters', 'one string'])
+  for (const shape of [
+    'numbers',
+    'empty arrays',
+    '99,000 distinct keys',
+    'three-byte characters',
+    'one string',
+  ])
     rows.push(
       await measure('a batch of 20 calls', shape, () =>
         batch(
@@ -147,7 +153,8 @@ async function measureTemplates(gateway) {
   const measure = meter(gateway);
   const send = await openSession(gateway.url);
   const read = (uri) => send('resources/read', JSON.stringify({ uri }));
-  for (const kind of TEMPLATES) await until(async () => !/not found/i.test(await read(`resource://${kind}/${sample(kind)}`)));
+  for (const kind of TEMPLATES)
+    await until(async () => !/not found/i.test(await read(`resource://${kind}/${sample(kind)}`)));
   const rows = [];
   for (const kind of TEMPLATES) {
     rows.push(await measure('a lookup in templates', kind, () => read(URIS[kind])));
@@ -177,16 +184,26 @@ async function measureTemplates(gateway) {
 }
 
 const sample = (kind) =>
-  ({ alike: 'x://abc/end', queries: 'x://?a=b', literals: 'x://caaaaaaaa/bb/7/c', distinct: 'y7://a/b' })[kind];
+  ({ alike: 'x://abc/end', queries: 'x://?a=b', literals: 'x://caaaaaaaa/bb/7/c', distinct: 'y7://a/b' })[
+    kind
+  ];
 
 /** Servers that answer the handshake, or the first list, after the gateway has started. */
 async function handshakes() {
   const paths = [
-    ...HANDSHAKES.flatMap((shape) => [`${shape.replaceAll(' ', '-')}.initialize`, `${shape.replaceAll(' ', '-')}.discover`]),
+    ...HANDSHAKES.flatMap((shape) => [
+      `${shape.replaceAll(' ', '-')}.initialize`,
+      `${shape.replaceAll(' ', '-')}.discover`,
+    ]),
     'tools',
   ];
   const config = (url) =>
-    Object.fromEntries(paths.map((path, n) => [`s${n}`, { url: `${url}/${path}`, ...(path.endsWith('discover') && { era: '2026' }) }]));
+    Object.fromEntries(
+      paths.map((path, n) => [
+        `s${n}`,
+        { url: `${url}/${path}`, ...(path.endsWith('discover') && { era: '2026' }) },
+      ]),
+    );
   return whileRunning({ config }, async (gateway, backend) => {
     const measure = meter(gateway);
     await sleep(500);

@@ -1,5 +1,6 @@
 import type { JsonEdit } from '../../lib/json-text/json-edits.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
+import { ScannedObject } from '../../lib/json-text/scanned-object.js';
 import {
   elementSteps,
   namedMemberSteps,
@@ -26,12 +27,14 @@ export const withPublicContents = (result: JsonText, toPublic: ToPublicUri): Ste
   rewritten(result, { contents: inArray(inObject({ uri: uriChange(toPublic) })) });
 
 /** The result of `tools/call` with public URIs in resource links, embedded resources and the user interface. */
-export const withPublicLinks = (result: JsonText, toPublic: ToPublicUri): Steps<JsonText> =>
-  rewritten(result, { content: inArray(blockChange(toPublic)), _meta: uiChange(toPublic) });
+export function* withPublicLinks(result: JsonText, toPublic: ToPublicUri): Steps<JsonText> {
+  if (!(yield* mentionsResources(result))) return result;
+  return yield* rewritten(result, { content: inArray(blockChange(toPublic)), _meta: uiChange(toPublic) });
+}
 
 /** The result of `prompts/get`, or a sampling request, with public URIs. A message has one content block or several. */
 export function* withPublicMessages(result: JsonText, toPublic: ToPublicUri): Steps<JsonText> {
-  if (!mentionsResources(result)) return result;
+  if (!(yield* mentionsResources(result))) return result;
   const block = blockChange(toPublic);
   const blocks = inArray(block);
   const content: Change = (source, value, edits) =>
@@ -61,8 +64,17 @@ export function uiUrisIn(text: string): readonly string[] {
   return uris;
 }
 
-/** False for most results, which need no rewrite. */
-export const mentionsResources = (result: JsonText): boolean => result.includes('resource');
+/** False for most results, which need no rewrite. True for every long result: those are searched when they are rewritten. */
+export const mayMentionResources = (result: JsonText): boolean =>
+  result.isLongObject || result.text.includes(MENTION);
+
+const MENTION = 'resource';
+
+function* mentionsResources(result: JsonText): Steps<boolean> {
+  return result instanceof ScannedObject
+    ? yield* result.includesSteps(MENTION)
+    : result.text.includes(MENTION);
+}
 
 function* rewritten(result: JsonText, changes: MemberChanges): Steps<JsonText> {
   if (!result.isObject) return result;

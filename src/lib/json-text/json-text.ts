@@ -76,16 +76,17 @@ export class JsonText {
     return this.text.startsWith('{');
   }
 
-  /** Whether the text contains these ASCII characters. */
-  includes(ascii: string): boolean {
-    return this.text.includes(ascii);
+  /** False when the object has no member with this key, which must be ASCII. True may be wrong for a short text. */
+  mayHaveMember(key: string): boolean {
+    return this.text.includes(`"${key}"`);
   }
 
   toJSON(): unknown {
     return this.value;
   }
 
-  protected get isLongObject(): boolean {
+  /** Whether work on the whole text has to be sliced. */
+  get isLongObject(): boolean {
     return this.text.length > MAX_EAGER_LENGTH && this.isObject;
   }
 }

@@ -130,10 +130,7 @@ function* editedObject(
 }
 
 /** The positions of the elements of the array that begins at `at`. Undefined marks the end of a step. */
-export function* elementSteps(
-  text: string,
-  at = 0,
-): Generator<JsonRange | undefined, void> {
+export function* elementSteps(text: string, at = 0): Generator<JsonRange | undefined, void> {
   let start = skipOpening(text, at, OPEN_BRACKET);
   while (text.charCodeAt(start) !== CLOSE_BRACKET) {
     let end = skipValue(text, start, start + STEP_LENGTH);
