@@ -141,6 +141,6 @@ function failureOf({ method }: LinkRequest, problem: string): JsonText {
 }
 
 function isAboutUri(error: string): boolean {
-  const data: unknown = (JSON.parse(error) as { readonly data?: unknown }).data;
+  const { data } = new JsonText(error).value as { readonly data?: unknown };
   return isJsonObject(data) && typeof data['uri'] === 'string';
 }
