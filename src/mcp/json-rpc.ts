@@ -3,7 +3,7 @@ import type { MemoryLimit } from '../core/memory-limits.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import type { JsonProblem } from '../lib/json-text/json-reader.js';
 import { JsonText, MAX_EAGER_LENGTH, type Member } from '../lib/json-text/json-text.js';
-import { isJsonObject, tryParseJson } from '../lib/json-text/json-value.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
 
 export type Params = Readonly<Record<string, unknown>>;
 
@@ -77,7 +77,8 @@ const withMembers = (
 const isTooWide = (json: JsonText): boolean =>
   !json.isIndexed && json.text.length > MAX_UNINDEXED_LENGTH && json.isObject;
 
-const MAX_UNINDEXED_LENGTH = 4 * 1024 * 1024;
+/** Finding the members takes some 20 ms for each megabyte. */
+const MAX_UNINDEXED_LENGTH = 256 * 1024;
 const TOO_WIDE = `params, result or error has too many members and is longer than ${MAX_UNINDEXED_LENGTH} characters`;
 
 function readResponse(message: Record<string, unknown>, document: JsonDocument): Inbound {
@@ -106,8 +107,8 @@ const invalid = (id: RequestId | undefined, problem: string): Inbound => ({ kind
 
 /** The id of a message that was not read; undefined if it has no valid id. */
 export function requestIdIn({ document }: Pick<JsonProblem, 'document'>): RequestId | undefined {
-  const text = document?.memberText('id');
-  const id = text !== undefined && text.length <= MAX_EAGER_LENGTH ? tryParseJson(text) : undefined;
+  const message = document?.kind === 'object' ? document.value : undefined;
+  const id = isJsonObject(message) ? message['id'] : undefined;
   return isRequestId(id) ? id : undefined;
 }
 

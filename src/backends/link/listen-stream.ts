@@ -8,6 +8,8 @@ export type ListChangeFilter = Readonly<
 
 /** More streams are merged. Each is a connection, and servers limit their number. */
 const MAX_STREAMS = 8;
+/** With this notification, a server says which URIs it honours. */
+export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 /** Maximum URIs of one `subscriptions/listen`. */
 export const MAX_URIS = 10_000;
 
