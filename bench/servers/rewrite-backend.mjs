@@ -10,6 +10,8 @@ const SERVER_BYTES = 16 * MB - 4096;
 const PARAMS_BYTES = 4 * MB - 4096;
 const HANDSHAKE_BYTES = MB - 4096;
 const CONTENTS = 100_000;
+/** Time in which the gateway forwards a message of a call. */
+const FORWARD_MS = 1500;
 const TEMPLATES = 10_000;
 const TOOLS = 7000;
 
@@ -27,7 +29,7 @@ const RESULTS = {
     `{"content":[{"type":"text","text":${LONG_TEXT}},${link(0)}],"isError":false}`,
   'a wide block': () => `{"content":[{"type":"resource_link","uri":"x:1",${WIDE.slice(1)}]}`,
   'many numbers in a block': () =>
-    `{"content":[{"type":"resource_link","uri":"x:1","x":${SHAPES.numbers(8 * MB)}}]}`,
+    `{"content":[{"type":"resource_link","uri":"x:1","x":${SHAPES.numbers(2 * MB)}}]}`,
   'an array as structured content': () => `{"content":[],"structuredContent":[${LONG_TEXT}]}`,
   'a long resultType': () => `{"content":[],"resultType":${LONG_TEXT}}`,
 };
@@ -37,7 +39,7 @@ const READS = {
   'x:same': () => `{"contents":[${many(CONTENTS, () => '{"uri":"x:same","text":"t"}')}]}`,
   'x:text': () => `{"contents":[{"uri":"x:text","mimeType":"text/plain","text":${LONG_TEXT}}]}`,
   'x:other': () => `{"contents":[{"uri":7,"text":${LONG_TEXT}}]}`,
-  'x:wide': () => `{"contents":[{"uri":"x:wide","text":"","_meta":${WIDE}}],"_meta":${WIDE}}`,
+  'x:wide': () => `{"contents":[{"uri":"x:wide","text":"","_meta":${WIDE}}]}`,
 };
 
 const PROMPTS = {
@@ -68,7 +70,7 @@ const MESSAGES = {
   'sampling request with a token': () =>
     `{"jsonrpc":"2.0","id":99,"method":"sampling/createMessage","params":{"_meta":{"progressToken":1},"messages":[],"x":${SHAPES['three-byte characters'](HALF)},"y":${SHAPES.numbers(HALF)}}}`,
   elicitation: () =>
-    `{"jsonrpc":"2.0","id":99,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}},"x":${SHAPES.numbers(PARAMS_BYTES)}}}`,
+    `{"jsonrpc":"2.0","id":99,"method":"elicitation/create","params":{"message":"m","requestedSchema":{"type":"object","properties":{}},"x":${SHAPES.numbers(HALF)}}}`,
 };
 
 const error = (data) => `"error":{"code":-32602,"message":"failed","data":${data}}`;
@@ -128,12 +130,13 @@ const modernServer = (shape) => ({
 
 const inputRequest = (n, rest) =>
   `"q${n}":{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1${rest}}}`;
+const LONG_STATE = SHAPES['three-byte characters'](PARAMS_BYTES - 64);
 const INPUTS = {
   'many input requests': () =>
     `{"resultType":"input_required","inputRequests":{${many(400_000, (n) => `"k${n}":{}`)}}}`,
   'long input requests': () =>
-    `{"resultType":"input_required","inputRequests":{${many(16, (n) => inputRequest(n, `,"x":${SHAPES.numbers(HALF / 8)}`))}}}`,
-  'a long state': () => `{"resultType":"input_required","requestState":${LONG_TEXT}}`,
+    `{"resultType":"input_required","inputRequests":{${many(16, (n) => inputRequest(n, `,"x":${SHAPES.numbers(HALF / 16)}`))}}}`,
+  'a long state': () => `{"resultType":"input_required","requestState":${LONG_STATE}}`,
 };
 const inputServer = {
   'server/discover': () =>
@@ -151,9 +154,7 @@ function serverAt(path) {
   if (path === 'inputs') return inputServer;
   const [kind, of] = path.split('.');
   if (of === 'templates') return templateServer(kind);
-  return of === 'discover'
-    ? modernServer(kind.replaceAll('-', ' '))
-    : handshakeServer(kind.replaceAll('-', ' '));
+  return of === 'discover' ? modernServer(kind) : handshakeServer(kind);
 }
 
 const releases = new Map();
@@ -198,7 +199,7 @@ const server = createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(`data: ${event(JSON.stringify(message.params['_meta']?.progressToken ?? null))}\n\n`);
     // A request to the client that is not forwarded before the result would be cancelled.
-    return setTimeout(() => response.end(`data: ${answerTo(message, path)}\n\n`), 500);
+    return setTimeout(() => response.end(`data: ${answerTo(message, path)}\n\n`), FORWARD_MS);
   });
 });
 server.listen(0, '127.0.0.1', () =>

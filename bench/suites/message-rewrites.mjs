@@ -192,8 +192,8 @@ const sample = (kind) =>
 async function handshakes() {
   const paths = [
     ...HANDSHAKES.flatMap((shape) => [
-      `${shape.replaceAll(' ', '-')}.initialize`,
-      `${shape.replaceAll(' ', '-')}.discover`,
+      `${encodeURIComponent(shape)}.initialize`,
+      `${encodeURIComponent(shape)}.discover`,
     ]),
     'tools',
   ];

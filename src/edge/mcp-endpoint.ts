@@ -94,9 +94,8 @@ export class McpEndpoint implements OnModuleInit {
     if (body.kind === 'array') {
       const session = this.sessionOf(request);
       await inputBudget.runWhenDue(() => undefined);
-      const yieldIfDue = sliceScheduler.start();
-      const messages = await runSliced(batchSteps(body, session), yieldIfDue);
-      await runSliced(this.receiver.receiveBatch(messages, session, response, source), yieldIfDue);
+      const messages = await runSliced(batchSteps(body, session), sliceScheduler.start());
+      await this.receiver.receiveBatch(messages, session, response, source);
       return;
     }
     if (isLongInitialize(body)) {
@@ -105,8 +104,8 @@ export class McpEndpoint implements OnModuleInit {
       return;
     }
     const message = readMessage(body);
-    // A long message was decoded in this iteration of the event loop. It is processed in a later one.
-    if ('paramsMembers' in message) await inputBudget.runWhenDue(() => undefined);
+    // A long message is decoded in this iteration of the event loop, and processed in a later one.
+    if ('paramsMembers' in message && message.paramsMembers) await inputBudget.runWhenDue(() => undefined);
     try {
       await this.receive(message, request, response, source);
     } catch (error) {

@@ -3,11 +3,12 @@ import { GatewayError } from '../../core/errors.js';
 import type { MemoryLimit } from '../../core/memory-limits.js';
 import { JsonDocument } from '../../lib/json-text/json-document.js';
 import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
+import { JsonText } from '../../lib/json-text/json-text.js';
 import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, readMessage, requestIdIn, type Inbound, type Params } from '../../mcp/json-rpc.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
-import { withoutTask } from '../../mcp/params.js';
+import { paramsWithoutTask } from '../../mcp/params.js';
 import { InboundLimiter, MAX_WAITING_TEXT_LENGTH, type ExcessOutcome } from './inbound-limiter.js';
 import { brokenError, isOverLimit } from './link-errors.js';
 import type { LinkMonitor } from './link-monitor.js';
@@ -36,6 +37,9 @@ const maxParamsLength = (message: JSONRPCMessage): number =>
 
 /** Reads the messages that waited because they were beyond the rate. */
 const WAITING_MESSAGES = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: MAX_WAITING_TEXT_LENGTH * 4 });
+
+const paramsOf = ({ paramsJson, paramsText }: Extract<Inbound, { kind: 'request' }>): JsonText | undefined =>
+  paramsJson ?? (paramsText === undefined ? undefined : new JsonText(paramsText));
 
 export interface InboundOptions {
   /** Called for every message of the server over a limit of JSON, which was not read. */
@@ -105,7 +109,7 @@ export class InboundMessages {
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
     else {
       const { id, method } = message;
-      const params = withoutTask(message.params, message.paramsText);
+      const params = paramsWithoutTask(message.params, paramsOf(message));
       const { owner } = this.options;
       const { callers } = this.pending.origin(extra?.requestId);
       const channel = callers.at(-1) ?? owner;

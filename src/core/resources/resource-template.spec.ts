@@ -145,6 +145,11 @@ describe('bestInstances', () => {
     match.mockRestore();
   });
 
+  it('are found for a long text that any of ten thousand templates matches', async () => {
+    const many = await templatesOf('a', ...Array.from({ length: 10_000 }, (_, n) => `x://{?a*,b${n}*}`));
+    expect(best(many, `x://?${'a=b&'.repeat(2000)}`)).toHaveLength(1);
+  });
+
   it('are searched within one limit for all servers', async () => {
     const servers = Array.from({ length: 20 }, (_, n) => `s${n}`);
     const hostile = await Promise.all(

@@ -17,9 +17,9 @@ const OPEN_BRACE = 0x7b;
 /** No template: the key has ended. */
 const END = -1;
 
-/** The cost of a search for the literals of one template: a part for each literal, and for each character of the text. */
+/** The cost of comparing the last literal of one template. */
 const COST_OF_LITERAL = 4;
-/** A search for a literal is so many times faster than matching an expression. */
+/** A search for another literal is so many times faster than matching an expression. */
 const CHARACTERS_PER_COST = 32;
 
 /**
@@ -82,7 +82,7 @@ class TemplateSearch {
     const possible: Candidate[] = [];
     for (const candidate of this.candidates()) {
       const { matcher } = candidate;
-      cost += matcher.literals.length * (COST_OF_LITERAL + text.length / CHARACTERS_PER_COST);
+      cost += COST_OF_LITERAL + literalsBetween(matcher) * (text.length / CHARACTERS_PER_COST);
       if (cost > limit) return { cost };
       if (hasLiterals(matcher, text)) possible.push(candidate);
     }
@@ -149,6 +149,9 @@ function* rangesStarting(
     [from, to] = range;
   }
 }
+
+/** The first and the last literal have a known place in the text. */
+const literalsBetween = ({ literals }: UriTemplate): number => Math.max(0, literals.length - 2);
 
 /** Whether the literals occur in the text in their order. Without it the template does not match, which is cheap to find out. */
 function hasLiterals({ literals }: UriTemplate, text: string): boolean {

@@ -72,6 +72,11 @@ export class JsonText {
     return new JsonText(mapMember(this.text, key, (value) => before + value + after, this.members));
   }
 
+  /** Number of characters; of bytes if the text is kept as bytes. */
+  get storedLength(): number {
+    return this.text.length;
+  }
+
   get isObject(): boolean {
     return this.text.startsWith('{');
   }
@@ -209,7 +214,8 @@ function hasMember(text: string, key: string): boolean {
   return membersOf(text).some((member) => member.key === key);
 }
 
-function appendMember(text: string, key: string, value: string): string {
+/** The object's text with one more member at its end. */
+export function appendMember(text: string, key: string, value: string): string {
   const close = text.lastIndexOf('}');
   const body = text.slice(0, close);
   const separator = body.trimEnd().endsWith('{') ? '' : ',';

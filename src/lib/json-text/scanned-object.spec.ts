@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { runAtOnce, type Steps } from '../slices/run-sliced.js';
 import { JsonDocument } from './json-document.js';
 import { JsonReader } from './json-reader.js';
-import { SharedJson, type JsonText } from './json-text.js';
+import { membersOf, memberText, SharedJson, type JsonText } from './json-text.js';
 import { encodeSteps, oneLineSteps, ScannedObject } from './scanned-object.js';
 import { indexed } from './sliced-text.js';
 
@@ -70,6 +70,20 @@ describe('ScannedObject', () => {
       ['ä', '[1.0]'],
       ['b', '"漢"'],
     ]);
+  });
+
+  it.each([
+    ['{ "a" : [1.0] , "é":{"x":"ä"}, "b":2}', ['a'], '{ "é":{"x":"ä"}, "b":2}'],
+    ['{ "a" : [1.0] , "é":{"x":"ä"}, "b":2}', ['é', 'b'], '{ "a" : [1.0] }'],
+    ['{"a":1,"b":2,"a":3}', ['a'], '{"b":2}'],
+    ['{"a":1}', ['a'], '{}'],
+    ['{}', ['a'], '{}'],
+  ])('leaves members of %s out: %j', (given, keys, expected) => {
+    const rest = (resultOf(given) as ScannedObject).without(new Set(keys));
+    expect(rest.bytes.toString()).toBe(expected);
+    expect(rest.text).toBe(expected);
+    expect(rest.members).toEqual(membersOf(expected));
+    for (const { key } of rest.members) expect(rest.memberText(key)).toBe(memberText(expected, key));
   });
 
   it('copies the bytes in steps when it is edited', () => {

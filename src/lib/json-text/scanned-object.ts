@@ -5,6 +5,7 @@ import { MAX_EAGER_LENGTH, SharedJson, type JsonText, type Member } from './json
 /** Number of bytes that are decoded, or of characters that are encoded, in one step. A step takes a few milliseconds. */
 const STEP_LENGTH = 1_048_576;
 const SPACE = 0x20;
+const [OPEN, COMMA, CLOSE] = ['{', ',', '}'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -36,6 +37,10 @@ export class ScannedObject extends SharedJson {
 
   override get isIndexed(): boolean {
     return true;
+  }
+
+  override get storedLength(): number {
+    return this.bytes.length;
   }
 
   override get isObject(): boolean {
@@ -141,6 +146,23 @@ export class ScannedObject extends SharedJson {
     }
     yield* copySteps(this.bytes, copied, this.bytes.length, target, length);
     return new ScannedObject(target, positions);
+  }
+
+  /** The object without these members. Copies the bytes of the others. */
+  without(keys: ReadonlySet<string>): ScannedObject {
+    const parts: Buffer[] = [];
+    const positions: number[] = [];
+    let length = 0;
+    for (let colon = 1; colon < this.positions.length - 1; colon += 2) {
+      if (keys.has(JSON.parse(this.between(colon - 1)) as string)) continue;
+      const start = this.positions[colon - 1]! + 1;
+      const end = this.positions[colon + 1]!;
+      parts.push(parts.length === 0 ? OPEN : COMMA, this.source.subarray(start, end));
+      positions.push(length, length + 1 + this.positions[colon]! - start);
+      length += 1 + end - start;
+    }
+    if (parts.length === 0) return new ScannedObject(Buffer.from('{}'), [0, 1]);
+    return new ScannedObject(Buffer.concat([...parts, CLOSE]), [...positions, length]);
   }
 
   /** Decodes the text in steps. */

@@ -15,7 +15,7 @@ import {
   skipValue,
 } from './json-skip.js';
 import { JsonText, membersOf, SharedJson, type Member } from './json-text.js';
-import { encodeSteps, ScannedObject } from './scanned-object.js';
+import { encodeSteps, oneLineSteps, ScannedObject } from './scanned-object.js';
 
 /** Number of characters that are read in one step. A step takes less than a millisecond. */
 const STEP_LENGTH = 128 * 1024;
@@ -104,6 +104,11 @@ export function* sourceOf(json: JsonText): Steps<JsonSource> {
     decode: (start, end) => text.slice(start, end),
     edited: (edits) => editedObject(text, members, edits),
   };
+}
+
+/** The text as bytes on one line, encoded in steps. */
+export function* lineSteps(json: JsonText): Steps<Buffer> {
+  return yield* oneLineSteps(json instanceof SharedJson ? json.bytes : yield* encodeSteps(json.text));
 }
 
 /** Results with more characters are encoded in steps. */
