@@ -87,8 +87,14 @@ const tool = (name) => `{"name":"${name}","inputSchema":{"type":"object"}}`;
 const resultServer = {
   initialize: () => initialized('{"tools":{},"prompts":{},"resources":{},"logging":{}}'),
   'tools/list': () => `{"tools":[${tool('result')}]}`,
-  'prompts/list': () => `{"prompts":[${Object.keys(PROMPTS).map((name) => `{"name":"${name}"}`)}]}`,
-  'resources/list': () => `{"resources":[${Object.keys(READS).map((uri) => `{"uri":"${uri}","name":"r"}`)}]}`,
+  'prompts/list': () =>
+    `{"prompts":[${Object.keys(PROMPTS)
+      .map((name) => `{"name":"${name}"}`)
+      .join(',')}]}`,
+  'resources/list': () =>
+    `{"resources":[${Object.keys(READS)
+      .map((uri) => `{"uri":"${uri}","name":"r"}`)
+      .join(',')}]}`,
   'resources/templates/list': () => '{"resourceTemplates":[]}',
   'logging/setLevel': () => '{}',
   'tools/call': ({ arguments: { name } }) => RESULTS[name]?.() ?? '{"content":[]}',
@@ -180,26 +186,36 @@ function answerTo({ id, method, params }, path) {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},${outcome}}`;
 }
 
+async function receive(message, path, response) {
+  if (message.id === undefined || message.method === undefined) {
+    response.writeHead(202).end();
+    return;
+  }
+  if (isHeld(path)) await released(path).done;
+  const event = MESSAGES[message.params?.arguments?.name];
+  if (!event) {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(message, path));
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(`data: ${event(JSON.stringify(message.params['_meta']?.progressToken ?? null))}\n\n`);
+  // A request to the client that is not forwarded before the result would be cancelled.
+  setTimeout(() => response.end(`data: ${answerTo(message, path)}\n\n`), FORWARD_MS);
+}
+
 const server = createServer((request, response) => {
-  if (request.method !== 'POST') return response.writeHead(405).end();
+  if (request.method !== 'POST') {
+    response.writeHead(405).end();
+    return;
+  }
   const [, path, action] = decodeURIComponent(request.url).split('/');
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
-  return request.on('end', async () => {
+  request.on('end', () => {
     if (action === 'release') {
       released(path).release();
-      return response.end();
-    }
-    const message = JSON.parse(Buffer.concat(chunks).toString());
-    if (message.id === undefined || message.method === undefined) return response.writeHead(202).end();
-    if (isHeld(path)) await released(path).done;
-    const event = MESSAGES[message.params?.arguments?.name];
-    if (!event)
-      return response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(message, path));
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(`data: ${event(JSON.stringify(message.params['_meta']?.progressToken ?? null))}\n\n`);
-    // A request to the client that is not forwarded before the result would be cancelled.
-    return setTimeout(() => response.end(`data: ${answerTo(message, path)}\n\n`), FORWARD_MS);
+      response.end();
+    } else void receive(JSON.parse(Buffer.concat(chunks).toString()), path, response);
   });
 });
 server.listen(0, '127.0.0.1', () =>

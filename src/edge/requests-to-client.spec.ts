@@ -38,22 +38,22 @@ function openRequests(params?: string) {
   return { requests, abort, sent, progress, send };
 }
 
+/** Params as they are read from a long message of a server. */
+function longParams(text: string): JsonText {
+  const reader = new JsonReader({ maxBytes: 2 ** 24, maxDepth: 64, maxMembers: 1000 });
+  const document = reader.read(Buffer.from(`{"id":1,"params":${text}}`));
+  if (!(document instanceof JsonDocument)) throw document;
+  const params = document.member('params')!;
+  Object.defineProperty(params, 'text', {
+    get: () => {
+      throw new Error('decoded');
+    },
+  });
+  return params;
+}
+
 describe('RequestsToClient with long params', () => {
   const TEXT = '漢'.repeat(300_000);
-
-  /** Params as they are read from a long message of a server. */
-  function longParams(text: string): JsonText {
-    const reader = new JsonReader({ maxBytes: 2 ** 24, maxDepth: 64, maxMembers: 1000 });
-    const document = reader.read(Buffer.from(`{"id":1,"params":${text}}`));
-    if (!(document instanceof JsonDocument)) throw document;
-    const params = document.member('params')!;
-    Object.defineProperty(params, 'text', {
-      get: () => {
-        throw new Error('decoded');
-      },
-    });
-    return params;
-  }
 
   it.each([
     [

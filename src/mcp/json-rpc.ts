@@ -2,7 +2,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { MemoryLimit } from '../core/memory-limits.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import type { JsonProblem } from '../lib/json-text/json-reader.js';
-import { JsonText, MAX_EAGER_LENGTH, type Member } from '../lib/json-text/json-text.js';
+import { JsonText, type Member } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 
 export type Params = Readonly<Record<string, unknown>>;

@@ -86,7 +86,7 @@ class TemplateSearch {
       if (cost > limit) return { cost };
       if (hasLiterals(matcher, text)) possible.push(candidate);
     }
-    for (const { template, matcher } of possible.sort(compareSpecificity)) {
+    for (const { template, matcher } of possible.toSorted(compareSpecificity)) {
       cost += text.length * (matcher.expressions.length + 1);
       if (cost > limit) return { cost };
       const parts = matcher.match(text);
