@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../harness/config-file.mjs';
 import { SHAPES, SHAPES_ON_ONE_LINE } from '../harness/json-shapes.mjs';
 import { startServer } from '../harness/processes.mjs';
+import { messageRewrites } from './message-rewrites.mjs';
 import { onePage } from './resource-naming.mjs';
 
 const MB = 1_048_576;
@@ -112,6 +113,7 @@ export async function messages() {
     Math.max(...rows.filter(({ what }) => what.includes(` ${as} of`)).map(({ ms }) => ms));
   return [
     ...(await onePage()),
+    ...(await messageRewrites()),
     { what: 'ms of the longest stall by 4 MB of a client', is: longest('4 MB'), ceiling: STALL_MS },
     { what: 'ms of the longest stall by 16 MB of a server', is: longest('16 MB of'), ceiling: STALL_MS },
     {

@@ -30,6 +30,7 @@ export class SubscriptionAdmin {
     const { client, uri } = query;
     const request = this.requests.parse(JSON.stringify(['subscriptions', client, uri]), query);
     const { scope, server, q, matches, after, limit } = request;
+    const isNamed = uri === undefined ? undefined : this.addresses.namedBy(uri);
     const found = new BoundedSortedList<Subscription>(limit + 1, sortKey);
     const yieldIfDue = sliceScheduler.start();
     let total = 0;
@@ -39,7 +40,7 @@ export class SubscriptionAdmin {
       if (due) await due;
       if (!scope.allows(row.server)) continue;
       if (client !== undefined && clientOf(row) !== client) continue;
-      if (uri !== undefined && !this.addresses.isUriOf(row, uri)) continue;
+      if (isNamed && !isNamed(row)) continue;
       if (q !== '' && !matches(this.searchTextOf(row))) continue;
       total++;
       if (sortKey(row) > after) found.add(row);

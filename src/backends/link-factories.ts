@@ -4,7 +4,6 @@ import { Limits } from '../config/limits.js';
 import type { ServerConfig } from '../config/servers-config.js';
 import { withPublicMessages } from '../core/resources/public-uris.js';
 import { EVERYTHING } from '../core/scope.js';
-import { MAX_EAGER_LENGTH } from '../lib/json-text/json-text.js';
 import { runAtOnce, runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -31,8 +30,7 @@ export class LinkFactories {
     return createLinkFactory(id, config, this.limits, {
       toPublicParams: (params) => {
         const rewrite = withPublicMessages(params, this.registry.links.publicUrisFor(id, EVERYTHING));
-        const isShort = params.text.length <= MAX_EAGER_LENGTH;
-        return isShort ? runAtOnce(rewrite) : runSliced(rewrite, sliceScheduler.start());
+        return params.isLongObject ? runSliced(rewrite, sliceScheduler.start()) : runAtOnce(rewrite);
       },
       onRefusedJson: (limit) => metrics.countRefusedJson('server', limit),
       onMalformed: () => metrics.countMalformedMessage(id),

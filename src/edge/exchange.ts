@@ -5,7 +5,7 @@ import { onOneLine, type SharedJson } from '../lib/json-text/json-text.js';
 import { oneLineSteps } from '../lib/json-text/scanned-object.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import { eventFrame, longEventFrame } from '../mcp/event-frame.js';
+import { eventFrame, longEventFrame, messageFrame, type OutgoingMessage } from '../mcp/event-frame.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { EventStream } from './event-stream.js';
@@ -67,10 +67,10 @@ export class Exchange {
    * Sends a request, or a notification of this kind, to the client before the result. Returns false when the stream
    * refuses it.
    */
-  send(message: string, options?: DeliverOptions, kind?: NotificationKind): boolean {
+  send(message: OutgoingMessage, options?: DeliverOptions, kind?: NotificationKind): boolean {
     if (this.isAnswered) return false;
     const stream = this.switchToStream();
-    return stream.send(eventFrame(message, kind, stream.name), options);
+    return stream.send(messageFrame(message, kind, stream.name), options);
   }
 
   /** Answers one request. `onWritten` is called when the answer is written, or when the connection is lost. */

@@ -5,6 +5,8 @@ import { GatewayError } from '../core/errors.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import { JsonProblem } from '../lib/json-text/json-reader.js';
 import { inputBudget } from '../lib/slices/iteration-budget.js';
+import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { isLongInitialize, profileTooLarge } from '../mcp/client-profile.js';
 import { readMessage, requestIdIn, type Inbound } from '../mcp/json-rpc.js';
 import { SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
@@ -91,8 +93,9 @@ export class McpEndpoint implements OnModuleInit {
     }
     if (body.kind === 'array') {
       const session = this.sessionOf(request);
-      const messages = await inputBudget.runWhenDue(() => readBatch(body, session));
-      this.receiver.receiveBatch(messages, session, response, source);
+      await inputBudget.runWhenDue(() => undefined);
+      const messages = await runSliced(batchSteps(body, session), sliceScheduler.start());
+      await this.receiver.receiveBatch(messages, session, response, source);
       return;
     }
     if (isLongInitialize(body)) {
@@ -101,8 +104,8 @@ export class McpEndpoint implements OnModuleInit {
       return;
     }
     const message = readMessage(body);
-    // A long message was decoded in this iteration of the event loop. It is processed in a later one.
-    if ('paramsMembers' in message) await inputBudget.runWhenDue(() => undefined);
+    // A long message is decoded in this iteration of the event loop, and processed in a later one.
+    if ('paramsMembers' in message && message.paramsMembers) await inputBudget.runWhenDue(() => undefined);
     try {
       await this.receive(message, request, response, source);
     } catch (error) {
@@ -202,24 +205,30 @@ const retryDelayFor = ({ headers }: IncomingMessage): number | undefined =>
 const needsResponse = (message: Inbound): message is Extract<Inbound, { kind: 'request' | 'invalid' }> =>
   message.kind === 'request' || message.kind === 'invalid';
 
-function readBatch(body: JsonDocument, session: Session): Inbound[] {
+/** Reads the messages of a batch, one in each step. */
+function* batchSteps(body: JsonDocument, session: Session): Steps<Inbound[]> {
   if (!session.revision.allowsBatches)
     throw new GatewayError(
       'invalid-request',
       `Invalid request: MCP ${session.revision.version} has no batches`,
     );
-  const elements = body.elements();
+  const elements = yield* body.elementSteps();
   if (!elements || elements.length === 0 || elements.length > MAX_BATCH_LENGTH)
     throw new GatewayError(
       'invalid-request',
       `Invalid request: a batch has 1 to ${MAX_BATCH_LENGTH} messages`,
     );
-  return elements.map((element) => {
+  const messages: Inbound[] = [];
+  for (const element of elements) {
     const message = readMessage(element);
-    return isInitialize(message)
-      ? { kind: 'invalid', id: message.id, problem: 'initialize must not be part of a batch' }
-      : message;
-  });
+    messages.push(
+      isInitialize(message)
+        ? { kind: 'invalid', id: message.id, problem: 'initialize must not be part of a batch' }
+        : message,
+    );
+    yield;
+  }
+  return messages;
 }
 
 const isInitialize = (message: Inbound): message is Extract<Inbound, { kind: 'request' }> =>

@@ -4,6 +4,7 @@ import { ListPage } from '../core/catalog/list-page.js';
 import { GatewayError, shorten } from '../core/errors.js';
 import { MemoryLimitError } from '../core/memory-limits.js';
 import { SharedJson } from '../lib/json-text/json-text.js';
+import { inputBudget } from '../lib/slices/iteration-budget.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage, type Inbound } from '../mcp/json-rpc.js';
 import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
@@ -50,15 +51,17 @@ export class MessageReceiver {
     acknowledge(response);
   }
 
-  receiveBatch(
+  /** Processes the messages of a batch in their order, a long one in an iteration of the event loop of its own. */
+  async receiveBatch(
     messages: readonly Inbound[],
     session: Session,
     response: ServerResponse,
     source: RequestSource,
-  ): void {
+  ): Promise<void> {
     const unanswered = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
     const exchange = Exchange.ofBatch(response, session, unanswered);
     for (const message of messages) {
+      if ('paramsMembers' in message) await inputBudget.runWhenDue(() => undefined);
       if (message.kind === 'request') void this.run(message, session, exchange, source);
       else if (message.kind === 'invalid')
         exchange.answer(errorMessage(message.id, JsonRpcError.from(this.invalidRequest(message)).text));

@@ -5,6 +5,7 @@ import type { JsonText, Member } from '../lib/json-text/json-text.js';
 import { shorten } from '../core/errors.js';
 import { notificationKind } from '../core/notification-kind.js';
 import { NOTHING, type Scope } from '../core/scope.js';
+import type { OutgoingMessage } from '../mcp/event-frame.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import type { ClientRequestOptions, SessionContext } from '../mcp/mcp-context.js';
 import type { Principal } from '../mcp/principal.js';
@@ -106,7 +107,8 @@ export class RequestContext implements SessionContext {
     params: JsonText | undefined,
     options: ClientRequestOptions,
   ): Promise<JsonText> {
-    const write = (message: string): boolean => this.exchange?.send(message, { refusable: true }) ?? false;
+    const write = (message: OutgoingMessage): boolean =>
+      this.exchange?.send(message, { refusable: true }) ?? false;
     return this.session.requestsToClient.send(method, params, options, write);
   }
 }

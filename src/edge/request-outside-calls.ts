@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
-import { eventFrame } from '../mcp/event-frame.js';
+import { messageFrame, type OutgoingMessage } from '../mcp/event-frame.js';
 import type { ClientRequestOptions } from '../mcp/mcp-context.js';
 import type { RequestsToClient } from './requests-to-client.js';
 import type { RunningRequests } from './running-requests.js';
@@ -33,6 +33,7 @@ export async function requestOutsideCalls(
   if (options.signal.aborted) throw new GatewayError('cancelled', 'The request was cancelled');
   if (session.isClosed || !standalone.isConnected)
     throw new GatewayError('internal', 'The client has no open stream for a request');
-  const write = (message: string): boolean => standalone.send(eventFrame(message), { refusable: true });
+  const write = (message: OutgoingMessage): boolean =>
+    standalone.send(messageFrame(message), { refusable: true });
   return session.requestsToClient.send(method, params, options, write);
 }

@@ -2,8 +2,11 @@ import { getEventListeners } from 'node:events';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
 import { outcomeOf, flushPromises } from '../../test/kit/promises.js';
+import { until } from '../../test/kit/until.js';
 import { JsonDocument } from '../lib/json-text/json-document.js';
+import { JsonReader } from '../lib/json-text/json-reader.js';
 import { JsonText } from '../lib/json-text/json-text.js';
+import type { OutgoingMessage } from '../mcp/event-frame.js';
 import { readMessage, type Inbound } from '../mcp/json-rpc.js';
 import { MAX_OPEN_REQUESTS, supportsRequest, RequestsToClient } from './requests-to-client.js';
 
@@ -14,6 +17,9 @@ type Response = Extract<Inbound, { kind: 'response' }>;
 
 /** A message of the client, as `readMessage` returns it. */
 const response = (text: string): Response => readMessage(JsonDocument.of(text)) as Response;
+
+const textOf = (message: OutgoingMessage): string =>
+  typeof message === 'string' ? message : Buffer.concat(message).toString();
 
 function openRequests(params?: string) {
   const requests = new RequestsToClient(STREAM_QUEUE, () => CAPABILITIES, 0);
@@ -26,11 +32,71 @@ function openRequests(params?: string) {
         'sampling/createMessage',
         params === undefined ? undefined : new JsonText(params),
         { signal: abort.signal, onProgress: ({ text }) => progress.push(text) },
-        (message) => sent.push(JSON.parse(message) as object) > 0,
+        (message) => sent.push(JSON.parse(textOf(message)) as object) > 0,
       ),
     );
   return { requests, abort, sent, progress, send };
 }
+
+/** Params as they are read from a long message of a server. */
+function longParams(text: string): JsonText {
+  const reader = new JsonReader({ maxBytes: 2 ** 24, maxDepth: 64, maxMembers: 1000 });
+  const document = reader.read(Buffer.from(`{"id":1,"params":${text}}`));
+  if (!(document instanceof JsonDocument)) throw document;
+  const params = document.member('params')!;
+  Object.defineProperty(params, 'text', {
+    get: () => {
+      throw new Error('decoded');
+    },
+  });
+  return params;
+}
+
+describe('RequestsToClient with long params', () => {
+  const TEXT = '漢'.repeat(300_000);
+
+  it.each([
+    [
+      'with a progress token',
+      '"_meta":{"progressToken":"t","n":1.0},',
+      '"_meta":{"progressToken":1,"n":1.0},',
+    ],
+    ['without one', '', ''],
+  ])('sends their bytes %s on one line, without decoding them', async (_what, meta, sentMeta) => {
+    const requests = new RequestsToClient(STREAM_QUEUE, () => CAPABILITIES, 0);
+    const sent: OutgoingMessage[] = [];
+    const { signal } = new AbortController();
+    const params = longParams(`{${meta}"messages":[],\n"s":"${TEXT}"}`);
+    const outcome = outcomeOf(
+      requests.send('sampling/createMessage', params, { signal }, (message) => sent.push(message) > 0),
+    );
+    await until('the request is sent', () => sent.length > 0);
+    expect(sent[0]).toBeInstanceOf(Array);
+    const expected = `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{${sentMeta}"messages":[], "s":"${TEXT}"}}`;
+    expect(textOf(sent[0]!) === expected).toBe(true);
+    requests.receive(response('{"jsonrpc":"2.0","id":1,"result":{}}'));
+    await flushPromises();
+    expect(outcome.value?.text).toBe('{}');
+  });
+
+  it('does not send a request that was cancelled meanwhile', async () => {
+    const requests = new RequestsToClient(STREAM_QUEUE, () => CAPABILITIES, 0);
+    const abort = new AbortController();
+    const sent: OutgoingMessage[] = [];
+    const outcome = outcomeOf(
+      requests.send(
+        'sampling/createMessage',
+        longParams(`{"s":"${TEXT}"}`),
+        { signal: abort.signal },
+        (message) => sent.push(message) > 0,
+      ),
+    );
+    abort.abort();
+    await until('the request has failed', () => outcome.error !== undefined);
+    expect(outcome.error).toMatchObject({ kind: 'cancelled' });
+    expect(sent).toEqual([]);
+  });
+});
 
 describe('RequestsToClient', () => {
   it('sends a request with an id of the session and resolves with the result text', async () => {

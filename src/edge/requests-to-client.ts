@@ -3,10 +3,14 @@ import type { ClientCapabilities, RequestId } from '@modelcontextprotocol/sdk/ty
 import { GatewayError, RemoteError } from '../core/errors.js';
 import { MemoryLimitError } from '../core/memory-limits.js';
 import { JsonText } from '../lib/json-text/json-text.js';
+import { lineSteps } from '../lib/json-text/sliced-text.js';
+import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
-import { notificationMessage, requestMessage, type Inbound } from '../mcp/json-rpc.js';
+import type { OutgoingMessage } from '../mcp/event-frame.js';
+import { notificationMessage, requestMessage, requestParts, type Inbound } from '../mcp/json-rpc.js';
 import type { ClientRequestOptions } from '../mcp/mcp-context.js';
-import { progressTokenOf, withProgressToken } from '../mcp/params.js';
+import { progressTokenOf, withProgressToken, withProgressTokenSteps } from '../mcp/params.js';
 
 interface PendingRequest {
   resolve(result: JsonText): void;
@@ -42,17 +46,17 @@ export class RequestsToClient {
     method: string,
     params: JsonText | undefined,
     { signal, onProgress }: ClientRequestOptions,
-    write: (message: string) => boolean,
+    write: (message: OutgoingMessage) => boolean,
   ): Promise<JsonText> {
     if (!supportsRequest(this.capabilities(), method, params))
       throw new GatewayError('method-not-found', `The client does not support ${method}`);
+    const id = ++this.lastId;
+    const message = params?.isLongObject
+      ? requestParts(id, method, await runSliced(longParams(params, id), sliceScheduler.start()))
+      : shortRequest(id, method, params?.text);
     // The call during which the server sent the request may have ended while the params were rewritten.
     if (signal.aborted) throw cancelledError();
     if (this.pending.size >= MAX_OPEN_REQUESTS) throw tooManyError();
-    const id = ++this.lastId;
-    const text = params?.text;
-    // The id is also the progress token: `String(id)` is the JSON text of a number.
-    const paramsText = text && progressTokenOf(text) ? withProgressToken(text, String(id)) : text;
     return new Promise<JsonText>((resolve, reject) => {
       const cancel = (): void => {
         this.pending.delete(id);
@@ -72,7 +76,7 @@ export class RequestsToClient {
         },
       });
       signal.addEventListener('abort', cancel, { once: true });
-      if (write(requestMessage(id, method, paramsText))) return;
+      if (write(message)) return;
       this.pending.get(id)?.reject(notReadingError(this.streamQueue));
       this.pending.delete(id);
     });
@@ -98,6 +102,17 @@ export class RequestsToClient {
     for (const request of requests)
       request.reject(new GatewayError('cancelled', "The client's session was closed"));
   }
+}
+
+// The id is also the progress token: `String(id)` is the JSON text of a number.
+
+function shortRequest(id: number, method: string, params: string | undefined): string {
+  const own = params && progressTokenOf(params) ? withProgressToken(params, String(id)) : params;
+  return requestMessage(id, method, own);
+}
+
+function* longParams(params: JsonText, id: number): Steps<Buffer> {
+  return yield* lineSteps(yield* withProgressTokenSteps(params, String(id)));
 }
 
 const tooManyError = (): MemoryLimitError =>

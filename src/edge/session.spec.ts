@@ -188,7 +188,7 @@ describe('Session notifications', () => {
     const connection = await listening(session);
     const { context, exchange } = begin(session, 1);
     const sent: string[] = [];
-    exchange.send = (text) => sent.push(text) > 0;
+    exchange.send = (sentMessage) => sent.push(String(sentMessage)) > 0;
     for (const level of [undefined, 'debug', 'error'] as const) {
       session.logLevel = level;
       for (const text of ['debug', 'info', 'error', 'invalid']) {
@@ -233,7 +233,7 @@ describe('Session server requests', () => {
     const session = withRoots();
     const { exchange } = begin(session, 1);
     const sent: string[] = [];
-    exchange.send = (text) => sent.push(text) > 0;
+    exchange.send = (sentMessage) => sent.push(String(sentMessage)) > 0;
     outcomeOf(session.sendRequest('roots/list', undefined, { signal: new AbortController().signal }));
     expect(sent).toEqual([expect.stringContaining('roots/list')]);
   });
@@ -268,7 +268,7 @@ describe('Session server requests', () => {
     const outcome = outcomeOf(session.sendRequest('roots/list', undefined, { signal }));
     const { context, exchange } = begin(session, 1);
     const sent: string[] = [];
-    exchange.send = (text) => sent.push(text) > 0;
+    exchange.send = (sentMessage) => sent.push(String(sentMessage)) > 0;
     outcomeOf(context.sendRequest('roots/list', undefined, { signal }));
     await flushPromises();
     expect(connection.methods).toEqual(['roots/list']);

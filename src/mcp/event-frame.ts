@@ -9,6 +9,9 @@ let lastSequence = Date.now() * 100;
 
 export const latestSequence = (): number => lastSequence;
 
+/** A message to a client: its text, or the parts of a long one, which are on one line. */
+export type OutgoingMessage = string | readonly Buffer[];
+
 /** One server-sent event, encoded once and written to any number of streams. */
 export interface EventFrame {
   readonly sequence: number;
@@ -88,6 +91,10 @@ export const eventFrame = (message: string, kind?: NotificationKind, stream = ''
 /** An event for a response stream with a message in parts, which are on one line. */
 export const longEventFrame = (message: readonly Buffer[], stream: string): EventFrame =>
   new LongFrame(stream, message);
+
+/** An event for a message in one text, or in parts if it is long. */
+export const messageFrame = (message: OutgoingMessage, kind?: NotificationKind, stream = ''): EventFrame =>
+  typeof message === 'string' ? eventFrame(message, kind, stream) : longEventFrame(message, stream);
 
 /** A notification for standalone streams whose message is composed when it is sent. */
 export const lazyEventFrame = (size: number, kind: NotificationKind, message: () => string): EventFrame =>

@@ -2,8 +2,8 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { MemoryLimit } from '../core/memory-limits.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import type { JsonProblem } from '../lib/json-text/json-reader.js';
-import { JsonText, MAX_EAGER_LENGTH, type Member } from '../lib/json-text/json-text.js';
-import { isJsonObject, tryParseJson } from '../lib/json-text/json-value.js';
+import { JsonText, type Member } from '../lib/json-text/json-text.js';
+import { isJsonObject } from '../lib/json-text/json-value.js';
 
 export type Params = Readonly<Record<string, unknown>>;
 
@@ -13,6 +13,8 @@ interface InboundParams {
   readonly paramsText: string | undefined;
   /** The positions of the members in a long text, so that they need not be found again. */
   readonly paramsMembers?: readonly Member[];
+  /** Long params. They are decoded when `paramsText` or `paramsMembers` is read first. */
+  readonly paramsJson?: JsonText;
 }
 
 /** One received JSON-RPC message. The texts are slices of what the sender wrote. */
@@ -60,24 +62,43 @@ export function readMessage(document: JsonDocument): Inbound {
   if (params !== undefined && !isJsonObject(params)) return invalid(validId, 'params must be an object');
   const json = params && document.member('params');
   if (json && isTooWide(json)) return invalid(validId, TOO_WIDE);
+  if (id !== undefined && validId === undefined) return invalidId(id);
+  if (json?.isLongObject) return longMessage(validId, method, params, json);
   const paramsText = json?.text;
-  if (id === undefined) return withMembers({ kind: 'notification', method, params, paramsText }, json);
-  if (validId === undefined) return invalidId(id);
-  return withMembers({ kind: 'request', id: validId, method, params, paramsText }, json);
+  if (validId === undefined) return { kind: 'notification', method, params, paramsText };
+  return { kind: 'request', id: validId, method, params, paramsText };
 }
 
-/** Adds the positions of the members of long params. */
-const withMembers = (
-  message: Extract<Inbound, { kind: 'request' | 'notification' }>,
-  json: JsonText | undefined,
-): Inbound =>
-  json && json.text.length > MAX_EAGER_LENGTH ? { ...message, paramsMembers: json.members } : message;
+/** A message whose params are not decoded before they are read as text. */
+function longMessage(
+  id: RequestId | undefined,
+  method: string,
+  params: Params | undefined,
+  paramsJson: JsonText,
+): Inbound {
+  const long = {
+    method,
+    params,
+    paramsJson,
+    get paramsText() {
+      return paramsJson.text;
+    },
+    get paramsMembers() {
+      return paramsJson.members;
+    },
+  };
+  return Object.assign(
+    long,
+    id === undefined ? { kind: 'notification' as const } : { kind: 'request' as const, id },
+  );
+}
 
 /** Whether finding the members would take too long: the text is long, and the positions of its members are not known. */
 const isTooWide = (json: JsonText): boolean =>
   !json.isIndexed && json.text.length > MAX_UNINDEXED_LENGTH && json.isObject;
 
-const MAX_UNINDEXED_LENGTH = 4 * 1024 * 1024;
+/** Finding the members takes some 20 ms for each megabyte. */
+const MAX_UNINDEXED_LENGTH = 256 * 1024;
 const TOO_WIDE = `params, result or error has too many members and is longer than ${MAX_UNINDEXED_LENGTH} characters`;
 
 function readResponse(message: Record<string, unknown>, document: JsonDocument): Inbound {
@@ -106,8 +127,8 @@ const invalid = (id: RequestId | undefined, problem: string): Inbound => ({ kind
 
 /** The id of a message that was not read; undefined if it has no valid id. */
 export function requestIdIn({ document }: Pick<JsonProblem, 'document'>): RequestId | undefined {
-  const text = document?.memberText('id');
-  const id = text !== undefined && text.length <= MAX_EAGER_LENGTH ? tryParseJson(text) : undefined;
+  const message = document?.kind === 'object' ? document.value : undefined;
+  const id = isJsonObject(message) ? message['id'] : undefined;
   return isRequestId(id) ? id : undefined;
 }
 
@@ -127,6 +148,13 @@ export const errorMessage = (id: RequestId | undefined, error: string): string =
   id === undefined
     ? `{"jsonrpc":"2.0","error":${error}}`
     : `{"jsonrpc":"2.0","id":${idText(id)},"error":${error}}`;
+
+/** A request with encoded params, in parts. */
+export const requestParts = (id: RequestId, method: string, params: Buffer): readonly Buffer[] => [
+  Buffer.from(`{"jsonrpc":"2.0","id":${idText(id)},"method":${JSON.stringify(method)},"params":`),
+  params,
+  Buffer.from('}'),
+];
 
 export const requestMessage = (id: RequestId, method: string, params: string | undefined): string =>
   `{"jsonrpc":"2.0","id":${idText(id)},"method":${JSON.stringify(method)}${paramsPart(params)}}`;

@@ -22,7 +22,7 @@ export function objectOutputSchema(definition: string, schema: unknown): string 
 
 /** The result of a call with an object as structured content. `wrapsOutput`: the schema of the tool was wrapped. */
 export function withObjectOutput(result: JsonText, wrapsOutput: boolean): JsonText {
-  if (!result.includes('"structuredContent"')) return result;
+  if (!result.mayHaveMember('structuredContent')) return result;
   const first = result.firstCharacterOf('structuredContent');
   if (first === undefined || (first === '{' && !wrapsOutput)) return result;
   return result.wrapMember('structuredContent', '{"result":', '}');

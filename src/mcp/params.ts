@@ -1,7 +1,17 @@
 import { isUriTooLong, MAX_URI_BYTES } from '../core/resources/resource-uri.js';
 import { GatewayError } from '../core/errors.js';
 import { MemoryLimitError } from '../core/memory-limits.js';
-import { mapMember, membersOf, memberText, withoutMembers, type Member } from '../lib/json-text/json-text.js';
+import {
+  JsonText,
+  mapMember,
+  membersOf,
+  memberText,
+  withoutMembers,
+  type Member,
+} from '../lib/json-text/json-text.js';
+import { ScannedObject } from '../lib/json-text/scanned-object.js';
+import { namedMemberSteps, sourceOf, type JsonRange, type JsonSource } from '../lib/json-text/sliced-text.js';
+import type { Steps } from '../lib/slices/run-sliced.js';
 import type { Params } from './json-rpc.js';
 
 export function requireString(params: Params | undefined, key: string): string {
@@ -68,6 +78,15 @@ const TASK: ReadonlySet<string> = new Set(['task']);
 export const withoutTask = (params: Params | undefined, text: string | undefined): string | undefined =>
   text !== undefined && params !== undefined && 'task' in params ? withoutMembers(text, TASK) : text;
 
+/** `withoutTask` for params that may be long. */
+export function paramsWithoutTask(
+  params: Params | undefined,
+  json: JsonText | undefined,
+): JsonText | undefined {
+  if (json === undefined || params === undefined || !('task' in params)) return json;
+  return json instanceof ScannedObject ? json.without(TASK) : new JsonText(withoutMembers(json.text, TASK));
+}
+
 /** Maximum characters of a progress token as JSON. It is stored during the call and repeated in each notification. */
 export const MAX_PROGRESS_TOKEN_LENGTH = 1024;
 
@@ -86,15 +105,41 @@ export function progressTokenOf(
     if (key === '_meta' && params[start] === '{')
       token = memberText(params.slice(start, end), 'progressToken') ?? token;
   }
-  if (token !== undefined && token.length > MAX_PROGRESS_TOKEN_LENGTH)
-    throw new MemoryLimitError(
-      'progress-token',
-      MAX_PROGRESS_TOKEN_LENGTH,
-      `progressToken must not be longer than ${MAX_PROGRESS_TOKEN_LENGTH} characters`,
-      'invalid-params',
-    );
+  if (token !== undefined && token.length > MAX_PROGRESS_TOKEN_LENGTH) throw tokenTooLong();
   return token;
 }
+
+/** `progressTokenOf` in steps, for long params. */
+export function* progressTokenSteps(params: JsonText): Steps<string | undefined> {
+  const source = yield* sourceOf(params);
+  const token = (yield* tokenRanges(source)).at(-1);
+  if (token && token.end - token.start > MAX_PROGRESS_TOKEN_LENGTH) throw tokenTooLong();
+  return token && source.decode(token.start, token.end);
+}
+
+/** `withProgressToken` in steps, for long params. */
+export function* withProgressTokenSteps(params: JsonText, token: string): Steps<JsonText> {
+  const source = yield* sourceOf(params);
+  const ranges = yield* tokenRanges(source);
+  if (ranges.length === 0) return params;
+  return yield* source.edited(ranges.map(({ start, end }) => ({ start, end, text: token })));
+}
+
+function* tokenRanges({ text, members }: JsonSource): Steps<JsonRange[]> {
+  const ranges: JsonRange[] = [];
+  for (const { key, start } of members)
+    if (key === '_meta' && text[start] === '{')
+      ranges.push(...(yield* namedMemberSteps(text, ['progressToken'], start)));
+  return ranges;
+}
+
+const tokenTooLong = (): MemoryLimitError =>
+  new MemoryLimitError(
+    'progress-token',
+    MAX_PROGRESS_TOKEN_LENGTH,
+    `progressToken must not be longer than ${MAX_PROGRESS_TOKEN_LENGTH} characters`,
+    'invalid-params',
+  );
 
 /** The members of the params; undefined if the params cannot contain a progress token. */
 export function membersWithToken(params: string | undefined): readonly Member[] | undefined {

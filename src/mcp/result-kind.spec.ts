@@ -1,10 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { JsonDocument } from '../lib/json-text/json-document.js';
 import { JsonReader } from '../lib/json-text/json-reader.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { SERVER_JSON_LIMITS } from './json-limits.js';
-import { resultKindOf } from './result-kind.js';
+import { resultKindOf, resultTypeIn } from './result-kind.js';
 
 const kindOf = (text: string): string => resultKindOf(new JsonText(text));
 
@@ -27,6 +27,16 @@ describe('resultKindOf', () => {
     ['{"resultType":{}}', 'unknown'],
   ])('of %s is %s', (text, kind) => {
     expect(kindOf(text)).toBe(kind);
+  });
+
+  it('is unknown for a long value, which is not read', () => {
+    const reader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: 1_000_000 });
+    const message = JSON.stringify({ result: { resultType: 'x'.repeat(100_000) } });
+    const result = (reader.read(Buffer.from(message)) as JsonDocument).member('result')!;
+    const parse = jest.spyOn(JSON, 'parse');
+    expect([resultKindOf(result), resultTypeIn(result)]).toEqual(['unknown', 'a long value']);
+    expect(parse.mock.calls.every(([text]) => text.length < 100)).toBe(true);
+    parse.mockRestore();
   });
 
   it('of a long result is what its member says', () => {

@@ -18,7 +18,7 @@ const OUTCOMES: Partial<Record<ErrorKind, CallOutcome>> = {
 
 /** A result is parsed only if its text contains `isError`. */
 export const outcomeOfResult = (result: JsonText): CallOutcome =>
-  result.includes('"isError"') && result.memberText('isError') === 'true' ? 'tool_error' : 'ok';
+  result.mayHaveMember('isError') && result.memberText('isError') === 'true' ? 'tool_error' : 'ok';
 
 export function outcomeOfFailure(error: unknown): CallOutcome {
   if (error instanceof RemoteError || !(error instanceof GatewayError)) return 'error';

@@ -27,6 +27,7 @@ describe('mimeTypeOf', () => {
     '{"contents":[[{"mimeType":"a"}]]}',
     '{"contents":[{"mimeType":7}]}',
     '{"contents":[{"mimeType":null}]}',
+    `{"contents":[{"mimeType":"${'x'.repeat(300)}"}]}`,
   ])('returns undefined for %s', (text) => {
     expect(runAtOnce(mimeTypeOf(new JsonText(text)))).toBeUndefined();
   });

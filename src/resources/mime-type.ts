@@ -1,23 +1,26 @@
 import { memberText, type JsonText } from '../lib/json-text/json-text.js';
-import { elementSteps, memberSteps } from '../lib/json-text/sliced-text.js';
+import { elementSteps, namedMemberSteps, sourceOf } from '../lib/json-text/sliced-text.js';
 import type { ResolvedResource } from '../core/resources/server-resources.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
 
+/** Maximum characters of a MIME type as JSON that is counted. */
+const MAX_LENGTH = 256;
+
 /** The MIME type of the first content of a read result. Does not parse its text or blob, which may be large. */
 export function* mimeTypeOf(result: JsonText): Steps<string | undefined> {
-  const contents = result.memberText('contents');
-  if (!contents?.startsWith('[')) return undefined;
-  for (const element of elementSteps(contents)) {
-    if (element) return yield* mimeTypeIn(contents.slice(element.start, element.end));
+  if (!result.isObject) return undefined;
+  const source = yield* sourceOf(result);
+  const contents = source.members.findLast(({ key }) => key === 'contents');
+  if (!contents || source.text[contents.start] !== '[') return undefined;
+  for (const element of elementSteps(source.text, contents.start)) {
     yield;
+    if (!element) continue;
+    if (source.text[element.start] !== '{') return undefined;
+    const member = (yield* namedMemberSteps(source.text, ['mimeType'], element.start)).at(-1);
+    if (!member || member.end - member.start > MAX_LENGTH) return undefined;
+    return stringIn(source.decode(member.start, member.end));
   }
   return undefined;
-}
-
-function* mimeTypeIn(content: string): Steps<string | undefined> {
-  if (!content.startsWith('{')) return undefined;
-  const member = (yield* memberSteps(content)).findLast(({ key }) => key === 'mimeType');
-  return member && stringIn(content.slice(member.start, member.end));
 }
 
 /** The MIME type in the definition of the resource or its template. */

@@ -42,8 +42,9 @@ export class ResourcesController {
     const uri = requireUri(params);
     const found = this.registry.links.find(context.scope, uri) ?? (await this.findForSession(uri, context));
     try {
-      const result = await this.forward(found, context);
-      const mimeType = await runSliced(mimeTypeOf(result), sliceScheduler.start());
+      const answer = await this.forward(found, context);
+      const mimeType = await runSliced(mimeTypeOf(answer), sliceScheduler.start());
+      const result = await this.publicResult(answer, found, context);
       this.metrics.countResourceRead(found.server, mimeType ?? listedMimeTypeOf(found), 'ok');
       return result;
     } catch (error) {
@@ -64,14 +65,21 @@ export class ResourcesController {
     throw resourceNotFound(uri);
   }
 
-  private async forward({ server, uri }: ResolvedResource, context: McpContext): Promise<JsonText> {
+  private forward({ server, uri }: ResolvedResource, context: McpContext): Promise<JsonText> {
     context.server = server;
-    const result = await this.backends.get(server).call({
+    return this.backends.get(server).call({
       method: 'resources/read',
       params: withOwnValue(context.paramsText, 'uri', uri, context.paramsMembers),
       caller: context,
     });
-    const rewrite = withPublicContents(result, this.registry.links.publicUrisFor(server, context.scope, uri));
+  }
+
+  private publicResult(
+    answer: JsonText,
+    { server, uri }: ResolvedResource,
+    { scope }: McpContext,
+  ): Promise<JsonText> {
+    const rewrite = withPublicContents(answer, this.registry.links.publicUrisFor(server, scope, uri));
     return runSliced(rewrite, sliceScheduler.start());
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import { exactAddress, type SubscribableAddress } from '../core/resources/resource-pattern.js';
 import { resourceForm, underscoreId, type ResourceAddress } from '../core/resources/resource-uri.js';
-import type { Scope } from '../core/scope.js';
+import { EVERYTHING, type Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { SessionContext, Subscriber } from '../mcp/mcp-context.js';
 import { Registry } from '../registry/registry.service.js';
@@ -55,9 +55,10 @@ export class SubscriptionAddresses {
     const address = this.findAddress(scope, idOrUri);
     const found = address && table.find({ subscriber: session.id, ...address });
     if (found) return found;
+    const isNamed = this.namedBy(idOrUri);
     // A resource that is not visible any more keeps its URIs. A visible one loses a URI that now names another resource.
     const rows = [...table.ofSubscriber(session.id)].filter(
-      (row) => this.isUriOf(row, idOrUri) && (!address || !this.isVisible(scope, row)),
+      (row) => isNamed(row) && (!address || !this.isVisible(scope, row)),
     );
     // Several servers may have the same own URI. The URI is ambiguous if the client is subscribed to it on more than one.
     return rows.length === 1 ? rows[0] : undefined;
@@ -67,9 +68,12 @@ export class SubscriptionAddresses {
     return this.registry.catalog.resources.publicUri({ server, uri }, scope);
   }
 
-  /** Whether the text is the URI that the row subscribes to, in any form. */
-  isUriOf(row: Subscription, text: string): boolean {
-    return [row.uri, resourceForm(row), underscoreId(row)].includes(text) || this.publicUri(row) === text;
+  /** Returns the test whether the text is the URI that a row subscribes to, in any form. Looks the text up only once. */
+  namedBy(text: string): (row: Subscription) => boolean {
+    const found = this.registry.catalog.resources.view(EVERYTHING).find(text);
+    return (row) =>
+      (found?.server === row.server && found.uri === row.uri) ||
+      [row.uri, resourceForm(row), underscoreId(row)].includes(text);
   }
 
   /** Also finds unlisted resources that are linked. */
@@ -82,7 +86,7 @@ export class SubscriptionAddresses {
 
   /** Finds restored subscriptions even before their server has listed its resources. */
   private findSubscribed(client: Subscriber, text: string): SubscribableAddress | undefined {
-    return [...this.subscribers.table.ofSubscriber(client.id)].find((row) => this.isUriOf(row, text));
+    return [...this.subscribers.table.ofSubscriber(client.id)].find(this.namedBy(text));
   }
 
   private isVisible(scope: Scope, row: Subscription): boolean {

@@ -4,7 +4,7 @@ import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { META_TOOL_SERVER, type CatalogEntry } from '../core/naming/catalog-entry.js';
 import { unknownName } from '../core/naming/unknown-name.js';
-import { mentionsResources, withPublicLinks } from '../core/resources/public-uris.js';
+import { mayMentionResources, withPublicLinks } from '../core/resources/public-uris.js';
 import { withObjectOutput } from '../mcp/object-output.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
@@ -80,7 +80,7 @@ export class ToolsController {
         exclusive: backend.config.tools.exclusive.includes(ownName),
       });
       const result = withObjectOutput(answer, definition.wrapsOutput === true);
-      const publicResult = mentionsResources(result)
+      const publicResult = mayMentionResources(result)
         ? await runSliced(
             withPublicLinks(result, this.registry.links.publicUrisFor(server, context.scope)),
             sliceScheduler.start(),

@@ -3,6 +3,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
 import { MAX_ARRAY_BYTES, MAX_ELEMENTS, type JsonDocument } from '../../lib/json-text/json-document.js';
+import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { JsonProblem, JsonReader, type ReadJson } from '../../lib/json-text/json-reader.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, isResponseTo } from '../../mcp/json-rpc.js';
@@ -198,7 +199,8 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     if (!isMessage(message)) {
       this.inbound?.chargeMalformed();
       // Some servers replay the first event of a stream as `{}`.
-      if (document.text !== '{}') this.report(new Error('message ignored: it is not JSON-RPC'));
+      if (!isJsonObject(message) || Object.keys(message).length > 0)
+        this.report(new Error('message ignored: it is not JSON-RPC'));
       return false;
     }
     try {
@@ -213,7 +215,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   private refuse(problem: JsonProblem): false {
     if (isOverLimit(problem.reason)) this.callListener(() => this.onrefused?.(problem));
     else this.inbound?.chargeMalformed();
-    if (problem.document?.memberText('method') === undefined) throw unreadableMessage(problem);
+    if (problem.document?.hasMember('method') !== true) throw unreadableMessage(problem);
     return false;
   }
 

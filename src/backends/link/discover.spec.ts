@@ -4,7 +4,7 @@ import { GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import { MODERN_VERSION } from '../../mcp/envelope.js';
 import { discoverServer, eraOfFailure, offersModern } from './discover.js';
-import { MAX_RESULT_LENGTH } from './initialize.js';
+import { MAX_RESULT_BYTES, MAX_RESULT_MEMBERS } from './handshake-result.js';
 import { TransportError } from './transport.js';
 
 const RESULT = { supportedVersions: [MODERN_VERSION], capabilities: { tools: {} } };
@@ -50,8 +50,17 @@ describe('discoverServer', () => {
   });
 
   it('refuses a result that is too long to keep', async () => {
-    const error = await refusalOf(discover({ ...RESULT, instructions: 'x'.repeat(MAX_RESULT_LENGTH) }));
+    const error = await refusalOf(discover({ ...RESULT, instructions: 'x'.repeat(MAX_RESULT_BYTES) }));
     expect(error).toMatchObject({ fault: 'too-large' });
+  });
+
+  it('refuses a result with too many members to parse at once', async () => {
+    const experimental = { x: Array.from({ length: MAX_RESULT_MEMBERS }, () => ({ a: 1 })) };
+    const error = await refusalOf(discover({ ...RESULT, capabilities: { experimental } }));
+    expect(error).toMatchObject({
+      fault: 'too-large',
+      message: 'the result of server/discover has more than 10000 members and elements',
+    });
   });
 });
 

@@ -1,7 +1,8 @@
 import { RemoteError, type Era } from '../../core/errors.js';
+import { JsonText } from '../../lib/json-text/json-text.js';
 import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { MODERN_VERSION, serverInfoIn } from '../../mcp/envelope.js';
-import { MAX_RESULT_LENGTH } from './initialize.js';
+import { readHandshakeResult } from './handshake-result.js';
 import { UNSUPPORTED_VERSION, type SendRequest } from './link-protocol.js';
 import type { ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
@@ -14,13 +15,10 @@ const isNoVerdict = (status: number): boolean =>
 
 /** Sends `server/discover`. Rejects when the server does not offer revision 2026-07-28. */
 export async function discoverServer(send: SendRequest, timeoutMs: number): Promise<ServerFacts> {
-  const { text } = await send({ method: 'server/discover', timeoutMs });
-  if (text.length > MAX_RESULT_LENGTH)
-    throw new TransportError(
-      'too-large',
-      `the result of server/discover is over ${MAX_RESULT_LENGTH} characters`,
-    );
-  const facts = readFacts(JSON.parse(text) as Readonly<Record<string, unknown>>);
+  const result = await send({ method: 'server/discover', timeoutMs });
+  const facts = readFacts(
+    readHandshakeResult(result, 'server/discover') as Readonly<Record<string, unknown>>,
+  );
   if (!facts) throw new TransportError('refused', `the server does not offer MCP revision ${MODERN_VERSION}`);
   return facts;
 }
@@ -39,7 +37,7 @@ export function eraOfFailure(error: unknown): Era | undefined {
 /** Whether a server that refused the revision of a request offers revision 2026-07-28 instead. */
 export function offersModern(error: unknown): boolean {
   if (!(error instanceof RemoteError) || error.code !== UNSUPPORTED_VERSION) return false;
-  const { data } = JSON.parse(error.text) as { readonly data?: unknown };
+  const { data } = new JsonText(error.text).value as { readonly data?: unknown };
   return isJsonObject(data) && offers(data['supported']);
 }
 

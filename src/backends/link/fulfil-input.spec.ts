@@ -3,7 +3,13 @@ import { onCleanup } from '../../../test/kit/cleanup.js';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
 import { flushPromises, outcomeOf, refusalOf } from '../../../test/kit/promises.js';
 import { JsonText, memberText } from '../../lib/json-text/json-text.js';
-import { fulfilInput, InputError, MAX_INPUT_REQUESTS, MAX_INPUT_ROUNDS } from './fulfil-input.js';
+import {
+  fulfilInput,
+  InputError,
+  MAX_INPUT_BYTES,
+  MAX_INPUT_REQUESTS,
+  MAX_INPUT_ROUNDS,
+} from './fulfil-input.js';
 
 const COMPLETE = '{"content":[],"resultType":"complete"}';
 const ELICITATION = '{"method":"elicitation/create","params":{"message":"Name?","mode":"form"}}';
@@ -124,6 +130,25 @@ describe('fulfilInput', () => {
     [required('{"a":{"params":{}}}'), 'does not know'],
   ])('refuses %o', async (first, problem) => {
     expect(await problemOf(fulfil(first).result)).toContain(problem);
+  });
+
+  it('refuses a result that is too long to read and send back', async () => {
+    const { result, caller } = fulfil(required(`{"a":${ELICITATION}}`, `"${'x'.repeat(MAX_INPUT_BYTES)}"`));
+    expect(await problemOf(result)).toBe(
+      'the server requires input with a result of more than 4194304 bytes',
+    );
+    expect(caller.requests).toEqual([]);
+  });
+
+  it('replaces answers and a state that the client wrote', async () => {
+    const params = '{"inputResponses":1,"name":1.0,"requestState":2,"inputResponses":3}';
+    const { result, caller, retries } = fulfil(required(`{"a":${ELICITATION}}`, '"s"'), [COMPLETE], params);
+    await answerAll(caller, { action: 'decline' });
+    await result;
+    const answers = '{"a":{"action":"decline"}}';
+    expect(retries).toEqual([
+      `{"inputResponses":${answers},"name":1.0,"requestState":"s","inputResponses":${answers}}`,
+    ]);
   });
 
   it('refuses a result of an unknown type', async () => {

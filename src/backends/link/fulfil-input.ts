@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancellation } from '../../lib/cancellation/cancellation.js';
 import { unlessAborted } from '../../lib/cancellation/unless-aborted.js';
-import { JsonText, memberText, membersOf, withMember } from '../../lib/json-text/json-text.js';
+import { editedText } from '../../lib/json-text/json-edits.js';
+import { appendMember, JsonText } from '../../lib/json-text/json-text.js';
+import { memberSteps, namedMemberSteps } from '../../lib/json-text/sliced-text.js';
+import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../../lib/slices/slices.js';
 import type { Caller } from '../../mcp/mcp-context.js';
 import { resultKindOf } from '../../mcp/result-kind.js';
 import { cancelledError } from './link-errors.js';
@@ -13,6 +17,8 @@ import type { LinkRequest } from './link.js';
 export const MAX_INPUT_ROUNDS = 8;
 /** Maximum input requests in one result: each is a request that waits for the client. */
 export const MAX_INPUT_REQUESTS = 16;
+/** Maximum size of a result that requires input: as much as a client may send by default, because its state is sent back. */
+export const MAX_INPUT_BYTES = 4_194_304;
 /** How long the client, and the person in front of it, may take to answer the input requests of one result. */
 const INPUT_TIMEOUT_MS = 600_000;
 /** Pause before the request is repeated for a result that only has a state: the server asks for a later attempt. */
@@ -47,8 +53,11 @@ export async function fulfilInput(
   const elicitationIds: string[] = [];
   let result = first;
   for (let round = 0; round < MAX_INPUT_ROUNDS; round++) {
+    if (result.storedLength > MAX_INPUT_BYTES)
+      throw new InputError(`the server requires input with a result of more than ${MAX_INPUT_BYTES} bytes`);
     const answers = await answersTo(result, request.caller, toPublicParams, elicitationIds);
-    const params = retryParams(request.params, answers, result.memberText('requestState'));
+    const state = result.memberText('requestState');
+    const params = await runSliced(retryParams(request.params, answers, state), sliceScheduler.start());
     result = await send({ ...request, params, deadline: undefined });
     const kind = resultKindOf(result);
     if (kind === 'unknown') throw new InputError('the server answered with a result of an unknown type');
@@ -67,9 +76,8 @@ async function answersTo(
   toPublicParams: ToPublicParams,
   elicitationIds: string[],
 ): Promise<string | undefined> {
-  const text = result.memberText('inputRequests');
-  const requests = text?.startsWith('{') ? membersOf(text) : [];
-  if (text === undefined || requests.length === 0) {
+  const requests = await runSliced(inputRequestsIn(result), sliceScheduler.start());
+  if (requests.length === 0) {
     if (result.memberText('requestState') === undefined)
       throw new InputError('the server requires input and does not say which');
     await unlessAborted(caller.signal, sleep(STATE_ONLY_PAUSE_MS), cancelledError);
@@ -78,11 +86,55 @@ async function answersTo(
   if (requests.length > MAX_INPUT_REQUESTS)
     throw new InputError(`the server asks more than ${MAX_INPUT_REQUESTS} questions at once`);
   const round = new InputRound(caller, toPublicParams, elicitationIds);
-  const answers = await round.run(
-    requests.map(({ key, start, end }) => ({ key, text: text.slice(start, end) })),
-  );
+  const answers = await round.run(requests);
   return `{${answers.join(',')}}`;
 }
+
+/** One input request of a server: the key of its answer, and what is read of it. */
+interface InputRequest {
+  readonly key: string;
+  /** The JSON text. */
+  readonly method: string | undefined;
+  readonly params: JsonText | undefined;
+  /** Whether it is an elicitation by URL without an id. */
+  readonly needsElicitationId: boolean;
+}
+
+/** Reads up to one more than `MAX_INPUT_REQUESTS`, in steps: each may be long. */
+function* inputRequestsIn(result: JsonText): Steps<readonly InputRequest[]> {
+  const text = result.memberText('inputRequests');
+  if (!text?.startsWith('{')) return [];
+  const requests: InputRequest[] = [];
+  for (const { key, start } of yield* memberSteps(text)) {
+    if (requests.length > MAX_INPUT_REQUESTS) break;
+    requests.push({ key, ...(yield* inputRequestAt(text, start)) });
+    yield;
+  }
+  return requests;
+}
+
+const NO_REQUEST = { method: undefined, params: undefined, needsElicitationId: false };
+
+function* inputRequestAt(text: string, start: number): Steps<Omit<InputRequest, 'key'>> {
+  if (text[start] !== '{') return NO_REQUEST;
+  const members = yield* namedMemberSteps(text, ['method', 'params'], start);
+  const [method, params] = ['method', 'params'].map((name) => members.findLast(({ key }) => key === name));
+  const isShort = method !== undefined && method.end - method.start <= MAX_METHOD_LENGTH;
+  const request = { method: isShort ? text.slice(method.start, method.end) : undefined };
+  if (!params || text[params.start] !== '{') return { ...NO_REQUEST, ...request };
+  const known = yield* namedMemberSteps(text, ['mode', 'elicitationId'], params.start);
+  const mode = known.findLast(({ key }) => key === 'mode');
+  const isByUrl = mode !== undefined && text.slice(mode.start, mode.start + URL_MODE.length) === URL_MODE;
+  return {
+    ...request,
+    params: new JsonText(text.slice(params.start, params.end)),
+    needsElicitationId: isByUrl && !known.some(({ key }) => key === 'elicitationId'),
+  };
+}
+
+const URL_MODE = '"url"';
+/** A longer method is none of those that a result may contain. */
+const MAX_METHOD_LENGTH = 256;
 
 /** The input requests of one result, which are sent to the client together. When one fails, the others are cancelled. */
 class InputRound {
@@ -96,14 +148,14 @@ class InputRound {
   ) {}
 
   /** Each answer is a member of `inputResponses`. */
-  async run(requests: readonly { readonly key: string; readonly text: string }[]): Promise<string[]> {
+  async run(requests: readonly InputRequest[]): Promise<string[]> {
     const { signal } = this.caller;
     if (signal.aborted) throw cancelledError();
     signal.addEventListener('abort', this.cancel, { once: true });
     const timer = setTimeout(this.cancel, INPUT_TIMEOUT_MS).unref();
     try {
       return await Promise.all(
-        requests.map(async ({ key, text }) => `${JSON.stringify(key)}:${(await this.ask(text)).text}`),
+        requests.map(async (request) => `${JSON.stringify(request.key)}:${(await this.ask(request)).text}`),
       );
     } catch (error) {
       if (signal.aborted) throw cancelledError();
@@ -115,12 +167,11 @@ class InputRound {
     }
   }
 
-  private async ask(text: string): Promise<JsonText> {
-    const method: unknown = text.startsWith('{') ? JSON.parse(memberText(text, 'method') ?? 'null') : null;
+  private async ask(request: InputRequest): Promise<JsonText> {
+    const method: unknown = JSON.parse(request.method ?? 'null');
     if (typeof method !== 'string' || !INPUT_METHODS.has(method))
       throw new InputError('the server sent an input request that the protocol does not know');
-    const params = memberText(text, 'params');
-    const ownParams = params?.startsWith('{') ? new JsonText(this.withElicitationId(params)) : undefined;
+    const ownParams = request.needsElicitationId ? this.withElicitationId(request.params!) : request.params;
     const rewritten = ownParams && this.toPublicParams(ownParams);
     // Awaited only if needed, so that the client gets the requests in the order of the server.
     const publicParams = rewritten instanceof Promise ? await rewritten : rewritten;
@@ -128,17 +179,25 @@ class InputRound {
   }
 
   /** Revisions of 2025 require an id of an elicitation by URL, which revision 2026-07-28 does not have. */
-  private withElicitationId(params: string): string {
-    const isByUrl =
-      memberText(params, 'mode') === '"url"' && memberText(params, 'elicitationId') === undefined;
-    if (!isByUrl) return params;
+  private withElicitationId(params: JsonText): JsonText {
     const id = randomUUID();
     this.elicitationIds.push(id);
-    return withMember(params, 'elicitationId', JSON.stringify(id));
+    return new JsonText(params.text.replace('{', `{"elicitationId":${JSON.stringify(id)},`));
   }
 }
 
-function retryParams(params = '{}', answers: string | undefined, state: string | undefined): string {
-  const answered = answers === undefined ? params : withMember(params, 'inputResponses', answers);
-  return state === undefined ? answered : withMember(answered, 'requestState', state);
+/** The params with the answers and the state, which are long. Members that the client wrote in their place are replaced. */
+function* retryParams(params = '{}', answers: string | undefined, state: string | undefined): Steps<string> {
+  const added = new Map(Object.entries({ inputResponses: answers, requestState: state }));
+  const known = yield* namedMemberSteps(params, [...added.keys()]);
+  const edits = known.map(({ key, start, end }) => ({
+    start,
+    end,
+    text: added.get(key) ?? params.slice(start, end),
+  }));
+  let text = yield* editedText(params, edits);
+  for (const [key, value] of added)
+    if (value !== undefined && !known.some((member) => member.key === key))
+      text = appendMember(text, key, value);
+  return text;
 }

@@ -3,14 +3,16 @@ import { GatewayError } from '../../core/errors.js';
 import type { MemoryLimit } from '../../core/memory-limits.js';
 import { JsonDocument } from '../../lib/json-text/json-document.js';
 import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
+import { JsonText } from '../../lib/json-text/json-text.js';
 import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, readMessage, requestIdIn, type Inbound, type Params } from '../../mcp/json-rpc.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
-import { withoutTask } from '../../mcp/params.js';
+import { paramsWithoutTask } from '../../mcp/params.js';
 import { InboundLimiter, MAX_WAITING_TEXT_LENGTH, type ExcessOutcome } from './inbound-limiter.js';
 import { brokenError, isOverLimit } from './link-errors.js';
 import type { LinkMonitor } from './link-monitor.js';
+import { ACKNOWLEDGED } from './listen-stream.js';
 import type { LinkWarnings } from './link-warnings.js';
 import type { ServerNotification } from './link.js';
 import type { PendingRequests } from './pending-requests.js';
@@ -21,12 +23,23 @@ import type { MessageExtra } from './transport.js';
 export type AttributableMessage = 'message' | 'progress' | 'request';
 
 /**
- * Maximum length of the params of a notification or request: as much as a client may send by default. Results may be
+ * Maximum length of the params of a request: as much as a client may send by default. Results may be
  * longer.
  */
 const MAX_PARAMS_LENGTH = 4_194_304;
+/** A notification is decoded, changed and encoded at once. An acknowledgement has up to ten thousand URIs. */
+const MAX_NOTIFICATION_LENGTH = 1_048_576;
+
+const maxParamsLength = (message: JSONRPCMessage): number =>
+  'method' in message && !('id' in message) && message.method !== ACKNOWLEDGED
+    ? MAX_NOTIFICATION_LENGTH
+    : MAX_PARAMS_LENGTH;
+
 /** Reads the messages that waited because they were beyond the rate. */
 const WAITING_MESSAGES = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: MAX_WAITING_TEXT_LENGTH * 4 });
+
+const paramsOf = ({ paramsJson, paramsText }: Extract<Inbound, { kind: 'request' }>): JsonText | undefined =>
+  paramsJson ?? (paramsText === undefined ? undefined : new JsonText(paramsText));
 
 export interface InboundOptions {
   /** Called for every message of the server over a limit of JSON, which was not read. */
@@ -84,8 +97,9 @@ export class InboundMessages {
   receive(raw: JSONRPCMessage, extra?: MessageExtra): void {
     this.monitor.received++;
     const document = extra?.document ?? JsonDocument.of(JSON.stringify(raw));
-    if ('method' in raw && document.memberLength('params') > MAX_PARAMS_LENGTH) {
-      const problem = `has params of more than ${MAX_PARAMS_LENGTH} bytes`;
+    const maxParams = maxParamsLength(raw);
+    if ('method' in raw && document.memberLength('params') > maxParams) {
+      const problem = `has params of more than ${maxParams} bytes`;
       return this.receiveRefused(new JsonProblem('size', problem, document));
     }
     const message = readMessage(document);
@@ -99,7 +113,7 @@ export class InboundMessages {
     else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
     else {
       const { id, method } = message;
-      const params = withoutTask(message.params, message.paramsText);
+      const params = paramsWithoutTask(message.params, paramsOf(message));
       const { owner } = this.options;
       const { callers } = this.pending.origin(extra?.requestId);
       const channel = callers.at(-1) ?? owner;

@@ -39,11 +39,29 @@ describe('initializeServer', () => {
     });
   });
 
+  /** A result with so many members and elements at all levels. */
+  const resultWith = (count: number) => {
+    const experimental = { x: Array.from({ length: count - 5 }, () => '{}') };
+    return { protocolVersion: '2025-11-25', capabilities: { experimental }, pad: 'x'.repeat(40_000) };
+  };
+
+  it('accepts a result with 10,000 members and elements', async () => {
+    const result = resultWith(10_000);
+    expect(await initializeServer(respondWith(result), OPTIONS)).toEqual(result);
+  });
+
+  it('rejects a result with more than 10,000 members and elements', async () => {
+    await expect(initializeServer(respondWith(resultWith(10_001)), OPTIONS)).rejects.toMatchObject({
+      fault: 'too-large',
+      message: 'the result of initialize has more than 10000 members and elements',
+    });
+  });
+
   it('rejects a result of more than a megabyte', async () => {
     const result = { protocolVersion: '2025-11-25', instructions: 'x'.repeat(1_048_576) };
     await expect(initializeServer(respondWith(result), OPTIONS)).rejects.toMatchObject({
       fault: 'too-large',
-      message: 'the result of initialize is over 1048576 characters',
+      message: 'the result of initialize is over 1048576 bytes',
     });
   });
 });

@@ -1,11 +1,9 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { LATEST_REVISION, revisionOf } from '../../mcp/revisions/revision.js';
+import { readHandshakeResult } from './handshake-result.js';
 import type { LinkRequest, ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
-
-/** Limited, because instructions may be long and are kept as long as the link. */
-export const MAX_RESULT_LENGTH = 1_048_576;
 
 /** How the gateway identifies itself to a server. */
 export interface InitializeOptions {
@@ -26,9 +24,7 @@ export async function initializeServer(
     timeoutMs: connectTimeoutMs,
     params: JSON.stringify({ protocolVersion: LATEST_REVISION.version, capabilities, clientInfo }),
   });
-  if (result.text.length > MAX_RESULT_LENGTH)
-    throw new TransportError('too-large', `the result of initialize is over ${MAX_RESULT_LENGTH} characters`);
-  const facts = JSON.parse(result.text) as Partial<ServerFacts>;
+  const facts = readHandshakeResult(result, 'initialize') as Partial<ServerFacts>;
   if (!revisionOf(facts.protocolVersion))
     throw new TransportError(
       'refused',

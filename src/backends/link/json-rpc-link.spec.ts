@@ -320,22 +320,30 @@ describe('JsonRpcLink with a message over a limit of JSON', () => {
 
   it.each([
     ['request', { id: 7, method: 'sampling/createMessage' }, 1],
-    ['notification', { method: 'notifications/message' }, 0],
-  ])('refuses a %s with very long params', async (_kind, message, replies) => {
+    ['notification', { method: 'notifications/message' }, 0, 1_048_576],
+    ['progress notification', { method: 'notifications/progress' }, 0, 1_048_576],
+  ])('refuses a %s with very long params', async (_kind, message, replies, length = 4_194_304) => {
     const limits: string[] = [];
     const { transport, link } = await linkTo({}, { onRefusedJson: (limit) => limits.push(limit) });
     const received: unknown[] = [];
     link.onNotification((notification) => received.push(notification));
-    transport.receive({ ...message, params: { s: 'x'.repeat(4_194_304) } });
+    transport.receive({ ...message, params: { s: 'x'.repeat(length) } });
     expect(limits).toEqual(['size']);
     expect(received).toEqual([]);
     expect(transport.sent.filter(({ error }) => error?.code === -32600)).toHaveLength(replies);
   });
 
+  it('refuses wide params, whose members are not indexed', async () => {
+    const { transport } = await linkTo();
+    const params = Object.fromEntries(Array.from({ length: 30_000 }, (_, n) => [`key ${n}`, n]));
+    transport.receive({ id: 7, method: 'sampling/createMessage', params });
+    expect(transport.sent.filter(({ error }) => error?.code === -32600)).toHaveLength(1);
+  });
+
   it('refuses a long result whose members are not indexed', async () => {
     const { transport, link } = await linkTo();
     const { outcome } = call(link);
-    transport.answer(transport.only('tools/call').id, { s: 'x'.repeat(4_200_000) });
+    transport.answer(transport.only('tools/call').id, { s: 'x'.repeat(270_000) });
     await flushPromises();
     expect(outcome.error).toMatchObject({ message: expect.stringContaining('too many members') });
   });

@@ -33,6 +33,8 @@ describe('ListenStream', () => {
     ['["x:0","x:1","x:2"]', ['x:0', 'x:1', 'x:2']],
     ['["x:2", "x:0", "y"]', ['x:0', 'x:2']],
     ['{"x:0":true}', []],
+    ['["x:0",[[[]]],{"x:1":["x:1"]},7,"x:2"]', ['x:0', 'x:2']],
+    [`[${'[],'.repeat(MAX_URIS)}"x:0"]`, []],
     [undefined, []],
   ])('keeps what the server honours: %s', (honoured, kept) => {
     const stream = new ListenStream(undefined, urisOf(3));

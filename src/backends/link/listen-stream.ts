@@ -1,4 +1,5 @@
 import { Cancellation } from '../../lib/cancellation/cancellation.js';
+import { elementsOf } from '../../lib/json-text/json-text.js';
 
 /** Which list changes a listen stream carries. */
 export type ListChangeFilter = Readonly<
@@ -7,6 +8,8 @@ export type ListChangeFilter = Readonly<
 
 /** More streams are merged. Each is a connection, and servers limit their number. */
 const MAX_STREAMS = 8;
+/** With this notification, a server says which URIs it honours. */
+export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 /** Maximum URIs of one `subscriptions/listen`. */
 export const MAX_URIS = 10_000;
 
@@ -46,9 +49,17 @@ export class ListenStream {
     const { uris } = this;
     // Nearly always the server repeats what it was asked for.
     if (honoured === JSON.stringify([...uris])) return;
-    const value: unknown = JSON.parse(honoured);
-    const kept = new Set<unknown>(Array.isArray(value) ? value : []);
+    const kept = new Set(honoured.startsWith('[') ? stringsIn(honoured) : []);
     for (const uri of uris) if (!kept.has(uri)) uris.delete(uri);
+  }
+}
+
+/** The strings in an array. The rest is not parsed, and not more than `MAX_URIS` elements: the text can be long. */
+function* stringsIn(array: string): Iterable<string> {
+  let count = 0;
+  for (const { start, end } of elementsOf(array)) {
+    if (++count > MAX_URIS) return;
+    if (array[start] === '"') yield JSON.parse(array.slice(start, end)) as string;
   }
 }
 

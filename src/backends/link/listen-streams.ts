@@ -5,7 +5,7 @@ import { memberText } from '../../lib/json-text/json-text.js';
 import type { Params } from '../../mcp/json-rpc.js';
 import { subscriptionIdIn } from '../../mcp/envelope.js';
 import { brokenError } from './link-errors.js';
-import { ListenStream, MAX_URIS, mergeableOf, type ListChangeFilter } from './listen-stream.js';
+import { ACKNOWLEDGED, ListenStream, MAX_URIS, mergeableOf, type ListChangeFilter } from './listen-stream.js';
 import type { SendRequest } from './link-protocol.js';
 import type { StreamSubscriptions } from './link.js';
 import { UpdateOverlap } from './update-overlap.js';
@@ -25,7 +25,6 @@ const ACKNOWLEDGEMENT_TIMEOUT_MS = 10_000;
 /** How long a replaced stream stays open after the acknowledgement of the new one, for notifications on their way. */
 const OVERLAP_MS = 250;
 const METHOD_NOT_FOUND = -32601;
-const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 interface SubscriptionWaiter {
   readonly promise: Promise<void>;

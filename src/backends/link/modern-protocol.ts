@@ -6,7 +6,7 @@ import { envelopeMembers, withEnvelope } from '../../mcp/envelope.js';
 import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import { paramHeaders } from '../../mcp/param-headers.js';
 import type { InputOutcome } from '../../metrics/metric-labels.js';
-import { resultKindOf } from '../../mcp/result-kind.js';
+import { resultKindOf, resultTypeIn } from '../../mcp/result-kind.js';
 import { nameMemberOf, standardHeaders } from '../../mcp/standard-headers.js';
 import { fulfilInput, InputError, type ToPublicParams } from './fulfil-input.js';
 import { UNSUPPORTED_VERSION, type LinkProtocol, type SendRequest } from './link-protocol.js';
@@ -53,7 +53,7 @@ export class ModernProtocol implements LinkProtocol {
       if (kind === 'complete') return result;
       const { caller } = request;
       if (kind === 'unknown' || !caller)
-        throw new InputError(`the server answered with a result of type ${result.memberText('resultType')}`);
+        throw new InputError(`the server answered with a result of type ${resultTypeIn(result)}`);
       const { toPublicParams, onInput } = this.options;
       const complete = await fulfilInput(result, { ...request, caller }, send, toPublicParams);
       onInput?.('answered');
@@ -141,6 +141,6 @@ function failureOf({ method }: LinkRequest, problem: string): JsonText {
 }
 
 function isAboutUri(error: string): boolean {
-  const data: unknown = (JSON.parse(error) as { readonly data?: unknown }).data;
+  const { data } = new JsonText(error).value as { readonly data?: unknown };
   return isJsonObject(data) && typeof data['uri'] === 'string';
 }

@@ -2,6 +2,7 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
 import { flushPromises } from '../../../test/kit/promises.js';
+import { until } from '../../../test/kit/until.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Caller } from '../../mcp/mcp-context.js';
@@ -38,7 +39,7 @@ class Harness {
     this.serverRequests.receive({
       id,
       method,
-      params,
+      params: params === undefined ? undefined : new JsonText(params),
       channel,
       callers: channel ? [channel] : [],
       isOfCall: true,
@@ -226,6 +227,7 @@ describe('ServerRequests limits', () => {
     harness.receiveAs(1, 'roots/list', params);
     harness.receiveAs(2, 'roots/list', '{}');
     expect(harness.replies).toEqual([refused]);
+    await until('the long request is forwarded', () => harness.caller.requests.length > 0);
     harness.clientRequest.answer({});
     await flushPromises();
     harness.receiveAs(3, 'roots/list', '{}');

@@ -1,10 +1,12 @@
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { codesFor, GatewayError, RemoteError, unknownMethod } from '../../core/errors.js';
 import { MemoryLimitError, type MemoryLimit } from '../../core/memory-limits.js';
-import { JsonText } from '../../lib/json-text/json-text.js';
+import type { JsonText } from '../../lib/json-text/json-text.js';
+import { runSliced } from '../../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../../lib/slices/slices.js';
 import { errorMessage, notificationMessage, resultMessage } from '../../mcp/json-rpc.js';
 import type { Caller, Channel } from '../../mcp/mcp-context.js';
-import { progressTokenOf, progressWithToken } from '../../mcp/params.js';
+import { progressTokenOf, progressTokenSteps, progressWithToken } from '../../mcp/params.js';
 
 /** Requests that a server may send to the client whose call it is executing. */
 const FORWARDED_METHODS = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
@@ -19,7 +21,7 @@ export const MAX_OPEN_BYTES_PER_LINK = 33_554_432;
 interface ServerRequest {
   readonly id: RequestId;
   readonly method: string;
-  readonly params: string | undefined;
+  readonly params: JsonText | undefined;
   /** Reaches the client that the request is for; undefined when that client is not known. */
   readonly channel: Channel | undefined;
   /** The calls of the client that may have caused the request. */
@@ -110,25 +112,25 @@ export class ServerRequests {
     for (const id of this.open.keys()) this.cancel(id);
   }
 
-  private isFullFor({ params = '' }: ServerRequest): boolean {
+  private isFullFor({ params }: ServerRequest): boolean {
     const { forwarding, forwardingBytes } = this;
     return (
       forwarding >= MAX_OPEN_REQUESTS_PER_LINK ||
-      (forwarding > 0 && forwardingBytes + params.length > MAX_OPEN_BYTES_PER_LINK)
+      (forwarding > 0 && forwardingBytes + sizeOf(params) > MAX_OPEN_BYTES_PER_LINK)
     );
   }
 
   private async forward(request: ServerRequest, channel: Channel): Promise<void> {
-    const { id, callers, isOfCall, params = '' } = request;
+    const { id, callers, isOfCall, params } = request;
     const forwarded: ForwardedRequest = { abort: new AbortController(), callers: new Set(callers), isOfCall };
     // A server that uses an id again has given up the earlier request.
     this.cancel(id);
     this.open.set(id, forwarded);
     this.forwarding++;
-    this.forwardingBytes += params.length;
+    this.forwardingBytes += sizeOf(params);
     const response = await this.responseOf(channel, request, forwarded.abort.signal);
     this.forwarding--;
-    this.forwardingBytes -= params.length;
+    this.forwardingBytes -= sizeOf(params);
     if (this.open.get(id) !== forwarded) return;
     this.open.delete(id);
     this.onResponse(forwarded.callers);
@@ -141,8 +143,10 @@ export class ServerRequests {
     signal: AbortSignal,
   ): Promise<string> {
     try {
-      const token = progressTokenOf(params);
-      const rewritten = params === undefined ? undefined : this.toPublicParams(new JsonText(params));
+      const token = params?.isLongObject
+        ? await runSliced(progressTokenSteps(params), sliceScheduler.start())
+        : progressTokenOf(params?.text);
+      const rewritten = params && this.toPublicParams(params);
       // Awaited only if it is a promise, so that the request is sent before the messages of the server that follow it.
       const publicParams = rewritten instanceof Promise ? await rewritten : rewritten;
       const result = await channel.sendRequest(method, publicParams, {
@@ -164,6 +168,8 @@ export class ServerRequests {
     this.send(notificationMessage('notifications/progress', progressWithToken(params.text, token)));
   }
 }
+
+const sizeOf = (params: JsonText | undefined): number => params?.storedLength ?? 0;
 
 const tooManyError = (): MemoryLimitError =>
   new MemoryLimitError(

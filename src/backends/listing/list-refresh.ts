@@ -1,4 +1,5 @@
 import { ERROR_CODES, type RemoteError } from '../../core/errors.js';
+import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Link, LinkRequest } from '../link/link.js';
 import { capabilityOf, KINDS, NAMED_KINDS, type Kind } from './list-kinds.js';
 
@@ -66,4 +67,5 @@ export class ListRefresh {
   }
 }
 
-const uriIn = (params: string | undefined): unknown => (JSON.parse(params ?? '{}') as { uri?: unknown }).uri;
+/** The rest of the params is not parsed if they are long. */
+const uriIn = (params = '{}'): unknown => (new JsonText(params).value as { uri?: unknown }).uri;

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { JsonDocument } from '../../lib/json-text/json-document.js';
+import { JsonReader } from '../../lib/json-text/json-reader.js';
 import { JsonText, membersOf } from '../../lib/json-text/json-text.js';
-import { runAtOnce } from '../../lib/slices/run-sliced.js';
+import type { ScannedObject } from '../../lib/json-text/scanned-object.js';
+import { runAtOnce, type Steps } from '../../lib/slices/run-sliced.js';
 import {
   withPublicContents,
   withPublicErrorUri,
@@ -227,6 +230,116 @@ describe('withPublicLinks and withPublicMessages', () => {
     const result = new JsonText('{"content":[{"type":"text","text":"x"}],"messages":[]}');
     expect(runAtOnce(withPublicLinks(result, toPublic))).toBe(result);
     expect(runAtOnce(withPublicMessages(result, toPublic))).toBe(result);
+  });
+});
+
+/** The result as it is read from a long message. */
+function scanned(text: string): ScannedObject {
+  const reader = new JsonReader({ maxBytes: 2 ** 26, maxDepth: 64, maxMembers: 2_000_000 });
+  const document = reader.read(Buffer.from(`{"id":1,"result":${text}}`.padEnd(40_000)));
+  if (!(document instanceof JsonDocument)) throw document;
+  return document.member('result') as ScannedObject;
+}
+
+/** Number of steps of a job, and its result. */
+function run<Result>(steps: Steps<Result>): { readonly count: number; readonly result: Result } {
+  for (let count = 0; ; count++) {
+    const step = steps.next();
+    if (step.done) return { count, result: step.value };
+  }
+}
+
+const LONG = 'resource 漢'.repeat(200_000);
+const WIDE = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [`k${n}`, n]));
+const STEP_LENGTH = 131_072;
+
+describe('public URIs in a result of many bytes', () => {
+  it.each([
+    [
+      'contents',
+      withPublicContents,
+      {
+        contents: [
+          { uri: 'x:ä', text: LONG },
+          { uri: 'x:2', _meta: WIDE },
+        ],
+      },
+    ],
+    [
+      'links',
+      withPublicLinks,
+      {
+        content: [
+          { type: 'text', text: LONG },
+          { type: 'resource_link', uri: 'x:ä' },
+        ],
+      },
+    ],
+    ['the user interface', withPublicLinks, { content: [], _meta: { ...WIDE, ui: { resourceUri: 'x:ä' } } }],
+    ['a wide block', withPublicLinks, { content: [{ ...WIDE, type: 'resource_link', uri: 'x:ä' }] }],
+    [
+      'messages',
+      withPublicMessages,
+      { messages: [{ content: { type: 'resource', resource: { uri: 'x:ä', text: LONG } } }] },
+    ],
+  ] as const)('replaces those of %s in steps, and decodes only them', (_what, rewrite, value) => {
+    const text = JSON.stringify(value);
+    const result = scanned(text);
+    Object.defineProperty(result, 'text', {
+      get: () => {
+        throw new Error('decoded');
+      },
+    });
+    const changed = run(rewrite(result, toPublic));
+    expect(changed.result.text === runAtOnce(rewrite(new JsonText(text), toPublic)).text).toBe(true);
+    expect(changed.result.text).toContain('P<x:ä>');
+    // At least one step for each part of the text that is searched member by member.
+    const searched = text.length - LONG.length * Number(text.includes(LONG));
+    expect(changed.count).toBeGreaterThan(searched / STEP_LENGTH);
+  });
+
+  it('are the same whether the text or its bytes are changed', () => {
+    const words = fc.constantFrom(
+      'type',
+      'resource',
+      'resource_link',
+      'uri',
+      '_meta',
+      'ui',
+      'content',
+      'text',
+      'ä漢',
+    );
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        words,
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(words, tie('value'), { maxKeys: 5 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.array(value), fc.constantFrom(0, 1), (list, indent) => {
+        const text = JSON.stringify(
+          { ä: 1, content: list, contents: list, messages: list, é: [] },
+          null,
+          indent,
+        );
+        for (const rewrite of [withPublicContents, withPublicLinks, withPublicMessages]) {
+          const changed = runAtOnce(rewrite(scanned(text), toPublic));
+          expect(changed.text).toBe(runAtOnce(rewrite(new JsonText(text), toPublic)).text);
+          expect(changed.members).toEqual(membersOf(changed.text));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('keep a URI that is too long to be requested', () => {
+    const text = JSON.stringify({
+      contents: [{ uri: `x:${'a'.repeat(8191)}` }, { uri: 'x'.repeat(1_000_000) }],
+    });
+    expect(contents(text)).toBe(text);
   });
 });
 

@@ -1,6 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { template, templates as someTemplates, neverYield } from '../../../test/kit/resource-offers.js';
+import { runAtOnce } from '../../lib/slices/run-sliced.js';
+import { UriTemplate } from '../../lib/uri-template/uri-template.js';
+import { TemplateIndex } from './template-index.js';
 import {
   bestInstances,
   publicUriTemplate,
@@ -77,8 +80,13 @@ describe('publicUriTemplate', () => {
   });
 });
 
+const indexesOf = (templates: readonly ResourceTemplate[]): TemplateIndex[] =>
+  [...new Set(templates.map(({ server }) => server))].map((each) =>
+    runAtOnce(TemplateIndex.build(templates.filter(({ server }) => server === each))),
+  );
+
 const best = (templates: readonly ResourceTemplate[], text: string, form: 'uri' | 'id' = 'uri'): string[] =>
-  bestInstances(templates, text, form).map(({ template: { server, uriTemplate }, uri }) =>
+  bestInstances(indexesOf(templates), text, form).map(({ template: { server, uriTemplate }, uri }) =>
     [server, uriTemplate, uri].join(' '),
   );
 
@@ -113,6 +121,55 @@ describe('bestInstances', () => {
       'db mcp://db/{table}/{id} mcp://db/users/5',
     ]);
     expect(best(templates, 'mcp://db/users/5', 'id')).toEqual([]);
+  });
+
+  it('are found among ten thousand templates without trying the others', async () => {
+    const many = await templatesOf('a', ...Array.from({ length: 10_000 }, (_, n) => `y${n}://{a}/{b}`));
+    const indexes = indexesOf(many);
+    const match = jest.spyOn(UriTemplate.prototype, 'match');
+    const text = `y7777://${'a'.repeat(8000)}/b`;
+    expect(bestInstances(indexes, text, 'uri').map(({ template: { uriTemplate } }) => uriTemplate)).toEqual([
+      'y7777://{a}/{b}',
+    ]);
+    expect(match).toHaveBeenCalledTimes(1);
+    match.mockRestore();
+  });
+
+  it('are found among ten thousand templates that begin and end alike', async () => {
+    const many = await templatesOf('a', ...Array.from({ length: 10_000 }, (_, n) => `x://{a}/n${n}/{b}`));
+    const match = jest.spyOn(UriTemplate.prototype, 'match');
+    expect(best(many, 'x://tenant/n7777/some-report-of-the-year-2026')).toEqual([
+      'a x://{a}/n7777/{b} x://tenant/n7777/some-report-of-the-year-2026',
+    ]);
+    expect(match.mock.calls.length).toBeLessThan(10);
+    match.mockRestore();
+  });
+
+  it('are found for a long text that any of ten thousand templates matches', async () => {
+    const many = await templatesOf('a', ...Array.from({ length: 10_000 }, (_, n) => `x://{?a*,b${n}*}`));
+    expect(best(many, `x://?${'a=b&'.repeat(2000)}`)).toHaveLength(1);
+  });
+
+  it('are searched within one limit for all servers', async () => {
+    const servers = Array.from({ length: 20 }, (_, n) => `s${n}`);
+    const hostile = await Promise.all(
+      servers.map((server) =>
+        templatesOf(server, ...Array.from({ length: 500 }, (_, n) => `x://{a}{b}{c${n}}/end`)),
+      ),
+    );
+    const few = await templatesOf('b', 'x://{+any}/end', 'x://{+any}');
+    const indexes = indexesOf([...hostile.flat(), ...few]);
+    const match = jest.spyOn(UriTemplate.prototype, 'match');
+    const text = `x://${'a/'.repeat(4000)}end`;
+    expect(bestInstances(indexes, text, 'uri').map(({ template: { server } }) => server)).toEqual(['b']);
+    const { calls, contexts } = match.mock;
+    const characters = calls.reduce(
+      (sum, [uri], call) => sum + uri.length * ((contexts[call] as UriTemplate).expressions.length + 1),
+      0,
+    );
+    expect(characters).toBeLessThanOrEqual(2 ** 18 + 2 ** 15);
+    expect(characters).toBeGreaterThan(0);
+    match.mockRestore();
   });
 
   it('are none of a server beyond the work limit, and are found for others', async () => {

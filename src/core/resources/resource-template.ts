@@ -3,6 +3,7 @@ import { distinctId, isUi, resourceForm, underscoreId, type ResourceStyle } from
 import { slicedSort } from '../../lib/slices/sliced-sort.js';
 import type { Yield } from '../../lib/slices/slices.js';
 import { UriTemplate } from '../../lib/uri-template/uri-template.js';
+import type { TemplateForm, TemplateIndex, TemplateInstance } from './template-index.js';
 
 /** A template as its server listed it, with matchers for own URIs and for identifiers. */
 export interface ResourceTemplate {
@@ -79,72 +80,41 @@ export function publicUriTemplate(
   return style === 'underscore' ? id : uriTemplate;
 }
 
-/** An instance of a template, by its own URI. */
-interface TemplateInstance {
-  readonly template: ResourceTemplate;
-  readonly uri: string;
-}
-
 /**
- * Characters that the matchers of one server may examine for one text. Templates come from servers and texts from
- * clients: without this limit, thousands of templates and one long text would block the event loop. It applies per
- * server, so that no server uses up the share of another.
+ * The cost of matching in one lookup, over all servers: about the number of characters that matchers examine. Templates come
+ * from servers and texts from clients: without this limit, thousands of templates and one long text would block the event
+ * loop. It takes about 10 ms.
  */
-const MAX_MATCHED_CHARACTERS = 2 ** 21;
-
-/** The best match so far among the templates of one server: the one with the most literal characters. */
-interface BestMatch {
-  instance?: TemplateInstance | undefined;
-  examinedCharacters: number;
-}
+const MAX_MATCH_COST = 2 ** 18;
+/** The cost of matching a long text with one template, which every server may have that is searched at all. */
+const MIN_SERVER_COST = MAX_MATCH_COST / 8;
 
 /**
  * Finds the templates that match the text and have the most literal characters, at most one per server. More than one
- * result is ambiguous: the gateway does not choose between servers.
+ * result is ambiguous: the gateway does not choose between servers. Servers with few possible templates are searched first,
+ * and each gets an equal share of the cost that is left, so that no server uses up the share of another.
  */
 export function bestInstances(
-  templates: Iterable<ResourceTemplate>,
+  indexes: readonly TemplateIndex[],
   text: string,
-  form: 'uri' | 'id',
+  form: TemplateForm,
 ): readonly TemplateInstance[] {
   if (text === '') return [];
-  const matches = new Map<string, BestMatch>();
-  for (const template of templates) {
-    const matcher = form === 'uri' ? template.matcher : template.idMatcher;
-    if (!matcher || !mayMatch(matcher, text)) continue;
-    const match = matches.get(template.server) ?? { examinedCharacters: 0 };
-    matches.set(template.server, match);
-    if (literalLengthOf(template) > literalLengthOf(match.instance?.template))
-      tryTemplate(match, template, matcher, text, form);
+  const searches = indexes.map((index) => index.search(text, form)).filter(({ size }) => size > 0);
+  const found: TemplateInstance[] = [];
+  let left = MAX_MATCH_COST;
+  for (const [index, search] of searches.toSorted((a, b) => a.size - b.size).entries()) {
+    if (left <= 0) break;
+    const share = left / (searches.length - index);
+    const { instance, cost } = search.run(Math.max(share, MIN_SERVER_COST));
+    if (instance) found.push(instance);
+    left -= cost;
   }
-  const found = [...matches.values()].flatMap(({ instance }) => instance ?? []);
-  const most = Math.max(...found.map(({ template }) => literalLengthOf(template)));
-  return found.filter(({ template }) => literalLengthOf(template) === most);
+  const most = Math.max(...found.map(literalLengthOf));
+  return found.filter((instance) => literalLengthOf(instance) === most);
 }
 
-function tryTemplate(
-  match: BestMatch,
-  template: ResourceTemplate,
-  matcher: UriTemplate,
-  text: string,
-  form: 'uri' | 'id',
-): void {
-  if (match.examinedCharacters > MAX_MATCHED_CHARACTERS) return;
-  match.examinedCharacters += text.length * (matcher.expressions.length + 1);
-  // No match at all, because a better one may be among the templates that are not examined any more.
-  if (match.examinedCharacters > MAX_MATCHED_CHARACTERS) match.instance = undefined;
-  else {
-    const parts = matcher.match(text);
-    if (parts) match.instance = { template, uri: form === 'uri' ? text : template.matcher.fill(parts) };
-  }
-}
-
-const literalLengthOf = (template: ResourceTemplate | undefined): number =>
-  template?.matcher.literalLength ?? -1;
-
-/** Compares the first and last literal, which is cheaper than matching. */
-const mayMatch = ({ literals }: UriTemplate, text: string): boolean =>
-  text.startsWith(literals[0]!) && text.endsWith(literals.at(-1)!);
+const literalLengthOf = ({ template }: TemplateInstance): number => template.matcher.literalLength;
 
 function findDuplicates(texts: readonly string[]): Set<string> {
   const seen = new Set<string>();

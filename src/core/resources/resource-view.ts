@@ -111,7 +111,7 @@ export class ResourceView {
     const part = this.byServer.get(server);
     if (!part) return false;
     for (const { uri } of part.list.startingWith(pattern.prefix)) if (pattern.matches(uri)) return true;
-    return part.templates.some(({ matcher }) => matcher.literals[0]!.startsWith(pattern.prefix));
+    return part.templateIndex.hasLiteralStartingWith(pattern.prefix);
   }
 
   /** The resource as this view lists it; undefined if its server no longer lists it. */
@@ -130,16 +130,16 @@ export class ResourceView {
   /** Resolves a template in any form: the public form first, then identifier and resource form, then the own template. */
   findTemplate(text: string): ResourceTemplate | undefined {
     const form = parseResourceForm(text);
-    const isNamed = (template: ResourceTemplate): boolean =>
-      template.id === text || (form?.server === template.server && form.uri === template.uriTemplate);
+    const byForm = form && this.byServer.get(form.server)?.templateIndex.findByUri(form.uri);
+    const byId = this.parts.flatMap(({ templateIndex }) => templateIndex.findById(text) ?? []);
+    const byUri = this.parts.flatMap(({ templateIndex }) => templateIndex.findByUri(text) ?? []);
+    const named = [...(byForm ? [byForm] : []), ...byId];
+    const isPublic = (template: ResourceTemplate): boolean =>
+      this.byServer.get(template.server)!.publicTemplate(template).uriTemplate === text;
     return (
-      this.listedTemplates.find(({ uriTemplate }) => uriTemplate === text)?.template ??
-      this.listedTemplates.find(({ template }) => isNamed(template))?.template ??
-      onlyItem(
-        this.listedTemplates.filter(
-          ({ template }) => template.uriTemplate === text && this.mayLeadTo(template.server, text),
-        ),
-      )?.template
+      [...named, ...byUri].find(isPublic) ??
+      named[0] ??
+      onlyItem(byUri.filter(({ server }) => this.mayLeadTo(server, text)))
     );
   }
 
@@ -172,7 +172,7 @@ export class ResourceView {
   private isResourceOnly({ server, uri, resource }: ResolvedResource): boolean {
     if (!resource) return false;
     if (!uri.includes('{')) return true;
-    return !this.byServer.get(server)!.templates.some(({ uriTemplate }) => uriTemplate === uri);
+    return this.byServer.get(server)!.templateIndex.findByUri(uri) === undefined;
   }
 
   /** Undefined when several servers have resources with the prefix, unless the text has the resource form. */
@@ -221,7 +221,7 @@ export class ResourceView {
 
 const instances = (parts: readonly ServerResources[], text: string, form: 'uri' | 'id'): ResolvedResource[] =>
   bestInstances(
-    parts.flatMap(({ templates }) => templates),
+    parts.map(({ templateIndex }) => templateIndex),
     text,
     form,
   ).map(({ template, uri }) => ({ server: template.server, uri, template }));

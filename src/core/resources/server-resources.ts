@@ -5,6 +5,7 @@ import type { PublicResource, PublicTemplate } from './public-resource.js';
 import type { PossibleConflicts, ResourceOffer } from './conflicts/resource-conflicts.js';
 import type { Resource, ResourceList } from './resource-list.js';
 import { bestInstances, publicUriTemplate, type ResourceTemplate } from './resource-template.js';
+import { TemplateIndex } from './template-index.js';
 import { distinctId, isUi, resourceForm, withoutDigest, type ResourceStyle } from './resource-uri.js';
 
 /** The resource to which a requested URI leads. */
@@ -41,6 +42,7 @@ export class ServerResources {
     private readonly sorted: SortedResources,
     /** Absent in a scope without conflicts. */
     private readonly conflicts: ScopedConflicts | undefined,
+    private index: TemplateIndex | undefined,
   ) {
     this.server = offer.server;
     this.list = offer.resources;
@@ -52,11 +54,21 @@ export class ServerResources {
     conflicts: PossibleConflicts,
   ): Steps<ServerResources> {
     const sorted = yield* sortResources(offer.resources, style, conflicts);
-    return new ServerResources(offer, style, conflicts, sorted, undefined);
+    const index = yield* TemplateIndex.build(offer.templates);
+    return new ServerResources(offer, style, conflicts, sorted, undefined, index);
   }
 
   inScope(conflicts: ScopedConflicts): ServerResources {
-    return new ServerResources(this.offer, this.style, this.possibleConflicts, this.sorted, conflicts);
+    const { offer, style, possibleConflicts, sorted, index } = this;
+    const hasSameTemplates = conflicts.templates === offer.templates;
+    return new ServerResources(
+      offer,
+      style,
+      possibleConflicts,
+      sorted,
+      conflicts,
+      hasSameTemplates ? index : undefined,
+    );
   }
 
   get templates(): readonly ResourceTemplate[] {
@@ -64,10 +76,17 @@ export class ServerResources {
   }
 
   get publicTemplates(): readonly PublicTemplate[] {
-    return this.templates.map((template) => {
-      const isConflicting = this.conflicts?.isConflictingTemplate(template.uriTemplate) ?? false;
-      return { uriTemplate: publicUriTemplate(template, this.style, isConflicting), template };
-    });
+    return this.templates.map((template) => this.publicTemplate(template));
+  }
+
+  publicTemplate(template: ResourceTemplate): PublicTemplate {
+    const isConflicting = this.conflicts?.isConflictingTemplate(template.uriTemplate) ?? false;
+    return { uriTemplate: publicUriTemplate(template, this.style, isConflicting), template };
+  }
+
+  /** Built at once only in a scope in which identifiers of templates conflict. */
+  get templateIndex(): TemplateIndex {
+    return (this.index ??= runAtOnce(TemplateIndex.build(this.templates)));
   }
 
   get isEmpty(): boolean {
@@ -84,7 +103,7 @@ export class ServerResources {
   }
 
   findInstance(uri: string): ResolvedResource | undefined {
-    const [instance] = bestInstances(this.templates, uri, 'uri');
+    const [instance] = bestInstances([this.templateIndex], uri, 'uri');
     return instance && { server: this.server, uri, template: instance.template };
   }
 

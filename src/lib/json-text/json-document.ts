@@ -1,3 +1,4 @@
+import { runAtOnce, type Steps } from '../slices/run-sliced.js';
 import { JsonScanner, type JsonOutline } from './json-scanner.js';
 import { OPEN_BRACE } from './json-skip.js';
 import { elementsOf, JsonText, MAX_EAGER_LENGTH, memberText, memberValue } from './json-text.js';
@@ -7,6 +8,10 @@ import { ScannedObject } from './scanned-object.js';
 export const MAX_ELEMENTS = 1000;
 /** Maximum size of an array that `elements` splits. It scans long elements again: some 40 ms for this size. */
 export const MAX_ARRAY_BYTES = 4 * 1024 * 1024;
+/** Maximum size of a member that is parsed although it is no object. Parsing takes a few milliseconds for this size. */
+const MAX_SCALAR_BYTES = 1024 * 1024;
+/** Bytes that are scanned in one step, which takes about a millisecond. */
+const SCAN_STEP = 256 * 1024;
 /** Limits for the second scan of an element. The real limits were checked in the scan of the whole text. */
 const RESCAN_LIMITS = { maxDepth: 1024, maxMembers: Infinity };
 
@@ -32,8 +37,16 @@ export abstract class JsonDocument {
   /** An upper bound of the length of the member's text, found without decoding that text. */
   abstract memberLength(key: string): number;
 
+  /** Whether an object has this member. Its value is not read. */
+  abstract hasMember(key: string): boolean;
+
+  /** `elementSteps` at once. For a long array, this takes some 5 ms for each megabyte. */
+  elements(): readonly JsonDocument[] | undefined {
+    return runAtOnce(this.elementSteps());
+  }
+
   /** The elements of an array; undefined when there are more than `MAX_ELEMENTS`, or more than `MAX_ARRAY_BYTES`. */
-  abstract elements(): readonly JsonDocument[] | undefined;
+  abstract elementSteps(): Steps<readonly JsonDocument[] | undefined>;
 
   /** The document of a text that is known to be valid. `value` is the parsed text, if the caller has it. */
   static of(text: string, value: unknown = new JsonText(text).value): JsonDocument {
@@ -72,7 +85,12 @@ class TextDocument extends JsonDocument {
     return text === undefined ? undefined : new JsonText(text);
   }
 
-  elements(): readonly JsonDocument[] | undefined {
+  hasMember(key: string): boolean {
+    return this.memberText(key) !== undefined;
+  }
+
+  // oxlint-disable-next-line require-yield -- the text is short
+  *elementSteps(): Steps<readonly JsonDocument[] | undefined> {
     if (!Array.isArray(this.value)) return [];
     if (this.value.length > MAX_ELEMENTS) return undefined;
     return [...elementsOf(this.text)].map(({ start, end }) => JsonDocument.of(this.text.slice(start, end)));
@@ -126,12 +144,19 @@ class ScannedDocument extends JsonDocument {
     return member;
   }
 
-  elements(): readonly JsonDocument[] | undefined {
+  hasMember(key: string): boolean {
+    return this.colons.has(key);
+  }
+
+  *elementSteps(): Steps<readonly JsonDocument[] | undefined> {
     if (this.kind !== 'array') return [];
     const { outer } = this.outline;
     if (outer.length > MAX_ELEMENTS + 1 || this.bytes.length > MAX_ARRAY_BYTES) return undefined;
     if (outer.length === 2 && isSpace(this.bytes, outer[0]! + 1, outer[1]!)) return [];
-    return outer.slice(1).map((end, index) => documentOf(this.bytes.subarray(outer[index]! + 1, end)));
+    const elements: JsonDocument[] = [];
+    for (const [index, end] of outer.slice(1).entries())
+      elements.push(yield* documentSteps(this.bytes.subarray(outer[index]! + 1, end)));
+    return elements;
   }
 
   /** An object whose members are decoded and parsed when they are read. */
@@ -142,9 +167,18 @@ class ScannedDocument extends JsonDocument {
     return members;
   }
 
+  /** A very long value that is no object reads as null: it is none of the members that say what the text is. */
   private parseMember(key: string): unknown {
+    if (this.memberLength(key) > MAX_SCALAR_BYTES && !this.isObjectMember(key)) return null;
     const json = this.member(key)!;
     return json.isIndexed ? json.value : memberValue(json.text);
+  }
+
+  private isObjectMember(key: string): boolean {
+    const { bytes } = this;
+    let at = this.outline.outer[this.colons.get(key)!]! + 1;
+    while (bytes[at]! <= 0x20) at++;
+    return bytes[at] === OPEN_BRACE;
   }
 
   /** The text between one position of the outline and the next. */
@@ -167,10 +201,13 @@ class ScannedDocument extends JsonDocument {
 }
 
 /** The document of bytes that are known to be valid. */
-function documentOf(bytes: Buffer): JsonDocument {
+function* documentSteps(bytes: Buffer): Steps<JsonDocument> {
   if (bytes.length <= MAX_EAGER_LENGTH) return JsonDocument.of(bytes.toString().trim());
   const scanner = new JsonScanner(RESCAN_LIMITS);
-  scanner.push(bytes);
+  for (let from = 0; from < bytes.length; from += SCAN_STEP) {
+    yield;
+    scanner.push(bytes, from, Math.min(from + SCAN_STEP, bytes.length));
+  }
   return JsonDocument.scanned(bytes, scanner.end()!);
 }
 

@@ -84,6 +84,33 @@ describe('JsonReader', () => {
       expect(documentOf(text, { maxBytes: 2 * MAX_ARRAY_BYTES }).elements()).toBeUndefined();
   });
 
+  it('finds the elements of a long array in steps', () => {
+    const elements = Array.from({ length: 16 }, () => `{"s":"${'a'.repeat(250_000)}"}`);
+    const steps = documentOf(`[${elements.join(',')}]`, { maxBytes: MAX_ARRAY_BYTES }).elementSteps();
+    let count = 0;
+    for (; !steps.next().done; count++);
+    expect(count).toBeGreaterThanOrEqual(16);
+    const one = documentOf(`[${ones(1_000_000)}]`, { maxBytes: MAX_ARRAY_BYTES, maxMembers: Infinity });
+    const inner = one.elementSteps();
+    for (count = 0; !inner.next().done; count++);
+    expect(count).toBeGreaterThanOrEqual(7);
+  });
+
+  it('does not parse a very long member that is no object', () => {
+    const document = documentOf(
+      `{"jsonrpc":"${'a'.repeat(2 ** 20)}","method":[${ones(600_000)}],"id":7,"params":{"s":"${'a'.repeat(2 ** 20)}"}}`,
+      {
+        maxBytes: MAX_ARRAY_BYTES,
+        maxMembers: Infinity,
+      },
+    );
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(document.value).toMatchObject({ jsonrpc: null, method: null, id: 7 });
+    expect([document.hasMember('method'), document.hasMember('result')]).toEqual([true, false]);
+    expect(parse.mock.calls.every(([text]) => text.length < 100)).toBe(true);
+    parse.mockRestore();
+  });
+
   it('scans long elements of an array instead of parsing them', () => {
     const parse = jest.spyOn(JSON, 'parse');
     const element = `{"id":7,"params":{"text":"${'a'.repeat(MAX_EAGER_LENGTH)}"}}`;

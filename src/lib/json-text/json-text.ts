@@ -72,20 +72,26 @@ export class JsonText {
     return new JsonText(mapMember(this.text, key, (value) => before + value + after, this.members));
   }
 
+  /** Number of characters; of bytes if the text is kept as bytes. */
+  get storedLength(): number {
+    return this.text.length;
+  }
+
   get isObject(): boolean {
     return this.text.startsWith('{');
   }
 
-  /** Whether the text contains these ASCII characters. */
-  includes(ascii: string): boolean {
-    return this.text.includes(ascii);
+  /** False when the object has no member with this key, which must be ASCII. True may be wrong for a short text. */
+  mayHaveMember(key: string): boolean {
+    return this.text.includes(`"${key}"`);
   }
 
   toJSON(): unknown {
     return this.value;
   }
 
-  protected get isLongObject(): boolean {
+  /** Whether work on the whole text has to be sliced. */
+  get isLongObject(): boolean {
     return this.text.length > MAX_EAGER_LENGTH && this.isObject;
   }
 }
@@ -208,7 +214,8 @@ function hasMember(text: string, key: string): boolean {
   return membersOf(text).some((member) => member.key === key);
 }
 
-function appendMember(text: string, key: string, value: string): string {
+/** The object's text with one more member at its end. */
+export function appendMember(text: string, key: string, value: string): string {
   const close = text.lastIndexOf('}');
   const body = text.slice(0, close);
   const separator = body.trimEnd().endsWith('{') ? '' : ',';

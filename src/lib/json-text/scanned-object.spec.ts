@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { runAtOnce } from '../slices/run-sliced.js';
+import { runAtOnce, type Steps } from '../slices/run-sliced.js';
 import { JsonDocument } from './json-document.js';
 import { JsonReader } from './json-reader.js';
-import { SharedJson, type JsonText } from './json-text.js';
+import { membersOf, memberText, SharedJson, type JsonText } from './json-text.js';
 import { encodeSteps, oneLineSteps, ScannedObject } from './scanned-object.js';
 import { indexed } from './sliced-text.js';
 
@@ -20,13 +20,13 @@ function resultOf(text: string): JsonText {
 describe('ScannedObject', () => {
   const text = '{ "isError" : true, "é":"ä", "isError":false }';
 
-  it('reads members and finds words without decoding the rest', () => {
+  it('reads members without decoding the rest', () => {
     const result = resultOf(text);
     expect(result).toBeInstanceOf(ScannedObject);
     expect(result.memberText('isError')).toBe('false');
     expect(result.memberText('é')).toBe('"ä"');
     expect(result.memberText('text')).toBeUndefined();
-    expect([result.includes('"isError"'), result.includes('resource')]).toEqual([true, false]);
+    expect([result.mayHaveMember('isError'), result.mayHaveMember('resource')]).toEqual([true, false]);
   });
 
   it('has the bytes and the text as they came', () => {
@@ -49,6 +49,60 @@ describe('ScannedObject', () => {
     expect(result.wrapMember('c', '{', '}')).toBe(result);
   });
 
+  it.each([0, 1, 5, 9])('finds words across the end of a step, %i characters before it', (before) => {
+    const found = (word: string): boolean =>
+      runAtOnce(
+        (resultOf(JSON.stringify({ s: 'r'.repeat(MB - 6 - before) + word })) as ScannedObject).includesSteps(
+          'resource',
+        ),
+      );
+    expect([found('resource'), found('resourc')]).toEqual([true, false]);
+  });
+
+  it('searches a long text in steps', () => {
+    const result = resultOf(JSON.stringify({ s: 'r'.repeat(4 * MB) })) as ScannedObject;
+    expect(countSteps(result.includesSteps('resource'))).toBeGreaterThanOrEqual(4);
+  });
+
+  it('has the positions of its members in the text of its bytes', () => {
+    const result = resultOf('{ "ä" : [1.0] , "b":"漢" }') as ScannedObject;
+    expect(result.byteMembers.map(({ key, start, end }) => [key, result.decode(start, end)])).toEqual([
+      ['ä', '[1.0]'],
+      ['b', '"漢"'],
+    ]);
+  });
+
+  it.each([
+    ['{ "a" : [1.0] , "é":{"x":"ä"}, "b":2}', ['a'], '{ "é":{"x":"ä"}, "b":2}'],
+    ['{ "a" : [1.0] , "é":{"x":"ä"}, "b":2}', ['é', 'b'], '{ "a" : [1.0] }'],
+    ['{"a":1,"b":2,"a":3}', ['a'], '{"b":2}'],
+    ['{"a":1}', ['a'], '{}'],
+    ['{}', ['a'], '{}'],
+  ])('leaves members of %s out: %j', (given, keys, expected) => {
+    const rest = (resultOf(given) as ScannedObject).without(new Set(keys));
+    expect(rest.bytes.toString()).toBe(expected);
+    expect(rest.text).toBe(expected);
+    expect(rest.members).toEqual(membersOf(expected));
+    for (const { key } of rest.members) expect(rest.memberText(key)).toBe(memberText(expected, key));
+  });
+
+  it('copies the bytes in steps when it is edited', () => {
+    const result = resultOf(JSON.stringify({ a: 1, s: '漢'.repeat(MB), b: 2 })) as ScannedObject;
+    const edits = result.byteMembers
+      .filter(({ key }) => key !== 's')
+      .map(({ start, end }) => ({ start, end, text: '"ä"' }));
+    expect(countSteps(result.edited(edits))).toBeGreaterThanOrEqual(2);
+    const edited = runAtOnce(result.edited(edits));
+    expect([edited.memberText('a'), edited.memberText('b')]).toEqual(['"ä"', '"ä"']);
+    expect(edited.text === JSON.stringify({ a: 'ä', s: '漢'.repeat(MB), b: 'ä' })).toBe(true);
+  });
+
+  it('applies many edits in steps', () => {
+    const result = resultOf(JSON.stringify({ s: 'x'.repeat(20_000) })) as ScannedObject;
+    const edits = Array.from({ length: 10_000 }, (_, n) => ({ start: 10 + n, end: 11 + n, text: 'yz' }));
+    expect(countSteps(result.edited(edits))).toBeGreaterThan(10);
+  });
+
   it.each(['é', '漢', '😀'])('decodes a text of many %s in steps', (character) => {
     for (const offset of [0, 1, 2, 3]) {
       const long = JSON.stringify({ pad: 'x'.repeat(offset), s: character.repeat(MB) });
@@ -61,6 +115,12 @@ describe('ScannedObject', () => {
     }
   });
 });
+
+function countSteps(steps: Steps<unknown>): number {
+  let count = 0;
+  while (!steps.next().done) count++;
+  return count;
+}
 
 describe('encodeSteps', () => {
   it('returns the bytes of the text', () => {

@@ -1,9 +1,11 @@
-import type { Steps } from '../slices/run-sliced.js';
+import { runAtOnce, type Steps } from '../slices/run-sliced.js';
+import { EDITS_PER_STEP, movedPositions, type JsonEdit } from './json-edits.js';
 import { MAX_EAGER_LENGTH, SharedJson, type JsonText, type Member } from './json-text.js';
 
 /** Number of bytes that are decoded, or of characters that are encoded, in one step. A step takes a few milliseconds. */
 const STEP_LENGTH = 1_048_576;
 const SPACE = 0x20;
+const [OPEN, COMMA, CLOSE] = ['{', ',', '}'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -15,6 +17,7 @@ export class ScannedObject extends SharedJson {
   /** By key: the index of its colon among the positions. The last of repeated keys counts. */
   private readonly colons = new Map<string, number>();
   private decoded: { readonly text: string; readonly members: readonly Member[] } | undefined;
+  private latin1Text: string | undefined;
 
   constructor(
     /** The bytes that contain the object. `positions` count from their start. */
@@ -23,29 +26,44 @@ export class ScannedObject extends SharedJson {
   ) {
     super('', undefined, source.subarray(positions[0], positions.at(-1)! + 1));
     // Replaces the field of `JsonText`, so that nothing is decoded before the text is read.
-    Object.defineProperty(this, 'text', { get: () => this.decode().text });
+    Object.defineProperty(this, 'text', { get: () => this.decodeAll().text });
     for (let colon = 1; colon < positions.length - 1; colon += 2)
       this.colons.set(JSON.parse(this.between(colon - 1)) as string, colon);
   }
 
   override get members(): readonly Member[] {
-    return this.decode().members;
+    return this.decodeAll().members;
   }
 
   override get isIndexed(): boolean {
     return true;
   }
 
+  override get storedLength(): number {
+    return this.bytes.length;
+  }
+
   override get isObject(): boolean {
     return true;
   }
 
-  protected override get isLongObject(): boolean {
+  override get isLongObject(): boolean {
     return this.bytes.length > MAX_EAGER_LENGTH;
   }
 
-  override includes(ascii: string): boolean {
-    return this.bytes.includes(ascii, 0, 'latin1');
+  override mayHaveMember(key: string): boolean {
+    return this.colons.has(key);
+  }
+
+  /** Whether the bytes contain these ASCII characters. A search can take two milliseconds for each megabyte. */
+  *includesSteps(ascii: string): Steps<boolean> {
+    for (let from = 0; from < this.bytes.length; from += STEP_LENGTH) {
+      if (from > 0) yield;
+      // The pieces overlap, so that the characters are also found at the end of a piece.
+      if (this.bytes.subarray(from, from + STEP_LENGTH + ascii.length).includes(ascii, 0, 'latin1'))
+        return true;
+    }
+    return false;
   }
 
   override memberText(key: string): string | undefined {
@@ -62,27 +80,89 @@ export class ScannedObject extends SharedJson {
   override firstCharacterOf(key: string): string | undefined {
     const colon = this.colons.get(key);
     if (colon === undefined) return undefined;
-    let at = this.positions[colon]! + 1;
-    while (this.source[at]! <= SPACE) at++;
-    return String.fromCharCode(this.source[at]!);
+    return String.fromCharCode(this.source[skipSpace(this.source, this.positions[colon]! + 1)]!);
+  }
+
+  /**
+   * The bytes as a string with one character for each byte: the structure of the object can be found in it without decoding
+   * anything. Other characters than those of ASCII have to be read with `decode`.
+   */
+  get byteText(): string {
+    return (this.latin1Text ??= this.bytes.toString('latin1'));
+  }
+
+  /** The text of some of the bytes. The positions are those in `byteText`. */
+  decode(start: number, end: number): string {
+    return this.bytes.toString('utf8', start, end);
+  }
+
+  /** The members with their positions in `byteText`. */
+  get byteMembers(): readonly Member[] {
+    const { positions } = this;
+    const offset = positions[0]!;
+    const members: Member[] = [];
+    for (let colon = 1; colon < positions.length - 1; colon += 2) {
+      const [before, start, end] = [positions[colon - 1]!, positions[colon]!, positions[colon + 1]!];
+      members.push({
+        key: JSON.parse(this.between(colon - 1)) as string,
+        keyStart: skipSpace(this.source, before + 1) - offset,
+        start: skipSpace(this.source, start + 1) - offset,
+        end: skipSpaceBefore(this.source, end) - offset,
+      });
+    }
+    return members;
   }
 
   /** Copies the bytes without decoding them. Of repeated keys, only the last value is wrapped: it is the one that counts. */
   override wrapMember(key: string, before: string, after: string): JsonText {
     const colon = this.colons.get(key);
     if (colon === undefined) return this;
-    const [start, end] = [this.positions[colon]! + 1, this.positions[colon + 1]!];
-    const [head, tail] = [Buffer.from(before), Buffer.from(after)];
-    const wrapped = Buffer.concat([
-      this.source.subarray(0, start),
-      head,
-      this.source.subarray(start, end),
-      tail,
-      this.source.subarray(end),
-    ]);
-    const added = head.length + tail.length;
-    const moved = this.positions.map((position, index) => (index > colon ? position + added : position));
-    return new ScannedObject(wrapped, moved);
+    const offset = this.positions[0]!;
+    const [start, end] = [this.positions[colon]! + 1 - offset, this.positions[colon + 1]! - offset];
+    const edits = [
+      { start, end: start, text: before },
+      { start: end, end, text: after },
+    ];
+    return runAtOnce(this.edited(edits));
+  }
+
+  /** The object with edits of `byteText`. Copies the bytes in steps without decoding them. */
+  *edited(edits: readonly JsonEdit[]): Steps<ScannedObject> {
+    const offset = this.positions[0]!;
+    const relative = this.positions.map((position) => position - offset);
+    const positions = yield* movedPositions(
+      relative,
+      edits,
+      ({ start, end, text }) => Buffer.byteLength(text) - (end - start),
+    );
+    const target = Buffer.allocUnsafe(positions.at(-1)! + 1);
+    let copied = 0;
+    let length = 0;
+    for (const [index, { start, end, text }] of edits.entries()) {
+      length = yield* copySteps(this.bytes, copied, start, target, length);
+      length += target.write(text, length);
+      copied = end;
+      if (index % EDITS_PER_STEP === EDITS_PER_STEP - 1) yield;
+    }
+    yield* copySteps(this.bytes, copied, this.bytes.length, target, length);
+    return new ScannedObject(target, positions);
+  }
+
+  /** The object without these members. Copies the bytes of the others. */
+  without(keys: ReadonlySet<string>): ScannedObject {
+    const parts: Buffer[] = [];
+    const positions: number[] = [];
+    let length = 0;
+    for (let colon = 1; colon < this.positions.length - 1; colon += 2) {
+      if (keys.has(JSON.parse(this.between(colon - 1)) as string)) continue;
+      const start = this.positions[colon - 1]! + 1;
+      const end = this.positions[colon + 1]!;
+      parts.push(parts.length === 0 ? OPEN : COMMA, this.source.subarray(start, end));
+      positions.push(length, length + 1 + this.positions[colon]! - start);
+      length += 1 + end - start;
+    }
+    if (parts.length === 0) return new ScannedObject(Buffer.from('{}'), [0, 1]);
+    return new ScannedObject(Buffer.concat([...parts, CLOSE]), [...positions, length]);
   }
 
   /** Decodes the text in steps. */
@@ -101,7 +181,7 @@ export class ScannedObject extends SharedJson {
     this.decoded ??= { text: parts.join(''), members: membersIn(parts) };
   }
 
-  private decode(): { readonly text: string; readonly members: readonly Member[] } {
+  private decodeAll(): { readonly text: string; readonly members: readonly Member[] } {
     if (!this.decoded) for (const steps = this.decodeSteps(); !steps.next().done;);
     return this.decoded!;
   }
@@ -118,6 +198,28 @@ export class ScannedObject extends SharedJson {
   private between(index: number): string {
     return this.source.toString('utf8', this.positions[index]! + 1, this.positions[index + 1]).trim();
   }
+}
+
+/** Copies bytes in steps. Returns the position in the target after them. */
+function* copySteps(source: Buffer, from: number, to: number, target: Buffer, at: number): Steps<number> {
+  for (let next = from; next < to; next += STEP_LENGTH) {
+    if (next > from) yield;
+    source.copy(target, at + next - from, next, Math.min(next + STEP_LENGTH, to));
+  }
+  return at + to - from;
+}
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at]! <= SPACE) at++;
+  return at;
+}
+
+/** The position after the last byte before `end` that is no space. */
+function skipSpaceBefore(bytes: Buffer, end: number): number {
+  let at = end;
+  while (bytes[at - 1]! <= SPACE) at--;
+  return at;
 }
 
 /** The bytes of a long text, encoded in steps. */

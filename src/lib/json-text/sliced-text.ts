@@ -1,8 +1,10 @@
 import type { Steps } from '../slices/run-sliced.js';
+import { editedText, movedPositions, type JsonEdit } from './json-edits.js';
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COMMA,
+  isKey,
   keyOf,
   OPEN_BRACE,
   OPEN_BRACKET,
@@ -12,8 +14,8 @@ import {
   skipString,
   skipValue,
 } from './json-skip.js';
-import { JsonText, membersOf, type Member } from './json-text.js';
-import { ScannedObject } from './scanned-object.js';
+import { JsonText, membersOf, SharedJson, type Member } from './json-text.js';
+import { encodeSteps, oneLineSteps, ScannedObject } from './scanned-object.js';
 
 /** Number of characters that are read in one step. A step takes less than a millisecond. */
 const STEP_LENGTH = 128 * 1024;
@@ -45,11 +47,95 @@ export function* indexed(json: JsonText): Steps<JsonText> {
   return new JsonText(json.text, undefined, yield* memberSteps(json.text));
 }
 
-/** The positions of the elements of the array that begins at `at`. Undefined marks the end of a step. */
-export function* elementSteps(
+/** A value in a text, by the positions of its first character and of the character after it. */
+export interface JsonRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The members with one of these keys, of the object that begins at `at`, in steps. Other members are not kept: there may be
+ * a million.
+ */
+export function* namedMemberSteps(text: string, keys: readonly string[], at = 0): Steps<Member[]> {
+  const members: Member[] = [];
+  let stepEnd = at + STEP_LENGTH;
+  let i = skipOpening(text, at, OPEN_BRACE);
+  while (text.charCodeAt(i) !== CLOSE_BRACE) {
+    const keyEnd = skipString(text, i);
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    let end = skipValue(text, start, start + STEP_LENGTH);
+    if (end === -1) end = yield* valueSteps(text, start);
+    for (const key of keys) if (isKey(text, i, keyEnd, key)) members.push({ key, keyStart: i, start, end });
+    i = skipSpace(text, end);
+    if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
+    if (i <= stepEnd) continue;
+    yield;
+    stepEnd = i + STEP_LENGTH;
+  }
+  return members;
+}
+
+/** The text of an object in which values can be found and replaced. A long object is not decoded: see `byteText`. */
+export interface JsonSource {
+  readonly text: string;
+  /** The members of the object, with their positions in `text`. */
+  readonly members: readonly Member[];
+  /** The real text of a part. */
+  decode(start: number, end: number): string;
+  /** The object with edits of `text`, applied in steps. */
+  edited(edits: readonly JsonEdit[]): Steps<JsonText>;
+}
+
+/** The object as a source. Its members are found in steps. */
+export function* sourceOf(json: JsonText): Steps<JsonSource> {
+  if (json instanceof ScannedObject) {
+    return {
+      text: json.byteText,
+      members: json.byteMembers,
+      decode: (start, end) => json.decode(start, end),
+      edited: (edits) => json.edited(edits),
+    };
+  }
+  const { text, members } = yield* indexed(json);
+  return {
+    text,
+    members,
+    decode: (start, end) => text.slice(start, end),
+    edited: (edits) => editedObject(text, members, edits),
+  };
+}
+
+/** The text as bytes on one line, encoded in steps. */
+export function* lineSteps(json: JsonText): Steps<Buffer> {
+  return yield* oneLineSteps(json instanceof SharedJson ? json.bytes : yield* encodeSteps(json.text));
+}
+
+/** Results with more characters are encoded in steps. */
+const MAX_UNSLICED_LENGTH = 262_144;
+
+function* editedObject(
   text: string,
-  at = 0,
-): Generator<{ readonly start: number; readonly end: number } | undefined, void> {
+  members: readonly Member[],
+  edits: readonly JsonEdit[],
+): Steps<JsonText> {
+  const positions = members.flatMap(({ keyStart, start, end }) => [keyStart, start, end]);
+  const moved = yield* movedPositions(
+    positions,
+    edits,
+    ({ start, end, text: replacement }) => replacement.length - (end - start),
+  );
+  const movedMembers = members.map(({ key }, index) => {
+    const [keyStart, start, end] = moved.slice(3 * index, 3 * index + 3) as [number, number, number];
+    return { key, keyStart, start, end };
+  });
+  const changed = yield* editedText(text, edits);
+  if (changed.length <= MAX_UNSLICED_LENGTH) return new JsonText(changed, undefined, movedMembers);
+  return new SharedJson(changed, movedMembers, yield* encodeSteps(changed));
+}
+
+/** The positions of the elements of the array that begins at `at`. Undefined marks the end of a step. */
+export function* elementSteps(text: string, at = 0): Generator<JsonRange | undefined, void> {
   let start = skipOpening(text, at, OPEN_BRACKET);
   while (text.charCodeAt(start) !== CLOSE_BRACKET) {
     let end = skipValue(text, start, start + STEP_LENGTH);

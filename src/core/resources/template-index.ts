@@ -1,0 +1,174 @@
+import type { Steps } from '../../lib/slices/run-sliced.js';
+import { sortSteps } from '../../lib/slices/sliced-sort.js';
+import { findByKey, lowerBound, partitionPoint } from '../../lib/sorted/binary-search.js';
+import type { UriTemplate } from '../../lib/uri-template/uri-template.js';
+import type { ResourceTemplate } from './resource-template.js';
+
+/** The text in which a template is searched: its own template, which has own URIs, or its identifier. */
+export type TemplateForm = 'uri' | 'id';
+
+/** An instance of a template, by its own URI. */
+export interface TemplateInstance {
+  readonly template: ResourceTemplate;
+  readonly uri: string;
+}
+
+const OPEN_BRACE = 0x7b;
+/** No template: the key has ended. */
+const END = -1;
+
+/** The cost of comparing the last literal of one template. */
+const COST_OF_LITERAL = 4;
+/** A search for another literal is so many times faster than matching an expression. */
+const CHARACTERS_PER_COST = 32;
+
+/**
+ * The templates of one server, sorted by template and by identifier. A lookup examines only templates whose text up to the
+ * first expression is the beginning of the given text, so its duration does not grow with the number of other templates.
+ */
+export class TemplateIndex {
+  private constructor(
+    private readonly byUri: readonly ResourceTemplate[],
+    private readonly byId: readonly ResourceTemplate[],
+  ) {}
+
+  static *build(templates: readonly ResourceTemplate[]): Steps<TemplateIndex> {
+    const byUri = yield* sortSteps(templates, (a, b) => compare(a.uriTemplate, b.uriTemplate));
+    return new TemplateIndex(byUri, yield* sortSteps(templates, (a, b) => compare(a.id, b.id)));
+  }
+
+  findByUri(uriTemplate: string): ResourceTemplate | undefined {
+    return findByKey(this.byUri, uriTemplate, uriOf);
+  }
+
+  findById(id: string): ResourceTemplate | undefined {
+    return findByKey(this.byId, id, idOf);
+  }
+
+  /** Whether the text of a template up to its first expression starts with the prefix. */
+  hasLiteralStartingWith(prefix: string): boolean {
+    if (prefix.includes('{')) return false;
+    const next = this.byUri[lowerBound(this.byUri, prefix, uriOf)];
+    return next?.uriTemplate.startsWith(prefix) ?? false;
+  }
+
+  search(text: string, form: TemplateForm): TemplateSearch {
+    const [sorted, keyOf] = form === 'uri' ? [this.byUri, uriOf] : [this.byId, idOf];
+    return new TemplateSearch(sorted, [...rangesStarting(sorted, keyOf, text)], text, form);
+  }
+}
+
+/** The search for the best match of one text among the templates of one server. */
+class TemplateSearch {
+  /** Number of templates that may match. */
+  readonly size: number;
+
+  constructor(
+    private readonly templates: readonly ResourceTemplate[],
+    private readonly ranges: readonly Range[],
+    private readonly text: string,
+    private readonly form: TemplateForm,
+  ) {
+    this.size = ranges.reduce((sum, [from, to]) => sum + to - from, 0);
+  }
+
+  /**
+   * The match with the most literal characters, and the cost of finding it. None if the cost exceeds the limit, because a
+   * better match may be among the templates that were not examined.
+   */
+  run(limit: number): { readonly instance?: TemplateInstance; readonly cost: number } {
+    const { text } = this;
+    let cost = 0;
+    const possible: Candidate[] = [];
+    for (const candidate of this.candidates()) {
+      const { matcher } = candidate;
+      cost += COST_OF_LITERAL + literalsBetween(matcher) * (text.length / CHARACTERS_PER_COST);
+      if (cost > limit) return { cost };
+      if (hasLiterals(matcher, text)) possible.push(candidate);
+    }
+    for (const { template, matcher } of possible.toSorted(compareSpecificity)) {
+      cost += text.length * (matcher.expressions.length + 1);
+      if (cost > limit) return { cost };
+      const parts = matcher.match(text);
+      if (parts)
+        return {
+          cost,
+          instance: { template, uri: this.form === 'uri' ? text : template.matcher.fill(parts) },
+        };
+    }
+    return { cost };
+  }
+
+  private *candidates(): Iterable<Candidate> {
+    for (const [from, to] of this.ranges)
+      for (let at = from; at < to; at++) {
+        const template = this.templates[at]!;
+        const matcher = this.form === 'uri' ? template.matcher : template.idMatcher;
+        if (matcher) yield { template, matcher };
+      }
+  }
+}
+
+interface Candidate {
+  readonly template: ResourceTemplate;
+  readonly matcher: UriTemplate;
+}
+
+type Range = readonly [from: number, to: number];
+
+/**
+ * The ranges of templates whose text before the first expression is the beginning of the given text, and of those without
+ * an expression that equal it. Goes through the text and keeps the range of the templates that begin with what it has read.
+ */
+function* rangesStarting(
+  sorted: readonly ResourceTemplate[],
+  keyOf: (template: ResourceTemplate) => string,
+  text: string,
+): Iterable<Range> {
+  let from = 0;
+  let to = sorted.length;
+  for (let at = 0; from < to; at++) {
+    const codeAt = (index: number): number => {
+      const key = keyOf(sorted[index]!);
+      return at < key.length ? key.charCodeAt(at) : END;
+    };
+    const rangeOf = (code: number): Range => {
+      const start = partitionPoint(from, to, (index) => codeAt(index) < code);
+      return [start, partitionPoint(start, to, (index) => codeAt(index) <= code)];
+    };
+    const opening = rangeOf(OPEN_BRACE);
+    if (opening[0] < opening[1]) yield opening;
+    const next = at < text.length ? text.charCodeAt(at) : END;
+    // A brace in the text is none of a template.
+    if (next === OPEN_BRACE) return;
+    const range = rangeOf(next);
+    if (next === END) {
+      if (range[0] < range[1]) yield range;
+      return;
+    }
+    [from, to] = range;
+  }
+}
+
+/** The first and the last literal have a known place in the text. */
+const literalsBetween = ({ literals }: UriTemplate): number => Math.max(0, literals.length - 2);
+
+/** Whether the literals occur in the text in their order. Without it the template does not match, which is cheap to find out. */
+function hasLiterals({ literals }: UriTemplate, text: string): boolean {
+  const last = literals.length - 1;
+  let at = literals[0]!.length;
+  for (let index = 1; index < last; index++) {
+    const found = text.indexOf(literals[index]!, at);
+    if (found === -1) return false;
+    at = found + literals[index]!.length;
+  }
+  return last === 0 || (at + literals[last]!.length <= text.length && text.endsWith(literals[last]!));
+}
+
+const uriOf = ({ uriTemplate }: ResourceTemplate): string => uriTemplate;
+const idOf = ({ id }: ResourceTemplate): string => id;
+const compare = (a: string, b: string): number => (a < b ? -1 : 1);
+
+/** The most literal characters first. The order of others does not depend on the order of the list. */
+const compareSpecificity = ({ template: a }: Candidate, { template: b }: Candidate): number =>
+  b.matcher.literalLength - a.matcher.literalLength || compare(a.uriTemplate, b.uriTemplate);
