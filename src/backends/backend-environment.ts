@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Limits } from '../config/limits.js';
+import { LiveConfig } from '../config/live-config.js';
 import { StartupSettings } from '../config/startup-settings.js';
 import { Tracing } from '../mcp/tracing.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -19,8 +20,14 @@ export class BackendEnvironment {
     quotas: Quotas,
     startup: StartupSettings,
     metrics: Metrics,
+    live: LiveConfig,
   ) {
-    this.quotas = backendQuotas(quotas, limits, (limit) => metrics.countRefusal(limit));
+    this.quotas = backendQuotas(
+      quotas,
+      limits,
+      (limit) => metrics.countRefusal(limit),
+      () => live.current.auth.isConfigured,
+    );
     this.slots = new StartSlots(startup.parallel);
   }
 }

@@ -12,6 +12,8 @@ export interface BackendQuotas {
   readonly processes: PrincipalQuota;
   /** Maximum queued calls of one principal at one server. */
   readonly queuedPerPrincipal: number;
+  /** Whether clients authenticate: then slots of each server stay free for principals that hold none. */
+  readonly keepsNewcomerReserve: () => boolean;
   /** Counts a refused call. */
   refused(limit: RefusedLimit): void;
 }
@@ -20,6 +22,7 @@ export function backendQuotas(
   quotas: Quotas,
   limits: Pick<Limits, 'callsPerPrincipal' | 'processesPerPrincipal' | 'queuedPerPrincipal'>,
   refused: (limit: RefusedLimit) => void,
+  keepsNewcomerReserve: () => boolean,
 ): BackendQuotas {
   const { callsPerPrincipal, processesPerPrincipal, queuedPerPrincipal } = limits;
   const calls = { name: 'calls', limit: callsPerPrincipal, noun: 'calls in flight' };
@@ -28,6 +31,7 @@ export function backendQuotas(
     calls: new PrincipalQuota(quotas, calls, () => refused('callsPerPrincipal')),
     processes: new PrincipalQuota(quotas, processes, () => refused('processesPerPrincipal')),
     queuedPerPrincipal,
+    keepsNewcomerReserve,
     refused,
   };
 }
@@ -37,4 +41,5 @@ export const unlimitedQuotas = (): BackendQuotas =>
     new MemoryQuotas(),
     { callsPerPrincipal: Infinity, processesPerPrincipal: Infinity, queuedPerPrincipal: Infinity },
     () => {},
+    () => false,
   );

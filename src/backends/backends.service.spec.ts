@@ -39,7 +39,14 @@ class Harness {
       this.registry,
       metrics,
       new LinkFactories(desired, limits, this.registry, metrics),
-      new BackendEnvironment(Tracing.OFF, limits, new MemoryQuotas(), new StartupSettings(), metrics),
+      new BackendEnvironment(
+        Tracing.OFF,
+        limits,
+        new MemoryQuotas(),
+        new StartupSettings(),
+        metrics,
+        this.live,
+      ),
     );
     onCleanup(() => this.backends.onApplicationShutdown());
     this.backends.onApplicationBootstrap();

@@ -5,6 +5,7 @@ import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
 import { CallGate, type CallLimits, type QueueOptions } from './call-gate.js';
 
 const UNLIMITED = { callsPerPrincipal: 1e6, processesPerPrincipal: 1e6, queuedPerPrincipal: 1e6 };
+const AUTHENTICATED = { keepsReserve: true };
 
 /** A gate whose requests the test answers. A call is named after its principal, session and number: `a/1 #2`. */
 class Harness {
@@ -15,15 +16,22 @@ class Harness {
   readonly gate: CallGate;
   private readonly ends = new Map<string, () => void>();
 
-  constructor(limits: CallLimits, quotas: Partial<typeof UNLIMITED> | BackendQuotas = {}) {
+  constructor(
+    limits: CallLimits,
+    quotas: Partial<typeof UNLIMITED> | BackendQuotas = {},
+    { keepsReserve = false } = {},
+  ) {
     const isBuilt = 'calls' in quotas;
-    const built = isBuilt ? quotas : this.quotas(quotas);
+    const built = isBuilt ? quotas : this.quotas(quotas, keepsReserve);
     this.gate = new CallGate('db', limits, built);
   }
 
-  quotas(limits: Partial<typeof UNLIMITED>): BackendQuotas {
-    return backendQuotas(new MemoryQuotas(), { ...UNLIMITED, ...limits }, (limit) =>
-      this.refused.push(limit),
+  quotas(limits: Partial<typeof UNLIMITED>, keepsReserve = false): BackendQuotas {
+    return backendQuotas(
+      new MemoryQuotas(),
+      { ...UNLIMITED, ...limits },
+      (limit) => this.refused.push(limit),
+      () => keepsReserve,
     );
   }
 
@@ -125,10 +133,10 @@ describe('CallGate, sharing between principals', () => {
     expect(harness.of('b')).toHaveLength(slots === 1 ? 0 : 1);
   });
 
-  it('lets a principal that is alone take all slots but the last, also half a minute after the last call of another', async () => {
+  it('lets a principal that is alone take all slots, also half a minute after the last call of another', async () => {
     const harness = new Harness({ concurrency: 8, queue: 1000 });
     harness.calls(8, 'a/1');
-    expect(harness.running).toHaveLength(7);
+    expect(harness.running).toHaveLength(8);
     harness.call('b/1 #1');
     harness.calls(8, 'a/2');
     for (let n = 0; n < 4; n++) await harness.end();
@@ -137,27 +145,28 @@ describe('CallGate, sharing between principals', () => {
     expect(harness.of('a')).toHaveLength(6);
     jest.advanceTimersByTime(30_000);
     await harness.end();
-    expect(harness.of('a')).toHaveLength(7);
+    expect(harness.of('a')).toHaveLength(8);
   });
 });
 
-describe('CallGate, slots for new principals', () => {
+describe('CallGate, slots for new principals where clients authenticate', () => {
   it.each([
     [1, 1],
-    [2, 1],
-    [3, 2],
+    [2, 2],
+    [3, 3],
+    [4, 3],
     [16, 15],
     [64, 60],
     [1000, 938],
   ])('lets a principal that floods alone for a minute take of %i slots at most %i', (slots, most) => {
-    const harness = new Harness({ concurrency: slots, queue: 10_000 });
+    const harness = new Harness({ concurrency: slots, queue: 10_000 }, {}, AUTHENTICATED);
     for (let seconds = 0; seconds < 60; seconds++) {
       harness.calls(slots, `a/${seconds}`);
       jest.advanceTimersByTime(1000);
     }
     expect(harness.running).toHaveLength(most);
     harness.call('b/1 #1');
-    expect(harness.of('b')).toHaveLength(slots === 1 ? 0 : 1);
+    expect(harness.of('b')).toHaveLength(slots < 4 ? 0 : 1);
   });
 
   it('are left by every principal with a slot, and taken at once by those without', async () => {
@@ -167,12 +176,12 @@ describe('CallGate, slots for new principals', () => {
       ends: fc.array(fc.nat(), { maxLength: 20 }),
     });
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 2, max: 40 }), fc.array(event), async (slots, events) => {
+      fc.asyncProperty(fc.integer({ min: 4, max: 40 }), fc.array(event), async (slots, events) => {
         const [reserve, shared] = [16, 4].map((part) => Math.max(1, Math.floor(slots / part))) as [
           number,
           number,
         ];
-        const harness = new Harness({ concurrency: slots, queue: 10_000 });
+        const harness = new Harness({ concurrency: slots, queue: 10_000 }, {}, AUTHENTICATED);
         const made = new Map<string, number>();
         for (const [n, { principal, calls, ends }] of events.entries()) {
           jest.advanceTimersByTime(31_000);
@@ -195,7 +204,7 @@ describe('CallGate, slots for new principals', () => {
   });
 
   it('are free for the first request of the gateway itself', () => {
-    const harness = new Harness({ concurrency: 4, queue: 100 });
+    const harness = new Harness({ concurrency: 4, queue: 100 }, {}, AUTHENTICATED);
     harness.calls(4, 'a/1');
     expect(harness.running).toHaveLength(3);
     harness.background('list 1');
@@ -203,7 +212,7 @@ describe('CallGate, slots for new principals', () => {
   });
 
   it('are not free for further requests of the gateway itself', () => {
-    const harness = new Harness({ concurrency: 4, queue: 100 });
+    const harness = new Harness({ concurrency: 4, queue: 100 }, {}, AUTHENTICATED);
     harness.calls(2, 'a/1');
     for (const n of [1, 2]) harness.background(`list ${n}`);
     expect(harness.running).toHaveLength(3);

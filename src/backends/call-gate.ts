@@ -5,7 +5,7 @@ import { unlimitedQuotas, type BackendQuotas } from './backend-quotas.js';
 import { DrainEstimate } from './drain-estimate.js';
 import { GateErrors } from './gate-errors.js';
 import { RequestQueue, type CallerKeys, type QueuedRequest } from './request-queue.js';
-import { leavesNewcomerReserve, SlotShares } from './slot-shares.js';
+import { SlotShares } from './slot-shares.js';
 
 export interface CallLimits {
   /** Maximum requests in flight. */
@@ -38,7 +38,7 @@ export class CallGate {
   private running = 0;
   private backgroundRunning = 0;
   private isExclusiveRunning = false;
-  private readonly shares = new SlotShares();
+  private readonly shares: SlotShares;
   private readonly drain = new DrainEstimate();
   private readonly errors: GateErrors;
   private readonly idleWaiters = new Waiters();
@@ -49,6 +49,7 @@ export class CallGate {
     private readonly quotas: BackendQuotas = unlimitedQuotas(),
   ) {
     this.errors = new GateErrors(server);
+    this.shares = new SlotShares(quotas.keepsNewcomerReserve);
   }
 
   /** Number of requests in flight, of clients and of the gateway itself. */
@@ -121,7 +122,7 @@ export class CallGate {
     const { concurrency } = this.limits;
     return (
       backgroundRunning < Math.ceil(concurrency * BACKGROUND_SHARE) &&
-      leavesNewcomerReserve(backgroundRunning, concurrency, freeSlots)
+      this.shares.leavesNewcomerReserve(backgroundRunning, concurrency, freeSlots)
     );
   }
 

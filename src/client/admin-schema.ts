@@ -10,7 +10,7 @@ export interface components {
              */
             readonly enabled?: boolean;
             /**
-             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. From 2 on, a sixteenth of them, at least one, stays free for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
+             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth, from 4 on, a sixteenth of them, at least one, stays free for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
              * @default 16
              */
             readonly concurrency?: number;
@@ -112,7 +112,7 @@ export interface components {
              */
             readonly enabled?: boolean;
             /**
-             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. From 2 on, a sixteenth of them, at least one, stays free for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
+             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth, from 4 on, a sixteenth of them, at least one, stays free for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
              * @default 64
              */
             readonly concurrency?: number;

@@ -55,7 +55,7 @@ export abstract class CommonServerConfig {
     1,
     1_000,
     'Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. ' +
-      'From 2 on, a sixteenth of them, at least one, stays free for principals without a request in flight. The default is 16 for a stdio server and 64 for ' +
+      'With auth, from 4 on, a sixteenth of them, at least one, stays free for principals without a request in flight. The default is 16 for a stdio server and 64 for ' +
       'an HTTP server.',
   )
   readonly concurrency: number = 16;

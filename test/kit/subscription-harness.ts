@@ -86,7 +86,14 @@ export class SubscriptionHarness {
       this.registry,
       this.metrics,
       fakeLinkFactories(servers),
-      new BackendEnvironment(Tracing.OFF, limits, new MemoryQuotas(), new StartupSettings(), this.metrics),
+      new BackendEnvironment(
+        Tracing.OFF,
+        limits,
+        new MemoryQuotas(),
+        new StartupSettings(),
+        this.metrics,
+        this.live,
+      ),
     );
     this.subscribers = new Subscribers(limits);
     const { subscribers, registry, backends, metrics, desired } = this;
