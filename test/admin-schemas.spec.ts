@@ -55,7 +55,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   Subscriptions: 'nextCursor?: string, subscriptions: Subscription[], total: integer',
   Summary:
     'projects: integer, prompts: integer, resourceTemplates: integer, resources: integer, servers: ServerTotals, sessions: integer, subscriptions: integer, tools: integer',
-  Tools: 'nextCursor?: string, tools: CatalogItem[]',
+  Tool: 'decision?: Decision, definition: object, name: string, origin: config|admin, own: string, ownName: string, server: string',
+  Tools: 'nextCursor?: string, tools: Tool[]',
   UnfinishedList: 'entries: integer, method: string',
 };
 

@@ -14,7 +14,7 @@ export interface ListOptions extends GatewayOptions {
   readonly limit?: number;
 }
 
-/** Who changed the entry, and when. Empty if the configuration applies. */
+/** The decision about the entry, with its author and time; empty if the configuration applies. */
 const DECIDED: TableColumn = { title: 'DECIDED', truncate: 'end', isOptional: true };
 
 const decidedCell = ({ decision }: { readonly decision?: AdminDecision }): string =>

@@ -99,13 +99,9 @@ export class SessionStreams {
   }
 
   private resume(response: ServerResponse, point: ResumePoint, primer?: EventFrame): void {
-    if (point.stream === '') this.standalone.connect(response, this.replayStart(point), primer);
-    else
-      this.resumeResponse(
-        response,
-        point.stream,
-        this.isOwnSequence(point.sequence) ? point.sequence : undefined,
-      );
+    const { stream, sequence } = point;
+    if (stream === '') this.standalone.connect(response, this.replayStart(point), primer);
+    else this.resumeResponse(response, stream, this.isOwnSequence(sequence) ? sequence : undefined);
   }
 
   /** If the last event that the client received is of the previous process, all events of this process are replayed. */

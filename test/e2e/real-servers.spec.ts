@@ -9,7 +9,9 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
+import { exchange } from '../kit/http.js';
 import { everythingOverStdio, filesystem, memory, startEverything } from '../kit/real-servers.js';
+import { Scrape } from '../kit/scrape.js';
 import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
 import { tempDir } from '../kit/temp-dir.js';
 import { until } from '../kit/until.js';
@@ -61,6 +63,17 @@ describe('the gateway with real servers over stdio, Streamable HTTP and SSE', ()
       logging: {},
     });
     expect(v1.getInstructions()).toContain('# stdio');
+  });
+
+  it('measures the requests of each server, and memory and CPU time of its processes', async () => {
+    await v1.callTool({ name: 'stdio__echo', arguments: { message: 'x' } });
+    const now = new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
+    const requests = { server_id: 'stdio', outcome: 'ok' };
+    expect(now.value('gatehouse_backend_request_duration_seconds_count', requests)).toBeGreaterThanOrEqual(1);
+    // A process of Node takes tens of megabytes.
+    expect(now.value('gatehouse_backend_memory_bytes', { server_id: 'stdio' })).toBeGreaterThan(10_000_000);
+    expect(now.value('gatehouse_backend_cpu_seconds_total', { server_id: 'stdio' })).toBeGreaterThan(0);
+    expect(now.value('gatehouse_backend_memory_bytes', { server_id: 'http' })).toBeUndefined();
   });
 
   it('lists the tools of all servers in one list, each with the id of its server, to both SDKs', async () => {

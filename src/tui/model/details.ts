@@ -163,7 +163,7 @@ function formatHints(annotations: unknown): unknown {
     .join(', ');
 }
 
-/** Description, arguments, result and schema of a tool, and who has enabled or disabled it. */
+/** Description, arguments, result and schema of a tool, and the decision about it. */
 function describeDefinition(
   definition: Readonly<Record<string, unknown>>,
   decision: AdminDecision | undefined,
