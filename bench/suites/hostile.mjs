@@ -90,7 +90,7 @@ function startGateway(good, bad) {
       good: { url: good },
       bad: { url: bad, timeoutMs: 5000 },
       sse: { type: 'sse', url: new URL('/sse', bad).href, timeoutMs: 5000 },
-      verbose: { url: new URL('/verbose', bad).href, timeoutMs: 5000 },
+      verbose: { url: new URL('/verbose', bad).href, timeoutMs: 10_000 },
       flood: { command: process.execPath, args: [here('../servers/hostile-stdio.mjs')], timeoutMs: 5000 },
     },
   });
