@@ -33,7 +33,9 @@ const server = createServer((request, response) => {
     if (request.method === 'DELETE') return reply(response, 200);
     const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
     if (id === undefined) return reply(response, 202);
-    return reply(response, 200, JSON.stringify({ jsonrpc: '2.0', id, result: RESULTS[method](params) }));
+    const result = RESULTS[method]?.(params);
+    const outcome = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
+    return reply(response, 200, JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
   });
 });
 
