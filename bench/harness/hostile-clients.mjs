@@ -68,7 +68,9 @@ function attacksOn({ url, key, servers, tools }) {
     ),
     // The server answers `initialize` with a megabyte.
     call('verbose__expire'),
-    read(`resource://${server}/bad://r/0`),
+    call('verbose__meta_members'),
+    call('verbose__three_byte_text'),
+    ...[server, 'verbose'].map((each) => read(`resource://${each}/bad://r/0`)),
     read(`resource://${server}/bad://t/${'a/'.repeat((URI_BYTES - 40) / 2)}`),
     withSession((headers) => peer.send({ headers, body: longBatch(server), timeoutMs }), BATCH_REVISION),
     withSession((headers) => peer.send({ method: 'GET', headers, timeoutMs, onResponse: leaveUnread })),

@@ -34,7 +34,7 @@ const server = createServer((request, response) => {
     const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
     if (id === undefined) return reply(response, 202);
     const result = RESULTS[method]?.(params);
-    const outcome = result ? { result } : { error: { code: -32601, message: `Method not found: ${method}` } };
+    const outcome = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
     return reply(response, 200, JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
   });
 });

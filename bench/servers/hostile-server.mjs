@@ -1,5 +1,6 @@
 // An MCP server over Streamable HTTP, and at `/sse` over HTTP+SSE, that misuses its connection: each tool is one attack, and
-// its notification stream never pauses. At `/verbose`, the result of `initialize` has a megabyte.
+// its notification stream never pauses. At `/verbose`, the result of `initialize` has a
+// megabyte, and there is no notification stream, so that large responses are read at full speed.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { shapes } from '../harness/hostile-shapes.mjs';
@@ -133,6 +134,7 @@ const server = createServer((request, response) => {
   response.on('error', () => {});
   const { pathname, searchParams } = new URL(request.url, 'http://localhost');
   if (request.method === 'GET' && pathname === '/sse') return openSse(response);
+  if (request.method === 'GET' && pathname === '/verbose') return response.writeHead(405).end();
   if (request.method === 'GET')
     return flood(response.writeHead(200, stream), (i) => notifications[i % notifications.length](i));
   if (request.method === 'DELETE') return response.writeHead(200).end();

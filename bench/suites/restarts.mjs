@@ -75,7 +75,9 @@ async function restartBehind(name) {
   balancer.stop();
   await Promise.all(gateways.map((gateway) => gateway.stop('SIGKILL')));
   const { sent, lost } = load;
-  const reasons = [...new Set(lost)].join(', ');
+  const reasons = [...new Set(lost)]
+    .map((reason) => `${lost.filter((one) => one === reason).length} ${reason}`)
+    .join(', ');
   console.log(
     `${name}: ${RESTARTS} restarts, ${sent} requests, ${lost.length} lost${reasons && `: ${reasons}`}`,
   );
@@ -91,7 +93,7 @@ class RestartableGateway {
     this.#config = writeConfig({
       http: { port },
       shutdown: { acceptMs: ACCEPT_MS },
-      limits: { sessions: 1_000_000 },
+      limits: { sessions: 1_000_000, sessionsPerPrincipal: 1_000_000 },
     });
   }
 

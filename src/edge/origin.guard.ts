@@ -12,9 +12,10 @@ const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
 const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
 
 /**
- * Refuses requests with several Host headers, or whose Host or Origin is not allowed (DNS rebinding), and lets pages of an allowed origin read the
- * response (CORS). `@HttpGuards` runs the guard before the methods of `McpEndpoint`. `GatewayServer` calls `check` before
- * all other requests: Fastify reads the body before Nest's guards run, and answers unknown paths without guards.
+ * Refuses requests with several Host headers, or whose Host or Origin is not allowed (DNS rebinding), and lets pages of an
+ * allowed origin read the response (CORS). `@HttpGuards` runs the guard before the methods of `McpEndpoint`. `GatewayServer`
+ * calls `check` before all other requests: Fastify reads the body before Nest's guards run, and answers unknown paths
+ * without guards.
  */
 @Injectable()
 export class OriginGuard implements CanActivate {

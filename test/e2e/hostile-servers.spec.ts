@@ -80,7 +80,8 @@ describe('a hostile server', () => {
     const healthy = await ScriptedServer.start();
     healthy.tool('echo', () => text('healthy'));
     const [lines, events] = [await startSubscribableServer('x:1'), await startSubscribableServer('x:1')];
-    for (const server of [lines, events]) server.tool('malformed', sendMalformed);
+    const malformed = await ScriptedServer.start();
+    malformed.tool('malformed', sendMalformed);
     lines.tool('flood', flood('\n'));
     events.tool('flood', flood('\n\ndata: ')).tool('flood_response', floodResponse);
     gateway = await startGateway({
@@ -90,12 +91,18 @@ describe('a hostile server', () => {
         stdio: lines.stdio(),
         http: events.http,
         sse: events.sse,
+        'malformed-stdio': malformed.stdio(),
+        'malformed-http': malformed.http,
+        'malformed-sse': malformed.sse,
         'endless-event': endless[0]!.entry,
         'endless-stream-error': endless[1]!.entry,
         'endless-message-error': endless[2]!.entry,
       },
     });
-    await gateway.listed({ tools: ['healthy', 'stdio', 'http', 'sse'], resources: ['stdio', 'http', 'sse'] });
+    await gateway.listed({
+      tools: ['healthy', 'stdio', 'http', 'sse', 'malformed-stdio', 'malformed-http', 'malformed-sse'],
+      resources: ['stdio', 'http', 'sse'],
+    });
     session = await RawSession.open(gateway.url);
   });
 
@@ -111,8 +118,8 @@ describe('a hostile server', () => {
     expect(refused).toBeGreaterThan(0);
   });
 
-  // First of all: the junk of the floods is malformed too.
-  it.each(['stdio', 'http', 'sse'])('over %s is counted with each malformed message', async (server) => {
+  it.each(['stdio', 'http', 'sse'])('over %s is counted with each malformed message', async (kind) => {
+    const server = `malformed-${kind}`;
     expect((await session.callTool(`${server}__malformed`)).result).toEqual(text('sent'));
     const counted = async (): Promise<number | undefined> => {
       const { text: metrics } = await exchange(gateway.urlOf('/metrics'));
