@@ -14,7 +14,12 @@ const IDLE_MS = 3_500;
 const KEEP_ALIVE_MS = 1_000;
 /** Somewhat longer than the gateway counts a cancelled call as in flight. */
 const CANCELLED_CALL_MS = 1_200;
+/** How long a deploy of a server that starts at once may stay unnoticed. */
+const NOTICED_MS = 15_000;
 const CONVERSING = ['http', 'stdio'];
+
+/** The longer a server was down, the longer the gateway waits before its next attempt: at most a minute. */
+const noticedWithin = (downMs) => NOTICED_MS + Math.min(downMs, 60_000);
 
 const updatesOf = (client) => client.ofKind('updated').filter(({ uri }) => uri === NOTE).length;
 /** FastMCP sends the text of a message as a member. */
@@ -194,11 +199,11 @@ export const SERVER_ROWS = [
     title: 'deploy that adds a tool is noticed',
     modes: ['http', 'json', 'stateless'],
     run: async ({ first, deploy }) => {
-      await deploy({ INTEROP_EXTRA: '1' });
-      await until('the new tool is listed', () => lists(first, 'extra'));
+      const addMs = await deploy({ INTEROP_EXTRA: '1' });
+      await until('the new tool is listed', () => lists(first, 'extra'), noticedWithin(addMs));
       equal((await first.call('extra')).text, 'extra');
-      await deploy({ INTEROP_EXTRA: '0' });
-      await until('the tool is gone', async () => !(await lists(first, 'extra')));
+      const removeMs = await deploy({ INTEROP_EXTRA: '0' });
+      await until('the tool is gone', async () => !(await lists(first, 'extra')), noticedWithin(removeMs));
       equal((await first.call('echo', { text: 'again' })).text, 'again');
     },
   },

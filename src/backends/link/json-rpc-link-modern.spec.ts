@@ -200,9 +200,13 @@ describe('a link of the 2026 era', () => {
     },
   );
 
-  it('stays open when the server answers such an error and still offers the revision', async () => {
-    const { transport, link, send } = await open();
+  it.each([
+    ['still offers the revision', undefined],
+    ['gives no verdict', new TransportError('refused', 'HTTP 503', { httpStatus: 503 })],
+  ])('stays open when the server answers such an error and %s', async (_what, failure) => {
+    const { transport, link, send, server } = await open();
     const closed = outcomeOf(link.closed);
+    if (failure) server.failure = failure;
     const { sent, outcome } = send(CALL);
     transport.refuse(sent.id, { code: -32000, message: 'of the tool' });
     await refusalOf(outcome);
@@ -221,18 +225,6 @@ describe('a link of the 2026 era', () => {
     await refusalOf(outcome);
     await flushPromises();
     expect(transport.all('server/discover')).toEqual([]);
-  });
-
-  it('stays open when the server answers such an error and gives no verdict', async () => {
-    const { transport, link, send, server } = await open();
-    const closed = outcomeOf(link.closed);
-    server.failure = new TransportError('refused', 'HTTP 503', { httpStatus: 503 });
-    const { sent, outcome } = send(CALL);
-    transport.refuse(sent.id, { code: -32000, message: 'of the tool' });
-    await refusalOf(outcome);
-    await flushPromises();
-    expect(transport.all('server/discover')).toHaveLength(1);
-    expect(closed).toEqual({});
   });
 });
 

@@ -37,6 +37,12 @@ describe('RisingProgress', () => {
     expect(repeated).toBe(`{"progress":${1e308 + 1e300},"total":${total}}`);
   });
 
+  it('begins above the highest progress, also if that was not the last', () => {
+    expect(forward([1, '{"progress":5}'], [1, '{"progress":2}'], [2, '{"progress":1}'])[2]).toBe(
+      '{"progress":6}',
+    );
+  });
+
   it('does not change the progress of a request that goes on where the request before ended', () => {
     expect(forward([1, '{"progress":2}'], [2, '{"progress":3}'], [2, '{"progress":4}'])).toEqual([
       '{"progress":2}',
