@@ -77,7 +77,7 @@ export function* namedMemberSteps(text: string, keys: readonly string[], at = 0)
 }
 
 /** The text of an object in which values can be found and replaced. A long object is not decoded: see `byteText`. */
-export interface JsonSource {
+export interface EditableJson {
   readonly text: string;
   /** The members of the object, with their positions in `text`. */
   readonly members: readonly Member[];
@@ -88,7 +88,7 @@ export interface JsonSource {
 }
 
 /** The object as a source. Its members are found in steps. */
-export function* sourceOf(json: JsonText): Steps<JsonSource> {
+export function* editableJson(json: JsonText): Steps<EditableJson> {
   if (json instanceof ScannedObject) {
     return {
       text: json.byteText,
