@@ -52,10 +52,6 @@ export async function messageRewrites() {
     ...(await whileRunning({ config: templatesOf, naming: { resources: 'underscore' } }, measureTemplates)),
     ...(await handshakes()),
   ];
-  for (const { kind, what, outcome, ms } of rows)
-    console.log(
-      `| ${`${kind}: ${what}`.padEnd(58)} | ${`${ms.toFixed(1)} ms`.padStart(10)} | ${String(outcome).slice(0, 70)}`,
-    );
   console.log();
   return [...new Set(rows.map(({ kind }) => kind))].map((kind) => ({
     what: `ms of the longest stall by ${kind}`,
@@ -86,6 +82,11 @@ async function whileRunning({ config, naming }, measure) {
   return rows;
 }
 
+function print({ kind, what, outcome, ms }) {
+  const name = `${kind}: ${what}`.padEnd(58);
+  console.log(`| ${name} | ${`${ms.toFixed(1)} ms`.padStart(10)} | ${String(outcome).slice(0, 70)}`);
+}
+
 /** Measures one job after the other. */
 function meter(gateway) {
   return async (kind, what, job) => {
@@ -93,7 +94,9 @@ function meter(gateway) {
     await gateway.ask('stall');
     const outcome = await job();
     await sleep(20);
-    return { kind, what, outcome, ms: (await gateway.ask('stall')).own };
+    const row = { kind, what, outcome, ms: (await gateway.ask('stall')).own };
+    print(row);
+    return row;
   };
 }
 

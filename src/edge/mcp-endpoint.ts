@@ -94,7 +94,7 @@ export class McpEndpoint implements OnModuleInit {
     if (body.kind === 'array') {
       const session = this.sessionOf(request);
       await inputBudget.runWhenDue(() => undefined);
-      const messages = await runSliced(batchSteps(body, session), sliceScheduler.start());
+      const messages = await runSliced(readBatch(body, session), sliceScheduler.start());
       await this.receiver.receiveBatch(messages, session, response, source);
       return;
     }
@@ -206,7 +206,7 @@ const needsResponse = (message: Inbound): message is Extract<Inbound, { kind: 'r
   message.kind === 'request' || message.kind === 'invalid';
 
 /** Reads the messages of a batch, one in each step. */
-function* batchSteps(body: JsonDocument, session: Session): Steps<Inbound[]> {
+function* readBatch(body: JsonDocument, session: Session): Steps<Inbound[]> {
   if (!session.revision.allowsBatches)
     throw new GatewayError(
       'invalid-request',

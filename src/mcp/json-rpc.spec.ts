@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { JsonDocument } from '../lib/json-text/json-document.js';
+import { JsonReader } from '../lib/json-text/json-reader.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import {
   errorMessage,
@@ -12,6 +13,7 @@ import {
   resultMessage,
   type Inbound,
 } from './json-rpc.js';
+import { SERVER_JSON_LIMITS } from './json-limits.js';
 
 const read = (text: string): Inbound => readMessage(JsonDocument.of(text));
 /** A request whose id has this length. */
@@ -166,6 +168,24 @@ describe('readMessage', () => {
         expect(['request', 'notification', 'response', 'invalid']).toContain(read(text).kind);
       }),
     );
+  });
+});
+
+describe('readMessage of a long text', () => {
+  it.each([40_000, 2_000_000])('refuses an id of %i characters like a shorter one', (length) => {
+    const reader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: 4_000_000 });
+    const text = JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(length), method: 'ping' });
+    const document = reader.read(Buffer.from(text)) as JsonDocument;
+    expect(readMessage(document)).toMatchObject({ kind: 'invalid', memoryLimit: 'message-id' });
+  });
+
+  it('has the text and the members of long params', () => {
+    const reader = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: 4_000_000 });
+    const params = `{"a":1.0,"s":"${'x'.repeat(40_000)}"}`;
+    const text = `{"jsonrpc":"2.0","id":1,"method":"ping","params":${params}}`;
+    const message = readMessage(reader.read(Buffer.from(text)) as JsonDocument);
+    expect(message).toMatchObject({ kind: 'request', id: 1, paramsJson: { isLongObject: true } });
+    expect(message).toMatchObject({ paramsText: params, paramsMembers: [{ key: 'a' }, { key: 's' }] });
   });
 });
 

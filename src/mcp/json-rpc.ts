@@ -2,7 +2,7 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.
 import type { MemoryLimit } from '../core/memory-limits.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import type { JsonProblem } from '../lib/json-text/json-reader.js';
-import { JsonText, type Member } from '../lib/json-text/json-text.js';
+import { JsonText, MAX_EAGER_LENGTH, type Member } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 
 export type Params = Readonly<Record<string, unknown>>;
@@ -62,7 +62,7 @@ export function readMessage(document: JsonDocument): Inbound {
   if (params !== undefined && !isJsonObject(params)) return invalid(validId, 'params must be an object');
   const json = params && document.member('params');
   if (json && isTooWide(json)) return invalid(validId, TOO_WIDE);
-  if (id !== undefined && validId === undefined) return invalidId(id);
+  if (id !== undefined && validId === undefined) return invalidId(id, document);
   if (json?.isLongObject) return longMessage(validId, method, params, json);
   const paramsText = json?.text;
   if (validId === undefined) return { kind: 'notification', method, params, paramsText };
@@ -103,7 +103,7 @@ const TOO_WIDE = `params, result or error has too many members and is longer tha
 
 function readResponse(message: Record<string, unknown>, document: JsonDocument): Inbound {
   const { id, result, error } = message;
-  if (!isRequestId(id)) return invalidId(id);
+  if (!isRequestId(id)) return invalidId(id, document);
   const json = document.member(error === undefined ? 'result' : 'error');
   if (json && isTooWide(json)) return invalid(id, TOO_WIDE);
   if (json && result !== undefined && error === undefined)
@@ -113,8 +113,9 @@ function readResponse(message: Record<string, unknown>, document: JsonDocument):
   return invalid(id, 'a message must be a request, a notification or a response');
 }
 
-const invalidId = (id: unknown): Inbound =>
-  typeof id === 'string'
+/** A very long id reads as null. */
+const invalidId = (id: unknown, document: JsonDocument): Inbound =>
+  typeof id === 'string' || (id === null && document.memberLength('id') > MAX_EAGER_LENGTH)
     ? {
         kind: 'invalid',
         id: undefined,

@@ -10,7 +10,12 @@ import {
   type Member,
 } from '../lib/json-text/json-text.js';
 import { ScannedObject } from '../lib/json-text/scanned-object.js';
-import { namedMemberSteps, sourceOf, type JsonRange, type JsonSource } from '../lib/json-text/sliced-text.js';
+import {
+  namedMemberSteps,
+  editableJson,
+  type JsonRange,
+  type EditableJson,
+} from '../lib/json-text/sliced-text.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
 import type { Params } from './json-rpc.js';
 
@@ -111,7 +116,7 @@ export function progressTokenOf(
 
 /** `progressTokenOf` in steps, for long params. */
 export function* progressTokenSteps(params: JsonText): Steps<string | undefined> {
-  const source = yield* sourceOf(params);
+  const source = yield* editableJson(params);
   const token = (yield* tokenRanges(source)).at(-1);
   if (token && token.end - token.start > MAX_PROGRESS_TOKEN_LENGTH) throw tokenTooLong();
   return token && source.decode(token.start, token.end);
@@ -119,13 +124,13 @@ export function* progressTokenSteps(params: JsonText): Steps<string | undefined>
 
 /** `withProgressToken` in steps, for long params. */
 export function* withProgressTokenSteps(params: JsonText, token: string): Steps<JsonText> {
-  const source = yield* sourceOf(params);
+  const source = yield* editableJson(params);
   const ranges = yield* tokenRanges(source);
   if (ranges.length === 0) return params;
   return yield* source.edited(ranges.map(({ start, end }) => ({ start, end, text: token })));
 }
 
-function* tokenRanges({ text, members }: JsonSource): Steps<JsonRange[]> {
+function* tokenRanges({ text, members }: EditableJson): Steps<JsonRange[]> {
   const ranges: JsonRange[] = [];
   for (const { key, start } of members)
     if (key === '_meta' && text[start] === '{')

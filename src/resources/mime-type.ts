@@ -1,5 +1,5 @@
 import { memberText, type JsonText } from '../lib/json-text/json-text.js';
-import { elementSteps, namedMemberSteps, sourceOf } from '../lib/json-text/sliced-text.js';
+import { elementSteps, namedMemberSteps, editableJson } from '../lib/json-text/sliced-text.js';
 import type { ResolvedResource } from '../core/resources/server-resources.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
 
@@ -9,7 +9,7 @@ const MAX_LENGTH = 256;
 /** The MIME type of the first content of a read result. Does not parse its text or blob, which may be large. */
 export function* mimeTypeOf(result: JsonText): Steps<string | undefined> {
   if (!result.isObject) return undefined;
-  const source = yield* sourceOf(result);
+  const source = yield* editableJson(result);
   const contents = source.members.findLast(({ key }) => key === 'contents');
   if (!contents || source.text[contents.start] !== '[') return undefined;
   for (const element of elementSteps(source.text, contents.start)) {

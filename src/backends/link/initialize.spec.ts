@@ -6,6 +6,12 @@ import type { LinkRequest } from './link.js';
 const OPTIONS = { version: '1.2.3', connectTimeoutMs: 77, capabilities: { roots: {} } };
 const respondWith = (answer: object) => (): Promise<JsonText> => Promise.resolve(JsonText.of(answer));
 
+/** A result with so many members and elements at all levels. */
+const resultWith = (count: number) => {
+  const experimental = { x: Array.from({ length: count - 5 }, () => '{}') };
+  return { protocolVersion: '2025-11-25', capabilities: { experimental }, pad: 'x'.repeat(40_000) };
+};
+
 describe('initializeServer', () => {
   it('sends identity, capabilities and the latest revision with the connect timeout', async () => {
     const requests: LinkRequest[] = [];
@@ -38,12 +44,6 @@ describe('initializeServer', () => {
       message: `the gateway does not support MCP revision ${protocolVersion} of the server`,
     });
   });
-
-  /** A result with so many members and elements at all levels. */
-  const resultWith = (count: number) => {
-    const experimental = { x: Array.from({ length: count - 5 }, () => '{}') };
-    return { protocolVersion: '2025-11-25', capabilities: { experimental }, pad: 'x'.repeat(40_000) };
-  };
 
   it('accepts a result with 10,000 members and elements', async () => {
     const result = resultWith(10_000);

@@ -4,9 +4,9 @@ import { ScannedObject } from '../../lib/json-text/scanned-object.js';
 import {
   elementSteps,
   namedMemberSteps,
-  sourceOf,
+  editableJson,
   type JsonRange,
-  type JsonSource,
+  type EditableJson,
 } from '../../lib/json-text/sliced-text.js';
 import { runAtOnce, type Steps } from '../../lib/slices/run-sliced.js';
 import { isUriTooLong, MAX_URI_BYTES } from './resource-uri.js';
@@ -18,7 +18,7 @@ const MAX_URI_LENGTH = 2 + 6 * MAX_URI_BYTES;
 export type ToPublicUri = (uri: string) => string;
 
 /** Adds the edits of one value. Runs in steps, because a result may have a hundred thousand links. */
-type Change = (source: JsonSource, value: JsonRange, edits: JsonEdit[]) => Steps;
+type Change = (source: EditableJson, value: JsonRange, edits: JsonEdit[]) => Steps;
 
 type MemberChanges = Readonly<Record<string, Change>>;
 
@@ -78,7 +78,7 @@ function* mentionsResources(result: JsonText): Steps<boolean> {
 
 function* rewritten(result: JsonText, changes: MemberChanges): Steps<JsonText> {
   if (!result.isObject) return result;
-  const source = yield* sourceOf(result);
+  const source = yield* editableJson(result);
   const edits: JsonEdit[] = [];
   for (const member of source.members)
     if (Object.hasOwn(changes, member.key)) yield* changes[member.key]!(source, member, edits);

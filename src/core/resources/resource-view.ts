@@ -9,7 +9,8 @@ import {
   type ResourcePattern,
   type SubscribableAddress,
 } from './resource-pattern.js';
-import { bestInstances, type ResourceTemplate } from './resource-template.js';
+import type { ResourceTemplate } from './resource-template.js';
+import { bestInstances } from './template-matches.js';
 import { parseResourceForm, type ResourceAddress } from './resource-uri.js';
 import {
   compareTemplates,

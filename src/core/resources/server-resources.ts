@@ -4,7 +4,8 @@ import type { SortedRun } from '../../lib/sorted/merge-runs.js';
 import type { PublicResource, PublicTemplate } from './public-resource.js';
 import type { PossibleConflicts, ResourceOffer } from './conflicts/resource-conflicts.js';
 import type { Resource, ResourceList } from './resource-list.js';
-import { bestInstances, publicUriTemplate, type ResourceTemplate } from './resource-template.js';
+import { publicUriTemplate, type ResourceTemplate } from './resource-template.js';
+import { bestInstances } from './template-matches.js';
 import { TemplateIndex } from './template-index.js';
 import { distinctId, isUi, resourceForm, withoutDigest, type ResourceStyle } from './resource-uri.js';
 

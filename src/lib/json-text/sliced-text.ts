@@ -23,14 +23,32 @@ const STEP_LENGTH = 128 * 1024;
 /** `membersOf` in steps, for a text of many megabytes. */
 export function* memberSteps(text: string): Steps<readonly Member[]> {
   if (text.length <= STEP_LENGTH) return membersOf(text);
+  return yield* collectMembers(text, 0, (start, end) => keyOf(text, start, end));
+}
+
+/**
+ * The members with one of these keys, of the object that begins at `at`, in steps. Other members are not kept: there may be
+ * a million.
+ */
+export const namedMemberSteps = (text: string, keys: readonly string[], at = 0): Steps<Member[]> =>
+  collectMembers(text, at, (start, end) => keys.find((key) => isKey(text, start, end, key)));
+
+/** The members for which `keyAt` returns a key. It gets the start and the end of the key in the text. */
+function* collectMembers(
+  text: string,
+  at: number,
+  keyAt: (start: number, end: number) => string | undefined,
+): Steps<Member[]> {
   const members: Member[] = [];
-  let stepEnd = STEP_LENGTH;
-  let i = skipOpening(text, 0, OPEN_BRACE);
+  let stepEnd = at + STEP_LENGTH;
+  let i = skipOpening(text, at, OPEN_BRACE);
   while (text.charCodeAt(i) !== CLOSE_BRACE) {
     const keyEnd = skipString(text, i);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    const end = yield* valueSteps(text, start);
-    members.push({ key: keyOf(text, i, keyEnd), keyStart: i, start, end });
+    let end = skipValue(text, start, start + STEP_LENGTH);
+    if (end === -1) end = yield* valueSteps(text, start);
+    const key = keyAt(i, keyEnd);
+    if (key !== undefined) members.push({ key, keyStart: i, start, end });
     i = skipSpace(text, end);
     if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
     if (i <= stepEnd) continue;
@@ -53,31 +71,8 @@ export interface JsonRange {
   readonly end: number;
 }
 
-/**
- * The members with one of these keys, of the object that begins at `at`, in steps. Other members are not kept: there may be
- * a million.
- */
-export function* namedMemberSteps(text: string, keys: readonly string[], at = 0): Steps<Member[]> {
-  const members: Member[] = [];
-  let stepEnd = at + STEP_LENGTH;
-  let i = skipOpening(text, at, OPEN_BRACE);
-  while (text.charCodeAt(i) !== CLOSE_BRACE) {
-    const keyEnd = skipString(text, i);
-    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
-    let end = skipValue(text, start, start + STEP_LENGTH);
-    if (end === -1) end = yield* valueSteps(text, start);
-    for (const key of keys) if (isKey(text, i, keyEnd, key)) members.push({ key, keyStart: i, start, end });
-    i = skipSpace(text, end);
-    if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
-    if (i <= stepEnd) continue;
-    yield;
-    stepEnd = i + STEP_LENGTH;
-  }
-  return members;
-}
-
 /** The text of an object in which values can be found and replaced. A long object is not decoded: see `byteText`. */
-export interface JsonSource {
+export interface EditableJson {
   readonly text: string;
   /** The members of the object, with their positions in `text`. */
   readonly members: readonly Member[];
@@ -88,7 +83,7 @@ export interface JsonSource {
 }
 
 /** The object as a source. Its members are found in steps. */
-export function* sourceOf(json: JsonText): Steps<JsonSource> {
+export function* editableJson(json: JsonText): Steps<EditableJson> {
   if (json instanceof ScannedObject) {
     return {
       text: json.byteText,
