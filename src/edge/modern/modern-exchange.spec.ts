@@ -34,7 +34,7 @@ describe('ModernExchange', () => {
     const fake = new FakeResponse();
     const { exchange } = exchangeOn(fake);
     expect(exchange.send('{"method":"a"}', 'progress')).toBe(true);
-    exchange.answer({ requestId: 1, method: 'tools/call' } as never, { content: [] });
+    void exchange.answer({ requestId: 1, method: 'tools/call' } as never, { content: [] });
     expect(exchange.send('{"method":"b"}', 'progress')).toBe(false);
     await flushPromises();
     expect(fake.messages).toEqual([
