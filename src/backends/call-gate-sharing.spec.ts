@@ -5,7 +5,6 @@ import { backendQuotas, type BackendQuotas } from './backend-quotas.js';
 import { CallGate, type CallLimits, type QueueOptions } from './call-gate.js';
 
 const UNLIMITED = { callsPerPrincipal: 1e6, processesPerPrincipal: 1e6, queuedPerPrincipal: 1e6 };
-const AUTHENTICATED = { keepsReserve: true };
 
 /** A gate whose requests the test answers. A call is named after its principal, session and number: `a/1 #2`. */
 class Harness {
@@ -19,7 +18,7 @@ class Harness {
   constructor(
     limits: CallLimits,
     quotas: Partial<typeof UNLIMITED> | BackendQuotas = {},
-    { keepsReserve = false } = {},
+    keepsReserve = false,
   ) {
     const isBuilt = 'calls' in quotas;
     const built = isBuilt ? quotas : this.quotas(quotas, keepsReserve);
@@ -159,7 +158,7 @@ describe('CallGate, slots for new principals where clients authenticate', () => 
     [64, 60],
     [1000, 938],
   ])('lets a principal that floods alone for a minute take of %i slots at most %i', (slots, most) => {
-    const harness = new Harness({ concurrency: slots, queue: 10_000 }, {}, AUTHENTICATED);
+    const harness = new Harness({ concurrency: slots, queue: 10_000 }, {}, true);
     for (let seconds = 0; seconds < 60; seconds++) {
       harness.calls(slots, `a/${seconds}`);
       jest.advanceTimersByTime(1000);
@@ -181,7 +180,7 @@ describe('CallGate, slots for new principals where clients authenticate', () => 
           number,
           number,
         ];
-        const harness = new Harness({ concurrency: slots, queue: 10_000 }, {}, AUTHENTICATED);
+        const harness = new Harness({ concurrency: slots, queue: 10_000 }, {}, true);
         const made = new Map<string, number>();
         for (const [n, { principal, calls, ends }] of events.entries()) {
           jest.advanceTimersByTime(31_000);
@@ -204,7 +203,7 @@ describe('CallGate, slots for new principals where clients authenticate', () => 
   });
 
   it('are free for the first request of the gateway itself', () => {
-    const harness = new Harness({ concurrency: 4, queue: 100 }, {}, AUTHENTICATED);
+    const harness = new Harness({ concurrency: 4, queue: 100 }, {}, true);
     harness.calls(4, 'a/1');
     expect(harness.running).toHaveLength(3);
     harness.background('list 1');
@@ -212,7 +211,7 @@ describe('CallGate, slots for new principals where clients authenticate', () => 
   });
 
   it('are not free for further requests of the gateway itself', () => {
-    const harness = new Harness({ concurrency: 4, queue: 100 }, {}, AUTHENTICATED);
+    const harness = new Harness({ concurrency: 4, queue: 100 }, {}, true);
     harness.calls(2, 'a/1');
     for (const n of [1, 2]) harness.background(`list ${n}`);
     expect(harness.running).toHaveLength(3);

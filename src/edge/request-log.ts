@@ -7,9 +7,18 @@ import { TokenBucket } from '../lib/token-bucket/token-bucket.js';
 import type { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
-import type { RequestContext } from './request-context.js';
+import type { McpContext } from '../mcp/mcp-context.js';
 import { subjectOf } from './request-subject.js';
 import { publicSessionId } from './session.js';
+
+/** What log lines say of a request. Without a session, the client is of a revision without sessions. */
+export interface LoggedRequest extends Pick<
+  McpContext,
+  'method' | 'requestId' | 'paramsText' | 'paramsMembers' | 'server' | 'project' | 'principal' | 'session'
+> {
+  /** Name and version of the client. */
+  readonly clientLabel: string | undefined;
+}
 
 /** Failures that concern operators. All others are mistakes of clients, or errors that a server sent. */
 const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
@@ -51,14 +60,14 @@ export class RequestLog {
   }
 
   /** Logs a request that succeeded, if it is the next one to be logged. */
-  logCall(context: RequestContext, result: unknown, seconds: number): void {
+  logCall(context: LoggedRequest, result: unknown, seconds: number): void {
     if (++this.sinceLogged < this.interval) return;
     this.sinceLogged = 0;
     const outcome = result instanceof JsonText ? outcomeOfResult(result) : 'ok';
     this.logger.log({ message: 'request', ...fieldsOf(context), outcome, durationMs: toMs(seconds) });
   }
 
-  logFailure(context: RequestContext, error: JsonRpcError, seconds?: number): void {
+  logFailure(context: LoggedRequest, error: JsonRpcError, seconds?: number): void {
     const suppressedBefore = this.failures.take();
     // Undefined: this line is suppressed too.
     if (suppressedBefore === undefined) {
@@ -86,17 +95,17 @@ export class RequestLog {
 }
 
 /** Who requested what, of which server. */
-function fieldsOf(context: RequestContext, error?: Error): object {
-  const { method, requestId, server = serverIn(error), project, principal, session } = context;
+function fieldsOf(context: LoggedRequest, error?: Error): object {
+  const { method, requestId, server = serverIn(error), project, principal, session, clientLabel } = context;
   return {
     method: shorten(method),
     ...subjectOf(context),
     server,
     requestId: typeof requestId === 'string' ? shorten(requestId) : requestId,
-    session: publicSessionId(session),
+    session: session && publicSessionId(session),
     principal: principal.id,
     project: project && shorten(project),
-    client: session.profile.clientLabel,
+    client: clientLabel,
   };
 }
 

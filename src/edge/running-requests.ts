@@ -9,7 +9,8 @@ export interface RequestDescription {
   readonly prompt?: string;
   readonly uri?: string;
   readonly server?: string;
-  readonly session: string;
+  /** Absent if the client is of a revision without sessions. */
+  readonly session?: string;
   readonly principal: string;
   readonly client: string | undefined;
   readonly runningMs: number;

@@ -17,6 +17,9 @@ import { revisionOf, SUPPORTED_VERSIONS } from './revisions/revision.js';
 
 const SECRET = 'password=hunter2';
 
+const remote = (code: number): RemoteError =>
+  new RemoteError(code, 'no', `{"code":${code},"message":"no","data":{"uri":"x:1"}}`);
+
 /** Code and data of the kinds in the contract, for the revisions of 2025 and of 2026. */
 const TABLE: readonly [GatewayError, number, number, object | undefined][] = [
   [resourceNotFound('x:1'), -32002, -32602, { uri: 'x:1' }],
@@ -68,7 +71,25 @@ describe('the code of an error', () => {
   it('is the same in 2026 unless the table says otherwise', () => {
     const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
     const differ = kinds.filter((kind) => codesFor(kind, '2025').code !== codesFor(kind, '2026').code);
-    expect(differ).toEqual(['resource-not-found']);
+    expect(differ).toEqual([
+      'resource-not-found',
+      'bad-request',
+      'session-required',
+      'session-not-found',
+      'unauthorized',
+      'insufficient-scope',
+      'forbidden',
+      'method-not-allowed',
+      'not-acceptable',
+      'payload-too-large',
+      'unsupported-media-type',
+    ]);
+  });
+
+  it('is none in 2026 that the revision asks not to use', () => {
+    const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
+    const codes = kinds.map((kind) => codesFor(kind, '2026').code);
+    expect(codes.filter((code) => code <= -32000 && code >= -32019)).toEqual([]);
   });
 });
 
@@ -135,5 +156,25 @@ describe('JsonRpcError.from', () => {
     expect(error).toMatchObject({ kind: 'internal', http: 200, code: -32603 });
     expect(error.text).toBe('{"code":-32603,"message":"Internal error"}');
     expect((error.cause as Error).cause).toBe(thrown);
+  });
+});
+
+describe('an error of a server', () => {
+  it.each([
+    [-32002, -32602, 200],
+    [-32021, -32021, 400],
+    [-32020, -32020, 200],
+    [-32022, -32022, 200],
+    [-32601, -32601, 200],
+    [-32000, -32000, 200],
+  ])('%i is %i in 2026, with HTTP %i', (code, in2026, http) => {
+    const { text } = remote(code);
+    expect(JsonRpcError.from(remote(code), '2026')).toMatchObject({
+      kind: 'remote',
+      http,
+      code: in2026,
+      text: text.replace(String(code), String(in2026)),
+    });
+    expect(JsonRpcError.from(remote(code), '2025')).toMatchObject({ http: 200, code, text });
   });
 });

@@ -9,7 +9,6 @@ import {
   withoutMembers,
   type Member,
 } from '../lib/json-text/json-text.js';
-import { ScannedObject } from '../lib/json-text/scanned-object.js';
 import {
   namedMemberSteps,
   editableJson,
@@ -89,7 +88,7 @@ export function paramsWithoutTask(
   json: JsonText | undefined,
 ): JsonText | undefined {
   if (json === undefined || params === undefined || !('task' in params)) return json;
-  return json instanceof ScannedObject ? json.without(TASK) : new JsonText(withoutMembers(json.text, TASK));
+  return json.without(TASK);
 }
 
 /** Maximum characters of a progress token as JSON. It is stored during the call and repeated in each notification. */

@@ -72,6 +72,11 @@ export class JsonText {
     return new JsonText(mapMember(this.text, key, (value) => before + value + after, this.members));
   }
 
+  /** The object without these members. */
+  without(keys: ReadonlySet<string>): JsonText {
+    return new JsonText(withoutMembers(this.text, keys));
+  }
+
   /** Number of characters; of bytes if the text is kept as bytes. */
   get storedLength(): number {
     return this.text.length;

@@ -148,8 +148,8 @@ export class ScannedObject extends SharedJson {
     return new ScannedObject(target, positions);
   }
 
-  /** The object without these members. Copies the bytes of the others. */
-  without(keys: ReadonlySet<string>): ScannedObject {
+  /** Copies the bytes of the other members. */
+  override without(keys: ReadonlySet<string>): ScannedObject {
     const parts: Buffer[] = [];
     const positions: number[] = [];
     let length = 0;
