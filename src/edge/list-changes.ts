@@ -4,10 +4,9 @@ import { NameChange } from '../core/naming/name-change.js';
 import type { Scope } from '../core/scope.js';
 import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import { eventFrame } from '../mcp/event-frame.js';
+import { notificationFrame } from '../mcp/event-frame.js';
 import { SessionListings } from '../backends/session-listings.js';
 import { FanOut, type NotificationEvent } from '../mcp/fan-out.js';
-import { notificationMessage } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
 import { NotificationRecipients, type NotificationRecipient } from './notification-recipients.js';
 
@@ -82,9 +81,6 @@ function* ready(recipients: readonly NotificationRecipient[]): Generator<Notific
 }
 
 const listChangedEvent = (kind: ListKind): NotificationEvent => ({
-  frame: eventFrame(
-    notificationMessage(`notifications/${kind}/list_changed`, undefined),
-    `${kind}/list_changed`,
-  ),
+  frame: notificationFrame(`notifications/${kind}/list_changed`, `${kind}/list_changed`),
   coalesce: kind,
 });

@@ -1,7 +1,7 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from './json-rpc.js';
-import { mapMember, membersOf, withoutMembers, type Member } from '../lib/json-text/json-text.js';
+import { mapMember, membersOf, memberText, withoutMembers, type Member } from '../lib/json-text/json-text.js';
 
 /*
  * Revision 2026-07-28 has no session. Each request has an envelope in `_meta`: the revision, and who the client is and what
@@ -78,6 +78,26 @@ export function subscriptionIdIn({ _meta: meta }: Params): unknown {
   return isJsonObject(meta) ? meta[SUBSCRIPTION_ID] : undefined;
 }
 
+/**
+ * Splits the params of a notification around the id of the request `subscriptions/listen` in `_meta`: the parts before and
+ * after the id. Each listen stream has an id of its own; the parts are the same for all.
+ */
+export function aroundSubscriptionId(params: string | undefined): readonly [before: string, after: string] {
+  const before = `{"_meta":{"${SUBSCRIPTION_ID}":`;
+  if (params === undefined) return [before, '}}'];
+  const meta = memberText(params, '_meta');
+  const after = meta?.startsWith('{') ? continued(withoutMembers(meta, HOP_KEYS)) : '}';
+  return [before, after + continued(meta === undefined ? params : withoutMembers(params, META))];
+}
+
+const META: ReadonlySet<string> = new Set(['_meta']);
+
+/** The object's text behind a first member that is written before it. */
+function continued(object: string): string {
+  const rest = object.slice(1).trimStart();
+  return rest === '}' ? rest : `,${rest}`;
+}
+
 const memberOf = (name: string, value: unknown): string => `"${keyOf(name)}":${JSON.stringify(value)}`;
 
 function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
@@ -90,7 +110,4 @@ function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
 const merge = (own: string, meta: string): string => prepend(own, withoutMembers(meta, HOP_KEYS));
 
 /** The object's text with these members before its own. */
-function prepend(members: string, object: string): string {
-  const rest = object.slice(1).trimStart();
-  return rest === '}' ? `{${members}}` : `{${members},${rest}`;
-}
+const prepend = (members: string, object: string): string => `{${members}${continued(object)}`;

@@ -8,7 +8,7 @@ import type {
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import type { JsonText, Member } from '../lib/json-text/json-text.js';
 import type { Scope } from '../core/scope.js';
-import type { EventFrame } from './event-frame.js';
+import type { NotificationFrame } from './event-frame.js';
 import type { Principal } from './principal.js';
 import type { Revision } from './revisions/revision.js';
 
@@ -61,7 +61,7 @@ export interface Subscriber {
   /** The servers whose notifications the subscriber may receive. */
   readonly scope: Scope;
   /** Sends an event. While no stream is open, the event is queued, within bounds. */
-  deliver(frame: EventFrame, options: DeliverOptions): void;
+  deliver(frame: NotificationFrame, options: DeliverOptions): void;
   /** Removes queued events that the recipient may no longer receive. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void;
   /** Whether events are sent now. Otherwise they are queued until the client opens its stream. */
