@@ -51,10 +51,12 @@ export interface ClientSession extends Channel {
   onClose(listener: () => void): () => void;
 }
 
-/** A recipient of notifications: a session. */
+/** A recipient of notifications: a session, or a listen stream of a client without sessions. */
 export interface Subscriber {
   readonly id: string;
   readonly principal: Principal;
+  /** The key under which limits per principal count its subscriptions: see `Caller`. */
+  readonly quotaKey: string;
   readonly clientInfo?: Implementation | undefined;
   /** The owner of the links that are not shared, over which subscriptions are made for this subscriber. */
   readonly session?: ClientSession | undefined;
@@ -64,7 +66,7 @@ export interface Subscriber {
   deliver(frame: NotificationFrame, options: DeliverOptions): void;
   /** Removes queued events that the recipient may no longer receive. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void;
-  /** Whether events are sent now. Otherwise they are queued until the client opens its stream. */
+  /** Whether events are sent now. Otherwise they are queued until the stream is open. */
   readonly hasStream: boolean;
   /** Returns a function that removes the listener. */
   onScopeChange(listener: () => void): () => void;
@@ -117,8 +119,13 @@ export interface McpContext extends Caller {
   readonly paramsMembers?: readonly Member[] | undefined;
 }
 
+/** A request that subscribes or unsubscribes. */
+export interface SubscriberRequest extends Pick<McpContext, 'session' | 'scope' | 'signal'> {
+  readonly subscriber: Subscriber;
+}
+
 /** The context of methods that exist only in revisions with sessions. */
-export interface SessionContext extends McpContext {
+export interface SessionContext extends McpContext, SubscriberRequest {
   readonly session: ClientSession & Subscriber;
   /** Calls the listener when the response to the request is written, or its connection is lost. */
   onWritten(listener: () => void): void;
