@@ -28,9 +28,9 @@ export class ListChanges implements OnModuleInit {
     });
   }
 
-  /** Sends `list_changed` to those of the recipients that are ready, in slices. */
+  /** Sends `list_changed` to those of the recipients that accept it, in slices. */
   notify(recipients: readonly NotificationRecipient[], kind: ListKind): void {
-    if (recipients.length > 0) this.deliver(kind, () => ready(recipients));
+    if (recipients.length > 0) this.deliver(kind, () => accepting(recipients, kind));
   }
 
   private broadcast(change: CatalogChange, catalog: Catalog, previous: Catalog): void {
@@ -62,12 +62,14 @@ export class ListChanges implements OnModuleInit {
   private announce(kind: ListKind, changed: ReadonlySet<string>, unchangedScopes: ReadonlySet<string>): void {
     const servers = [...changed];
     this.deliver(kind, () =>
-      this.recipients.matching(
-        ({ id, isReady, scope }) =>
-          isReady &&
+      this.recipients.matching((recipient) => {
+        const { id, scope } = recipient;
+        return (
+          recipient.acceptsListChange(kind) &&
           (!unchangedScopes.has(scope.key) || this.registry.variants.of(id) !== undefined) &&
-          servers.some((server) => scope.allows(server) && !this.sessionListings.has(id, server, kind)),
-      ),
+          servers.some((server) => scope.allows(server) && !this.sessionListings.has(id, server, kind))
+        );
+      }),
     );
   }
 
@@ -76,8 +78,11 @@ export class ListChanges implements OnModuleInit {
   }
 }
 
-function* ready(recipients: readonly NotificationRecipient[]): Generator<NotificationRecipient, void> {
-  for (const recipient of recipients) if (recipient.isReady) yield recipient;
+function* accepting(
+  recipients: readonly NotificationRecipient[],
+  kind: ListKind,
+): Generator<NotificationRecipient, void> {
+  for (const recipient of recipients) if (recipient.acceptsListChange(kind)) yield recipient;
 }
 
 const listChangedEvent = (kind: ListKind): NotificationEvent => ({
