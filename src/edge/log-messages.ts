@@ -5,7 +5,7 @@ import { Backends } from '../backends/backends.service.js';
 import { JsonText } from '../lib/json-text/json-text.js';
 import { notificationFrame } from '../mcp/event-frame.js';
 import { FanOut } from '../mcp/fan-out.js';
-import { isAtLeast, loggingLevelIn, mostVerbose } from './logging-level.js';
+import { isAtLeast, loggingLevelIn, mostVerbose } from '../mcp/logging-level.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import type { Session } from './session.js';
 

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Span } from '@opentelemetry/api';
 import type {
   ClientCapabilities,
@@ -117,7 +118,12 @@ export interface McpContext extends Caller {
   readonly paramsText: string | undefined;
   /** The positions of the members of long params. */
   readonly paramsMembers?: readonly Member[] | undefined;
+  /** The HTTP headers that repeat arguments of a tool. Absent in revisions that have no such headers. */
+  readonly argumentHeaders?: HttpHeaders | undefined;
 }
+
+/** The header fields of an HTTP request, by their names in lower case. */
+export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A request that subscribes or unsubscribes. */
 export interface SubscriberRequest extends Pick<McpContext, 'session' | 'scope' | 'signal'> {
@@ -129,4 +135,14 @@ export interface SessionContext extends McpContext, SubscriberRequest {
   readonly session: ClientSession & Subscriber;
   /** Calls the listener when the response to the request is written, or its connection is lost. */
   onWritten(listener: () => void): void;
+}
+
+/** The context of methods that exist only in revision 2026-07-28. */
+export interface ModernContext extends McpContext {
+  readonly clientInfo: Implementation | undefined;
+  /**
+   * Hands the response over as an event stream, of which only the headers are written. The request then counts as answered:
+   * the result of its handler is not written, and `signal` is not aborted when the client closes the stream.
+   */
+  takeStream(): ServerResponse;
 }
