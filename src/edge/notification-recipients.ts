@@ -6,6 +6,7 @@ import type { ClientSession, Subscriber } from '../mcp/mcp-context.js';
 
 /** A subscriber, with what the edge needs to notify it. */
 export interface NotificationRecipient extends Subscriber {
+  readonly kind: 'session' | 'listen';
   /** The project that limits the scope of the recipient. */
   readonly project: string | undefined;
   scope: Scope;

@@ -49,6 +49,7 @@ export const publicSessionId = ({ id }: { readonly id: string }): string => id.s
 
 /** One MCP session, from `initialize` until it is closed: its scope, running requests and streams. */
 export class Session extends ScopedRecipient implements NotificationRecipient, ExchangeSession {
+  readonly kind = 'session';
   /**
    * The secret in Mcp-Session-Id, never logged or stored. For a restored session it is unknown until the client sends its
    * next request.
