@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
-import { bodyOf, exchange } from '../kit/http.js';
-import { ListenClient, postModern, SUBSCRIPTION_ID } from '../kit/listen-client.js';
+import { exchange } from '../kit/http.js';
+import { ListenClient, postCancelled, SUBSCRIPTION_ID } from '../kit/listen-client.js';
 import { Scrape } from '../kit/scrape.js';
 import type { ScriptedServer } from '../kit/scripted-server/scripted-server.js';
 import { connectModern } from '../kit/sdk-clients.js';
@@ -143,18 +143,13 @@ describe('subscriptions/listen', () => {
     client.close();
     await until('the subscription has ended', async () => (await active()) === 0);
     await untilRequested(docs, '-x://a');
-    const cancelled = { method: 'notifications/cancelled', params: { requestId: 1 } };
-    const response = await postModern(gateway.url, cancelled);
-    expect([response.statusCode, await bodyOf(response)]).toEqual([202, '']);
+    expect(await postCancelled(gateway.url, 1)).toMatchObject({ status: 202, text: '' });
   });
 
   it('ignores the notice of a client that does not close its stream', async () => {
     await open('x://a');
     const client = await ListenClient.to(gateway.url, A);
-    const params = { requestId: 1 };
-    expect((await postModern(gateway.url, { method: 'notifications/cancelled', params })).statusCode).toBe(
-      202,
-    );
+    expect((await postCancelled(gateway.url, 1)).status).toBe(202);
     sendUpdate(docs, 'x://a');
     await client.untilUpdated(A);
   });
@@ -234,14 +229,14 @@ describe('subscriptions/listen', () => {
     expect(shown).toMatchObject({
       kind: 'listen',
       era: '2026',
-      client: { name: 'listener', version: '1' },
+      client: { name: 'raw', version: '2' },
       principal: 'anonymous',
       streams: 1,
       listChanges: ['tools', 'prompts', 'resources'],
     });
     const { subscriptions } = (await admin.get('subscriptions')).json as { subscriptions: object[] };
     expect(subscriptions).toMatchObject([
-      { client: shown['id'], clientName: 'listener', uri: A, hasStream: true },
+      { client: shown['id'], clientName: 'raw', uri: A, hasStream: true },
     ]);
     expect((await admin.delete(`sessions/${String(shown['id'])}`)).status).toBe(204);
     await client.events.untilEnded();

@@ -1,74 +1,25 @@
-import type { IncomingMessage } from 'node:http';
 import { onCleanup } from './cleanup.js';
-import { Events, type Message } from './events.js';
-import { bodyOf, openExchange } from './http.js';
+import type { Events, Message } from './events.js';
+import { exchange, type RawResponse } from './http.js';
+import { envelopeOf, MODERN_VERSION, postModern, streamModern, type ModernOptions } from './modern-calls.js';
+import { BOTH_TYPES } from './raw-session.js';
 import { until } from './until.js';
 
 export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
+const LISTEN = 'subscriptions/listen';
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const UPDATED = 'notifications/resources/updated';
 
-/** The envelope of a request of revision 2026-07-28. */
-export const envelope = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientInfo': { name: 'listener', version: '1' },
-  'io.modelcontextprotocol/clientCapabilities': {},
-};
-
-export interface ListenOptions {
-  readonly id?: string | number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly localAddress?: string;
-}
-
-/** Sends a message of revision 2026-07-28. */
-export function postModern(
-  url: string,
-  message: { readonly method: string; readonly id?: string | number; readonly params?: object },
-  { headers, localAddress }: ListenOptions = {},
-): Promise<IncomingMessage> {
-  const { method, id, params } = message;
-  return openExchange(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id, method, params: { _meta: envelope, ...params } }),
-    localAddress,
-  });
-}
-
-const requestListen = (
-  url: string,
-  notifications: unknown,
-  options: ListenOptions,
-): Promise<IncomingMessage> =>
-  postModern(
-    url,
-    { method: 'subscriptions/listen', id: options.id ?? 1, params: { notifications } },
-    options,
-  );
-
 /** A stream of `subscriptions/listen`, of which the test sees every event. */
 export class ListenClient {
-  private constructor(
-    readonly events: Events,
-    private readonly response: IncomingMessage,
-  ) {}
+  private constructor(readonly events: Events) {}
 
   /** Resolves with the acknowledged stream. */
-  static async open(url: string, notifications: object, options: ListenOptions = {}): Promise<ListenClient> {
-    const response = await requestListen(url, notifications, options);
-    if (response.headers['content-type'] !== 'text/event-stream')
-      throw new Error(`refused: ${await bodyOf(response)}`);
-    onCleanup(() => response.destroy());
-    const client = new ListenClient(new Events(response), response);
-    await client.events.message('the acknowledgement', ({ method }) => method === ACKNOWLEDGED);
-    return client;
+  static async open(url: string, notifications: object, options: ModernOptions = {}): Promise<ListenClient> {
+    const events = await streamModern(url, LISTEN, { notifications }, options);
+    onCleanup(() => events.disconnect());
+    await events.message('the acknowledgement', ({ method }) => method === ACKNOWLEDGED);
+    return new ListenClient(events);
   }
 
   /** A stream of these resources. */
@@ -80,11 +31,10 @@ export class ListenClient {
   static async refused(
     url: string,
     notifications: unknown,
-    options: ListenOptions = {},
+    options: ModernOptions = {},
   ): Promise<Message & { readonly status: number }> {
-    const response = await requestListen(url, notifications, options);
-    if (response.headers['content-type'] === 'text/event-stream') throw new Error('it was not refused');
-    return { ...(JSON.parse(await bodyOf(response)) as Message), status: response.statusCode! };
+    const { status, text } = await postModern(url, LISTEN, { notifications }, options);
+    return { ...(JSON.parse(text) as Message), status };
   }
 
   /** What the acknowledgement says is honoured. */
@@ -115,14 +65,27 @@ export class ListenClient {
     );
   }
 
-  pause(): void {
-    this.response.pause();
-  }
-
   close(): void {
-    this.response.destroy();
+    this.events.disconnect();
   }
 }
+
+/** The notice that the SDK sends when it closes a stream. */
+export const postCancelled = (url: string, requestId: string | number): Promise<RawResponse> =>
+  exchange(url, {
+    method: 'POST',
+    headers: {
+      accept: BOTH_TYPES,
+      'content-type': 'application/json',
+      'mcp-protocol-version': MODERN_VERSION,
+      'mcp-method': 'notifications/cancelled',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId, _meta: envelopeOf() },
+    }),
+  });
 
 function withoutId({ _meta, ...params }: Record<string, unknown>): Record<string, unknown> {
   const { [SUBSCRIPTION_ID]: _id, ...meta } = _meta as Record<string, unknown>;

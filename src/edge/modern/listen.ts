@@ -49,7 +49,8 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     this.quotaKey = quotaKey;
     this.project = project;
     this.session = session;
-    this.clientInfo = clientInfo;
+    // The rest of what a client says about itself may be long.
+    this.clientInfo = clientInfo && { name: clientInfo.name, version: clientInfo.version };
     this.revision = revision;
     this.writer = new ListenWriter(Buffer.from(JSON.stringify(requestId)), limits, observer);
     this.scope = scope;
