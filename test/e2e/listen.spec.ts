@@ -204,8 +204,7 @@ describe('subscriptions/listen', () => {
       const streams: ListenClient[] = [];
       const isRefused = { status: 200, error: { code: -31029, data: { code: 'LimitExceeded', limit: 20 } } };
       await until('the streams of earlier tests are closed', async () => {
-        const open = (await scrape(gateway)).value('mcp_listens_active');
-        return open === 0;
+        return (await scrape(gateway)).value('mcp_listens_active') === 0;
       });
       for (let n = 0; n < 19; n++) streams.push(await ListenClient.open(gateway.url, {}));
       expect(await ListenClient.refused(gateway.url, {})).toMatchObject(isRefused);
