@@ -44,11 +44,12 @@ describe('ListenController', () => {
     controller = new ListenController(listens, subscriptions, metrics);
   });
 
+  const takeStream = (): ServerResponse => {
+    taken++;
+    return client.response;
+  };
+
   function listen(params: object = PARAMS): Promise<void> {
-    const takeStream = (): ServerResponse => {
-      taken++;
-      return client.response;
-    };
     return controller.listen(
       params as never,
       { ...listenRequest(), signal, takeStream } as unknown as ModernContext,
