@@ -44,10 +44,10 @@ const MEMBERS: Readonly<Record<string, string>> = {
   ServerTotals: 'enabled: integer, ready: integer, total: integer',
   Servers: 'servers: Server[]',
   Session:
-    'calls: integer, client?: SessionClient, era: 2025|2026, hasStream: boolean, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, scope: SessionScope[], streams: integer, subscriptions: integer, unfinishedLists: UnfinishedList[]',
+    'calls: integer, client?: SessionClient, era: 2025|2026, hasStream: boolean, id: string, inFlight: integer, kind: session|listen, lastSeen: date-time, listChanges?: tools|prompts|resources[], opened: date-time, principal: string, project?: string, protocolVersion: string, scope: SessionScope[], streams: integer, subscriptions: integer, unfinishedLists: UnfinishedList[]',
   SessionClient: 'name: string, version: string',
   SessionDetail:
-    'calls: integer, client?: SessionClient, era: 2025|2026, hasStream: boolean, id: string, inFlight: integer, lastSeen: date-time, opened: date-time, principal: string, project?: string, protocolVersion: string, scope: SessionScope[], servers: string[], streams: integer, subscriptions: integer, unfinishedLists: UnfinishedList[]',
+    'calls: integer, client?: SessionClient, era: 2025|2026, hasStream: boolean, id: string, inFlight: integer, kind: session|listen, lastSeen: date-time, listChanges?: tools|prompts|resources[], opened: date-time, principal: string, project?: string, protocolVersion: string, scope: SessionScope[], servers: string[], streams: integer, subscriptions: integer, unfinishedLists: UnfinishedList[]',
   SessionScope: 'project?: string, servers: string[]',
   Sessions: 'nextCursor?: string, sessions: Session[], total: integer',
   Subscription:

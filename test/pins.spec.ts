@@ -146,7 +146,9 @@ describe('the protocol', () => {
     ];
     for (const version of SUPPORTED_VERSIONS)
       expect(methodsOf(revisionOf(version)!)).toEqual([...both, ...only2025].toSorted());
-    expect(methodsOf(MODERN_REVISION)).toEqual([...both, 'server/discover'].toSorted());
+    expect(methodsOf(MODERN_REVISION)).toEqual(
+      [...both, 'server/discover', 'subscriptions/listen'].toSorted(),
+    );
   });
 
   it('has these _meta keys for the server and the id of a listed definition', () => {
@@ -173,6 +175,7 @@ describe('the application', () => {
       'resources/templates/list',
       'resources/unsubscribe',
       'server/discover',
+      'subscriptions/listen',
       'tools/call',
       'tools/list',
     ]);
@@ -263,6 +266,7 @@ describe('the application', () => {
         'resources/templates/list',
         'resources/unsubscribe',
         'server/discover',
+        'subscriptions/listen',
         'tools/call',
         'tools/list',
       ],

@@ -52,6 +52,10 @@ export class RequestContext implements SessionContext, AnswerableRequest {
     return this.session.id;
   }
 
+  get subscriber(): Session {
+    return this.session;
+  }
+
   get quotaKey(): string {
     return this.session.quotaKey;
   }
