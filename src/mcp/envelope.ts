@@ -1,6 +1,7 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from './json-rpc.js';
+import { TRACE_KEYS } from './tracing.js';
 import { mapMember, membersOf, withoutMembers, type Member } from '../lib/json-text/json-text.js';
 
 /*
@@ -23,6 +24,10 @@ const HOP_KEYS: ReadonlySet<string> = new Set([
   ...['protocolVersion', 'clientInfo', 'clientCapabilities', 'logLevel', 'subscriptionId'].map(keyOf),
   'progressToken',
 ]);
+
+/** Whether a member of `_meta` says something of one request, so that it differs when the request is repeated. */
+export const isHopKey = (key: string): boolean =>
+  HOP_KEYS.has(key) || (TRACE_KEYS as readonly string[]).includes(key);
 
 /** What a server may know of the client for whom a request is made. */
 export interface RequestEnvelope {

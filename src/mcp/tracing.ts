@@ -13,7 +13,7 @@ import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from './json-rpc.js';
 
 /** The keys that MCP reserves for the trace context in `_meta`. */
-const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
+export const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
 
 type Carrier = Record<string, string>;
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;

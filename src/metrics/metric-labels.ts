@@ -38,7 +38,10 @@ export type JsonSource = (typeof JSON_SOURCES)[number];
 export const JSON_REFUSALS = ['syntax', 'encoding', 'depth', 'members', 'size'] as const;
 export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 
-/** The limits that refuse sessions, streams, connections, calls and processes: keys of `limits`, and `queue` of a server. */
+/**
+ * The limits that refuse sessions, streams, connections, calls and processes: keys of `limits`, and of a server `queue` and the
+ * calls of it that may be parked.
+ */
 export const REFUSED_LIMITS = [
   'sessions',
   'sessionsPerPrincipal',
@@ -48,12 +51,17 @@ export const REFUSED_LIMITS = [
   'queuedPerPrincipal',
   'processesPerPrincipal',
   'inFlightPerSession',
+  'parkedCalls',
+  'parkedPerServer',
   'queue',
 ] as const;
 export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 
 /** Whether the input that a server required was obtained from the client. */
 export type InputOutcome = 'answered' | 'failed';
+
+/** How the wait of a parked call ended. `refused`: a limit was reached, so that the client was not asked. */
+export type ParkedOutcome = 'answered' | 'expired' | 'cancelled' | 'refused';
 
 /** `change`: when an administrator sent the address. `connect`: when the server was to be connected. */
 export const ADDRESS_CHECKS = ['change', 'connect'] as const;

@@ -14,6 +14,7 @@ import type {
   JsonSource,
   LineKind,
   NotificationOutcome,
+  ParkedOutcome,
   RefusedLimit,
   RequestOutcome,
   StreamEnd,
@@ -115,6 +116,11 @@ export class Metrics {
   /** Counts a request whose server required input of the client. */
   countInputRequest(server: string, outcome: InputOutcome): void {
     this.counters.inputRequests.increment([server, outcome]);
+  }
+
+  /** Counts the end of the wait of a call for its client of revision 2026-07-28. */
+  countParkedCall(server: string, outcome: ParkedOutcome): void {
+    this.counters.parkedCalls.increment([server, outcome]);
   }
 
   /** Counts a list that a client did not read to its end. */
