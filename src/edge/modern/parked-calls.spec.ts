@@ -1,136 +1,23 @@
-import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it } from '@jest/globals';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
-import { flushPromises, outcomeOf, type Outcome } from '../../../test/kit/promises.js';
-import type { Backends } from '../../backends/backends.service.js';
-import { Limits } from '../../config/limits.js';
-import type { GatewayError } from '../../core/errors.js';
-import { EVERYTHING, scopeOf, type Scope } from '../../core/scope.js';
-import { JsonText } from '../../lib/json-text/json-text.js';
-import { inputResponsesIn } from '../../mcp/input-required.js';
-import type { Principal } from '../../mcp/principal.js';
-import { Metrics } from '../../metrics/metrics.js';
-import type { Projects } from '../../projects/projects.service.js';
-import { MemoryQuotas } from '../../state/memory-quotas.js';
-import { RandomCursorKey } from '../../state/random-cursor-key.js';
-import { MAX_QUESTIONS, type ParkableCall, type QuestionedCall } from './parkable-call.js';
-import { ParkedCalls } from './parked-calls.js';
-import { requestDigest } from './request-digest.js';
-import { RequestStates } from './request-state.js';
+import {
+  ALICE,
+  BOB,
+  ParkingGateway,
+  PARAMS,
+  QuestionedClientCall,
+} from '../../../test/kit/parked-call-harness.js';
+import { flushPromises, type Outcome } from '../../../test/kit/promises.js';
+import { scopeOf } from '../../core/scope.js';
+import type { JsonText } from '../../lib/json-text/json-text.js';
+import { MAX_QUESTIONS } from './parkable-call.js';
 
 useFakeTime();
 
-const ALICE: Principal = { id: 'alice', grants: '*' };
-const BOB: Principal = { id: 'bob', grants: '*' };
-const PARAMS = '{"name":"tool","arguments":{"n":1}}';
-const CAPABILITIES: ClientCapabilities = { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} };
-
-interface InputRequired {
-  readonly resultType: string;
-  readonly inputRequests: Readonly<Record<string, object>>;
-  readonly requestState: string;
-}
-
-/** One server, with what the gateway knows of it. */
-class Server {
-  concurrency = 8;
-  isolation = 'shared';
-  runsOneCall = false;
-  waiting = 0;
-  retire: () => void = () => {};
-
-  asBackends(): Backends {
-    const backend = { id: 'server', config: this, getWaiting: () => this.waiting };
-    Object.defineProperties(backend, {
-      runsOneCall: { get: () => this.runsOneCall },
-      waiting: { get: () => this.waiting },
-    });
-    const backends = {
-      find: (id: string) => (id === 'server' ? backend : undefined),
-      onRetired: (listener: (retired: { id: string }) => void) => (this.retire = () => listener(backend)),
-    };
-    return backends as unknown as Backends;
-  }
-}
-
-class Gateway {
-  readonly server = new Server();
-  readonly metrics = new Metrics();
-  readonly states = new RequestStates(new RandomCursorKey());
-  readonly parked: ParkedCalls;
-  scope: Scope = EVERYTHING;
-
-  constructor(limits: Partial<Limits> = {}) {
-    this.parked = new ParkedCalls(
-      { ...new Limits(), ...limits },
-      this.states,
-      this.server.asBackends(),
-      { scope: () => this.scope } as unknown as Projects,
-      this.metrics,
-      new MemoryQuotas(),
-    );
-    this.parked.onModuleInit();
-  }
-
-  async counted(outcome: string): Promise<number> {
-    const line = new RegExp(`^gatehouse_parked_calls_total\\{.*outcome="${outcome}"\\} (\\d+)$`, 'm');
-    return Number(line.exec(await this.metrics.text())?.[1] ?? 0);
-  }
-}
-
-/** A call of a client, and what its client has received. */
-class Call implements QuestionedCall {
-  readonly method: string = 'tools/call';
-  readonly server = 'server';
-  readonly project = undefined;
-  readonly namedProjects: string[] = [];
-  readonly paramsText = PARAMS;
-  capabilities = CAPABILITIES;
-  readonly received: InputRequired[] = [];
-  error: GatewayError | undefined;
-  private readonly parkable: ParkableCall;
-
-  constructor(
-    private readonly gateway: Gateway,
-    readonly principal = ALICE,
-    readonly quotaKey = principal.id,
-  ) {
-    this.parkable = gateway.parked.begin(this);
-  }
-
-  digest = (): Buffer => requestDigest(this);
-  park = (result: JsonText): void => void this.received.push(result.value as InputRequired);
-  fail = (error: GatewayError): void => void (this.error = error);
-
-  ask(method = 'elicitation/create', params: object = {}, signal = new AbortController().signal) {
-    return outcomeOf(this.parkable.ask({ method, params: JsonText.of(params) }, signal));
-  }
-
-  /** Repeats the request as the client does. */
-  retry(
-    inputResponses: object,
-    { state = this.received.at(-1)!.requestState, params = PARAMS, principal = ALICE } = {},
-  ) {
-    const paramsText = JSON.stringify({
-      ...(JSON.parse(params) as object),
-      inputResponses,
-      requestState: state,
-    });
-    const request = { principal, method: this.method, namedProjects: [], paramsText };
-    const found = this.gateway.parked.find(state, request);
-    found?.resume(inputResponsesIn(paramsText));
-    return found;
-  }
-
-  finish(): void {
-    this.parkable.finished();
-  }
-}
-
 async function parkedCall(
-  gateway = new Gateway(),
-): Promise<{ gateway: Gateway; call: Call; answer: Outcome<JsonText> }> {
-  const call = new Call(gateway);
+  gateway = new ParkingGateway(),
+): Promise<{ gateway: ParkingGateway; call: QuestionedClientCall; answer: Outcome<JsonText> }> {
+  const call = new QuestionedClientCall(gateway);
   const answer = call.ask('elicitation/create', { message: 'name?' });
   await flushPromises();
   return { gateway, call, answer };
@@ -155,8 +42,8 @@ describe('a parked call', () => {
   });
 
   it('asks the questions together that arrive together, and later ones in the next round', async () => {
-    const gateway = new Gateway();
-    const call = new Call(gateway);
+    const gateway = new ParkingGateway();
+    const call = new QuestionedClientCall(gateway);
     const answers = [call.ask('sampling/createMessage'), call.ask('roots/list')];
     await flushPromises();
     const whileParked = call.ask();
@@ -197,8 +84,8 @@ describe('a parked call', () => {
   });
 
   it('does not ask what the server has cancelled', async () => {
-    const gateway = new Gateway();
-    const call = new Call(gateway);
+    const gateway = new ParkingGateway();
+    const call = new QuestionedClientCall(gateway);
     const abort = new AbortController();
     const answer = call.ask('elicitation/create', {}, abort.signal);
     abort.abort();
@@ -211,7 +98,7 @@ describe('a parked call', () => {
   });
 
   it('has a limit of questions', async () => {
-    const call = new Call(new Gateway());
+    const call = new QuestionedClientCall(new ParkingGateway());
     const answers = Array.from({ length: MAX_QUESTIONS + 1 }, () => call.ask());
     await flushPromises();
     expect(Object.keys(call.received[0]!.inputRequests)).toHaveLength(MAX_QUESTIONS);
@@ -219,7 +106,7 @@ describe('a parked call', () => {
   });
 
   it('expires: the question and the call fail, and the state is refused', async () => {
-    const { gateway, call, answer } = await parkedCall(new Gateway({ parkedMs: 120_000 }));
+    const { gateway, call, answer } = await parkedCall(new ParkingGateway({ parkedMs: 120_000 }));
     await advanceTime(119_990);
     expect(call.error).toBeUndefined();
     await advanceTime(20);
@@ -242,7 +129,7 @@ describe('a parked call', () => {
   });
 
   it('expires early if other calls wait for a server that runs one call at a time', async () => {
-    const gateway = new Gateway();
+    const gateway = new ParkingGateway();
     gateway.server.concurrency = 1;
     gateway.server.runsOneCall = true;
     const { call } = await parkedCall(gateway);
@@ -319,7 +206,7 @@ describe('parked calls', () => {
     [1, 'shared', 1],
     [16, 'exclusive', 1],
   ])('of a server with concurrency %s (%s) are at most %s', async (concurrency, isolation, limit) => {
-    const gateway = new Gateway();
+    const gateway = new ParkingGateway();
     Object.assign(gateway.server, { concurrency, isolation });
     for (let n = 0; n < limit; n++) await parkedCall(gateway);
     const { call, answer } = await parkedCall(gateway);
@@ -334,12 +221,12 @@ describe('parked calls', () => {
   });
 
   it('of one principal are limited, and those of others are not', async () => {
-    const gateway = new Gateway({ parkedCalls: 2 });
+    const gateway = new ParkingGateway({ parkedCalls: 2 });
     const first = await parkedCall(gateway);
     await parkedCall(gateway);
     const refused = await parkedCall(gateway);
     expect(refused.call.error).toMatchObject({ kind: 'limit-exceeded', data: { limit: 2 } });
-    const bob = new Call(gateway, BOB);
+    const bob = new QuestionedClientCall(gateway, BOB);
     bob.ask();
     await flushPromises();
     expect(bob.received).toHaveLength(1);
@@ -356,11 +243,11 @@ describe('parked calls', () => {
   });
 
   it.each([
-    ['their server is disabled', (gateway: Gateway) => gateway.server.retire(), 'disabled'],
-    ['the gateway stops', (gateway: Gateway) => gateway.parked.cancelAll(), 'stopping'],
+    ['their server is disabled', (gateway: ParkingGateway) => gateway.server.retire(), 'disabled'],
+    ['the gateway stops', (gateway: ParkingGateway) => gateway.parked.cancelAll(), 'stopping'],
     [
       'their credentials are revoked',
-      (gateway: Gateway) => gateway.parked.cancelRevoked(({ id }) => id !== 'alice'),
+      (gateway: ParkingGateway) => gateway.parked.cancelRevoked(({ id }) => id !== 'alice'),
       'credentials',
     ],
   ])('are cancelled when %s', async (_, act, message) => {
