@@ -94,6 +94,11 @@ export interface Caller extends Channel {
   readonly session?: ClientSession | undefined;
   /** Aborted when the client cancels the request or its session is closed. */
   readonly signal: CancelSignal;
+  /**
+   * Whether the call waits for an answer of its client without an HTTP exchange, for a time that is limited where it waits.
+   * Meanwhile it does not time out.
+   */
+  readonly isParked?: boolean | undefined;
   /** The parent of the spans of calls to servers; absent if the request is not traced. */
   readonly span?: Span | undefined;
 }

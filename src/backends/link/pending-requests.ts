@@ -28,7 +28,7 @@ export interface PendingRequest {
   readonly resolve: (result: JsonText) => void;
   readonly reject: (error: Error) => void;
   readonly onAbort: () => void;
-  readonly maxDeadline: number;
+  maxDeadline: number;
   deadline: number;
 }
 
@@ -104,7 +104,7 @@ export class PendingRequests {
       clientToken: progressTokenOf(request.params, paramsMembers),
       paramsMembers,
       deadline,
-      maxDeadline: deadline + request.timeoutMs * (MAX_TIMEOUT_FACTOR - 1),
+      maxDeadline: maxDeadlineAfter(deadline, request),
     };
     this.byId.add(pending);
     (request.caller ?? request).signal?.addEventListener('abort', pending.onAbort, { once: true });
@@ -153,10 +153,14 @@ export class PendingRequests {
     return true;
   }
 
-  /** Restarts the timeout of these calls, up to the maximum. */
+  /** The client has answered during these calls: restarts their timeouts, up to the maximum. */
   extendDeadlines(callers: ReadonlySet<Caller>): void {
     for (const pending of this.byId) {
-      if (pending.request.caller && callers.has(pending.request.caller)) this.extendDeadline(pending);
+      const { caller } = pending.request;
+      if (!caller || !callers.has(caller)) continue;
+      // The time that a call was parked does not count.
+      if (caller.revision.era === '2026') restartDeadline(pending);
+      else this.extendDeadline(pending);
     }
   }
 
@@ -231,9 +235,18 @@ export class PendingRequests {
   private expire(pending: PendingRequest): void {
     const { caller } = pending.request;
     const isExtendable = pending.deadline < pending.maxDeadline;
-    if (caller && isExtendable && this.events.isWaitingForClient(caller)) this.extendDeadline(pending);
+    if (caller?.isParked) restartDeadline(pending);
+    else if (caller && isExtendable && this.events.isWaitingForClient(caller)) this.extendDeadline(pending);
     else this.abandon(pending, 'timeout');
   }
+}
+
+const maxDeadlineAfter = (deadline: number, { timeoutMs }: LinkRequest): number =>
+  deadline + timeoutMs * (MAX_TIMEOUT_FACTOR - 1);
+
+function restartDeadline(pending: PendingRequest): void {
+  pending.deadline = performance.now() + pending.request.timeoutMs;
+  pending.maxDeadline = maxDeadlineAfter(pending.deadline, pending.request);
 }
 
 const clientKey = (id: number, { session }: Caller): ClientKey => session?.id ?? id;
