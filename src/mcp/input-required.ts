@@ -1,10 +1,20 @@
-import { GatewayError } from '../core/errors.js';
-import { JsonText, mapMember, memberText, membersOf, withoutMembers } from '../lib/json-text/json-text.js';
+import { GatewayError, type RemoteError } from '../core/errors.js';
+import {
+  elementsOf,
+  JsonText,
+  mapMember,
+  memberText,
+  membersOf,
+  withoutMembers,
+} from '../lib/json-text/json-text.js';
 
 /*
  * In revision 2026-07-28 a server does not send requests. It asks with a result, `input_required`, and the client repeats its
  * request with the answers and with the state of the server.
  */
+
+/** The code with which a server of 2025 requires that the client opens URLs. Revision 2026-07-28 does not have it. */
+const URL_ELICITATION_REQUIRED = -32042;
 
 /** The requests that a server may answer with questions. */
 export const INPUT_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
@@ -27,6 +37,28 @@ export function inputRequired(
   const stateMember = state === undefined ? '' : `,"requestState":${JSON.stringify(state)}`;
   return new JsonText(`{"resultType":"input_required","inputRequests":{${members.join(',')}}${stateMember}}`);
 }
+
+/**
+ * The result in place of an error with which a server of 2025 requires that the client opens URLs (-32042). Undefined if the
+ * error names no URL. The client repeats its request when the user has been there.
+ */
+export function urlsRequired(error: RemoteError): JsonText | undefined {
+  if (error.code !== URL_ELICITATION_REQUIRED) return undefined;
+  const data = memberText(error.text, 'data');
+  const list = data?.startsWith('{') ? memberText(data, 'elicitations') : undefined;
+  if (!list?.startsWith('[')) return undefined;
+  const elicitations = Array.from(elementsOf(list), ({ start, end }) => list.slice(start, end));
+  if (elicitations.length === 0 || !elicitations.every(isByUrl)) return undefined;
+  return inputRequired(
+    elicitations.map((text, n) => [
+      `url${n + 1}`,
+      { method: 'elicitation/create', params: new JsonText(text) },
+    ]),
+  );
+}
+
+const isByUrl = (elicitation: string): boolean =>
+  elicitation.startsWith('{') && memberText(elicitation, 'mode') === '"url"';
 
 /** The texts of the answers in the params of a repeated request, by keys. What is no object is no answer. */
 export function inputResponsesIn(params: string | undefined): ReadonlyMap<string, string> {
@@ -71,8 +103,8 @@ const PROGRESS_TOKEN: ReadonlySet<string> = new Set(['progressToken']);
 
 /** The params of a question without what revision 2026-07-28 does not have: clients report no progress to servers. */
 function modernParams(params: string): string {
-  const isByUrl = params.includes('"elicitationId"') && memberText(params, 'mode') === '"url"';
-  const kept = isByUrl ? withoutMembers(params, ELICITATION_ID) : params;
+  const hasId = params.includes('"elicitationId"') && isByUrl(params);
+  const kept = hasId ? withoutMembers(params, ELICITATION_ID) : params;
   return kept.includes('"progressToken"')
     ? mapMember(kept, '_meta', (meta) => (meta.startsWith('{') ? withoutMembers(meta, PROGRESS_TOKEN) : meta))
     : kept;
