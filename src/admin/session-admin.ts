@@ -83,8 +83,9 @@ export class SessionAdmin {
    * `isolation: session` have listed for the session.
    */
   private async requestScopeOf(session: Session): Promise<Scope> {
-    await this.listings.whenMayBeListed({ session, scope: session.scope }, []);
-    return this.listings.scopeOf(session.scope, session);
+    const request = { linkOwner: session, scope: session.scope };
+    await this.listings.whenMayBeListed(request, []);
+    return this.listings.scopeOf(session.scope, request);
   }
 
   /** Throws a problem when there is no such session. */

@@ -46,6 +46,10 @@ export class RequestContext implements SessionContext {
     return this.session.id;
   }
 
+  get linkOwner(): Session {
+    return this.session;
+  }
+
   get quotaKey(): string {
     return this.session.quotaKey;
   }

@@ -40,7 +40,10 @@ export interface DeliverOptions {
   readonly server?: string;
 }
 
-/** A session, as the owner of links that are not shared (`isolation: session`). No client or server gets its id. */
+/**
+ * The owner of links that are not shared (`isolation: session`): a session, or what stands for requests without a session. No
+ * client or server gets its id.
+ */
 export interface ClientSession extends Channel {
   readonly id: string;
   /** The key under which limits per principal count the session: see `Caller`. */
@@ -92,6 +95,11 @@ export interface Caller extends Channel {
   readonly logLevel: LoggingLevel | undefined;
   /** Absent for a client of a revision without sessions. */
   readonly session?: ClientSession | undefined;
+  /**
+   * The owner of the links that are not shared (`isolation: session`): the session. For a client without sessions, what stands
+   * for all requests of its principal. Absent if the caller can have no such link.
+   */
+  readonly linkOwner?: ClientSession | undefined;
   /** Aborted when the client cancels the request or its session is closed. */
   readonly signal: CancelSignal;
   /**
