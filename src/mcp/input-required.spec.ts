@@ -50,17 +50,6 @@ describe('inputResponsesIn', () => {
   });
 });
 
-describe('withoutInput', () => {
-  it.each([
-    ['{"inputResponses":{},"name":"a","requestState":"s"}', '{"name":"a"}'],
-    ['{"name":"a","request\\u0053tate":"s"}', '{"name":"a"}'],
-    ['{"name":"a","arguments":{"requestState":"s"}}', '{"name":"a","arguments":{"requestState":"s"}}'],
-    ['{ "name": "a" }', '{ "name": "a" }'],
-  ])('turns %s into %s', (params, expected) => {
-    expect(withoutInput(params)).toBe(expected);
-  });
-});
-
 describe('urlsRequired', () => {
   const error = (data: unknown, code = -32042): RemoteError =>
     new RemoteError(code, 'm', JSON.stringify({ code, message: 'm', data }));

@@ -68,13 +68,6 @@ export function inputResponsesIn(params: string | undefined): ReadonlyMap<string
   return new Map(answers.filter(([, answer]) => answer.startsWith('{')));
 }
 
-/** The params of a request as a server of 2025 expects them: without answers and state. */
-export const withoutInput = (params: string): string =>
-  // The keys may be written with escapes.
-  params.includes('"inputResponses"') || params.includes('"requestState"') || params.includes('\\u')
-    ? withoutMembers(params, INPUT_MEMBERS)
-    : params;
-
 /** Begins every state that a gateway issues. */
 export const STATE_PREFIX = 'gatehouse.';
 

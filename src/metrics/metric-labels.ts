@@ -39,8 +39,8 @@ export const JSON_REFUSALS = ['syntax', 'encoding', 'depth', 'members', 'size'] 
 export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 
 /**
- * The limits that refuse sessions, streams, connections, calls and processes: keys of `limits`, and of a server `queue` and the
- * calls of it that may be parked.
+ * The limits that refuse sessions, streams, connections, requests, calls and processes: keys of `limits`, and of a server
+ * `queue` and the calls that may be parked.
  */
 export const REFUSED_LIMITS = [
   'sessions',
@@ -51,14 +51,15 @@ export const REFUSED_LIMITS = [
   'queuedPerPrincipal',
   'processesPerPrincipal',
   'inFlightPerSession',
+  'requestsPerPrincipal',
   'parkedCalls',
   'parkedPerServer',
   'queue',
 ] as const;
 export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 
-/** Whether the input that a server required was obtained from the client. */
-export type InputOutcome = 'answered' | 'failed';
+/** Whether the input that a server required was obtained from the client. `forwarded`: the client repeats its request with it. */
+export type InputOutcome = 'answered' | 'failed' | 'forwarded';
 
 /** How the wait of a parked call ended. `refused`: a limit was reached, so that the client was not asked. */
 export type ParkedOutcome = 'answered' | 'expired' | 'cancelled' | 'refused';
