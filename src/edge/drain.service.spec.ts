@@ -40,7 +40,15 @@ function createDrain({ drainMs = 60_000, acceptMs = 0 }: DrainOptions = {}): Dra
   };
   const persistence = { writeActivity } as SessionPersistence;
   const settings = { drainMs, acceptMs };
-  const drain = new Drain(edge.receiver, edge.sessions, persistence, settings, metrics, edge.modernRequests);
+  const drain = new Drain(
+    edge.receiver,
+    edge.sessions,
+    persistence,
+    settings,
+    metrics,
+    edge.modernRequests,
+    edge.parking.parked,
+  );
   drain.server = edge.gateway;
   return drain;
 }

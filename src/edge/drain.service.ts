@@ -6,6 +6,7 @@ import { Metrics } from '../metrics/metrics.js';
 import type { GatewayServer } from './gateway-server.js';
 import { MessageReceiver } from './message-receiver.js';
 import { ModernRequests } from './modern/modern-requests.js';
+import { ParkedCalls } from './modern/parked-calls.js';
 import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
 
@@ -39,6 +40,7 @@ export class Drain implements BeforeApplicationShutdown {
     private readonly settings: ShutdownSettings,
     private readonly metrics: Metrics,
     private readonly modernRequests: ModernRequests,
+    private readonly parkedCalls: ParkedCalls,
   ) {}
 
   /**
@@ -55,6 +57,7 @@ export class Drain implements BeforeApplicationShutdown {
     // The listener stays open until the current requests are finished: a server may ask the client something during a
     // call, and the client answers on a new connection.
     await completesWithin(this.receiver.inFlight.whenCurrentFinished(), timeUntil(deadline));
+    this.parkedCalls.cancelAll();
     this.server?.stopListening();
     await this.server?.whenClosed(Math.min(LINGER_MS, acceptMs, timeUntil(deadline)));
     await completesWithin(this.receiver.inFlight.whenIdle(), timeUntil(deadline));

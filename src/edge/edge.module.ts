@@ -18,6 +18,8 @@ import { DiscoverController } from './modern/discover.controller.js';
 import { ModernIntake } from './modern/modern-intake.js';
 import { ModernRequests } from './modern/modern-requests.js';
 import { ModernResponses } from './modern/modern-responses.js';
+import { ParkedCalls } from './modern/parked-calls.js';
+import { RequestStates } from './modern/request-state.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import { OriginGuard } from './origin.guard.js';
 import { RequestLog } from './request-log.js';
@@ -56,6 +58,8 @@ import { StreamQuota } from './stream-quota.js';
     ModernIntake,
     ModernRequests,
     ModernResponses,
+    ParkedCalls,
+    RequestStates,
     Drain,
   ],
   exports: [Drain, McpEndpoint, OriginGuard, ConnectionGuard, Sessions],

@@ -1,3 +1,4 @@
+import { ParkingGateway } from '../../test/kit/parked-call-harness.js';
 import { SessionListings } from '../backends/session-listings.js';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
@@ -74,6 +75,7 @@ class Harness {
       registry,
       listChanges,
       this.decisions,
+      new ParkingGateway().parked,
     ).onModuleInit();
   }
 

@@ -10,6 +10,7 @@ import { Registry } from '../registry/registry.service.js';
 import { DecisionStore } from '../state/decision-store.js';
 import { Authenticator } from './auth/authenticator.js';
 import { ListChanges } from './list-changes.js';
+import { ParkedCalls } from './modern/parked-calls.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { publicSessionId } from './session.js';
 import { Sessions } from './sessions.service.js';
@@ -27,6 +28,7 @@ export class SessionScopes implements OnModuleInit {
     private readonly registry: Registry,
     private readonly listChanges: ListChanges,
     private readonly decisions: DecisionStore,
+    private readonly parkedCalls: ParkedCalls,
   ) {}
 
   onModuleInit(): void {
@@ -55,6 +57,7 @@ export class SessionScopes implements OnModuleInit {
 
   /** Closes sessions in slices. Each request is authenticated too, but a client with an open stream may send none. */
   private *closeRevoked(): Steps {
+    this.parkedCalls.cancelRevoked((principal) => this.authenticator.isCurrent(principal));
     for (const recipient of this.sessions.recipients) {
       yield;
       if (this.authenticator.isCurrent(recipient.principal)) continue;

@@ -1,13 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { RemoteError } from '../core/errors.js';
 import { JsonText } from '../lib/json-text/json-text.js';
-import {
-  inputRequired,
-  inputResponsesIn,
-  unknownState,
-  urlsRequired,
-  withoutInput,
-} from './input-required.js';
+import { inputRequired, inputResponsesIn, unknownState, urlsRequired } from './input-required.js';
 
 describe('inputRequired', () => {
   it('contains questions and state', () => {

@@ -100,13 +100,18 @@ export interface Caller extends Channel {
    * for all requests of its principal. Absent if the caller can have no such link.
    */
   readonly linkOwner?: ClientSession | undefined;
-  /** Aborted when the client cancels the request or its session is closed. */
+  /**
+   * Aborted when the client cancels the request or its session is closed. When the gateway ends the request, the reason is the
+   * error with which it fails.
+   */
   readonly signal: CancelSignal;
   /**
    * Whether the call waits for an answer of its client without an HTTP exchange, for a time that is limited where it waits.
    * Meanwhile it does not time out.
    */
   readonly isParked?: boolean | undefined;
+  /** What a question of the server needed that the client did not declare, if it was not asked for that reason. */
+  readonly missingCapabilities?: ClientCapabilities | undefined;
   /** The parent of the spans of calls to servers; absent if the request is not traced. */
   readonly span?: Span | undefined;
 }

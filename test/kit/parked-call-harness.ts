@@ -97,6 +97,8 @@ export class QuestionedClientCall implements QuestionedCall {
 
   digest = (): Buffer => requestDigest(this);
   park = (result: JsonText): void => void this.received.push(result.value as InputRequired);
+  resume = (): void => undefined;
+  leaveInFlight = (): void => undefined;
   fail = (error: GatewayError): void => void (this.error = error);
 
   ask(method = 'elicitation/create', params: object = {}, signal = new AbortController().signal) {
@@ -120,6 +122,6 @@ export class QuestionedClientCall implements QuestionedCall {
   }
 
   finish(): void {
-    this.parkable.finished();
+    this.parkable.finish();
   }
 }

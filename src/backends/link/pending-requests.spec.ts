@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
+import { GatewayError } from '../../core/errors.js';
+import { Cancellation } from '../../lib/cancellation/cancellation.js';
 import type { JsonDocument } from '../../lib/json-text/json-document.js';
 import { JsonReader } from '../../lib/json-text/json-reader.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
@@ -72,6 +74,16 @@ describe('PendingRequests', () => {
     const { id } = harness.add(caller);
     caller.cancel();
     expect(harness.abandoned).toEqual([[id, 'cancelled']]);
+  });
+
+  it('rejects with the error with which the gateway ended the request', () => {
+    const harness = new Harness();
+    const signal = new Cancellation();
+    const error = new GatewayError('timeout', 'not answered');
+    const settle = (outcome: JsonText | Error): void => void harness.outcomes.push(outcome);
+    harness.pending.add({ method: 'x', timeoutMs: 1000, signal }, settle, settle);
+    signal.abort(error);
+    expect(harness.outcomes).toEqual([error]);
   });
 
   it('leaves no listener and no timer behind when all requests fail', () => {

@@ -213,11 +213,15 @@ export class PendingRequests {
 
   private abandon(pending: PendingRequest, reason: AbandonReason): void {
     if (!this.remove(pending)) return;
-    const { caller, method, timeoutMs } = pending.request;
+    const { caller, signal, method, timeoutMs } = pending.request;
     if (caller && !this.abandoned.add(pending.id, clientKey(pending.id, caller), caller.session))
       this.events.limitReached('abandoned-requests');
     this.events.abandoned(pending, reason);
-    pending.reject(reason === 'cancelled' ? cancelledError() : timeoutError(this.server, method, timeoutMs));
+    pending.reject(
+      reason === 'cancelled'
+        ? cancelledError((caller?.signal ?? signal)?.reason)
+        : timeoutError(this.server, method, timeoutMs),
+    );
   }
 
   /** Whether a message may belong to a call of another client that is no longer in flight. */

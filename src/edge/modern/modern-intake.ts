@@ -16,6 +16,7 @@ import { classify, namesModernVersion, requireLegacyBatch } from './classify.js'
 import { ModernRequest } from './modern-request.js';
 import { ModernRequests } from './modern-requests.js';
 import { ModernResponses } from './modern-responses.js';
+import { ParkedCalls } from './parked-calls.js';
 
 /**
  * Receives the messages of revision 2026-07-28: decides whether a message is of this revision, checks its envelope and its
@@ -30,6 +31,7 @@ export class ModernIntake {
     private readonly runner: RequestRunner,
     private readonly requests: ModernRequests,
     private readonly responses: ModernResponses,
+    private readonly parkedCalls: ParkedCalls,
     private readonly metrics: Metrics,
   ) {
     this.isOn = modern;
@@ -62,8 +64,24 @@ export class ModernIntake {
     requireVersion(envelope.version, source.headers);
     requireMethodHeader(message.method, source.headers);
     requireNameHeader(message.method, message.params, source.headers);
-    const request = new ModernRequest(message, envelope, source, response, this.responses);
-    void this.runner.run(request, message, source.headers, () => this.requests.begin(request));
+    const request = new ModernRequest(message, envelope, source, response, this.responses, this.parkedCalls);
+    if (!this.resume(request, message))
+      void this.runner.run(request, message, source.headers, () => this.requests.begin(request));
+  }
+
+  /** Continues the parked call whose questions the request answers. Returns false if there is none. */
+  private resume(request: ModernRequest, { params }: RequestMessage): boolean {
+    try {
+      const parked = this.parkedCalls.find(params?.['requestState'], request);
+      if (!parked) return false;
+      const limitError = request.limitError();
+      if (limitError) throw limitError;
+      this.requests.enterInFlight(parked.call);
+      parked.call.resume(request);
+    } catch (error) {
+      this.runner.respondWithError(request, error);
+    }
+    return true;
   }
 
   private readEnvelope({ params, paramsText }: RequestMessage): ReturnType<typeof readEnvelope> {

@@ -6,35 +6,49 @@ import type { MemoryLimitError } from '../../core/memory-limits.js';
 import { notificationKind } from '../../core/notification-kind.js';
 import { NOTHING, type Scope } from '../../core/scope.js';
 import { Cancellation } from '../../lib/cancellation/cancellation.js';
-import type { JsonText, Member } from '../../lib/json-text/json-text.js';
+import { JsonText, SharedJson, type Member } from '../../lib/json-text/json-text.js';
 import { clientLabel } from '../../mcp/client-profile.js';
 import type { ClientEnvelope } from '../../mcp/envelope.js';
 import type { JsonRpcError } from '../../mcp/json-rpc-error.js';
 import { notificationMessage } from '../../mcp/json-rpc.js';
 import { passesLogLevel } from '../../mcp/logging-level.js';
-import type { HttpHeaders, ModernContext, ResponseStream } from '../../mcp/mcp-context.js';
+import { INPUT_METHODS, inputResponsesIn } from '../../mcp/input-required.js';
+import type {
+  ClientRequestOptions,
+  HttpHeaders,
+  ModernContext,
+  ResponseStream,
+} from '../../mcp/mcp-context.js';
+import { progressTokenOf, progressWithToken } from '../../mcp/params.js';
 import type { Principal } from '../../mcp/principal.js';
 import { MODERN_REVISION } from '../../mcp/revisions/modern.js';
 import type { Revision } from '../../mcp/revisions/revision.js';
 import type { RequestSource } from '../http-request.js';
 import type { AnswerableRequest, RequestMessage } from '../request-runner.js';
+import { missingCapabilities } from '../requests-to-client.js';
 import type { RequestDescription } from '../running-requests.js';
 import { UnreadResponses } from '../unread-responses.js';
 import { ModernExchange } from './modern-exchange.js';
 import type { ModernResponses } from './modern-responses.js';
+import type { ParkableCall, QuestionedCall } from './parkable-call.js';
+import type { ParkedCalls } from './parked-calls.js';
+import { requestDigest } from './request-digest.js';
 
 /** The notifications of a server that a client gets during its call. Others belong to `subscriptions/listen`. */
 const CALL_NOTIFICATIONS: ReadonlySet<string> = new Set(['notifications/progress', 'notifications/message']);
 
+/** Maximum length of a result that waits for the client. Longer ones are dropped. */
+const MAX_HELD_LENGTH = 1_048_576;
+
 /** One request of revision 2026-07-28, which stands for itself: its client, and its response. */
-export class ModernRequest implements ModernContext, AnswerableRequest {
+export class ModernRequest implements ModernContext, AnswerableRequest, QuestionedCall {
   readonly signal = new Cancellation();
   readonly revision: Revision = MODERN_REVISION;
-  readonly requestId: RequestId;
+  requestId: RequestId;
   readonly method: string;
   readonly paramsText: string | undefined;
   readonly paramsMembers: readonly Member[] | undefined;
-  readonly principal: Principal;
+  principal: Principal;
   readonly quotaKey: string;
   readonly namedProjects: readonly string[];
   readonly argumentHeaders: HttpHeaders;
@@ -44,15 +58,24 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
   scope: Scope = NOTHING;
   /** Set while the request counts as in flight: ends that. */
   leaveInFlight: () => void = () => {};
-  private readonly exchange: ModernExchange;
-  private readonly unread: UnreadResponses;
+  readonly startedAt = performance.now();
+  missingCapabilities: ClientCapabilities | undefined;
+  private exchange: ModernExchange;
+  private unread: UnreadResponses;
+  /** Set by the first question of the server. */
+  private parkable: ParkableCall | undefined;
+  /** Writes the response, if the server has finished the call while it was parked. */
+  private writeHeld: (() => Promise<void> | undefined) | undefined;
+  /** The progress token of the request that repeats this one. The server reports progress under the first token. */
+  private retryToken: { readonly text: string | undefined } | undefined;
 
   constructor(
     { id, method, paramsText, paramsMembers }: RequestMessage,
-    private readonly envelope: ClientEnvelope,
+    private envelope: ClientEnvelope,
     { principal, quotaKey, projects, headers }: RequestSource,
     response: ServerResponse,
     responses: ModernResponses,
+    private readonly parking: Pick<ParkedCalls, 'begin' | 'end'>,
   ) {
     this.requestId = id;
     this.method = method;
@@ -83,8 +106,8 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
     return clientLabel(this.envelope.clientInfo);
   }
 
-  get startedAt(): number {
-    return this.exchange.startedAt;
+  get isParked(): boolean {
+    return this.parkable?.isParked ?? false;
   }
 
   /** Log messages are sent only if the request has a log level. */
@@ -92,13 +115,46 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
     if (!CALL_NOTIFICATIONS.has(method)) return;
     const isLog = method === 'notifications/message';
     if (isLog && (this.logLevel === undefined || !passesLogLevel(this.logLevel, method, params))) return;
-    this.exchange.send(notificationMessage(method, params?.text), notificationKind(method));
+    const text = isLog ? params?.text : this.progressOf(params);
+    if (text !== undefined) this.exchange.send(notificationMessage(method, text), notificationKind(method));
   }
 
-  sendRequest(method: string): Promise<JsonText> {
-    return Promise.reject(
-      new GatewayError('method-not-found', `The client of the call cannot be sent ${shorten(method)}`),
-    );
+  /** Asks the client with the response, and waits for the request that repeats this one with the answer. */
+  sendRequest(
+    method: string,
+    params: JsonText | undefined,
+    { signal }: ClientRequestOptions,
+  ): Promise<JsonText> {
+    const missing = missingCapabilities(this.capabilities, method, params);
+    if (missing) this.missingCapabilities = missing;
+    if (missing || !INPUT_METHODS.has(this.method)) return Promise.reject(cannotBeAsked(method));
+    this.parkable ??= this.parking.begin(this);
+    return this.parkable.ask({ method, params }, signal);
+  }
+
+  digest(): Buffer {
+    return requestDigest(this);
+  }
+
+  park(result: JsonText): void {
+    void this.exchange.answer(this, result);
+    this.leaveInFlight();
+  }
+
+  fail(error: GatewayError): void {
+    this.signal.abort(error);
+  }
+
+  resume(retry: ModernRequest): void {
+    this.exchange = retry.exchange;
+    this.unread = retry.unread;
+    this.envelope = retry.envelope;
+    this.requestId = retry.requestId;
+    this.principal = retry.principal;
+    this.retryToken = { text: progressTokenOf(retry.paramsText, retry.paramsMembers) };
+    retry.signal.addEventListener('abort', () => this.abort());
+    this.parkable!.resume(inputResponsesIn(retry.paramsText));
+    if (this.writeHeld) void this.writeHeldResponse(this.writeHeld);
   }
 
   openStream(): ResponseStream {
@@ -128,10 +184,55 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
   }
 
   respond(result: unknown): Promise<void> | undefined {
-    return this.exchange.answer(this, result);
+    if (lengthOf(result) > MAX_HELD_LENGTH && this.isParked) return this.respondWithError(heldTooLong());
+    return this.write(() => this.exchange.answer(this, result));
   }
 
-  respondWithError(failure: JsonRpcError): void {
-    this.exchange.answerWithError(this.requestId, failure);
+  respondWithError(failure: JsonRpcError): undefined {
+    void this.write(() => {
+      this.exchange.answerWithError(this.requestId, failure);
+      return undefined;
+    });
+  }
+
+  /** Writes the response, or holds it until the client repeats its request. */
+  private write(write: () => Promise<void> | undefined): Promise<void> | undefined {
+    const { parkable } = this;
+    if (parkable) {
+      parkable.finish();
+      if (parkable.isParked) {
+        this.writeHeld = write;
+        return undefined;
+      }
+      this.parking.end(parkable);
+    }
+    return write();
+  }
+
+  private async writeHeldResponse(write: () => Promise<void> | undefined): Promise<void> {
+    this.parking.end(this.parkable!);
+    await write();
+    this.leaveInFlight();
+  }
+
+  /** The params of a progress notification under the token of the latest request; undefined if that has no token. */
+  private progressOf(params: JsonText | undefined): string | undefined {
+    if (!this.retryToken || !params) return params?.text;
+    const { text } = this.retryToken;
+    return text === undefined ? undefined : progressWithToken(params.text, text);
   }
 }
+
+const lengthOf = (result: unknown): number =>
+  result instanceof SharedJson ? result.bytes.length : result instanceof JsonText ? result.text.length : 0;
+
+const heldTooLong = (): JsonRpcError =>
+  MODERN_REVISION.errorOf(
+    new GatewayError(
+      'response-lost',
+      `The server answered while the call waited for its client, with more than ${MAX_HELD_LENGTH} characters`,
+    ),
+  );
+
+const cannotBeAsked = (method: string): GatewayError =>
+  new GatewayError('method-not-found', `The client of the call cannot be sent ${shorten(method)}`);

@@ -42,18 +42,23 @@ export class ModernRequests implements OnModuleInit {
 
   /** Counts the request as running. Returns the function that ends this. Throws when its principal has reached the limit. */
   begin(request: ModernRequest): () => void {
+    this.enterInFlight(request);
+    this.running.add(request);
+    return () => {
+      this.running.delete(request);
+      request.leaveInFlight();
+    };
+  }
+
+  /** Counts the request as in flight until its `leaveInFlight` is called. Throws when its principal has reached the limit. */
+  enterInFlight(request: Pick<ModernRequest, 'quotaKey' | 'leaveInFlight'>): void {
     const { quotaKey } = request;
     if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
     const count = this.runner.inFlight.begin();
-    this.running.add(request);
     request.leaveInFlight = () => {
       request.leaveInFlight = () => {};
       this.quota.release(quotaKey);
       count.finish();
-    };
-    return () => {
-      this.running.delete(request);
-      request.leaveInFlight();
     };
   }
 

@@ -20,12 +20,16 @@ export interface QuestionedCall {
   readonly quotaKey: string;
   /** What the latest request of the call declared. */
   readonly capabilities: ClientCapabilities;
+  /** Set while the call counts as in flight: ends that. */
+  leaveInFlight: () => void;
   /** See `requestDigest`. */
   digest(): Buffer;
   /** Answers the request with a result. The call goes on without an exchange. */
   park(result: JsonText): void;
   /** Cancels the call at its server. It fails with this error. */
   fail(error: GatewayError): void;
+  /** Continues with the response to the request that repeats this one. */
+  resume(retry: QuestionedCall): void;
 }
 
 interface Question extends InputRequest {
@@ -106,19 +110,25 @@ export class ParkableCall {
           new GatewayError('method-not-found', `The client does not support ${question.method}`),
         );
     }
+    if (this.isFinished) this.refuseAll(cancelledError());
     this.schedule();
   }
 
   /** Refuses the questions, and cancels the call unless its server has finished it. */
   cancel(error: GatewayError): void {
     this.isParked = false;
-    for (const question of this.open.values()) question.reject(error);
+    this.refuseAll(error);
     if (!this.isFinished) this.call.fail(error);
   }
 
-  /** To be called when the server has finished the call. A parked call stays until its client comes. */
-  finished(): void {
+  private refuseAll(error: Error): void {
+    for (const question of this.open.values()) question.reject(error);
+  }
+
+  /** To be called when the server has finished the call. A parked call stays until its client repeats the request. */
+  finish(): void {
     this.isFinished = true;
+    if (!this.isParked) this.refuseAll(cancelledError());
   }
 
   /** Questions that arrive together are asked together. */
