@@ -27,6 +27,18 @@ beforeAll(() => {
   facts = JSON.parse(execFileSync(process.execPath, ['test/kit/app-facts.mjs'], options)) as typeof facts;
 });
 
+/** Names of the handlers that match, by the guards that Nest runs before them. */
+function handlersByGuards(matches: (name: string) => boolean): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const [name, guards] of Object.entries(facts.guards).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    if (matches(name)) (found[guards.join(' ')] ??= []).push(name);
+  return found;
+}
+
+/** The handled methods of a revision. */
+const methodsOf = (revision: Revision): string[] =>
+  facts.requests.filter((method) => revision.methods.has(method)).toSorted();
+
 describe('error kinds', () => {
   it('have their JSON-RPC codes and HTTP statuses', () => {
     expect(Object.entries(ERROR_CODES).map(([kind, { code, http }]) => `${kind} ${code} ${http}`)).toEqual([
@@ -115,8 +127,6 @@ describe('the protocol', () => {
   });
 
   it('has these methods in each era', () => {
-    const methods = (revision: Revision): string[] =>
-      facts.requests.filter((method) => revision.methods.has(method)).toSorted();
     const both = [
       'completion/complete',
       'prompts/get',
@@ -135,8 +145,8 @@ describe('the protocol', () => {
       'resources/unsubscribe',
     ];
     for (const version of SUPPORTED_VERSIONS)
-      expect(methods(revisionOf(version)!)).toEqual([...both, ...only2025].toSorted());
-    expect(methods(MODERN_REVISION)).toEqual([...both, 'server/discover'].toSorted());
+      expect(methodsOf(revisionOf(version)!)).toEqual([...both, ...only2025].toSorted());
+    expect(methodsOf(MODERN_REVISION)).toEqual([...both, 'server/discover'].toSorted());
   });
 
   it('has these _meta keys for the server and the id of a listed definition', () => {
@@ -149,14 +159,6 @@ describe('the protocol', () => {
 });
 
 describe('the application', () => {
-  /** Names of the handlers that match, by the guards that Nest runs before them. */
-  function handlersByGuards(matches: (name: string) => boolean): Record<string, string[]> {
-    const found: Record<string, string[]> = {};
-    for (const [name, guards] of Object.entries(facts.guards).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      if (matches(name)) (found[guards.join(' ')] ??= []).push(name);
-    return found;
-  }
-
   it('has handlers for these MCP requests', () => {
     expect(facts.requests.toSorted()).toEqual([
       'completion/complete',
