@@ -15,6 +15,7 @@ import { McpEndpoint } from './mcp-endpoint.js';
 import { RequestBodies } from './request-bodies.js';
 import { MessageReceiver } from './message-receiver.js';
 import { DiscoverController } from './modern/discover.controller.js';
+import { LinkOwners } from './modern/link-owners.js';
 import { ModernIntake } from './modern/modern-intake.js';
 import { ModernRequests } from './modern/modern-requests.js';
 import { ModernResponses } from './modern/modern-responses.js';
@@ -58,6 +59,7 @@ import { StreamQuota } from './stream-quota.js';
     ModernIntake,
     ModernRequests,
     ModernResponses,
+    LinkOwners,
     ParkedCalls,
     RequestStates,
     Drain,

@@ -5,11 +5,13 @@ import { LIST_KINDS, type Catalog, type ListKind } from '../core/catalog/catalog
 import { NOTHING, type Scope } from '../core/scope.js';
 import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
+import type { Principal } from '../mcp/principal.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
 import { DecisionStore } from '../state/decision-store.js';
 import { Authenticator } from './auth/authenticator.js';
 import { ListChanges } from './list-changes.js';
+import { LinkOwners } from './modern/link-owners.js';
 import { ParkedCalls } from './modern/parked-calls.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { publicSessionId } from './session.js';
@@ -29,6 +31,7 @@ export class SessionScopes implements OnModuleInit {
     private readonly listChanges: ListChanges,
     private readonly decisions: DecisionStore,
     private readonly parkedCalls: ParkedCalls,
+    private readonly linkOwners: LinkOwners,
   ) {}
 
   onModuleInit(): void {
@@ -57,7 +60,9 @@ export class SessionScopes implements OnModuleInit {
 
   /** Closes sessions in slices. Each request is authenticated too, but a client with an open stream may send none. */
   private *closeRevoked(): Steps {
-    this.parkedCalls.cancelRevoked((principal) => this.authenticator.isCurrent(principal));
+    const isCurrent = (principal: Principal): boolean => this.authenticator.isCurrent(principal);
+    this.parkedCalls.cancelRevoked(isCurrent);
+    this.linkOwners.closeRevoked(isCurrent);
     for (const recipient of this.sessions.recipients) {
       yield;
       if (this.authenticator.isCurrent(recipient.principal)) continue;

@@ -53,6 +53,9 @@ const metaOf = (params: Params | undefined): Params | undefined => {
   return isJsonObject(meta) ? meta : undefined;
 };
 
+/** A member of `_meta` in the params. */
+export const metaMember = (params: Params | undefined, key: string): unknown => metaOf(params)?.[key];
+
 /** Whether the params claim to be of the 2026 era, even if their envelope is not valid. */
 export const claimsEnvelope = (params: Params | undefined): boolean =>
   metaOf(params)?.[PROTOCOL_VERSION] !== undefined;

@@ -26,6 +26,7 @@ import { LogMessages } from '../../src/edge/log-messages.js';
 import { AuthenticationGuard } from '../../src/edge/auth/authentication.guard.js';
 import { McpEndpoint } from '../../src/edge/mcp-endpoint.js';
 import { RequestBodies } from '../../src/edge/request-bodies.js';
+import { LinkOwners } from '../../src/edge/modern/link-owners.js';
 import { ModernIntake } from '../../src/edge/modern/modern-intake.js';
 import { ParkedCalls } from '../../src/edge/modern/parked-calls.js';
 import { ModernRequests } from '../../src/edge/modern/modern-requests.js';
@@ -112,6 +113,7 @@ export class EdgeHarness {
         { provide: ModernRequests, useValue: this.modernRequests },
         { provide: ParkedCalls, useValue: this.parking.parked },
         ModernIntake,
+        LinkOwners,
         ModernResponses,
         { provide: Authenticator, useValue: new Authenticator(this.auth) },
         OriginGuard,

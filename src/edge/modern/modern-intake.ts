@@ -13,7 +13,8 @@ import type { RequestSource } from '../http-request.js';
 import { acknowledge } from '../message-receiver.js';
 import { RequestRunner, type RequestMessage } from '../request-runner.js';
 import { classify, namesModernVersion, requireLegacyBatch } from './classify.js';
-import { ModernRequest } from './modern-request.js';
+import { LinkOwners } from './link-owners.js';
+import { ModernRequest, type ModernServices } from './modern-request.js';
 import { ModernRequests } from './modern-requests.js';
 import { ModernResponses } from './modern-responses.js';
 import { ParkedCalls } from './parked-calls.js';
@@ -25,16 +26,19 @@ import { ParkedCalls } from './parked-calls.js';
 @Injectable()
 export class ModernIntake {
   readonly isOn: boolean;
+  private readonly services: ModernServices;
 
   constructor(
     { modern }: HttpSettings,
     private readonly runner: RequestRunner,
     private readonly requests: ModernRequests,
-    private readonly responses: ModernResponses,
+    responses: ModernResponses,
     private readonly parkedCalls: ParkedCalls,
+    linkOwners: LinkOwners,
     private readonly metrics: Metrics,
   ) {
     this.isOn = modern;
+    this.services = { responses, parkedCalls, linkOwners };
   }
 
   /** The era whose codes the errors of an HTTP request have before its body is read. */
@@ -64,7 +68,7 @@ export class ModernIntake {
     requireVersion(envelope.version, source.headers);
     requireMethodHeader(message.method, source.headers);
     requireNameHeader(message.method, message.params, source.headers);
-    const request = new ModernRequest(message, envelope, source, response, this.responses, this.parkedCalls);
+    const request = new ModernRequest(message, envelope, source, response, this.services);
     if (!this.resume(request, message))
       void this.runner.run(request, message, source.headers, () => this.requests.begin(request));
   }

@@ -8,7 +8,7 @@ import { NOTHING, type Scope } from '../../core/scope.js';
 import { Cancellation } from '../../lib/cancellation/cancellation.js';
 import { JsonText, SharedJson, type Member } from '../../lib/json-text/json-text.js';
 import { clientLabel } from '../../mcp/client-profile.js';
-import type { ClientEnvelope } from '../../mcp/envelope.js';
+import { metaMember, type ClientEnvelope } from '../../mcp/envelope.js';
 import type { JsonRpcError } from '../../mcp/json-rpc-error.js';
 import { notificationMessage } from '../../mcp/json-rpc.js';
 import { passesLogLevel } from '../../mcp/logging-level.js';
@@ -29,6 +29,8 @@ import { missingCapabilities } from '../requests-to-client.js';
 import type { RequestDescription } from '../running-requests.js';
 import { UnreadResponses } from '../unread-responses.js';
 import { ModernExchange } from './modern-exchange.js';
+import type { LinkOwner } from './link-owner.js';
+import { SESSION_HANDLE_KEY, type LinkOwners } from './link-owners.js';
 import type { ModernResponses } from './modern-responses.js';
 import type { ParkableCall, QuestionedCall } from './parkable-call.js';
 import type { ParkedCalls } from './parked-calls.js';
@@ -36,6 +38,13 @@ import { requestDigest } from './request-digest.js';
 
 /** The notifications of a server that a client gets during its call. Others belong to `subscriptions/listen`. */
 const CALL_NOTIFICATIONS: ReadonlySet<string> = new Set(['notifications/progress', 'notifications/message']);
+
+/** What the requests of this revision share. */
+export interface ModernServices {
+  readonly responses: ModernResponses;
+  readonly parkedCalls: Pick<ParkedCalls, 'begin' | 'end'>;
+  readonly linkOwners: Pick<LinkOwners, 'of'>;
+}
 
 /** Maximum length of a result that waits for the client. Longer ones are dropped. */
 const MAX_HELD_LENGTH = 1_048_576;
@@ -52,6 +61,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   readonly quotaKey: string;
   readonly namedProjects: readonly string[];
   readonly argumentHeaders: HttpHeaders;
+  readonly sessionHandle: unknown;
   project: string | undefined;
   server: string | undefined;
   span: Span | undefined;
@@ -62,6 +72,8 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   missingCapabilities: ClientCapabilities | undefined;
   private exchange: ModernExchange;
   private unread: UnreadResponses;
+  /** Set by the first use of a link that is not shared. */
+  private owner: LinkOwner | undefined;
   /** Set by the first question of the server. */
   private parkable: ParkableCall | undefined;
   /** Writes the response, if the server has finished the call while it was parked. */
@@ -70,13 +82,13 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   private retryToken: { readonly text: string | undefined } | undefined;
 
   constructor(
-    { id, method, paramsText, paramsMembers }: RequestMessage,
+    { id, method, params, paramsText, paramsMembers }: RequestMessage,
     private envelope: ClientEnvelope,
     { principal, quotaKey, projects, headers }: RequestSource,
     response: ServerResponse,
-    responses: ModernResponses,
-    private readonly parking: Pick<ParkedCalls, 'begin' | 'end'>,
+    private readonly services: ModernServices,
   ) {
+    const { responses } = services;
     this.requestId = id;
     this.method = method;
     this.paramsText = paramsText;
@@ -85,6 +97,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     this.quotaKey = quotaKey;
     this.namedProjects = projects;
     this.argumentHeaders = headers;
+    this.sessionHandle = metaMember(params, SESSION_HANDLE_KEY);
     this.unread = responses.unreadOf(quotaKey);
     this.exchange = new ModernExchange(response, responses.settings, this.unread, () => this.abort());
   }
@@ -92,6 +105,13 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   /** All requests of a principal share one place in the queue of a server: nothing else connects the requests of a client. */
   get key(): string {
     return this.quotaKey;
+  }
+
+  get linkOwner(): LinkOwner | undefined {
+    if (this.owner) return this.owner;
+    const owner = this.services.linkOwners.of(this);
+    owner?.begin(this);
+    return (this.owner = owner);
   }
 
   get capabilities(): ClientCapabilities {
@@ -128,7 +148,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     const missing = missingCapabilities(this.capabilities, method, params);
     if (missing) this.missingCapabilities = missing;
     if (missing || !INPUT_METHODS.has(this.method)) return Promise.reject(cannotBeAsked(method));
-    this.parkable ??= this.parking.begin(this);
+    this.parkable ??= this.services.parkedCalls.begin(this);
     return this.parkable.ask({ method, params }, signal);
   }
 
@@ -198,19 +218,20 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   /** Writes the response, or holds it until the client repeats its request. */
   private write(write: () => Promise<void> | undefined): Promise<void> | undefined {
     const { parkable } = this;
+    this.owner?.end(this);
     if (parkable) {
       parkable.finish();
       if (parkable.isParked) {
         this.writeHeld = write;
         return undefined;
       }
-      this.parking.end(parkable);
+      this.services.parkedCalls.end(parkable);
     }
     return write();
   }
 
   private async writeHeldResponse(write: () => Promise<void> | undefined): Promise<void> {
-    this.parking.end(this.parkable!);
+    this.services.parkedCalls.end(this.parkable!);
     await write();
     this.leaveInFlight();
   }
