@@ -1,10 +1,8 @@
 import { request, type ClientRequest } from 'node:http';
 import type { Message } from './events.js';
 import { bodyOf } from './http.js';
+import { modernRequestOf } from './modern-calls.js';
 import { within } from './until.js';
-
-const VERSION = '2026-07-28';
-const META = 'io.modelcontextprotocol/';
 
 interface ModernRequest {
   readonly params?: Readonly<Record<string, unknown>>;
@@ -37,28 +35,19 @@ export class RawModernClient {
   ) {}
 
   send(method: string, { params = {}, meta = {} }: ModernRequest = {}): OpenResponse {
-    const id = ++this.lastId;
-    const envelope = {
-      [`${META}protocolVersion`]: VERSION,
-      [`${META}clientCapabilities`]: this.capabilities,
-    };
-    const message = { jsonrpc: '2.0', id, method, params: { ...params, _meta: { ...envelope, ...meta } } };
-    const name = params['name'] ?? params['uri'];
-    const outgoing = request(this.url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': VERSION,
-        'mcp-method': method,
-        ...(typeof name === 'string' && { 'mcp-name': name }),
-        ...this.headers,
-      },
+    const { capabilities, headers } = this;
+    const envelope = { clientCapabilities: capabilities };
+    const { body, ...options } = modernRequestOf(method, params, {
+      id: ++this.lastId,
+      headers,
+      envelope,
+      meta,
     });
+    const outgoing = request(this.url, options);
     const answer = within(`the answer to ${method}`, answerOf(outgoing), 30_000);
     // A closed response is an error only for a test that waits for it.
     answer.catch(() => {});
-    outgoing.end(JSON.stringify(message));
+    outgoing.end(body);
     return { answer, close: () => void outgoing.destroy() };
   }
 

@@ -78,6 +78,14 @@ describe('a request of a client of 2026 to a server of 2025', () => {
     });
   });
 
+  it('fails when the user has declined to open a URL, instead of asking again', async () => {
+    const given = {
+      capabilities: { elicitation: { url: {} } },
+      params: '{"inputResponses":{"url1":{"action":"accept"},"url2":{"action":"decline"}}}',
+    };
+    expect(await call(remoteError(-32042, URLS), given)).toMatchObject({ kind: 'cancelled' });
+  });
+
   it.each([
     ['an error of the server', remoteError(-5), {}],
     ['an error of the gateway', new GatewayError('timeout', 'late'), { missingCapabilities: { roots: {} } }],

@@ -5,6 +5,7 @@ import { sliceScheduler } from '../../lib/slices/slices.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { PrincipalQuota } from '../../state/principal-quota.js';
 import { Quotas } from '../../state/quotas.js';
+import { LogMessages } from '../log-messages.js';
 import { RequestRunner } from '../request-runner.js';
 import type { RequestDescription } from '../running-requests.js';
 import { Sessions } from '../sessions.service.js';
@@ -27,6 +28,7 @@ export class ModernRequests implements OnModuleInit {
     metrics: Metrics,
     private readonly sessions: Sessions,
     private readonly runner: RequestRunner,
+    private readonly logMessages: LogMessages,
   ) {
     const limit = { name: 'requests', limit: limits.requestsPerPrincipal, noun: 'requests in flight' };
     this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('requestsPerPrincipal'));
@@ -44,8 +46,10 @@ export class ModernRequests implements OnModuleInit {
   begin(request: ModernRequest): () => void {
     this.enterInFlight(request);
     this.running.add(request);
+    const endLevel = request.logLevel && this.logMessages.beginRequest(request.logLevel);
     return () => {
       this.running.delete(request);
+      endLevel?.();
       request.leaveInFlight();
     };
   }
