@@ -54,7 +54,12 @@ export class Limits {
   )
   readonly processesPerPrincipal: number = 32;
 
-  @Integer(1, 604_800_000, 'Idle time in milliseconds after which a session expires.')
+  @Integer(
+    1,
+    604_800_000,
+    'Idle time in milliseconds after which a session expires. Clients without sessions: after which their links to servers with ' +
+      '`isolation: session` are closed.',
+  )
   readonly sessionIdleMs: number = 1_800_000;
 
   @Integer(

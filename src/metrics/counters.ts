@@ -111,8 +111,8 @@ export const createCounters = () => ({
     'Requests whose server required input of the client (revision 2026-07-28).',
     ['server_id', 'outcome'],
   ),
-  parkedCalls: new LabelledCounter(
-    'gatehouse_parked_calls_total',
+  clientQuestions: new LabelledCounter(
+    'gatehouse_client_questions_total',
     'Questions of servers of 2025 to clients of revision 2026-07-28, by how the wait for the answer ended.',
     ['server_id', 'outcome'],
   ),

@@ -61,8 +61,11 @@ export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 /** Whether the input that a server required was obtained from the client. `forwarded`: the client repeats its request with it. */
 export type InputOutcome = 'answered' | 'failed' | 'forwarded';
 
-/** How the wait of a parked call ended. `refused`: a limit was reached, so that the client was not asked. */
-export type ParkedOutcome = 'answered' | 'expired' | 'cancelled' | 'refused';
+/**
+ * How the wait for the answer of a client of revision 2026-07-28 ended. `refused`: a limit was reached, so that the client was
+ * not asked.
+ */
+export type QuestionOutcome = 'answered' | 'expired' | 'cancelled' | 'refused';
 
 /** `change`: when an administrator sent the address. `connect`: when the server was to be connected. */
 export const ADDRESS_CHECKS = ['change', 'connect'] as const;

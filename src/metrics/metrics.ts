@@ -14,7 +14,7 @@ import type {
   JsonSource,
   LineKind,
   NotificationOutcome,
-  ParkedOutcome,
+  QuestionOutcome,
   RefusedLimit,
   RequestOutcome,
   StreamEnd,
@@ -118,9 +118,9 @@ export class Metrics {
     this.counters.inputRequests.increment([server, outcome]);
   }
 
-  /** Counts the end of the wait of a call for its client of revision 2026-07-28. */
-  countParkedCall(server: string, outcome: ParkedOutcome): void {
-    this.counters.parkedCalls.increment([server, outcome]);
+  /** Counts the end of the wait of a parked call for the answer of its client. */
+  countClientQuestion(server: string, outcome: QuestionOutcome): void {
+    this.counters.clientQuestions.increment([server, outcome]);
   }
 
   /** Counts a list that a client did not read to its end. */

@@ -278,7 +278,7 @@ describe('a client of revision 2026-07-28 and a server of 2025 that asks it', ()
       expect(await gateway.logged({ message: 'request failed', kind: 'timeout', tool })).toMatchObject({
         code: -31008,
       });
-      expect((await metrics()).value('gatehouse_parked_calls_total', { outcome: 'expired' })).toBeGreaterThan(
+      expect((await metrics()).value('gatehouse_client_questions_total', { outcome: 'expired' })).toBeGreaterThan(
         0,
       );
     });

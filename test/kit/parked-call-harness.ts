@@ -70,7 +70,7 @@ export class ParkingGateway {
   }
 
   async counted(outcome: string): Promise<number> {
-    const line = new RegExp(`^gatehouse_parked_calls_total\\{.*outcome="${outcome}"\\} (\\d+)$`, 'm');
+    const line = new RegExp(`^gatehouse_client_questions_total\\{.*outcome="${outcome}"\\} (\\d+)$`, 'm');
     return Number(line.exec(await this.metrics.text())?.[1] ?? 0);
   }
 }

@@ -5,7 +5,7 @@ import { JsonText } from '../../lib/json-text/json-text.js';
 import { inputRequired, type InputRequest } from '../../mcp/input-required.js';
 import type { CancelSignal } from '../../lib/cancellation/cancellation.js';
 import type { Principal } from '../../mcp/principal.js';
-import type { ParkedOutcome } from '../../metrics/metric-labels.js';
+import type { QuestionOutcome } from '../../metrics/metric-labels.js';
 import { supportsRequest } from '../requests-to-client.js';
 
 /** Maximum questions of one call that wait for the client. */
@@ -41,7 +41,7 @@ interface Question extends InputRequest {
 export interface Parking {
   /** Counts the call until `leave`, and returns the state for its client. Throws when a limit is reached. */
   enter(call: ParkableCall): string;
-  leave(call: ParkableCall, outcome: ParkedOutcome): void;
+  leave(call: ParkableCall, outcome: QuestionOutcome): void;
 }
 
 /**

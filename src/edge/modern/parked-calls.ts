@@ -6,7 +6,7 @@ import type { ServerConfig } from '../../config/servers-config.js';
 import { GatewayError, limitExceeded, serverUnavailable } from '../../core/errors.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import type { Principal } from '../../mcp/principal.js';
-import type { ParkedOutcome } from '../../metrics/metric-labels.js';
+import type { QuestionOutcome } from '../../metrics/metric-labels.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { Projects } from '../../projects/projects.service.js';
 import { PrincipalQuota } from '../../state/principal-quota.js';
@@ -131,7 +131,7 @@ export class ParkedCalls implements OnModuleInit, Parking {
     return this.states.seal({ call: id, round, expiresAt: Date.now() + parkedMs }, call.digest());
   }
 
-  leave(parkable: ParkableCall, outcome: ParkedOutcome): void {
+  leave(parkable: ParkableCall, outcome: QuestionOutcome): void {
     const parked = this.parked.get(parkable);
     if (!parked) return;
     const { server, quotaKey } = parked;
@@ -140,7 +140,7 @@ export class ParkedCalls implements OnModuleInit, Parking {
     const left = this.perServer.get(server)! - 1;
     if (left > 0) this.perServer.set(server, left);
     else this.perServer.delete(server);
-    this.metrics.countParkedCall(server, outcome);
+    this.metrics.countClientQuestion(server, outcome);
   }
 
   /** Cancels calls whose principal has no valid credentials any more. */
@@ -165,7 +165,7 @@ export class ParkedCalls implements OnModuleInit, Parking {
     const isServerFull = count >= limit;
     if (isServerFull) this.metrics.countRefusal('parkedPerServer');
     if (isServerFull || !this.perPrincipal.claim(quotaKey)) {
-      this.metrics.countParkedCall(server, 'refused');
+      this.metrics.countClientQuestion(server, 'refused');
       throw isServerFull ? serverFull(server, limit) : this.perPrincipal.refuse();
     }
     this.perServer.set(server, count + 1);
@@ -182,7 +182,7 @@ export class ParkedCalls implements OnModuleInit, Parking {
     this.cancel(parked, notAnswered(server), 'expired');
   }
 
-  private cancel({ parkable }: Parked, error: GatewayError, outcome: ParkedOutcome): void {
+  private cancel({ parkable }: Parked, error: GatewayError, outcome: QuestionOutcome): void {
     this.leave(parkable, outcome);
     this.end(parkable);
     parkable.cancel(error);

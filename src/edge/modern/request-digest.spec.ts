@@ -53,6 +53,8 @@ describe('requestDigest', () => {
     const other = params('1').replace('"_meta":{', '"_meta":{"traceparent":"t",');
     expect(digest(other)).toBe(digest(params('1')));
     expect(digest(params('2'))).not.toBe(digest(params('1')));
+    const reordered = (members: string): string => digest(`{"arguments":{${members}}}`);
+    expect(reordered(`"a":"${LONG}","b":1`)).not.toBe(reordered(`"b":1,"a":"${LONG}"`));
   });
 
   it('uses the members that are known', () => {

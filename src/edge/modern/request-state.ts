@@ -6,8 +6,6 @@ import { CursorKey } from '../../state/cursor-key.js';
 
 const SIGNATURE_BYTES = 16;
 const PROCESS_BYTES = 6;
-/** The longest state that this gateway issues is shorter. */
-const MAX_STATE_LENGTH = 256;
 
 /** The question of a call that the retry answers. */
 export interface ParkedRound {
@@ -44,7 +42,6 @@ export class RequestStates {
 
   /** What an own state says. Throws unless it was issued for the request with this digest and has not expired. */
   open(state: string, digest: Buffer): ParkedRound {
-    if (state.length > MAX_STATE_LENGTH) throw foreignState();
     const text = state.slice(this.prefix.length);
     const bytes = Buffer.from(text, 'base64url');
     const signature = bytes.subarray(0, SIGNATURE_BYTES);
