@@ -44,10 +44,10 @@ describe('inputResponsesIn', () => {
   });
 });
 
-describe('urlsRequired', () => {
-  const error = (data: unknown, code = -32042): RemoteError =>
-    new RemoteError(code, 'm', JSON.stringify({ code, message: 'm', data }));
+const error = (data: unknown, code = -32042): RemoteError =>
+  new RemoteError(code, 'm', JSON.stringify({ code, message: 'm', data }));
 
+describe('urlsRequired', () => {
   it('asks the client to open each URL', () => {
     const elicitations = [
       { mode: 'url', elicitationId: '1', url: 'https://a', message: 'A' },

@@ -18,6 +18,10 @@ const pidIn = ({ result, error }: ModernAnswer): number => {
   return Number((result['content'] as readonly { readonly text: string }[])[0]!.text);
 };
 
+const handle = (name: string): Record<string, unknown> => ({ 'io.gatehouse/session': name });
+const pid = async (by: RawModernClient, server: string, meta = {}): Promise<number> =>
+  pidIn(await by.send('tools/call', { params: { name: `${server}__pid`, arguments: {} }, meta }).answer);
+
 describe('a client of revision 2026-07-28 at a server with isolation: session', () => {
   let scripted: ScriptedServer;
   let gateway: Gateway;
@@ -39,8 +43,6 @@ describe('a client of revision 2026-07-28 at a server with isolation: session', 
   });
 
   const client = (name: string): RawModernClient => new RawModernClient(gateway.url, {}, bearer(name));
-  const pid = async (by: RawModernClient, server: string, meta = {}): Promise<number> =>
-    pidIn(await by.send('tools/call', { params: { name: `${server}__pid`, arguments: {} }, meta }).answer);
 
   it.each(servers)('has a process of its principal (%s)', async (server) => {
     const pids = await Promise.all(['alice', 'alice', 'bob'].map((name) => pid(client(name), server)));
@@ -49,7 +51,6 @@ describe('a client of revision 2026-07-28 at a server with isolation: session', 
   });
 
   it('has a process for each handle of its principal, up to the limit of processes', async () => {
-    const handle = (name: string): Record<string, unknown> => ({ 'io.gatehouse/session': name });
     const carol = client('carol');
     const pids = [];
     for (const meta of [{}, handle('a'), handle('b'), handle('a')]) pids.push(await pid(carol, 'old', meta));

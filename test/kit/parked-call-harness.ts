@@ -59,7 +59,7 @@ export class ParkingGateway {
 
   constructor(limits: Partial<Limits> = {}) {
     this.parked = new ParkedCalls(
-      { ...new Limits(), ...limits },
+      Object.assign(new Limits(), limits),
       this.states,
       this.server.asBackends(),
       { scope: () => this.scope } as unknown as Projects,

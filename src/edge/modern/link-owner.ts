@@ -40,7 +40,7 @@ export class LinkOwner implements ClientSession {
   begin(request: OwningRequest): void {
     this.requests.add(request);
     if (!INPUT_METHODS.has(request.method)) return;
-    for (const wait of [...this.waits]) wait(request);
+    for (const wait of this.waits) wait(request);
   }
 
   end(request: OwningRequest): void {
@@ -77,7 +77,7 @@ export class LinkOwner implements ClientSession {
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const wait of [...this.waits]) wait(undefined);
+    for (const wait of this.waits) wait(undefined);
     this.closeListeners.emit();
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { flushPromises, outcomeOf } from '../../../test/kit/promises.js';
 import { HttpSettings } from '../../config/http-settings.js';
@@ -25,7 +25,7 @@ class Harness {
   constructor(limits: Partial<Limits> = {}, host = '127.0.0.1') {
     const sessions = { onInterval: (listener: () => void) => (this.passInterval = listener) };
     this.owners = new LinkOwners(
-      { ...new Limits(), ...limits },
+      Object.assign(new Limits(), limits),
       Object.assign(new HttpSettings(), { host }),
       sessions as unknown as Sessions,
       this.metrics,
@@ -127,10 +127,10 @@ describe('LinkOwners', () => {
   });
 });
 
-describe('LinkOwner', () => {
-  const ask = (owner: LinkOwner, signal = new AbortController().signal) =>
-    outcomeOf(owner.sendRequest('roots/list', undefined, { signal }));
+const ask = (owner: LinkOwner, signal = new AbortController().signal) =>
+  outcomeOf(owner.sendRequest('roots/list', undefined, { signal }));
 
+describe('LinkOwner', () => {
   it('asks in the only call that runs', async () => {
     const owner = new Harness().of(ALICE)!;
     owner.begin(new Request('list', 'tools/list'));
@@ -163,14 +163,14 @@ describe('LinkOwner', () => {
   });
 
   it.each([
-    ['no call comes', () => advanceTime(30_000)],
+    ['no call comes', () => jest.advanceTimersByTime(30_000)],
     ['it is closed', (owner: LinkOwner) => owner.close()],
     ['the question is cancelled', (_: LinkOwner, abort: AbortController) => abort.abort()],
   ])('gives up when %s', async (_, act) => {
     const owner = new Harness().of(ALICE)!;
     const abort = new AbortController();
     const answer = ask(owner, abort.signal);
-    await act(owner, abort);
+    act(owner, abort);
     await flushPromises();
     expect(answer.error).toMatchObject({ kind: 'internal' });
     owner.begin(new Request('late'));

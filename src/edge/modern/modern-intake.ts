@@ -80,8 +80,8 @@ export class ModernIntake {
       if (!parked) return false;
       const limitError = request.limitError();
       if (limitError) throw limitError;
-      this.requests.enterInFlight(parked.call);
-      parked.call.resume(request);
+      const { call } = parked;
+      call.resume(request, () => this.requests.enterInFlight(call));
     } catch (error) {
       this.runner.respondWithError(request, error);
     }

@@ -76,6 +76,21 @@ describe('a request of revision 2026-07-28 that is asked something', () => {
     expect(edge.modernRequests.size).toBe(0);
   });
 
+  it('stays parked when the request that repeats it is refused for its progress token', async () => {
+    await serve((context) => ask(context), { requestsPerPrincipal: 1 });
+    const first = await client.callTool('t');
+    const params = {
+      name: 't',
+      arguments: {},
+      requestState: first.result?.['requestState'],
+      inputResponses: { q1: { a: 1 } },
+    };
+    const meta = { progressToken: 'x'.repeat(2000) };
+    expect((await client.send('tools/call', { params, meta }).answer).error).toMatchObject({ code: -32602 });
+    expect(edge.runner.inFlight.size).toBe(0);
+    expect((await retry(first)).result).toMatchObject({ a: 1 });
+  });
+
   it.each([
     [1000, { resultType: 'complete' }, undefined],
     [1_100_000, undefined, { code: -31009 }],

@@ -165,13 +165,15 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     this.signal.abort(error);
   }
 
-  resume(retry: ModernRequest): void {
+  resume(retry: ModernRequest, enterInFlight: () => void): void {
+    const token = progressTokenOf(retry.paramsText, retry.paramsMembers);
+    enterInFlight();
     this.exchange = retry.exchange;
     this.unread = retry.unread;
     this.envelope = retry.envelope;
     this.requestId = retry.requestId;
     this.principal = retry.principal;
-    this.retryToken = { text: progressTokenOf(retry.paramsText, retry.paramsMembers) };
+    this.retryToken = { text: token };
     retry.signal.addEventListener('abort', () => this.abort());
     this.parkable!.resume(inputResponsesIn(retry.paramsText));
     if (this.writeHeld) void this.writeHeldResponse(this.writeHeld);

@@ -28,8 +28,11 @@ export interface QuestionedCall {
   park(result: JsonText): void;
   /** Cancels the call at its server. It fails with this error. */
   fail(error: GatewayError): void;
-  /** Continues with the response to the request that repeats this one. */
-  resume(retry: QuestionedCall): void;
+  /**
+   * Continues with the response to the request that repeats this one. Throws, as does `enterInFlight`, when that is refused: the
+   * call then stays parked.
+   */
+  resume(retry: QuestionedCall, enterInFlight: () => void): void;
 }
 
 interface Question extends InputRequest {

@@ -25,59 +25,38 @@ const steps = fc.array(
   { minLength: 1, maxLength: 25 },
 );
 
-/** The rules of the rounds in their simplest form, beside the call that is tested. */
-class Rounds {
-  readonly gateway = new ParkingGateway({ parkedMs: PARKED_MS });
-  readonly call = new QuestionedClientCall(this.gateway);
-  readonly questions = new Map<
-    string,
-    { readonly abort: AbortController; readonly outcome: Outcome<JsonText> }
-  >();
+interface Question {
+  readonly abort: AbortController;
+  readonly outcome: Outcome<JsonText>;
+}
+
+/** The rules of the rounds in their simplest form. */
+class Model {
   open: string[] = [];
   /** The questions of each response. */
   readonly asked: string[][] = [];
   state: 'running' | 'parked' | 'ended' = 'running';
   private parkedSince = 0;
 
-  async run(step: Step): Promise<void> {
-    if (step.do === 'wait') await this.wait(step.ms);
-    else if (this.state === 'ended') expect(() => this.call.retry({})).toThrow('Invalid requestState');
-    else if (step.do === 'ask') this.ask();
-    else if (step.do === 'cancel') this.cancel(this.open[step.which]);
-    else if (step.do === 'reuse') this.reuse();
-    else this.retry(step.do === 'answer' ? this.open[step.which] : undefined);
-    await flushPromises();
-    this.check();
-  }
-
-  private ask(): void {
-    const key = `q${this.questions.size + 1}`;
-    const abort = new AbortController();
-    this.questions.set(key, { abort, outcome: this.call.ask('elicitation/create', { key }, abort.signal) });
+  ask(key: string): void {
     this.open.push(key);
     this.park();
   }
 
-  private cancel(key: string | undefined): void {
-    if (key === undefined) return;
-    this.questions.get(key)!.abort.abort();
+  drop(key: string | undefined): void {
     this.open = this.open.filter((other) => other !== key);
   }
 
-  private retry(key: string | undefined): void {
-    if (this.state !== 'parked') return;
-    this.call.retry(key === undefined ? {} : { [key]: { answer: key } });
-    this.open = this.open.filter((other) => other !== key);
+  repeat(answered: string | undefined): void {
+    this.drop(answered);
     this.state = 'running';
     this.park();
   }
 
-  private reuse(): void {
-    for (const { requestState: state } of this.call.received.slice(
-      0,
-      this.state === 'parked' ? -1 : undefined,
-    ))
-      expect(() => this.call.retry({ q1: {} }, { state })).toThrow('answered already');
+  timePassed(): void {
+    if (this.state !== 'parked' || performance.now() - this.parkedSince < PARKED_MS) return;
+    this.state = 'ended';
+    this.open = [];
   }
 
   private park(): void {
@@ -86,33 +65,99 @@ class Rounds {
     this.asked.push([...this.open]);
     this.parkedSince = performance.now();
   }
+}
 
-  private async wait(ms: number): Promise<void> {
-    await advanceTime(ms);
-    if (this.state !== 'parked' || performance.now() - this.parkedSince < PARKED_MS) return;
-    this.state = 'ended';
-    this.open = [];
+/** A call, and the model beside it. */
+class Rounds {
+  readonly model = new Model();
+  private readonly gateway = new ParkingGateway({ parkedMs: PARKED_MS });
+  private readonly call = new QuestionedClientCall(this.gateway);
+  private readonly questions = new Map<string, Question>();
+  /** States that were accepted or refused against the rules. */
+  private readonly mistakes: string[] = [];
+
+  async run(step: Step): Promise<void> {
+    if (step.do === 'wait') await advanceTime(step.ms);
+    else if (this.model.state === 'ended') this.retry({}, { isValid: false });
+    else if (step.do === 'ask') this.ask();
+    else if (step.do === 'cancel') this.cancel(this.model.open[step.which]);
+    else if (step.do === 'reuse') this.reuse();
+    else if (this.model.state === 'parked')
+      this.repeat(step.do === 'answer' ? this.model.open[step.which] : undefined);
+    await flushPromises();
+    this.model.timePassed();
   }
 
-  private check(): void {
-    expect(this.call.received.map(({ inputRequests }) => Object.keys(inputRequests))).toEqual(this.asked);
-    expect(this.gateway.parked.size).toBe(this.state === 'parked' ? 1 : 0);
-    expect(this.call.error !== undefined).toBe(this.state === 'ended');
+  get observed(): object {
     const pending = [...this.questions].filter(
       ([, { outcome }]) => !('value' in outcome || 'error' in outcome),
     );
-    expect(pending.map(([key]) => key)).toEqual(this.open);
-    for (const [key, { outcome }] of this.questions)
-      if (outcome.value) expect(outcome.value.value).toEqual({ answer: key });
+    return {
+      asked: this.call.received.map(({ inputRequests }) => Object.keys(inputRequests)),
+      parked: this.gateway.parked.size,
+      hasFailed: this.call.error !== undefined,
+      open: pending.map(([key]) => key),
+      wrongAnswers: [...this.questions].filter(
+        ([key, { outcome }]) => outcome.value && outcome.value.text !== answerTo(key),
+      ),
+      mistakes: this.mistakes,
+    };
+  }
+
+  get expected(): object {
+    const { asked, state, open } = this.model;
+    const [parked, hasFailed] = [Number(state === 'parked'), state === 'ended'];
+    return { asked, parked, hasFailed, open, wrongAnswers: [], mistakes: [] };
+  }
+
+  private ask(): void {
+    const key = `q${this.questions.size + 1}`;
+    const abort = new AbortController();
+    this.questions.set(key, { abort, outcome: this.call.ask('elicitation/create', { key }, abort.signal) });
+    this.model.ask(key);
+  }
+
+  private cancel(key: string | undefined): void {
+    if (key !== undefined) this.questions.get(key)!.abort.abort();
+    this.model.drop(key);
+  }
+
+  private repeat(key: string | undefined): void {
+    this.retry(key === undefined ? {} : { [key]: JSON.parse(answerTo(key)) as object }, { isValid: true });
+    this.model.repeat(key);
+  }
+
+  /** All states but the current one are refused. */
+  private reuse(): void {
+    const used = this.call.received.slice(0, this.model.state === 'parked' ? -1 : undefined);
+    for (const { requestState: state } of used) this.retry({ q1: {} }, { isValid: false, state });
+  }
+
+  private retry(
+    answers: object,
+    { isValid, state }: { readonly isValid: boolean; readonly state?: string },
+  ): void {
+    let refusal: string | undefined;
+    try {
+      this.call.retry(answers, state === undefined ? {} : { state });
+    } catch (error) {
+      refusal = (error as Error).message;
+    }
+    if ((refusal === undefined) !== isValid) this.mistakes.push(refusal ?? 'an invalid state was accepted');
   }
 }
+
+const answerTo = (key: string): string => JSON.stringify({ answer: key });
 
 describe('the rounds of a parked call', () => {
   it('follow their rules for any order of questions, answers, cancellations and waits', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         const rounds = new Rounds();
-        for (const step of all) await rounds.run(step);
+        for (const step of all) {
+          await rounds.run(step);
+          expect(rounds.observed).toEqual(rounds.expected);
+        }
       }),
       { numRuns: 200 },
     );

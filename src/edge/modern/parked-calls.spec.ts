@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
-import {
-  ALICE,
-  BOB,
-  ParkingGateway,
-  PARAMS,
-  QuestionedClientCall,
-} from '../../../test/kit/parked-call-harness.js';
+import { BOB, ParkingGateway, PARAMS, QuestionedClientCall } from '../../../test/kit/parked-call-harness.js';
 import { flushPromises, type Outcome } from '../../../test/kit/promises.js';
 import { scopeOf } from '../../core/scope.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';

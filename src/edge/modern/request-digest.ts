@@ -22,11 +22,8 @@ export function requestDigest(request: DigestedRequest): Buffer {
   const hash = createHash('sha256').update(JSON.stringify([principal.id, method, namedProjects]));
   for (const { key, value } of sortedMembers(paramsText, paramsMembers)) {
     if (INPUT_MEMBERS.has(key)) continue;
-    hash.update(JSON.stringify(key));
-    if (key !== '_meta' || !value.startsWith('{')) hash.update(comparable(value));
-    else
-      for (const member of sortedMembers(value))
-        if (!isHopKey(member.key)) hash.update(JSON.stringify(member.key) + comparable(member.value));
+    const isMeta = key === '_meta' && value.startsWith('{');
+    hash.update(JSON.stringify(key)).update(isMeta ? comparableMeta(value) : comparable(value));
   }
   return hash.digest();
 }
@@ -41,6 +38,13 @@ const sortedMembers = (text: string, members: readonly Member[] = membersOf(text
   members
     .map(({ key, start, end }) => ({ key, value: text.slice(start, end) }))
     .toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+
+/** Without the members that differ when a request is repeated. */
+const comparableMeta = (meta: string): string =>
+  sortedMembers(meta)
+    .filter(({ key }) => !isHopKey(key))
+    .map(({ key, value }) => JSON.stringify(key) + comparable(value))
+    .join('');
 
 const comparable = (text: string): string =>
   text.length > MAX_EAGER_LENGTH
