@@ -4,7 +4,6 @@ import { memberText, type JsonText } from '../../lib/json-text/json-text.js';
 import { withoutModernMembers } from '../../mcp/envelope.js';
 import { inputResponsesIn, unknownState, urlsRequired } from '../../mcp/input-required.js';
 import type { Caller } from '../../mcp/mcp-context.js';
-import type { SendRequest } from './link-protocol.js';
 import type { LinkRequest } from './link.js';
 
 const BY_URL: ClientCapabilities = { elicitation: { url: {} } };
@@ -13,7 +12,7 @@ const BY_URL: ClientCapabilities = { elicitation: { url: {} } };
 export async function requestForModernCaller(
   request: LinkRequest,
   caller: Caller,
-  send: SendRequest,
+  send: (request: LinkRequest) => Promise<JsonText>,
 ): Promise<JsonText> {
   const state = stateIn(request.params);
   if (state !== undefined) throw unknownState(state);

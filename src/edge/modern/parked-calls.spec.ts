@@ -111,6 +111,15 @@ describe('a parked call', () => {
     expect(await gateway.counted('expired')).toBe(1);
   });
 
+  it('refuses a question that its server asked outside of the call, when the call ends before the client was asked', async () => {
+    const call = new QuestionedClientCall(new ParkingGateway());
+    const answer = call.ask();
+    call.finish();
+    await flushPromises();
+    expect(answer.error).toMatchObject({ kind: 'cancelled' });
+    expect(call.received).toEqual([]);
+  });
+
   it('is kept for its client when the server has finished it, until it expires', async () => {
     const { gateway, call } = await parkedCall();
     call.finish();
