@@ -40,7 +40,7 @@ describe('a request of a client of 2026', () => {
   const params = { name: 'a', ...retry, _meta: { ...ENVELOPE, progressToken: 'own', trace: 1 } };
 
   /** A state of another server would be refused. */
-  const { requestState: _, ...paramsWithoutState } = params;
+  const paramsWithoutState = { ...params, requestState: undefined };
 
   it('reaches a server of 2025 without anything of its own era', async () => {
     const { send, transport } = await open('initialize');
