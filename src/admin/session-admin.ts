@@ -75,8 +75,9 @@ export class SessionAdmin {
    * `isolation: session` have listed for the session.
    */
   private async requestScopeOf({ session, scope }: ConnectedClient): Promise<Scope> {
-    await this.listings.whenMayBeListed({ session, scope }, []);
-    return this.listings.scopeOf(scope, session);
+    const request = { linkOwner: session, scope };
+    await this.listings.whenMayBeListed(request, []);
+    return this.listings.scopeOf(scope, request);
   }
 }
 

@@ -108,6 +108,16 @@ export class Backend {
     return this.sessions !== undefined;
   }
 
+  /** Whether a call in flight keeps all other calls waiting: one call at a time, or the call of an exclusive tool. */
+  get runsOneCall(): boolean {
+    return this.gate.runsOneCall;
+  }
+
+  /** Number of queued calls. */
+  get waiting(): number {
+    return this.gate.waiting;
+  }
+
   start(): void {
     this.connection.start();
   }

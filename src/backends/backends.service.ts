@@ -34,6 +34,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly sessionLinkListeners = new ListenerSet<SessionLinkEvent>();
   private readonly syncListeners = new ListenerSet<BackendEvent>();
   private readonly reconfigureListeners = new ListenerSet<BackendEvent>();
+  private readonly retireListeners = new ListenerSet<BackendEvent>();
   private logLevel: string | undefined;
   readonly sessionListings: SessionListings;
 
@@ -134,6 +135,11 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.syncListeners.add(listener);
   }
 
+  /** Called when a server is disabled or removed, or connected with other settings. Its calls in flight are finishing. */
+  onRetired(listener: Listener<BackendEvent>): () => void {
+    return this.retireListeners.add(listener);
+  }
+
   /** Called when the settings of a backend may have changed while its link stayed open. */
   onReconfigured(listener: Listener<BackendEvent>): () => void {
     return this.reconfigureListeners.add(listener);
@@ -188,6 +194,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     this.backends.delete(backend.id);
     this.sessionListings.remove(backend);
     this.registry.remove(backend.id);
+    this.retireListeners.emit(backend);
     const retiring = backend.retire().finally(() => this.retiring.delete(retiring));
     this.retiring.add(retiring);
   }

@@ -61,6 +61,11 @@ export class CallGate {
     return this.queue.size;
   }
 
+  /** Whether the call in flight, if there is one, keeps all other calls waiting. */
+  get runsOneCall(): boolean {
+    return this.isExclusiveRunning || this.limits.concurrency === 1;
+  }
+
   /** Makes the call, at once if a slot is free, otherwise from the queue. The call holds its slot until it settles. */
   run<T>(caller: CallerKeys, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
     const { quotaKey } = caller;

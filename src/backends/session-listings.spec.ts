@@ -64,13 +64,13 @@ class Harness {
   }
 
   toolsOf(client = this.client): string[] {
-    const scope = this.listings.scopeOf(EVERYTHING, client);
+    const scope = this.listings.scopeOf(EVERYTHING, { linkOwner: client });
     return [...this.registry.catalogOf(scope).tools.view(scope).after('')].map(({ ownName }) => ownName);
   }
 
   /** Waits as a list of the client does. */
   list(scope: Scope = EVERYTHING): Promise<void> | undefined {
-    return this.listings.whenListed(scope, this.client);
+    return this.listings.whenListed(scope, { linkOwner: this.client });
   }
 }
 
@@ -122,13 +122,13 @@ describe('SessionListings', () => {
     ['belongs to another server', EVERYTHING, ['b'], false],
     ['may belong to any server of a scope without it', NOTHING, [], false],
   ])('has a request by an unknown name wait only if the name %s', (_what, scope, owners, waits) => {
-    const request = { session: harness.client, scope };
+    const request = { linkOwner: harness.client, scope };
     expect(harness.listings.whenMayBeListed(request, owners) !== undefined).toBe(waits);
     expect(harness.backend.opened).toHaveLength(waits ? 1 : 0);
   });
 
   it('opens no link without a session, or outside the scope', () => {
-    expect(harness.listings.whenListed(EVERYTHING, undefined)).toBeUndefined();
+    expect(harness.listings.whenListed(EVERYTHING, {})).toBeUndefined();
     expect(harness.list(NOTHING)).toBeUndefined();
     expect(harness.backend.opened).toEqual([]);
   });

@@ -31,7 +31,8 @@ class SessionState {
   constructor(readonly owner: ClientSession) {}
 }
 
-type ScopedRequest = Pick<McpContext, 'session' | 'scope'>;
+type OwnedRequest = Pick<McpContext, 'linkOwner'>;
+type ScopedRequest = Pick<McpContext, 'linkOwner' | 'scope'>;
 
 /**
  * The listings of sessions that have links of their own (`isolation: session`): servers may list other tools, prompts and
@@ -71,17 +72,19 @@ export class SessionListings {
     return listing !== undefined && wasFetched(kind, listing[kind]);
   }
 
-  scopeOf(scope: Scope, session: ClientSession | undefined): Scope {
-    return this.registry.scopeOf(scope, session?.id);
+  scopeOf(scope: Scope, request: OwnedRequest): Scope {
+    return this.isolated.size === 0 ? scope : this.registry.scopeOf(scope, request.linkOwner?.id);
   }
 
   /**
    * Opens the links of the session to the servers of the scope that have not listed for it yet. Resolves when they have
    * listed, or after a few seconds. Undefined when there is nothing to wait for.
    */
-  whenListed(scope: Scope, session: ClientSession | undefined): Promise<void> | undefined {
-    if (this.isolated.size === 0 || !session) return undefined;
-    const state = this.stateOf(session);
+  whenListed(scope: Scope, request: OwnedRequest): Promise<void> | undefined {
+    if (this.isolated.size === 0) return undefined;
+    const { linkOwner } = request;
+    if (!linkOwner) return undefined;
+    const state = this.stateOf(linkOwner);
     const waits = this.firstListings(state, (server) => scope.allows(server));
     if (waits.length === 0) state.hasListed = true;
     else return Promise.all(waits).then(() => void (state.hasListed = true));
@@ -93,13 +96,14 @@ export class SessionListings {
    * `servers` are the servers to which the name belongs; empty if the name may belong to any server.
    */
   whenMayBeListed(request: ScopedRequest, servers: readonly string[]): Promise<void> | undefined {
-    const { session, scope } = request;
-    if (this.isolated.size === 0 || !session) return undefined;
+    if (this.isolated.size === 0) return undefined;
+    const { linkOwner, scope } = request;
+    if (!linkOwner) return undefined;
     const mayOwnName = (server: string): boolean =>
       servers.length === 0 ? scope.allows(server) : servers.includes(server);
-    const waits = this.firstListings(this.stateOf(session), mayOwnName);
+    const waits = this.firstListings(this.stateOf(linkOwner), mayOwnName);
     if (waits.length === 0) return undefined;
-    return Promise.all(waits).then(() => void (request.scope = this.scopeOf(scope, session)));
+    return Promise.all(waits).then(() => void (request.scope = this.scopeOf(scope, request)));
   }
 
   /** A list was fetched over the link of a session. Resolves when the catalog of the session has it. */

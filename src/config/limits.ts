@@ -44,11 +44,33 @@ export class Limits {
   @Integer(
     1,
     100_000,
+    'Maximum number of calls of one principal that are parked: a server of 2025 has asked their client, which is of revision ' +
+      '2026-07-28, and waits for the answer. One server may have half of its `concurrency`. Beyond that, the question is ' +
+      'refused and the call fails.',
+  )
+  readonly parkedCalls: number = 100;
+
+  @Integer(
+    1000,
+    3_600_000,
+    'Time in milliseconds after which a parked call is cancelled at its server. If the server runs one call at a time, and ' +
+      'other calls wait for it, 30 seconds at most.',
+  )
+  readonly parkedMs: number = 120_000;
+
+  @Integer(
+    1,
+    100_000,
     'Maximum number of child processes of one principal, for servers with `isolation: session`.',
   )
   readonly processesPerPrincipal: number = 32;
 
-  @Integer(1, 604_800_000, 'Idle time in milliseconds after which a session expires.')
+  @Integer(
+    1,
+    604_800_000,
+    'Idle time in milliseconds after which a session expires. Clients without sessions: after which their links to servers with ' +
+      '`isolation: session` are closed.',
+  )
   readonly sessionIdleMs: number = 1_800_000;
 
   @Integer(

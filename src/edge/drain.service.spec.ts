@@ -49,8 +49,17 @@ function createDrain({ drainMs = 60_000, acceptMs = 0 }: DrainOptions = {}): Dra
       hadEndedListens = wereStreamsOpen;
     },
   } as Pick<Listens, 'endAll'> as Listens;
-  const { receiver, sessions, modernRequests } = edge;
-  const drain = new Drain(receiver, sessions, persistence, settings, metrics, modernRequests, listens);
+  const { receiver, sessions, modernRequests, parking } = edge;
+  const drain = new Drain(
+    receiver,
+    sessions,
+    persistence,
+    settings,
+    metrics,
+    modernRequests,
+    parking.parked,
+    listens,
+  );
   drain.server = edge.gateway;
   return drain;
 }

@@ -7,6 +7,7 @@ import type { GatewayServer } from './gateway-server.js';
 import { MessageReceiver } from './message-receiver.js';
 import { Listens } from './modern/listens.service.js';
 import { ModernRequests } from './modern/modern-requests.js';
+import { ParkedCalls } from './modern/parked-calls.js';
 import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
 
@@ -40,6 +41,7 @@ export class Drain implements BeforeApplicationShutdown {
     private readonly settings: ShutdownSettings,
     private readonly metrics: Metrics,
     private readonly modernRequests: ModernRequests,
+    private readonly parkedCalls: ParkedCalls,
     private readonly listens: Listens,
   ) {}
 
@@ -57,6 +59,7 @@ export class Drain implements BeforeApplicationShutdown {
     // The listener stays open until the current requests are finished: a server may ask the client something during a
     // call, and the client answers on a new connection.
     await completesWithin(this.receiver.inFlight.whenCurrentFinished(), timeUntil(deadline));
+    this.parkedCalls.cancelAll();
     this.server?.stopListening();
     await this.server?.whenClosed(Math.min(LINGER_MS, acceptMs, timeUntil(deadline)));
     await completesWithin(this.receiver.inFlight.whenIdle(), timeUntil(deadline));

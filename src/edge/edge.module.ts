@@ -15,11 +15,14 @@ import { McpEndpoint } from './mcp-endpoint.js';
 import { RequestBodies } from './request-bodies.js';
 import { MessageReceiver } from './message-receiver.js';
 import { DiscoverController } from './modern/discover.controller.js';
+import { LinkOwners } from './modern/link-owners.js';
 import { ListenController } from './modern/listen.controller.js';
 import { Listens } from './modern/listens.service.js';
 import { ModernIntake } from './modern/modern-intake.js';
 import { ModernRequests } from './modern/modern-requests.js';
 import { ModernResponses } from './modern/modern-responses.js';
+import { ParkedCalls } from './modern/parked-calls.js';
+import { RequestStates } from './modern/request-state.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import { OriginGuard } from './origin.guard.js';
 import { RequestLog } from './request-log.js';
@@ -59,6 +62,9 @@ import { StreamQuota } from './stream-quota.js';
     ModernIntake,
     ModernRequests,
     ModernResponses,
+    LinkOwners,
+    ParkedCalls,
+    RequestStates,
     Drain,
   ],
   exports: [Drain, McpEndpoint, OriginGuard, ConnectionGuard, Sessions, Listens],

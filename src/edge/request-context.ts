@@ -52,6 +52,10 @@ export class RequestContext implements SessionContext, AnswerableRequest {
     return this.session.id;
   }
 
+  get linkOwner(): Session {
+    return this.session;
+  }
+
   get subscriber(): Session {
     return this.session;
   }

@@ -133,17 +133,25 @@ function remoteError(json: JsonText): RemoteError {
 }
 
 /** Whether the client declared the capability that the request needs. */
-export function supportsRequest(
+export const supportsRequest = (
   capabilities: ClientCapabilities,
   method: string,
   params: JsonText | undefined,
-): boolean {
-  if (method === 'sampling/createMessage') return capabilities.sampling !== undefined;
-  if (method === 'roots/list') return capabilities.roots !== undefined;
-  const { elicitation } = capabilities;
-  if (method !== 'elicitation/create' || elicitation === undefined) return false;
+): boolean => missingCapabilities(capabilities, method, params) === undefined;
+
+/** What the request needs and the client did not declare; undefined if the client supports the request. */
+export function missingCapabilities(
+  { sampling, roots, elicitation }: ClientCapabilities,
+  method: string,
+  params: JsonText | undefined,
+): ClientCapabilities | undefined {
+  if (method === 'sampling/createMessage') return sampling ? undefined : { sampling: {} };
+  if (method === 'roots/list') return roots ? undefined : { roots: {} };
+  if (method !== 'elicitation/create') return {};
   const value: unknown = params?.toJSON();
-  if (isJsonObject(value) && value['mode'] === 'url') return elicitation.url !== undefined;
+  if (isJsonObject(value) && value['mode'] === 'url')
+    return elicitation?.url ? undefined : { elicitation: { url: {} } };
   // A client that declares no mode supports forms: revision 2025-11-25 says so, and earlier ones have no modes.
-  return elicitation.form !== undefined || elicitation.url === undefined;
+  const supportsForms = elicitation && (elicitation.form !== undefined || elicitation.url === undefined);
+  return supportsForms ? undefined : { elicitation: { form: {} } };
 }

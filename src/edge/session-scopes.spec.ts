@@ -1,3 +1,4 @@
+import { ParkingGateway, QuestionedClientCall } from '../../test/kit/parked-call-harness.js';
 import { SessionListings } from '../backends/session-listings.js';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
@@ -12,14 +13,17 @@ import { decideKey } from '../state/decisions.js';
 import { isRevokedKey } from '../decisions/effective-decisions.js';
 import { MemoryDecisionStore } from '../../test/kit/memory-decision-store.js';
 import { hashOf } from '../config/api-key-config.js';
+import { HttpSettings } from '../config/http-settings.js';
 import { Limits } from '../config/limits.js';
 import type { LiveConfig } from '../config/live-config.js';
 import { Naming } from '../config/naming.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
+import { MemoryQuotas } from '../state/memory-quotas.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
 import { Authenticator } from './auth/authenticator.js';
 import { FanOut } from '../mcp/fan-out.js';
+import { LinkOwners } from './modern/link-owners.js';
 import { ListChanges } from './list-changes.js';
 import { SessionScopes } from './session-scopes.js';
 import type { Session } from './session.js';
@@ -39,6 +43,8 @@ class Harness {
   readonly authenticator: Authenticator;
   readonly clock = new Clock();
   readonly decisions = new MemoryDecisionStore();
+  readonly parking = new ParkingGateway();
+  readonly linkOwners: LinkOwners;
   private runInterval = (): void => {};
 
   constructor(private content: object) {
@@ -47,6 +53,9 @@ class Harness {
     this.authenticator = new Authenticator(this.live.current.auth, this.clock.now, undefined, (each) =>
       isRevokedKey(each, this.decisions.current),
     );
+    const { sessions, parking } = this;
+    const quotas = new MemoryQuotas();
+    this.linkOwners = new LinkOwners(new Limits(), new HttpSettings(), sessions, parking.metrics, quotas);
     this.sessions.onInterval = (listener) => (this.runInterval = listener);
     const registry = new Registry(new Naming());
     for (const [rank, id] of ['git', 'db'].entries()) {
@@ -60,7 +69,7 @@ class Harness {
         disabledTools: new Set(),
       });
     }
-    const { live, projects, authenticator, sessions } = this;
+    const { live, projects, authenticator } = this;
     const listChanges = new ListChanges(
       registry,
       sessions.recipients,
@@ -75,6 +84,8 @@ class Harness {
       registry,
       listChanges,
       this.decisions,
+      this.parking.parked,
+      this.linkOwners,
     ).onModuleInit();
   }
 
@@ -196,6 +207,20 @@ describe('SessionScopes scope', () => {
 
 describe('SessionScopes', () => {
   const auth = { apiKeys: [key('k'), key('other')] };
+
+  it('cancels the parked calls and closes the link owners of a key that is removed, and no others', async () => {
+    const harness = new Harness({ ...projectsOf(['git']), auth });
+    const principals = [await harness.principalOf('k'), await harness.principalOf('other')];
+    const calls = principals.map((principal) => new QuestionedClientCall(harness.parking, principal));
+    for (const call of calls) call.ask();
+    const owners = principals.map((principal) =>
+      harness.linkOwners.of({ principal, quotaKey: principal.id, sessionHandle: undefined }),
+    );
+    await flushPromises();
+    harness.reload({ auth: { apiKeys: [key('other')] } });
+    expect(calls.map(({ error }) => error?.kind)).toEqual(['cancelled', undefined]);
+    expect(owners.map((owner) => owner?.isClosed)).toEqual([true, false]);
+  });
 
   it('closes the sessions of a revoked key, and accepts the key again when the decision is cleared', async () => {
     const harness = new Harness({ ...projectsOf(['git']), auth });

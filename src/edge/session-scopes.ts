@@ -5,11 +5,14 @@ import { LIST_KINDS, type Catalog, type ListKind } from '../core/catalog/catalog
 import { NOTHING, type Scope } from '../core/scope.js';
 import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
+import type { Principal } from '../mcp/principal.js';
 import { Projects } from '../projects/projects.service.js';
 import { Registry } from '../registry/registry.service.js';
 import { DecisionStore } from '../state/decision-store.js';
 import { Authenticator } from './auth/authenticator.js';
 import { ListChanges } from './list-changes.js';
+import { LinkOwners } from './modern/link-owners.js';
+import { ParkedCalls } from './modern/parked-calls.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { publicSessionId } from './session.js';
 import { Sessions } from './sessions.service.js';
@@ -32,6 +35,8 @@ export class SessionScopes implements OnModuleInit {
     private readonly registry: Registry,
     private readonly listChanges: ListChanges,
     private readonly decisions: DecisionStore,
+    private readonly parkedCalls: ParkedCalls,
+    private readonly linkOwners: LinkOwners,
   ) {}
 
   onModuleInit(): void {
@@ -60,6 +65,9 @@ export class SessionScopes implements OnModuleInit {
 
   /** Closes sessions and listen streams in slices. Each request is authenticated too, but a client with an open stream may send none. */
   private *closeRevoked(): Steps {
+    const isCurrent = (principal: Principal): boolean => this.authenticator.isCurrent(principal);
+    this.parkedCalls.cancelRevoked(isCurrent);
+    this.linkOwners.closeRevoked(isCurrent);
     for (const recipient of this.sessions.recipients) {
       yield;
       if (this.authenticator.isCurrent(recipient.principal)) continue;

@@ -11,7 +11,9 @@ import {
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import { bytesOfMembers, MAX_PROFILE_BYTES, profileTooLarge, type ClientProfile } from './client-profile.js';
 import type { Params } from './json-rpc.js';
+import { INPUT_MEMBERS } from './input-required.js';
 import { isLoggingLevel, LOGGING_LEVELS } from './logging-level.js';
+import { TRACE_KEYS } from './tracing.js';
 
 /*
  * Revision 2026-07-28 has no session. Each request has an envelope in `_meta`: the revision, and who the client is and what
@@ -44,8 +46,9 @@ const HOP_KEYS: ReadonlySet<string> = new Set([
   'progressToken',
 ]);
 
-/** Members of params with which a client answers `input_required`. Servers of 2025 do not know them. */
-const RETRY_KEYS: ReadonlySet<string> = new Set(['inputResponses', 'requestState']);
+/** Whether a member of `_meta` says something of one request, so that it differs when the request is repeated. */
+export const isHopKey = (key: string): boolean =>
+  HOP_KEYS.has(key) || (TRACE_KEYS as readonly string[]).includes(key);
 
 /** What a client of 2026 says of itself in a request. */
 export interface ClientEnvelope extends ClientProfile {
@@ -57,6 +60,9 @@ const metaOf = (params: Params | undefined): Params | undefined => {
   const meta = params?.['_meta'];
   return isJsonObject(meta) ? meta : undefined;
 };
+
+/** A member of `_meta` in the params. */
+export const metaMember = (params: Params | undefined, key: string): unknown => metaOf(params)?.[key];
 
 /** Whether the params claim to be of the 2026 era, even if their envelope is not valid. */
 export const claimsEnvelope = (params: Params | undefined): boolean =>
@@ -96,7 +102,7 @@ export function withoutEnvelope(
 ): string {
   const own = progressToken === undefined ? '' : `"progressToken":${progressToken}`;
   const kept = members.flatMap(({ key, keyStart, start, end }) => {
-    if (RETRY_KEYS.has(key)) return [];
+    if (INPUT_MEMBERS.has(key)) return [];
     if (key !== '_meta' || params[start] !== '{') return [params.slice(keyStart, end)];
     const meta = merge(own, params.slice(start, end));
     return meta === '{}' ? [] : [params.slice(keyStart, start) + meta];

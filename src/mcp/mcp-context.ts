@@ -41,7 +41,10 @@ export interface DeliverOptions {
   readonly server?: string;
 }
 
-/** A session, as the owner of links that are not shared (`isolation: session`). No client or server gets its id. */
+/**
+ * The owner of links that are not shared (`isolation: session`): a session, or what stands for requests without a session. No
+ * client or server gets its id.
+ */
 export interface ClientSession extends Channel {
   readonly id: string;
   /** The key under which limits per principal count the session: see `Caller`. */
@@ -95,8 +98,23 @@ export interface Caller extends Channel {
   readonly logLevel: LoggingLevel | undefined;
   /** Absent for a client of a revision without sessions. */
   readonly session?: ClientSession | undefined;
-  /** Aborted when the client cancels the request or its session is closed. */
+  /**
+   * The owner of the links that are not shared (`isolation: session`): the session. For a client without sessions, what stands
+   * for all requests of its principal. Absent if the caller can have no such link.
+   */
+  readonly linkOwner?: ClientSession | undefined;
+  /**
+   * Aborted when the client cancels the request or its session is closed. When the gateway ends the request, the reason is the
+   * error with which it fails.
+   */
   readonly signal: CancelSignal;
+  /**
+   * Whether the call waits for an answer of its client without an HTTP exchange, for a time that is limited where it waits.
+   * Meanwhile it does not time out.
+   */
+  readonly isParked?: boolean | undefined;
+  /** What a question of the server needed that the client did not declare, if it was not asked for that reason. */
+  readonly missingCapabilities?: ClientCapabilities | undefined;
   /** The parent of the spans of calls to servers; absent if the request is not traced. */
   readonly span?: Span | undefined;
 }

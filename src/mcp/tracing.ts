@@ -14,7 +14,7 @@ import type { Params } from './json-rpc.js';
 import type { HttpHeaders } from './mcp-context.js';
 
 /** The keys that MCP reserves for the trace context in `_meta`. */
-const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
+export const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
 
 type Carrier = Record<string, string>;
 

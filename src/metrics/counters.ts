@@ -130,6 +130,11 @@ export const createCounters = () => ({
     'Requests whose server required input of the client (revision 2026-07-28).',
     ['server_id', 'outcome'],
   ),
+  clientQuestions: new LabelledCounter(
+    'gatehouse_client_questions_total',
+    'Questions of servers of 2025 to clients of revision 2026-07-28, by how the wait for the answer ended.',
+    ['server_id', 'outcome'],
+  ),
   addressRefusals: new LabelledCounter(
     'gatehouse_address_refusals_total',
     'Addresses of servers defined through the admin API that the address policy refused.',

@@ -52,7 +52,10 @@ export type JsonSource = (typeof JSON_SOURCES)[number];
 export const JSON_REFUSALS = ['syntax', 'encoding', 'depth', 'members', 'size'] as const;
 export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 
-/** The limits that refuse sessions, streams, connections, requests, calls and processes: keys of `limits`, and `queue` of a server. */
+/**
+ * The limits that refuse sessions, streams, connections, requests, calls and processes: keys of `limits`, and of a server
+ * `queue` and the calls that may be parked.
+ */
 export const REFUSED_LIMITS = [
   'sessions',
   'sessionsPerPrincipal',
@@ -64,12 +67,20 @@ export const REFUSED_LIMITS = [
   'processesPerPrincipal',
   'inFlightPerSession',
   'requestsPerPrincipal',
+  'parkedCalls',
+  'parkedPerServer',
   'queue',
 ] as const;
 export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 
 /** Whether the input that a server required was obtained from the client. `forwarded`: the client repeats its request with it. */
 export type InputOutcome = 'answered' | 'failed' | 'forwarded';
+
+/**
+ * How the wait for the answer of a client of revision 2026-07-28 ended. `refused`: a limit was reached, so that the client was
+ * not asked.
+ */
+export type QuestionOutcome = 'answered' | 'expired' | 'cancelled' | 'refused';
 
 /** `change`: when an administrator sent the address. `connect`: when the server was to be connected. */
 export const ADDRESS_CHECKS = ['change', 'connect'] as const;

@@ -16,6 +16,7 @@ import type {
   ListenOutcome,
   NotificationOutcome,
   OriginRefusal,
+  QuestionOutcome,
   RefusedLimit,
   RequestOutcome,
   StreamEnd,
@@ -127,6 +128,11 @@ export class Metrics {
   /** Counts a request whose server required input of the client. */
   countInputRequest(server: string, outcome: InputOutcome): void {
     this.counters.inputRequests.increment([server, outcome]);
+  }
+
+  /** Counts the end of the wait of a parked call for the answer of its client. */
+  countClientQuestion(server: string, outcome: QuestionOutcome): void {
+    this.counters.clientQuestions.increment([server, outcome]);
   }
 
   /** Counts a list that a client did not read to its end. */

@@ -32,10 +32,9 @@ export class ProjectGuard implements CanActivate {
       );
     context.project = project;
     const scope = this.projects.scope(context.principal, project);
-    const { session } = context;
-    const listed = LIST_METHODS.has(context.method) ? this.listings.whenListed(scope, session) : undefined;
+    const listed = LIST_METHODS.has(context.method) ? this.listings.whenListed(scope, context) : undefined;
     const setScope = (): true => {
-      context.scope = this.listings.scopeOf(scope, session);
+      context.scope = this.listings.scopeOf(scope, context);
       return true;
     };
     return listed ? listed.then(setScope) : setScope();

@@ -57,8 +57,8 @@ export class ToolsController {
     context: McpContext,
   ): Promise<JsonText> {
     const { sessionListings } = this.backends;
-    await sessionListings.whenListed(context.scope, context.session);
-    context.scope = sessionListings.scopeOf(context.scope, context.session);
+    await sessionListings.whenListed(context.scope, context);
+    context.scope = sessionListings.scopeOf(context.scope, context);
     return this.metaTools.call(ownName, params?.['arguments'], context);
   }
 

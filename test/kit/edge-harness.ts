@@ -26,7 +26,9 @@ import { LogMessages } from '../../src/edge/log-messages.js';
 import { AuthenticationGuard } from '../../src/edge/auth/authentication.guard.js';
 import { McpEndpoint } from '../../src/edge/mcp-endpoint.js';
 import { RequestBodies } from '../../src/edge/request-bodies.js';
+import { LinkOwners } from '../../src/edge/modern/link-owners.js';
 import { ModernIntake } from '../../src/edge/modern/modern-intake.js';
+import { ParkedCalls } from '../../src/edge/modern/parked-calls.js';
 import { ModernRequests } from '../../src/edge/modern/modern-requests.js';
 import { ModernResponses } from '../../src/edge/modern/modern-responses.js';
 import { MessageReceiver } from '../../src/edge/message-receiver.js';
@@ -40,6 +42,7 @@ import { Sessions } from '../../src/edge/sessions.service.js';
 import { StreamQuota } from '../../src/edge/stream-quota.js';
 import { MemoryQuotas } from '../../src/state/memory-quotas.js';
 import { Quotas } from '../../src/state/quotas.js';
+import { ParkingGateway } from './parked-call-harness.js';
 
 type Handler = (params: Params | undefined, context: RequestContext) => unknown;
 
@@ -50,6 +53,8 @@ export class EdgeHarness {
   readonly runner: RequestRunner;
   readonly receiver: MessageReceiver;
   readonly modernRequests: ModernRequests;
+  /** Has the server `server`. */
+  readonly parking = new ParkingGateway();
   endpoint!: McpEndpoint;
   bodies!: RequestBodies;
   readonly metrics = new Metrics();
@@ -112,7 +117,9 @@ export class EdgeHarness {
         { provide: MessageReceiver, useValue: this.receiver },
         { provide: RequestRunner, useValue: this.runner },
         { provide: ModernRequests, useValue: this.modernRequests },
+        { provide: ParkedCalls, useValue: this.parking.parked },
         ModernIntake,
+        LinkOwners,
         ModernResponses,
         { provide: Authenticator, useValue: new Authenticator(this.auth) },
         OriginGuard,

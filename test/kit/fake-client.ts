@@ -84,6 +84,10 @@ export class FakeCaller extends FakeClient implements Caller {
     this.key = session.id;
   }
 
+  get linkOwner(): FakeClient {
+    return this.session;
+  }
+
   get signal(): AbortSignal {
     return this.abortController.signal;
   }

@@ -47,7 +47,8 @@ function headersOf(
   );
 }
 
-function requestOf(
+/** The HTTP request of a conforming client, with the changes of the options. */
+export function modernRequestOf(
   method: string,
   params: Readonly<Record<string, unknown>>,
   options: ModernOptions,
@@ -64,7 +65,7 @@ export const postModern = (
   method: string,
   params: Readonly<Record<string, unknown>> = {},
   options: ModernOptions = {},
-): Promise<RawResponse> => exchange(url, requestOf(method, params, options));
+): Promise<RawResponse> => exchange(url, modernRequestOf(method, params, options));
 
 /** The message with which a request is answered as JSON. */
 export const callModern = async (...args: Parameters<typeof postModern>): Promise<Message> =>
@@ -73,7 +74,7 @@ export const callModern = async (...args: Parameters<typeof postModern>): Promis
 /** Sends a request whose response is an event stream. */
 export async function streamModern(...args: Parameters<typeof postModern>): Promise<Events> {
   const [url, method, params = {}, options = {}] = args;
-  const response = await openExchange(url, requestOf(method, params, options));
+  const response = await openExchange(url, modernRequestOf(method, params, options));
   if (response.headers['content-type']?.startsWith('text/event-stream')) return new Events(response);
   throw new Error(`answered with JSON: ${await bodyOf(response)}`);
 }

@@ -20,7 +20,9 @@ export const unreadableMessage = ({ reason, message }: JsonProblem): TransportEr
 export const isOverLimit = (reason: JsonProblem['reason']): reason is JsonLimit =>
   reason === 'depth' || reason === 'members' || reason === 'size';
 
-export const cancelledError = (): GatewayError => new GatewayError('cancelled', 'The request was cancelled');
+/** `reason` of the cancelled signal: an error of the gateway if the gateway ended the request itself. */
+export const cancelledError = (reason?: unknown): GatewayError =>
+  reason instanceof GatewayError ? reason : new GatewayError('cancelled', 'The request was cancelled');
 
 export const timeoutError = (server: string, method: string, timeoutMs: number): GatewayError =>
   new GatewayError('timeout', `TIMEOUT: server ${server} did not answer ${method} within ${timeoutMs} ms`, {

@@ -39,6 +39,12 @@ const SHARED_CAPABILITIES: ClientCapabilities = {
   extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
 };
 
+/**
+ * Client capabilities on the link of clients without sessions, which say with each request what they support. The gateway
+ * refuses what the client of a call does not support.
+ */
+export const SESSIONLESS_CAPABILITIES: ClientCapabilities = { ...SHARED_CAPABILITIES, roots: {} };
+
 /** Client capabilities that a server gets on the link of one session, but not on a shared one. */
 export const UNSHARED_CAPABILITIES: readonly string[] = ['roots', 'sampling.context', 'sampling.tools'];
 const NO_PROXIES = new EgressProxies({});

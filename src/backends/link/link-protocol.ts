@@ -1,8 +1,9 @@
 import type { Era, RemoteError } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
-import { withoutEnvelope, withoutModernMembers } from '../../mcp/envelope.js';
+import { withoutEnvelope } from '../../mcp/envelope.js';
 import { withProgressToken } from '../../mcp/params.js';
 import type { LinkRequest } from './link.js';
+import { requestForModernCaller } from './modern-caller.js';
 import type { PendingRequest } from './pending-requests.js';
 
 /** Sends one request and resolves with the result of the server. */
@@ -35,7 +36,10 @@ export const LEGACY_PROTOCOL: LinkProtocol = {
   era: '2025',
   pingMethod: 'ping',
   notifiesOfCancellation: true,
-  request: (request, send) => (isModern(request) ? send(request).then(withoutModernMembers) : send(request)),
+  request: (request, send) => {
+    const { caller } = request;
+    return caller?.revision.era === '2026' ? requestForModernCaller(request, caller, send) : send(request);
+  },
   paramsOf: ({ id, request, clientToken, paramsMembers }) => {
     const { params } = request;
     if (params && isModern(request))

@@ -39,9 +39,12 @@ describe('a request of a client of 2026', () => {
   const retry = { inputResponses: { q: { action: 'accept' } }, requestState: ' s\u2028' };
   const params = { name: 'a', ...retry, _meta: { ...ENVELOPE, progressToken: 'own', trace: 1 } };
 
+  /** A state of another server would be refused. */
+  const paramsWithoutState = { ...params, requestState: undefined };
+
   it('reaches a server of 2025 without anything of its own era', async () => {
     const { send, transport } = await open('initialize');
-    const { sent, outcome } = send('tools/call', params);
+    const { sent, outcome } = send('tools/call', paramsWithoutState);
     expect(sent.params).toEqual({ name: 'a', _meta: { progressToken: sent.id, trace: 1 } });
     transport.answer(sent.id, { resultType: 'input_required', ttlMs: 1, isError: false });
     expect((await outcome).text).toBe('{"isError":false}');
@@ -49,7 +52,7 @@ describe('a request of a client of 2026', () => {
 
   it('gets the progress of a server of 2025 under its own token', async () => {
     const { send, transport } = await open('initialize');
-    const { sent, caller } = send('tools/call', params);
+    const { sent, caller } = send('tools/call', paramsWithoutState);
     transport.notify('notifications/progress', { progressToken: sent.id, progress: 1 });
     expect(caller.notifications).toEqual([
       { method: 'notifications/progress', params: { progressToken: 'own', progress: 1 } },

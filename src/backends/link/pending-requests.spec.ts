@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import * as fc from 'fast-check';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
+import { GatewayError } from '../../core/errors.js';
+import { Cancellation } from '../../lib/cancellation/cancellation.js';
 import type { JsonDocument } from '../../lib/json-text/json-document.js';
 import { JsonReader } from '../../lib/json-text/json-reader.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import type { Caller } from '../../mcp/mcp-context.js';
+import { LATEST_REVISION } from '../../mcp/revisions/revision.js';
 import { MAX_ABANDONED } from './abandoned-requests.js';
 import { EndedCalls, ORIGIN_GRACE_MS } from './ended-calls.js';
 import { PendingRequests, type AbandonReason, type PendingRequest } from './pending-requests.js';
@@ -80,6 +83,16 @@ describe('PendingRequests', () => {
     expect(harness.abandoned).toEqual([[id, 'cancelled']]);
   });
 
+  it('rejects with the error with which the gateway ended the request', () => {
+    const harness = new Harness();
+    const signal = new Cancellation();
+    const error = new GatewayError('timeout', 'not answered');
+    const settle = (outcome: JsonText | Error): void => void harness.outcomes.push(outcome);
+    harness.pending.add({ method: 'x', timeoutMs: 1000, signal }, settle, settle);
+    signal.abort(error);
+    expect(harness.outcomes).toEqual([error]);
+  });
+
   it('leaves no listener and no timer behind when all requests fail', () => {
     const harness = new Harness();
     const callers = [new FakeClient('a').call(), new FakeClient('b').call()];
@@ -105,6 +118,39 @@ describe('PendingRequests', () => {
     harness.waitingCaller = undefined;
     jest.advanceTimersByTime(1100);
     expect(harness.abandoned).toContainEqual([id, 'timeout']);
+  });
+
+  it('does not time out while its call is parked, however long that is, and has its whole timeout after the answer', () => {
+    const harness = new Harness();
+    const revision = { ...LATEST_REVISION, era: '2026' as const };
+    const caller = Object.assign(new FakeClient('a').call(), { isParked: true, revision });
+    const { id } = harness.add(caller);
+    harness.waitingCaller = caller;
+    jest.advanceTimersByTime(9_500);
+    expect(harness.abandoned).toEqual([]);
+    jest.advanceTimersByTime(30_000);
+    harness.waitingCaller = undefined;
+    caller.isParked = false;
+    harness.pending.extendDeadlines(new Set([caller]));
+    jest.advanceTimersByTime(990);
+    expect(harness.abandoned).toEqual([]);
+    jest.advanceTimersByTime(20);
+    expect(harness.abandoned).toEqual([[id, 'timeout']]);
+  });
+
+  it('has its whole timeout after the answer, also shortly before the maximum', () => {
+    const harness = new Harness();
+    const caller = Object.assign(new FakeClient('a').call(), {
+      revision: { ...LATEST_REVISION, era: '2026' as const },
+    });
+    const { id } = harness.add(caller);
+    for (let second = 0; second < 11; second++) {
+      jest.advanceTimersByTime(900);
+      harness.pending.receiveProgress(id, '{"progressToken":1,"progress":1}');
+    }
+    harness.pending.extendDeadlines(new Set([caller]));
+    jest.advanceTimersByTime(900);
+    expect(harness.abandoned).toEqual([]);
   });
 
   it('abandons a request at its deadline, also when that is earlier than its timeout after sending', () => {

@@ -29,7 +29,7 @@ export interface PendingRequest {
   readonly resolve: (result: JsonText) => void;
   readonly reject: (error: Error) => void;
   readonly onAbort: () => void;
-  readonly maxDeadline: number;
+  maxDeadline: number;
   deadline: number;
 }
 
@@ -108,7 +108,7 @@ export class PendingRequests {
       clientToken: progressTokenOf(request.params, paramsMembers),
       paramsMembers,
       deadline,
-      maxDeadline: deadline + request.timeoutMs * (MAX_TIMEOUT_FACTOR - 1),
+      maxDeadline: maxDeadlineAfter(deadline, request),
     };
     this.byId.add(pending);
     (request.caller ?? request).signal?.addEventListener('abort', pending.onAbort, { once: true });
@@ -157,10 +157,14 @@ export class PendingRequests {
     return true;
   }
 
-  /** Restarts the timeout of these calls, up to the maximum. */
+  /** The client has answered during these calls: restarts their timeouts, up to the maximum. */
   extendDeadlines(callers: ReadonlySet<Caller>): void {
     for (const pending of this.byId) {
-      if (pending.request.caller && callers.has(pending.request.caller)) this.extendDeadline(pending);
+      const { caller } = pending.request;
+      if (!caller || !callers.has(caller)) continue;
+      // The time that a call was parked does not count.
+      if (caller.revision.era === '2026') restartDeadline(pending);
+      else this.extendDeadline(pending);
     }
   }
 
@@ -213,11 +217,15 @@ export class PendingRequests {
 
   private abandon(pending: PendingRequest, reason: AbandonReason): void {
     if (!this.remove(pending)) return;
-    const { caller, method, timeoutMs } = pending.request;
+    const { caller, signal, method, timeoutMs } = pending.request;
     if (caller && !this.abandoned.add(pending.id, clientKey(pending.id, caller), caller.session))
       this.events.limitReached('abandoned-requests');
     this.events.abandoned(pending, reason);
-    pending.reject(reason === 'cancelled' ? cancelledError() : timeoutError(this.server, method, timeoutMs));
+    pending.reject(
+      reason === 'cancelled'
+        ? cancelledError((caller?.signal ?? signal)?.reason)
+        : timeoutError(this.server, method, timeoutMs),
+    );
   }
 
   /** Whether a message may belong to a call of another client that is no longer in flight. */
@@ -242,9 +250,18 @@ export class PendingRequests {
   private expire(pending: PendingRequest): void {
     const { caller } = pending.request;
     const isExtendable = pending.deadline < pending.maxDeadline;
-    if (caller && isExtendable && this.events.isWaitingForClient(caller)) this.extendDeadline(pending);
+    if (caller?.isParked) restartDeadline(pending);
+    else if (caller && isExtendable && this.events.isWaitingForClient(caller)) this.extendDeadline(pending);
     else this.abandon(pending, 'timeout');
   }
+}
+
+const maxDeadlineAfter = (deadline: number, { timeoutMs }: LinkRequest): number =>
+  deadline + timeoutMs * (MAX_TIMEOUT_FACTOR - 1);
+
+function restartDeadline(pending: PendingRequest): void {
+  pending.deadline = performance.now() + pending.request.timeoutMs;
+  pending.maxDeadline = maxDeadlineAfter(pending.deadline, pending.request);
 }
 
 const clientKey = (id: number, { session }: Caller): ClientKey => session?.id ?? id;

@@ -54,18 +54,18 @@ export class SessionLinks {
     }
   }
 
-  /** Sends a request over the link of the caller's session. */
+  /** Sends a request over the link of the caller's session, or of what stands for it. */
   async request(request: LinkRequest & { readonly caller: Caller }): Promise<JsonText> {
-    const { session } = request.caller;
-    if (!session)
-      throw serverUnavailable(this.server, 'it needs a client with a session', {
+    const { linkOwner } = request.caller;
+    if (!linkOwner)
+      throw serverUnavailable(this.server, 'it needs a client with a session, or with credentials', {
         reason: 'session-required',
       });
-    const link = await waitForLink(this.server, this.get(session), request);
+    const link = await waitForLink(this.server, this.get(linkOwner), request);
     try {
       return await link.request(request);
     } catch (error) {
-      if (error instanceof RemoteError) this.observer.refused?.(session, request, error);
+      if (error instanceof RemoteError) this.observer.refused?.(linkOwner, request, error);
       throw toCallError(this.server, error);
     }
   }

@@ -80,9 +80,9 @@ export class ModernExchange {
     this.openStream().keepAlive();
   }
 
-  /** Returns a promise only if the response takes several slices. */
+  /** Returns a promise only if the response takes several slices. A response that is complete does not change. */
   answer(request: McpContext, value: unknown): Promise<void> | undefined {
-    if (this.isTaken) return undefined;
+    if (this.isAnswered) return undefined;
     const json = value instanceof JsonText ? value : JsonText.of(value ?? {});
     const { head, result } = modernResult(request, json);
     this.isAnswered = true;
@@ -100,7 +100,7 @@ export class ModernExchange {
   }
 
   answerWithError(id: RequestId | undefined, { http, text }: JsonRpcError): void {
-    if (this.isTaken) return;
+    if (this.isAnswered) return;
     const message = errorMessage(id, text);
     this.isAnswered = true;
     if (this.stream) {

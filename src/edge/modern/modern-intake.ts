@@ -13,9 +13,11 @@ import type { RequestSource } from '../http-request.js';
 import { acknowledge } from '../message-receiver.js';
 import { RequestRunner, type RequestMessage } from '../request-runner.js';
 import { classify, namesModernVersion, requireLegacyBatch } from './classify.js';
-import { ModernRequest } from './modern-request.js';
+import { LinkOwners } from './link-owners.js';
+import { ModernRequest, type ModernServices } from './modern-request.js';
 import { ModernRequests } from './modern-requests.js';
 import { ModernResponses } from './modern-responses.js';
+import { ParkedCalls } from './parked-calls.js';
 
 /**
  * Receives the messages of revision 2026-07-28: decides whether a message is of this revision, checks its envelope and its
@@ -24,15 +26,19 @@ import { ModernResponses } from './modern-responses.js';
 @Injectable()
 export class ModernIntake {
   readonly isOn: boolean;
+  private readonly services: ModernServices;
 
   constructor(
     { modern }: HttpSettings,
     private readonly runner: RequestRunner,
     private readonly requests: ModernRequests,
-    private readonly responses: ModernResponses,
+    responses: ModernResponses,
+    private readonly parkedCalls: ParkedCalls,
+    linkOwners: LinkOwners,
     private readonly metrics: Metrics,
   ) {
     this.isOn = modern;
+    this.services = { responses, parkedCalls, linkOwners };
   }
 
   /** The era whose codes the errors of an HTTP request have before its body is read. */
@@ -62,8 +68,24 @@ export class ModernIntake {
     requireVersion(envelope.version, source.headers);
     requireMethodHeader(message.method, source.headers);
     requireNameHeader(message.method, message.params, source.headers);
-    const request = new ModernRequest(message, envelope, source, response, this.responses);
-    void this.runner.run(request, message, source.headers, () => this.requests.begin(request));
+    const request = new ModernRequest(message, envelope, source, response, this.services);
+    if (!this.resume(request, message))
+      void this.runner.run(request, message, source.headers, () => this.requests.begin(request));
+  }
+
+  /** Continues the parked call whose questions the request answers. Returns false if there is none. */
+  private resume(request: ModernRequest, { params }: RequestMessage): boolean {
+    try {
+      const parked = this.parkedCalls.find(params?.['requestState'], request);
+      if (!parked) return false;
+      const limitError = request.limitError();
+      if (limitError) throw limitError;
+      const { call } = parked;
+      call.resume(request, () => this.requests.enterInFlight(call));
+    } catch (error) {
+      this.runner.respondWithError(request, error);
+    }
+    return true;
   }
 
   private readEnvelope({ params, paramsText }: RequestMessage): ReturnType<typeof readEnvelope> {

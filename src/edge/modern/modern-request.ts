@@ -11,53 +11,85 @@ import type { MemoryLimitError } from '../../core/memory-limits.js';
 import { notificationKind } from '../../core/notification-kind.js';
 import { NOTHING, type Scope } from '../../core/scope.js';
 import { Cancellation } from '../../lib/cancellation/cancellation.js';
-import type { JsonText, Member } from '../../lib/json-text/json-text.js';
+import { JsonText, SharedJson, type Member } from '../../lib/json-text/json-text.js';
 import { clientLabel } from '../../mcp/client-profile.js';
-import type { ClientEnvelope } from '../../mcp/envelope.js';
+import { metaMember, type ClientEnvelope } from '../../mcp/envelope.js';
 import type { JsonRpcError } from '../../mcp/json-rpc-error.js';
 import { notificationMessage } from '../../mcp/json-rpc.js';
 import { passesLogLevel } from '../../mcp/logging-level.js';
-import type { HttpHeaders, ModernContext } from '../../mcp/mcp-context.js';
+import { INPUT_METHODS, inputResponsesIn } from '../../mcp/input-required.js';
+import type { ClientRequestOptions, HttpHeaders, ModernContext } from '../../mcp/mcp-context.js';
+import { progressTokenOf, progressWithToken } from '../../mcp/params.js';
 import type { Principal } from '../../mcp/principal.js';
 import { MODERN_REVISION } from '../../mcp/revisions/modern.js';
 import type { Revision } from '../../mcp/revisions/revision.js';
 import type { RequestSource } from '../http-request.js';
 import type { AnswerableRequest, RequestMessage } from '../request-runner.js';
 import { subjectOf } from '../request-subject.js';
+import { missingCapabilities } from '../requests-to-client.js';
 import type { RequestDescription } from '../running-requests.js';
 import { UnreadResponses } from '../unread-responses.js';
 import { ModernExchange } from './modern-exchange.js';
+import type { LinkOwner } from './link-owner.js';
+import { SESSION_HANDLE_KEY, type LinkOwners } from './link-owners.js';
 import type { ModernResponses } from './modern-responses.js';
+import type { ParkableCall, QuestionedCall } from './parkable-call.js';
+import type { ParkedCalls } from './parked-calls.js';
+import { requestDigest } from './request-digest.js';
 
 /** The notifications of a server that a client gets during its call. Others belong to `subscriptions/listen`. */
 const CALL_NOTIFICATIONS: ReadonlySet<string> = new Set(['notifications/progress', 'notifications/message']);
 
+/** What the requests of this revision share. */
+export interface ModernServices {
+  readonly responses: ModernResponses;
+  readonly parkedCalls: Pick<ParkedCalls, 'begin' | 'end'>;
+  readonly linkOwners: Pick<LinkOwners, 'of'>;
+}
+
+/** Maximum length of a result that waits for the client. Longer ones are dropped. */
+const MAX_HELD_LENGTH = 1_048_576;
+
 /** One request of revision 2026-07-28, which stands for itself: its client, and its response. */
-export class ModernRequest implements ModernContext, AnswerableRequest {
+export class ModernRequest implements ModernContext, AnswerableRequest, QuestionedCall {
   readonly signal = new Cancellation();
   readonly revision: Revision = MODERN_REVISION;
-  readonly requestId: RequestId;
+  requestId: RequestId;
   readonly method: string;
   readonly paramsText: string | undefined;
   readonly paramsMembers: readonly Member[] | undefined;
-  readonly principal: Principal;
+  principal: Principal;
   readonly quotaKey: string;
   readonly namedProjects: readonly string[];
   readonly argumentHeaders: HttpHeaders;
+  readonly sessionHandle: unknown;
   project: string | undefined;
   server: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;
-  private readonly exchange: ModernExchange;
-  private readonly unread: UnreadResponses;
+  /** Set while the request counts as in flight: ends that. */
+  leaveInFlight: () => void = () => {};
+  readonly startedAt = performance.now();
+  missingCapabilities: ClientCapabilities | undefined;
+  private exchange: ModernExchange;
+  private unread: UnreadResponses;
+  /** Set by the first use of a link that is not shared. */
+  private owner: LinkOwner | undefined;
+  /** Set by the first question of the server. */
+  private parkable: ParkableCall | undefined;
+  /** Writes the response, if the server has finished the call while it was parked. */
+  private writeHeld: (() => Promise<void> | undefined) | undefined;
+  /** The progress token of the request that repeats this one. The server reports progress under the first token. */
+  private retryToken: { readonly text: string | undefined } | undefined;
 
   constructor(
-    { id, method, paramsText, paramsMembers }: RequestMessage,
-    private readonly envelope: ClientEnvelope,
+    { id, method, params, paramsText, paramsMembers }: RequestMessage,
+    private envelope: ClientEnvelope,
     { principal, quotaKey, projects, headers }: RequestSource,
     response: ServerResponse,
-    responses: ModernResponses,
+    private readonly services: ModernServices,
   ) {
+    const { responses } = services;
     this.requestId = id;
     this.method = method;
     this.paramsText = paramsText;
@@ -66,6 +98,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
     this.quotaKey = quotaKey;
     this.namedProjects = projects;
     this.argumentHeaders = headers;
+    this.sessionHandle = metaMember(params, SESSION_HANDLE_KEY);
     this.unread = responses.unreadOf(quotaKey);
     this.exchange = new ModernExchange(response, responses.settings, this.unread, () => this.abort());
   }
@@ -73,6 +106,13 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
   /** All requests of a principal share one place in the queue of a server: nothing else connects the requests of a client. */
   get key(): string {
     return this.quotaKey;
+  }
+
+  get linkOwner(): LinkOwner | undefined {
+    if (this.owner) return this.owner;
+    const owner = this.services.linkOwners.of(this);
+    owner?.begin(this);
+    return (this.owner = owner);
   }
 
   get capabilities(): ClientCapabilities {
@@ -91,8 +131,8 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
     return clientLabel(this.envelope.clientInfo);
   }
 
-  get startedAt(): number {
-    return this.exchange.startedAt;
+  get isParked(): boolean {
+    return this.parkable?.isParked ?? false;
   }
 
   /** Log messages are sent only if the request has a log level. */
@@ -100,13 +140,48 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
     if (!CALL_NOTIFICATIONS.has(method)) return;
     const isLog = method === 'notifications/message';
     if (isLog && (this.logLevel === undefined || !passesLogLevel(this.logLevel, method, params))) return;
-    this.exchange.send(notificationMessage(method, params?.text), notificationKind(method));
+    const text = isLog ? params?.text : this.progressOf(params);
+    if (text !== undefined) this.exchange.send(notificationMessage(method, text), notificationKind(method));
   }
 
-  sendRequest(method: string): Promise<JsonText> {
-    return Promise.reject(
-      new GatewayError('method-not-found', `The client of the call cannot be sent ${shorten(method)}`),
-    );
+  /** Asks the client with the response, and waits for the request that repeats this one with the answer. */
+  sendRequest(
+    method: string,
+    params: JsonText | undefined,
+    { signal }: ClientRequestOptions,
+  ): Promise<JsonText> {
+    const missing = missingCapabilities(this.capabilities, method, params);
+    if (missing) this.missingCapabilities = missing;
+    if (missing || !INPUT_METHODS.has(this.method)) return Promise.reject(cannotBeAsked(method));
+    this.parkable ??= this.services.parkedCalls.begin(this);
+    return this.parkable.ask({ method, params }, signal);
+  }
+
+  digest(): Buffer {
+    return requestDigest(this);
+  }
+
+  park(result: JsonText): void {
+    void this.exchange.answer(this, result);
+    this.leaveInFlight();
+  }
+
+  fail(error: GatewayError): void {
+    this.signal.abort(error);
+  }
+
+  resume(retry: ModernRequest, enterInFlight: () => void): void {
+    const token = progressTokenOf(retry.paramsText, retry.paramsMembers);
+    enterInFlight();
+    this.exchange = retry.exchange;
+    this.unread = retry.unread;
+    this.envelope = retry.envelope;
+    this.requestId = retry.requestId;
+    this.principal = retry.principal;
+    this.retryToken = { text: token };
+    retry.signal.addEventListener('abort', () => this.abort());
+    this.parkable!.resume(inputResponsesIn(retry.paramsText));
+    if (this.writeHeld) void this.writeHeldResponse(this.writeHeld);
   }
 
   takeStream(): ServerResponse {
@@ -138,10 +213,56 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
   }
 
   respond(result: unknown): Promise<void> | undefined {
-    return this.exchange.answer(this, result);
+    if (lengthOf(result) > MAX_HELD_LENGTH && this.isParked) return this.respondWithError(heldTooLong());
+    return this.write(() => this.exchange.answer(this, result));
   }
 
-  respondWithError(failure: JsonRpcError): void {
-    this.exchange.answerWithError(this.requestId, failure);
+  respondWithError(failure: JsonRpcError): undefined {
+    void this.write(() => {
+      this.exchange.answerWithError(this.requestId, failure);
+      return undefined;
+    });
+  }
+
+  /** Writes the response, or holds it until the client repeats its request. */
+  private write(write: () => Promise<void> | undefined): Promise<void> | undefined {
+    const { parkable } = this;
+    this.owner?.end(this);
+    if (parkable) {
+      parkable.finish();
+      if (parkable.isParked) {
+        this.writeHeld = write;
+        return undefined;
+      }
+      this.services.parkedCalls.end(parkable);
+    }
+    return write();
+  }
+
+  private async writeHeldResponse(write: () => Promise<void> | undefined): Promise<void> {
+    this.services.parkedCalls.end(this.parkable!);
+    await write();
+    this.leaveInFlight();
+  }
+
+  /** The params of a progress notification under the token of the latest request; undefined if that has no token. */
+  private progressOf(params: JsonText | undefined): string | undefined {
+    if (!this.retryToken || !params) return params?.text;
+    const { text } = this.retryToken;
+    return text === undefined ? undefined : progressWithToken(params.text, text);
   }
 }
+
+const lengthOf = (result: unknown): number =>
+  result instanceof SharedJson ? result.bytes.length : result instanceof JsonText ? result.text.length : 0;
+
+const heldTooLong = (): JsonRpcError =>
+  MODERN_REVISION.errorOf(
+    new GatewayError(
+      'response-lost',
+      `The server answered while the call waited for its client, with more than ${MAX_HELD_LENGTH} characters`,
+    ),
+  );
+
+const cannotBeAsked = (method: string): GatewayError =>
+  new GatewayError('method-not-found', `The client of the call cannot be sent ${shorten(method)}`);

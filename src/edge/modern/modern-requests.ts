@@ -44,21 +44,30 @@ export class ModernRequests implements OnModuleInit {
 
   /** Counts the request as running. Returns the function that ends this. Throws when its principal has reached the limit. */
   begin(request: ModernRequest): () => void {
-    const { quotaKey, logLevel } = request;
-    if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
-    const count = this.runner.inFlight.begin();
+    this.enterInFlight(request);
     this.running.add(request);
-    const endLevel = logLevel && this.logMessages.beginRequest(logLevel);
+    const endLevel = request.logLevel && this.logMessages.beginRequest(request.logLevel);
     return () => {
       this.running.delete(request);
       endLevel?.();
-      this.quota.release(quotaKey);
-      count.finish();
+      request.leaveInFlight();
     };
   }
 
   get all(): Iterable<RunningRequest> {
     return this.running;
+  }
+
+  /** Counts the request as in flight until its `leaveInFlight` is called. Throws when its principal has reached the limit. */
+  enterInFlight(request: Pick<ModernRequest, 'quotaKey' | 'leaveInFlight'>): void {
+    const { quotaKey } = request;
+    if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
+    const count = this.runner.inFlight.begin();
+    request.leaveInFlight = () => {
+      request.leaveInFlight = () => {};
+      this.quota.release(quotaKey);
+      count.finish();
+    };
   }
 
   /** For the end of the process. */

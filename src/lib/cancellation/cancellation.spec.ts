@@ -26,6 +26,13 @@ describe('Cancellation', () => {
     expect(late).not.toHaveBeenCalled();
   });
 
+  it('has the reason of the first abort', () => {
+    const cancellation = new Cancellation();
+    cancellation.abort('first');
+    cancellation.abort('second');
+    expect(cancellation.reason).toBe('first');
+  });
+
   it('calls listeners in the order of adding', () => {
     const cancellation = new Cancellation();
     const order: string[] = [];

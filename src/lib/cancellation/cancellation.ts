@@ -12,10 +12,12 @@ const NO_LISTENERS: readonly (() => void)[] = [];
 export class Cancellation implements CancelSignal {
   private listeners: readonly (() => void)[] = NO_LISTENERS;
   aborted = false;
+  reason: unknown;
 
-  abort(): void {
+  abort(reason?: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
+    this.reason = reason;
     const { listeners } = this;
     this.listeners = NO_LISTENERS;
     for (const listener of listeners) listener();

@@ -60,6 +60,7 @@ function addTools(server, state) {
     { inputSchema: object(), outputSchema: fromJsonSchema({ type: 'array', items: { type: 'number' } }) },
     () => ({ content: [], structuredContent: [1, 2] }),
   );
+  server.registerTool('pid', { inputSchema: object() }, () => text(String(process.pid)));
   server.registerTool('wait', { inputSchema: object() }, (_, ctx) => wait(state, ctx));
   server.registerTool('log', { inputSchema: object() }, async (_, ctx) => {
     await ctx.mcpReq.log('info', 'logged by the call');

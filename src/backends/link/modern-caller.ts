@@ -1,0 +1,61 @@
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import { GatewayError, RemoteError } from '../../core/errors.js';
+import { memberText, type JsonText } from '../../lib/json-text/json-text.js';
+import { withoutModernMembers } from '../../mcp/envelope.js';
+import { inputResponsesIn, unknownState, urlsRequired } from '../../mcp/input-required.js';
+import type { Caller } from '../../mcp/mcp-context.js';
+import type { LinkRequest } from './link.js';
+
+const BY_URL: ClientCapabilities = { elicitation: { url: {} } };
+
+/** Makes a request of a client of 2026 at a server of 2025, which does not know states, and has other ways to ask the client. */
+export async function requestForModernCaller(
+  request: LinkRequest,
+  caller: Caller,
+  send: (request: LinkRequest) => Promise<JsonText>,
+): Promise<JsonText> {
+  const state = stateIn(request.params);
+  if (state !== undefined) throw unknownState(state);
+  try {
+    return withoutModernMembers(await send(request));
+  } catch (error) {
+    if (error instanceof RemoteError) return inputFor(error, caller, request.params);
+    throw error;
+  }
+}
+
+/** The result that asks the client, if the error requires that and the client can be asked. Throws otherwise. */
+function inputFor(
+  error: RemoteError,
+  { capabilities, missingCapabilities }: Caller,
+  params: string | undefined,
+): JsonText {
+  const urls = urlsRequired(error);
+  if (urls && hasDeclined(params))
+    throw new GatewayError(
+      'cancelled',
+      `The user did not open the URL that the server requires: ${error.message}`,
+    );
+  if (urls && capabilities.elicitation?.url) return urls;
+  const missing = urls ? BY_URL : missingCapabilities;
+  if (!missing) throw error;
+  const data = { requiredCapabilities: missing };
+  throw new GatewayError('missing-capability', `The client lacks a capability: ${error.message}`, data, {
+    cause: error,
+  });
+}
+
+/** Whether the user did not want to open a URL: else the client would be asked again without end. */
+function hasDeclined(params: string | undefined): boolean {
+  const actions = Array.from(inputResponsesIn(params).values(), (answer) => memberText(answer, 'action'));
+  return actions.some((action) => action === '"decline"' || action === '"cancel"');
+}
+
+/** The member `requestState` of the params. Not undefined if it is there. */
+function stateIn(params: string | undefined): unknown {
+  // The key may be written with escapes.
+  if (params === undefined || !(params.includes('"requestState"') || params.includes('\\u')))
+    return undefined;
+  const text = memberText(params, 'requestState');
+  return text === undefined ? undefined : JSON.parse(text);
+}

@@ -1,0 +1,97 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpSettings } from '../../config/http-settings.js';
+import { Limits } from '../../config/limits.js';
+import { isLoopback } from '../../config/loopback.js';
+import { GatewayError } from '../../core/errors.js';
+import { ANONYMOUS, type Principal } from '../../mcp/principal.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { PrincipalQuota } from '../../state/principal-quota.js';
+import { Quotas } from '../../state/quotas.js';
+import { Sessions } from '../sessions.service.js';
+import { LinkOwner } from './link-owner.js';
+
+/** The member of `_meta` with which a client says which of its requests belong together. */
+export const SESSION_HANDLE_KEY = 'io.gatehouse/session';
+const MAX_HANDLE_LENGTH = 128;
+
+interface OwningClient {
+  readonly principal: Principal;
+  readonly quotaKey: string;
+  /** The value of `SESSION_HANDLE_KEY`. */
+  readonly sessionHandle: unknown;
+}
+
+/**
+ * The owners of links that are not shared (`isolation: session`), for clients without sessions: one per principal, or per
+ * handle of a principal. An owner is closed, with its links, when it has had no request for `limits.sessionIdleMs`.
+ */
+@Injectable()
+export class LinkOwners implements OnModuleInit {
+  private readonly byKey = new Map<string, LinkOwner>();
+  private readonly handles: PrincipalQuota;
+  private readonly servesAnonymous: boolean;
+
+  constructor(
+    private readonly limits: Limits,
+    { host }: HttpSettings,
+    private readonly sessions: Sessions,
+    metrics: Metrics,
+    quotas: Quotas,
+  ) {
+    const limit = {
+      name: 'handles',
+      limit: limits.processesPerPrincipal,
+      noun: `handles (${SESSION_HANDLE_KEY})`,
+    };
+    this.handles = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('processesPerPrincipal'));
+    this.servesAnonymous = isLoopback(host);
+  }
+
+  onModuleInit(): void {
+    this.sessions.onInterval(() => this.closeWhere((owner) => owner.isIdleFor(this.limits.sessionIdleMs)));
+  }
+
+  get size(): number {
+    return this.byKey.size;
+  }
+
+  /**
+   * The owner for a request of this client. Undefined for anonymous clients of other machines, because they would share it.
+   * Throws when the handle is not valid, or its principal has too many.
+   */
+  of({ principal, quotaKey, sessionHandle: handle }: OwningClient): LinkOwner | undefined {
+    if (principal === ANONYMOUS && !this.servesAnonymous) return undefined;
+    if (handle !== undefined) requireHandle(handle);
+    const key = JSON.stringify([principal.id, handle]);
+    const known = this.byKey.get(key);
+    if (known) {
+      known.principal = principal;
+      return known;
+    }
+    if (handle !== undefined && !this.handles.claim(quotaKey)) throw this.handles.refuse();
+    const owner = new LinkOwner(`sessionless ${key}`, principal, quotaKey, handle !== undefined);
+    this.byKey.set(key, owner);
+    owner.onClose(() => {
+      this.byKey.delete(key);
+      if (handle !== undefined) this.handles.release(quotaKey);
+    });
+    return owner;
+  }
+
+  /** Closes the owners whose principal has no valid credentials any more. */
+  closeRevoked(isCurrent: (principal: Principal) => boolean): void {
+    this.closeWhere(({ principal }) => !isCurrent(principal));
+  }
+
+  private closeWhere(isMeant: (owner: LinkOwner) => boolean): void {
+    for (const owner of this.byKey.values()) if (isMeant(owner)) owner.close();
+  }
+}
+
+function requireHandle(handle: unknown): void {
+  if (typeof handle === 'string' && handle.length > 0 && handle.length <= MAX_HANDLE_LENGTH) return;
+  throw new GatewayError(
+    'invalid-params',
+    `_meta["${SESSION_HANDLE_KEY}"] must be a string of 1 to ${MAX_HANDLE_LENGTH} characters`,
+  );
+}
