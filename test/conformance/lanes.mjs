@@ -1,4 +1,4 @@
-import { OF_LEGACY_SERVERS } from './known-differences.mjs';
+import { knownDifferences } from './known-differences.mjs';
 import { startFixture, startGateway, stdioFixture } from './processes.mjs';
 import { testClient, testServer } from './suite.mjs';
 
@@ -26,7 +26,7 @@ async function throughGateway(server, era) {
 /** The suite as a client of `era`, in front of the fixture of each era. */
 function serverRole(era) {
   const lanes = ERAS.flatMap((server) => {
-    const known = era === '2026' && server === '2025' ? OF_LEGACY_SERVERS : {};
+    const known = knownDifferences(era, server);
     const http = () => withFixture(server, (url) => throughGateway({ url }, era));
     const stdio = () => throughGateway(stdioFixture(server), era);
     return [

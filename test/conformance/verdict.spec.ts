@@ -26,15 +26,15 @@ describe('verdictOf', () => {
   });
 });
 
-describe('differences', () => {
-  const answer = (resultType?: string): Check => ({
-    id: 'a',
-    status: 'SUCCESS',
-    details: { result: { ...(resultType && { resultType }) } },
-  });
-  const error: Check = { id: 'a', status: 'SUCCESS', details: { error: {} } };
-  const of = (...checks: Check[]): Result => ({ checks, output: '' });
+const answer = (resultType?: string): Check => ({
+  id: 'a',
+  status: 'SUCCESS',
+  details: { result: { ...(resultType && { resultType }) } },
+});
+const error: Check = { id: 'a', status: 'SUCCESS', details: { error: {} } };
+const of = (...checks: Check[]): Result => ({ checks, output: '' });
 
+describe('differences', () => {
   it.each<[string, Result | undefined, Result, string[]]>([
     ['equal results', result('SUCCESS', 'FAILURE'), result('SUCCESS', 'FAILURE'), []],
     ['a check that fails', result('SUCCESS', 'FAILURE'), result('SUCCESS', 'SUCCESS'), ['b']],
