@@ -1,9 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../src/config/load-config.js';
-import { ERROR_CODES } from '../src/core/errors.js';
+import { codesFor, ERROR_CODES, type ErrorKind } from '../src/core/errors.js';
 import { ID_MARK, NAME_MARK, SERVER_MARK } from '../src/core/catalog/public-text.js';
-import { LATEST_REVISION, SUPPORTED_VERSIONS } from '../src/mcp/revisions/revision.js';
+import { MODERN_REVISION, MODERN_VERSIONS } from '../src/mcp/revisions/modern.js';
+import {
+  LATEST_REVISION,
+  revisionOf,
+  SUPPORTED_VERSIONS,
+  type Revision,
+} from '../src/mcp/revisions/revision.js';
 
 /*
  * Values that clients, operators and their scripts rely on. A failing test means that the contract changed: change the
@@ -11,6 +17,27 @@ import { LATEST_REVISION, SUPPORTED_VERSIONS } from '../src/mcp/revisions/revisi
  */
 
 const read = (text: string) => readConfig({ text, source: 'pins.yaml', env: {} });
+
+let facts: Record<'requests' | 'notifications' | 'routes', string[]> & {
+  readonly guards: Readonly<Record<string, readonly string[]>>;
+};
+
+beforeAll(() => {
+  const options = { encoding: 'utf8', timeout: 30_000 } as const;
+  facts = JSON.parse(execFileSync(process.execPath, ['test/kit/app-facts.mjs'], options)) as typeof facts;
+});
+
+/** Names of the handlers that match, by the guards that Nest runs before them. */
+function handlersByGuards(matches: (name: string) => boolean): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const [name, guards] of Object.entries(facts.guards).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    if (matches(name)) (found[guards.join(' ')] ??= []).push(name);
+  return found;
+}
+
+/** The handled methods of a revision. */
+const methodsOf = (revision: Revision): string[] =>
+  facts.requests.filter((method) => revision.methods.has(method)).toSorted();
 
 describe('error kinds', () => {
   it('have their JSON-RPC codes and HTTP statuses', () => {
@@ -43,13 +70,42 @@ describe('error kinds', () => {
       'not-acceptable -32000 406',
       'payload-too-large -32000 413',
       'unsupported-media-type -32000 415',
+      'bad-envelope -32602 400',
+      'header-mismatch -32020 400',
+      'missing-capability -32021 400',
+      'unsupported-version -32022 400',
       'storage-full -31007 507',
       'storage-unavailable -31005 503',
     ]);
   });
 
+  it('have other codes or statuses in revision 2026-07-28', () => {
+    const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
+    const differing = kinds.flatMap((kind) => {
+      const [old, modern] = [codesFor(kind, '2025'), codesFor(kind, '2026')];
+      const differs = old.code !== modern.code || old.http !== modern.http;
+      return differs ? [`${kind} ${modern.code} ${modern.http}`] : [];
+    });
+    expect(differing).toEqual([
+      'method-not-found -32601 404',
+      'resource-not-found -32602 200',
+      'bad-request -31400 400',
+      'session-required -31400 400',
+      'session-not-found -31404 404',
+      'unauthorized -31401 401',
+      'insufficient-scope -31403 403',
+      'forbidden -31403 403',
+      'method-not-allowed -31405 405',
+      'not-acceptable -31406 406',
+      'payload-too-large -31413 413',
+      'unsupported-media-type -31415 415',
+    ]);
+  });
+
   it('of the gateway have codes outside the range that the protocol reserves', () => {
-    const protocolCodes = [-32700, -32600, -32601, -32602, -32603, -32000, -32001, -32002];
+    const protocolCodes = [
+      -32700, -32600, -32601, -32602, -32603, -32000, -32001, -32002, -32020, -32021, -32022,
+    ];
     const own = Object.values(ERROR_CODES)
       .map(({ code }) => code as number)
       .filter((code) => !protocolCodes.includes(code));
@@ -67,6 +123,30 @@ describe('the protocol', () => {
       '2024-10-07',
     ]);
     expect(LATEST_REVISION.version).toBe('2025-11-25');
+    expect(MODERN_VERSIONS).toEqual(['2026-07-28']);
+  });
+
+  it('has these methods in each era', () => {
+    const both = [
+      'completion/complete',
+      'prompts/get',
+      'prompts/list',
+      'resources/list',
+      'resources/read',
+      'resources/templates/list',
+      'tools/call',
+      'tools/list',
+    ];
+    const only2025 = [
+      'initialize',
+      'logging/setLevel',
+      'ping',
+      'resources/subscribe',
+      'resources/unsubscribe',
+    ];
+    for (const version of SUPPORTED_VERSIONS)
+      expect(methodsOf(revisionOf(version)!)).toEqual([...both, ...only2025].toSorted());
+    expect(methodsOf(MODERN_REVISION)).toEqual([...both, 'server/discover'].toSorted());
   });
 
   it('has these _meta keys for the server and the id of a listed definition', () => {
@@ -79,23 +159,6 @@ describe('the protocol', () => {
 });
 
 describe('the application', () => {
-  let facts: Record<'requests' | 'notifications' | 'routes', string[]> & {
-    readonly guards: Readonly<Record<string, readonly string[]>>;
-  };
-
-  /** Names of the handlers that match, by the guards that Nest runs before them. */
-  function handlersByGuards(matches: (name: string) => boolean): Record<string, string[]> {
-    const found: Record<string, string[]> = {};
-    for (const [name, guards] of Object.entries(facts.guards).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      if (matches(name)) (found[guards.join(' ')] ??= []).push(name);
-    return found;
-  }
-
-  beforeAll(() => {
-    const options = { encoding: 'utf8', timeout: 30_000 } as const;
-    facts = JSON.parse(execFileSync(process.execPath, ['test/kit/app-facts.mjs'], options)) as typeof facts;
-  });
-
   it('has handlers for these MCP requests', () => {
     expect(facts.requests.toSorted()).toEqual([
       'completion/complete',
@@ -109,6 +172,7 @@ describe('the application', () => {
       'resources/subscribe',
       'resources/templates/list',
       'resources/unsubscribe',
+      'server/discover',
       'tools/call',
       'tools/list',
     ]);
@@ -198,6 +262,7 @@ describe('the application', () => {
         'resources/read',
         'resources/templates/list',
         'resources/unsubscribe',
+        'server/discover',
         'tools/call',
         'tools/list',
       ],

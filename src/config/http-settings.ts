@@ -49,4 +49,9 @@ export class HttpSettings {
 
   @Flag('Allows listening beyond loopback without authentication.')
   readonly allowRemoteWithoutAuth: boolean = false;
+
+  @Flag(
+    'Serves clients of revision 2026-07-28 too. Otherwise they fall back to 2025-11-25, unless they pin the revision.',
+  )
+  readonly modern: boolean = false;
 }

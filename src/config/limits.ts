@@ -91,6 +91,13 @@ export class Limits {
   readonly inFlightPerSession: number = 100;
 
   @Integer(
+    1,
+    1_000_000,
+    'Maximum number of requests in flight of one principal whose clients have no session (revision 2026-07-28).',
+  )
+  readonly requestsPerPrincipal: number = 2_000;
+
+  @Integer(
     65_536,
     MAX_TOTAL_BYTES,
     'Maximum size in bytes of the responses that a client has not read yet, per session. Beyond it, further requests are ' +
@@ -101,8 +108,8 @@ export class Limits {
   @Integer(
     65_536,
     MAX_TOTAL_BYTES,
-    'Maximum size in bytes of unread responses of all sessions of one principal. Beyond it, requests of all these sessions ' +
-      'are refused.',
+    'Maximum size in bytes of unread responses of all sessions of one principal, and of its requests without a session. ' +
+      'Beyond it, its requests are refused.',
   )
   readonly unreadBytesPerPrincipal: number = 268_435_456;
 }

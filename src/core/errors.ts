@@ -28,6 +28,10 @@ export type ErrorKind =
   | 'not-acceptable'
   | 'payload-too-large'
   | 'unsupported-media-type'
+  | 'bad-envelope'
+  | 'header-mismatch'
+  | 'missing-capability'
+  | 'unsupported-version'
   | 'storage-full'
   | 'storage-unavailable';
 
@@ -39,18 +43,24 @@ interface ErrorCodes {
   readonly code: number;
   /** Code in revisions of 2026, where it differs. */
   readonly code2026?: number;
-  /** HTTP status. 200 when only the MCP method failed: SDK clients read JSON-RPC errors only from a 200. */
+  /**
+   * HTTP status. 200 when only the MCP method failed: SDK clients read JSON-RPC errors only from a 200, and in revisions of
+   * 2026 also from a 400.
+   */
   readonly http: number;
+  /** HTTP status in revisions of 2026, where it differs. */
+  readonly http2026?: number;
 }
 
 /**
  * The only table of codes. The gateway's own codes are between -31999 and -31000, just outside the range that JSON-RPC
- * reserves (-32768…-32000). -32000 and -32001 mean a failed HTTP exchange, as in servers of the SDK.
+ * reserves (-32768…-32000). -32000 and -32001 mean a failed HTTP exchange, as in servers of the SDK. Revision 2026-07-28
+ * asks not to use -32000 to -32019: there, the code of a failed HTTP exchange is -31000 minus the HTTP status.
  */
 export const ERROR_CODES = {
   'parse-error': { code: -32700, http: 400 },
   'invalid-request': { code: -32600, http: 400 },
-  'method-not-found': { code: -32601, http: 200 },
+  'method-not-found': { code: -32601, http: 200, http2026: 404 },
   'invalid-params': { code: -32602, http: 200 },
   'tool-not-found': { code: -32602, http: 200 },
   'prompt-not-found': { code: -32602, http: 200 },
@@ -66,23 +76,27 @@ export const ERROR_CODES = {
   overloaded: { code: -31029, http: 200 },
   'limit-exceeded': { code: -31029, http: 200 },
   'too-many-connections': { code: -31029, http: 429 },
-  'bad-request': { code: -32000, http: 400 },
-  'session-required': { code: -32000, http: 400 },
-  'session-not-found': { code: -32001, http: 404 },
-  unauthorized: { code: -32000, http: 401 },
-  'insufficient-scope': { code: -32000, http: 403 },
-  forbidden: { code: -32000, http: 403 },
-  'method-not-allowed': { code: -32000, http: 405 },
-  'not-acceptable': { code: -32000, http: 406 },
-  'payload-too-large': { code: -32000, http: 413 },
-  'unsupported-media-type': { code: -32000, http: 415 },
+  'bad-request': { code: -32000, code2026: -31400, http: 400 },
+  'session-required': { code: -32000, code2026: -31400, http: 400 },
+  'session-not-found': { code: -32001, code2026: -31404, http: 404 },
+  unauthorized: { code: -32000, code2026: -31401, http: 401 },
+  'insufficient-scope': { code: -32000, code2026: -31403, http: 403 },
+  forbidden: { code: -32000, code2026: -31403, http: 403 },
+  'method-not-allowed': { code: -32000, code2026: -31405, http: 405 },
+  'not-acceptable': { code: -32000, code2026: -31406, http: 406 },
+  'payload-too-large': { code: -32000, code2026: -31413, http: 413 },
+  'unsupported-media-type': { code: -32000, code2026: -31415, http: 415 },
+  'bad-envelope': { code: -32602, http: 400 },
+  'header-mismatch': { code: -32020, http: 400 },
+  'missing-capability': { code: -32021, http: 400 },
+  'unsupported-version': { code: -32022, http: 400 },
   'storage-full': { code: -31007, http: 507 },
   'storage-unavailable': { code: -31005, http: 503 },
 } as const satisfies Record<ErrorKind, ErrorCodes>;
 
 export function codesFor(kind: ErrorKind, era: Era): { readonly code: number; readonly http: number } {
-  const { code, code2026, http }: ErrorCodes = ERROR_CODES[kind];
-  return { code: era === '2026' ? (code2026 ?? code) : code, http };
+  const { code, code2026 = code, http, http2026 = http }: ErrorCodes = ERROR_CODES[kind];
+  return era === '2026' ? { code: code2026, http: http2026 } : { code, http };
 }
 
 /** A failure that the gateway reports itself. The edge and the admin API map it to a response. */

@@ -40,7 +40,7 @@ function createDrain({ drainMs = 60_000, acceptMs = 0 }: DrainOptions = {}): Dra
   };
   const persistence = { writeActivity } as SessionPersistence;
   const settings = { drainMs, acceptMs };
-  const drain = new Drain(edge.receiver, edge.sessions, persistence, settings, metrics);
+  const drain = new Drain(edge.receiver, edge.sessions, persistence, settings, metrics, edge.modernRequests);
   drain.server = edge.gateway;
   return drain;
 }

@@ -5,6 +5,7 @@ import { completesWithin } from '../lib/deadlines/timeout.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { GatewayServer } from './gateway-server.js';
 import { MessageReceiver } from './message-receiver.js';
+import { ModernRequests } from './modern/modern-requests.js';
 import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
 
@@ -37,6 +38,7 @@ export class Drain implements BeforeApplicationShutdown {
     private readonly persistence: SessionPersistence,
     private readonly settings: ShutdownSettings,
     private readonly metrics: Metrics,
+    private readonly modernRequests: ModernRequests,
   ) {}
 
   /**
@@ -62,6 +64,7 @@ export class Drain implements BeforeApplicationShutdown {
       this.logRequests('requests were cut off by the drain deadline', 'warn');
     }
     await this.persistence.writeActivity();
+    this.modernRequests.abortAll();
     this.sessions.suspendAll();
   }
 
@@ -69,7 +72,8 @@ export class Drain implements BeforeApplicationShutdown {
   private logRequests(message: string, level: 'log' | 'warn'): void {
     const { size: requests } = this.receiver.inFlight;
     if (requests === 0) return;
-    const running = [...this.sessions.all()].flatMap((session) => session.requests.describe());
+    const ofSessions = [...this.sessions.all()].flatMap((session) => session.requests.describe());
+    const running = [...ofSessions, ...this.modernRequests.describe()];
     const oldest = running.toSorted((a, b) => b.runningMs - a.runningMs).slice(0, MAX_LOGGED_REQUESTS);
     this.logger[level]({ message, requests, oldest });
   }

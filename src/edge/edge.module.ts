@@ -14,9 +14,14 @@ import { LogMessages } from './log-messages.js';
 import { McpEndpoint } from './mcp-endpoint.js';
 import { RequestBodies } from './request-bodies.js';
 import { MessageReceiver } from './message-receiver.js';
+import { DiscoverController } from './modern/discover.controller.js';
+import { ModernIntake } from './modern/modern-intake.js';
+import { ModernRequests } from './modern/modern-requests.js';
+import { ModernResponses } from './modern/modern-responses.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import { OriginGuard } from './origin.guard.js';
 import { RequestLog } from './request-log.js';
+import { RequestRunner } from './request-runner.js';
 import { ServerInstructions } from './server-instructions.js';
 import { SessionController } from './session.controller.js';
 import { SessionPersistence } from './session-persistence.js';
@@ -27,7 +32,7 @@ import { StreamQuota } from './stream-quota.js';
 
 @Module({
   imports: [AuthModule, ProjectsModule, RegistryModule, BackendsModule, SubscriptionsModule],
-  controllers: [SessionController],
+  controllers: [SessionController, DiscoverController],
   providers: [
     ServerInstructions,
     SessionScopes,
@@ -47,6 +52,10 @@ import { StreamQuota } from './stream-quota.js';
     LogMessages,
     NotificationRecipients,
     RequestLog,
+    RequestRunner,
+    ModernIntake,
+    ModernRequests,
+    ModernResponses,
     Drain,
   ],
   exports: [Drain, McpEndpoint, OriginGuard, ConnectionGuard, Sessions],

@@ -6,9 +6,11 @@ import { oneLineSteps } from '../lib/json-text/scanned-object.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { eventFrame, longEventFrame } from '../mcp/event-frame.js';
+import { resultHead } from '../mcp/json-rpc.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { EventStream } from './event-stream.js';
+import { lengthOf, writeJson, writeParts } from './response-writer.js';
 import type { UnreadResponses } from './unread-responses.js';
 
 /** The part of a session that an exchange uses. */
@@ -96,7 +98,7 @@ export class Exchange {
    */
   answerShared(id: RequestId, result: SharedJson): Promise<void> | undefined {
     const { response, session } = this;
-    const head = session.revision.resultHead(id);
+    const head = resultHead(id);
     if (this.stream || this.requestId === undefined) {
       const steps = oneLineSteps(result.bytes);
       const first = steps.next();
@@ -174,31 +176,6 @@ const [OPENING_BRACKET, COMMA, CLOSING_BRACKET, CLOSING_BRACE] = ['[', ',', ']',
   Buffer.from(text),
 ) as [Buffer, Buffer, Buffer, Buffer];
 
-const lengthOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
-
-// These functions run in setImmediate, after all messages that have arrived were processed (docs/decisions/0015).
-
-function writeJson(
-  response: ServerResponse,
-  body: string,
-  unread: Pick<UnreadResponses, 'watch'>,
-  onWritten?: () => void,
-): void {
-  if (!response.destroyed) {
-    const length = Buffer.byteLength(body);
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': length });
-    // `end(body)` would pass an empty second chunk to the socket, which then needs a writev instead of a plain write.
-    const { socket } = response;
-    socket?.cork();
-    // For ASCII, latin1 gives the same bytes and is faster.
-    response.write(body, length === body.length ? 'latin1' : 'utf8');
-    socket?.uncork();
-    response.end();
-    unread.watch(response);
-  }
-  onWritten?.();
-}
-
 function writeShared(
   response: ServerResponse,
   head: string,
@@ -206,18 +183,4 @@ function writeShared(
   unread: Pick<UnreadResponses, 'watch'>,
 ): void {
   writeParts(response, [Buffer.from(head), result, CLOSING_BRACE], unread);
-}
-
-function writeParts(
-  response: ServerResponse,
-  parts: readonly Buffer[],
-  unread: Pick<UnreadResponses, 'watch'>,
-): void {
-  if (response.destroyed) return;
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': lengthOf(parts) });
-  response.cork();
-  for (const part of parts) response.write(part);
-  response.end();
-  response.uncork();
-  unread.watch(response);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { Era } from '../core/errors.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage } from '../mcp/json-rpc.js';
 import { AuthenticationError } from './auth/auth-errors.js';
@@ -14,8 +15,9 @@ export function writeError(
   response: ServerResponse,
   error: unknown,
   id?: RequestId,
+  era?: Era,
 ): void {
-  const { http, text } = JsonRpcError.from(error);
+  const { http, text } = JsonRpcError.from(error, era);
   const challenge = error instanceof AuthenticationError ? error.headers : {};
   const headers = { 'content-type': 'application/json', ...challenge };
   writeRefusal(request, response, { status: http, headers, body: errorMessage(id, text) });

@@ -6,7 +6,7 @@ import { JsonText } from '../lib/json-text/json-text.js';
 import { eventFrame } from '../mcp/event-frame.js';
 import { FanOut } from '../mcp/fan-out.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
-import { isAtLeast, loggingLevelIn, mostVerbose } from './logging-level.js';
+import { isAtLeast, loggingLevelIn, mostVerbose } from '../mcp/logging-level.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import type { Session } from './session.js';
 

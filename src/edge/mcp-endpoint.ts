@@ -17,6 +17,7 @@ import { writeError } from './http-errors.js';
 import { withGuards, HttpGuards } from './http-guards.js';
 import { bodyError, requireAccept, requireJson, sourceOf, type RequestSource } from './http-request.js';
 import { MessageReceiver } from './message-receiver.js';
+import { ModernIntake } from './modern/modern-intake.js';
 import { OriginGuard } from './origin.guard.js';
 import { RequestBodies } from './request-bodies.js';
 import type { ResumePoint } from './session-streams.js';
@@ -53,6 +54,7 @@ export class McpEndpoint implements OnModuleInit {
     private readonly bodies: RequestBodies,
     private readonly metrics: Metrics,
     private readonly streamQuota: StreamQuota,
+    private readonly modern: ModernIntake,
   ) {}
 
   onModuleInit(): void {
@@ -69,7 +71,8 @@ export class McpEndpoint implements OnModuleInit {
   /** `project` is the project in the path, if any. */
   handle(request: IncomingMessage, response: ServerResponse, project?: string): void {
     const handler = this.handlers[request.method ?? ''] ?? this.fallbackHandler;
-    const onError = (error: unknown): void => writeError(request, response, error);
+    const onError = (error: unknown): void =>
+      writeError(request, response, error, undefined, this.modern.eraOf(request.headers));
     try {
       const handled = handler(request, response, project);
       if (handled instanceof Promise) handled.catch(onError);
@@ -84,12 +87,14 @@ export class McpEndpoint implements OnModuleInit {
     requireAccept(request, 'application/json', 'text/event-stream');
     requireJson(request);
     const body = await this.bodies.read(request);
+    const era = this.modern.eraOf(request.headers);
     if (body instanceof JsonProblem) {
       this.metrics.countRefusedJson('client', body.reason);
-      writeError(request, response, bodyError(body), requestIdIn(body));
+      writeError(request, response, bodyError(body), requestIdIn(body), era);
       return;
     }
     if (body.kind === 'array') {
+      this.modern.requireLegacyBatch(body, request.headers);
       const session = this.sessionOf(request);
       const messages = await inputBudget.runWhenDue(() => readBatch(body, session));
       this.receiver.receiveBatch(messages, session, response, source);
@@ -97,22 +102,24 @@ export class McpEndpoint implements OnModuleInit {
     }
     if (isLongInitialize(body)) {
       this.metrics.countMemoryLimit('client-profile');
-      writeError(request, response, profileTooLarge(), requestIdIn({ document: body }));
+      writeError(request, response, profileTooLarge(), requestIdIn({ document: body }), era);
       return;
     }
     const message = readMessage(body);
     // A long message was decoded in this iteration of the event loop. It is processed in a later one.
     if ('paramsMembers' in message) await inputBudget.runWhenDue(() => undefined);
     try {
-      await this.receive(message, request, response, source);
+      if (!this.modern.receive(message, response, source))
+        await this.receive(message, request, response, source);
     } catch (error) {
-      writeError(request, response, error, needsResponse(message) ? message.id : undefined);
+      writeError(request, response, error, needsResponse(message) ? message.id : undefined, era);
     }
   }
 
   /** Opens the standalone event stream of a session, or resumes a stream. */
   @HttpGuards([AuthenticationGuard, ConnectionGuard])
   get(request: AuthenticatedRequest, response: ServerResponse, project?: string): void {
+    this.requireSessionId(request, response);
     const source = sourceOf(request, project);
     requireAccept(request, 'text/event-stream');
     const session = this.sessionInProject(request, source);
@@ -123,6 +130,7 @@ export class McpEndpoint implements OnModuleInit {
 
   @HttpGuards([AuthenticationGuard, ConnectionGuard])
   async delete(request: AuthenticatedRequest, response: ServerResponse, project?: string): Promise<void> {
+    this.requireSessionId(request, response);
     this.sessionInProject(request, sourceOf(request, project)).close();
     await this.sessions.waitUntilPersisted();
     response.writeHead(200, { 'content-length': 0 });
@@ -162,6 +170,13 @@ export class McpEndpoint implements OnModuleInit {
     }
     this.receiver.receive(message, this.sessionOf(request), response, source);
     return undefined;
+  }
+
+  /** Revisions without sessions have neither GET nor DELETE. */
+  private requireSessionId({ headers }: IncomingMessage, response: ServerResponse): void {
+    if (!this.modern.isOn || headers['mcp-session-id'] !== undefined) return;
+    response.setHeader('allow', 'POST, OPTIONS');
+    throw new GatewayError('method-not-allowed', 'Without a session, use POST');
   }
 
   /** The session of a GET or DELETE, which must name the project in which the session was opened, or none. */

@@ -84,7 +84,7 @@ describe('requests with long params', () => {
     const other = await RawSession.open(edge.url);
     const [{ quotaKey } = { quotaKey: '' }] = edge.sessions.all();
     // In place of hundreds of requests.
-    const { longParams } = edge.receiver as unknown as { longParams: MemoryClaims };
+    const { longParams } = edge.runner as unknown as { longParams: MemoryClaims };
     longParams.claim(quotaKey, perPrincipal - 60_000);
     const params = { text: 'x'.repeat(40_000) };
     const running = session.request('slow', params);

@@ -1,21 +1,25 @@
 import type { Span } from '@opentelemetry/api';
 import type { ClientCapabilities, LoggingLevel, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { Cancellation } from '../lib/cancellation/cancellation.js';
-import type { JsonText, Member } from '../lib/json-text/json-text.js';
+import { SharedJson, type JsonText, type Member } from '../lib/json-text/json-text.js';
+import { ListPage } from '../core/catalog/list-page.js';
 import { shorten } from '../core/errors.js';
+import type { MemoryLimitError } from '../core/memory-limits.js';
 import { notificationKind } from '../core/notification-kind.js';
 import { NOTHING, type Scope } from '../core/scope.js';
-import { notificationMessage } from '../mcp/json-rpc.js';
+import type { JsonRpcError } from '../mcp/json-rpc-error.js';
+import { errorMessage, notificationMessage, resultMessage } from '../mcp/json-rpc.js';
 import type { ClientRequestOptions, SessionContext } from '../mcp/mcp-context.js';
 import type { Principal } from '../mcp/principal.js';
 import type { Revision } from '../mcp/revisions/revision.js';
 import type { Exchange } from './exchange.js';
-import { passesLogLevel } from './logging-level.js';
+import { passesLogLevel } from '../mcp/logging-level.js';
+import type { AnswerableRequest } from './request-runner.js';
 import type { RequestDescription } from './running-requests.js';
 import { publicSessionId, type Session } from './session.js';
 
 /** The context of one message of a session. */
-export class RequestContext implements SessionContext {
+export class RequestContext implements SessionContext, AnswerableRequest {
   readonly signal = new Cancellation();
   readonly revision: Revision;
   readonly principal: Principal;
@@ -58,6 +62,33 @@ export class RequestContext implements SessionContext {
     return this.session.logLevel;
   }
 
+  get clientLabel(): string | undefined {
+    return this.session.profile.clientLabel;
+  }
+
+  get startedAt(): number {
+    return this.exchange?.startedAt ?? performance.now();
+  }
+
+  limitError(): MemoryLimitError | undefined {
+    return this.session.unread.limitError();
+  }
+
+  respond(result: unknown): Promise<void> | undefined {
+    const { exchange, session, method, requestId } = this;
+    if (!(result instanceof SharedJson)) {
+      exchange?.answer(resultMessage(requestId!, result), this.writtenListener);
+      return undefined;
+    }
+    const responding = exchange?.answerShared(requestId!, result);
+    if (result instanceof ListPage) session.listReads.pageServed(method, result);
+    return responding;
+  }
+
+  respondWithError({ text }: JsonRpcError): void {
+    this.exchange?.answer(errorMessage(this.requestId, text), this.writtenListener);
+  }
+
   onWritten(listener: () => void): void {
     const earlier = this.writtenListener;
     this.writtenListener = earlier
@@ -73,13 +104,13 @@ export class RequestContext implements SessionContext {
   }
 
   describe(): RequestDescription {
-    const { session, principal, exchange } = this;
+    const { session, principal } = this;
     return {
       method: shorten(this.method),
       session: publicSessionId(session),
       principal: principal.id,
-      client: session.profile.clientLabel,
-      runningMs: Math.round(performance.now() - (exchange?.startedAt ?? performance.now())),
+      client: this.clientLabel,
+      runningMs: Math.round(performance.now() - this.startedAt),
     };
   }
 

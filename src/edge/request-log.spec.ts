@@ -12,7 +12,7 @@ import type { RequestContext } from './request-context.js';
 import { RequestLog } from './request-log.js';
 
 const LONG = 'x'.repeat(5000);
-const SESSION = { id: '0123456789abcdef-and-more', profile: { clientLabel: 'agent 1.0' } };
+const SESSION = { id: '0123456789abcdef-and-more' };
 
 const contextOf = (more: object = {}): RequestContext =>
   ({
@@ -22,6 +22,7 @@ const contextOf = (more: object = {}): RequestContext =>
     principal: { id: 'key:ci' },
     project: 'payments',
     session: SESSION,
+    clientLabel: 'agent 1.0',
     ...more,
   }) as unknown as RequestContext;
 

@@ -7,8 +7,17 @@ import { RateWindow } from '../lib/rate-window/rate-window.js';
 import type { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
-import type { RequestContext } from './request-context.js';
+import type { McpContext } from '../mcp/mcp-context.js';
 import { publicSessionId } from './session.js';
+
+/** What log lines say of a request. Without a session, the client is of a revision without sessions. */
+export interface LoggedRequest extends Pick<
+  McpContext,
+  'method' | 'requestId' | 'paramsText' | 'paramsMembers' | 'server' | 'project' | 'principal' | 'session'
+> {
+  /** Name and version of the client. */
+  readonly clientLabel: string | undefined;
+}
 
 /** Failures that concern operators. All others are mistakes of clients, or errors that a server sent. */
 const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
@@ -61,14 +70,14 @@ export class RequestLog {
   }
 
   /** Logs a request that succeeded, if it is the next one to be logged. */
-  logCall(context: RequestContext, result: unknown, seconds: number): void {
+  logCall(context: LoggedRequest, result: unknown, seconds: number): void {
     if (++this.sinceLogged < this.interval) return;
     this.sinceLogged = 0;
     const outcome = result instanceof JsonText ? outcomeOfResult(result) : 'ok';
     this.logger.log({ message: 'request', ...fieldsOf(context), outcome, durationMs: toMs(seconds) });
   }
 
-  logFailure(context: RequestContext, error: JsonRpcError, seconds?: number): void {
+  logFailure(context: LoggedRequest, error: JsonRpcError, seconds?: number): void {
     const suppressedBefore = this.failures.take();
     // Undefined: this line is suppressed too.
     if (suppressedBefore === undefined) {
@@ -96,21 +105,21 @@ export class RequestLog {
 }
 
 /** Who requested what, of which server. */
-function fieldsOf(context: RequestContext, error?: Error): object {
-  const { method, requestId, server = serverIn(error), project, principal, session } = context;
+function fieldsOf(context: LoggedRequest, error?: Error): object {
+  const { method, requestId, server = serverIn(error), project, principal, session, clientLabel } = context;
   return {
     method: shorten(method),
     ...subjectOf(context),
     server,
     requestId: typeof requestId === 'string' ? shorten(requestId) : requestId,
-    session: publicSessionId(session),
+    session: session && publicSessionId(session),
     principal: principal.id,
     project: project && shorten(project),
-    client: session.profile.clientLabel,
+    client: clientLabel,
   };
 }
 
-function subjectOf({ method, paramsText, paramsMembers }: RequestContext): object {
+function subjectOf({ method, paramsText, paramsMembers }: LoggedRequest): object {
   const [key, field] = SUBJECTS.get(method) ?? [];
   if (key === undefined || paramsText === undefined || !paramsText.startsWith('{')) return {};
   const member = (paramsMembers ?? membersOf(paramsText)).findLast((each) => each.key === key);

@@ -5,7 +5,8 @@ import type { Channel } from '../mcp/mcp-context.js';
 /** A request in flight, for logs. */
 export interface RequestDescription {
   readonly method: string;
-  readonly session: string;
+  /** Absent if the client is of a revision without sessions. */
+  readonly session?: string;
   readonly principal: string;
   readonly client: string | undefined;
   readonly runningMs: number;

@@ -4,7 +4,7 @@ import { SessionRecords, type SessionRecord, type StoredSession } from '../state
 import { revisionOf } from '../mcp/revisions/revision.js';
 import { SubscriptionRestorer } from '../subscriptions/subscription-restorer.js';
 import { Authenticator } from './auth/authenticator.js';
-import { isLoggingLevel } from './logging-level.js';
+import { isLoggingLevel } from '../mcp/logging-level.js';
 import { LogMessages } from './log-messages.js';
 import { SessionScopes } from './session-scopes.js';
 import type { Session } from './session.js';

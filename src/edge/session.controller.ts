@@ -6,8 +6,8 @@ import type { Params } from '../mcp/json-rpc.js';
 import { McpController, McpNotification, McpRequest } from '../mcp/mcp.decorators.js';
 import { requireString } from '../mcp/params.js';
 import { LATEST_REVISION, revisionOf } from '../mcp/revisions/revision.js';
-import { VERSION } from '../version.js';
-import { isLoggingLevel, LOGGING_LEVELS } from './logging-level.js';
+import { GATEWAY_INFO } from './gateway-info.js';
+import { isLoggingLevel, LOGGING_LEVELS } from '../mcp/logging-level.js';
 import { LogMessages } from './log-messages.js';
 import type { RequestContext } from './request-context.js';
 import { ServerInstructions } from './server-instructions.js';
@@ -41,7 +41,7 @@ export class SessionController {
         completions: {},
         logging: {},
       },
-      serverInfo: { name: 'gatehouse', title: 'Gatehouse', version: VERSION },
+      serverInfo: GATEWAY_INFO,
       ...(instructions === undefined ? {} : { instructions }),
     };
   }

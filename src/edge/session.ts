@@ -15,7 +15,7 @@ import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import type { EventStream, StreamObserver } from './event-stream.js';
 import type { ExchangeSession } from './exchange.js';
 import { ListReads, type UnfinishedList } from './list-reads.js';
-import { passesLogLevel } from './logging-level.js';
+import { passesLogLevel } from '../mcp/logging-level.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { RunningRequests, type RunningRequest } from './running-requests.js';
 import { SessionProfile } from './session-profile.js';
@@ -45,7 +45,7 @@ export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 const PUBLIC_ID_DIGITS = 16;
 
 /** The id of a session in the admin API and in logs: the first digits of its id. */
-export const publicSessionId = ({ id }: Pick<Session, 'id'>): string => id.slice(0, PUBLIC_ID_DIGITS);
+export const publicSessionId = ({ id }: { readonly id: string }): string => id.slice(0, PUBLIC_ID_DIGITS);
 
 /** One MCP session, from `initialize` until it is closed: its scope, running requests and streams. */
 export class Session implements NotificationRecipient, ExchangeSession {

@@ -37,7 +37,7 @@ export class Sessions implements OnModuleInit {
    * timeout; never rejects.
    */
   waitUntilPersisted: () => Promise<void> = () => Promise.resolve();
-  private readonly unread = new UnreadByPrincipal();
+  readonly unreadByPrincipal = new UnreadByPrincipal();
   private readonly logger = new Logger('Sessions');
   private readonly openListeners = new ListenerSet<[session: Session]>();
   private readonly quota: SessionQuota;
@@ -163,7 +163,7 @@ export class Sessions implements OnModuleInit {
   private createSession(principal: Principal, previous?: PreviousSession): Session {
     return new Session(this.limits, principal, {
       observer: this.metrics,
-      unreadByPrincipal: this.unread,
+      unreadByPrincipal: this.unreadByPrincipal,
       ...(previous && { previous }),
     });
   }

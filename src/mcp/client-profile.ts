@@ -1,20 +1,22 @@
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/sdk/types.js';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, type ErrorKind } from '../core/errors.js';
 import { MemoryLimitError } from '../core/memory-limits.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import { memberText } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from './json-rpc.js';
 
-/** Maximum size of `capabilities` and `clientInfo` together. They stay in memory as long as the session. */
+/** Maximum size of `capabilities` and `clientInfo` together. They stay in memory as long as the session or the request. */
 export const MAX_PROFILE_BYTES = 16_384;
 
 /** More than a profile of the maximum size and the other params of `initialize` take together. */
 const MAX_INITIALIZE_PARAMS_LENGTH = 8 * MAX_PROFILE_BYTES;
 
+const PROFILE_KEYS = ['capabilities', 'clientInfo'];
+
 const MAX_LABEL_LENGTH = 64;
 
-/** How a client described itself in `initialize`. */
+/** How a client described itself: in `initialize`, or in the envelope of a request. */
 export interface ClientProfile {
   readonly capabilities: ClientCapabilities;
   readonly clientInfo: Implementation | undefined;
@@ -29,16 +31,16 @@ export const isLongInitialize = (message: JsonDocument): boolean =>
 export function readClientProfile(params: Params | undefined, paramsText: string | undefined): ClientProfile {
   const capabilities = params?.['capabilities'];
   if (!isJsonObject(capabilities)) throw new GatewayError('invalid-params', 'capabilities must be an object');
-  if (profileBytes(paramsText ?? '{}') > MAX_PROFILE_BYTES) throw profileTooLarge();
+  if (bytesOfMembers(paramsText ?? '{}', PROFILE_KEYS) > MAX_PROFILE_BYTES) throw profileTooLarge();
   return { capabilities, clientInfo: params?.['clientInfo'] as Implementation | undefined };
 }
 
-export const profileTooLarge = (): MemoryLimitError =>
+export const profileTooLarge = (kind: ErrorKind = 'invalid-params'): MemoryLimitError =>
   new MemoryLimitError(
     'client-profile',
     MAX_PROFILE_BYTES,
     `capabilities and clientInfo must not be larger than ${MAX_PROFILE_BYTES} bytes together`,
-    'invalid-params',
+    kind,
   );
 
 /** Name and version of a client for logs, shortened; undefined when it sent no name. */
@@ -48,7 +50,6 @@ export function clientLabel(clientInfo: unknown): string | undefined {
   return `${name} ${typeof version === 'string' ? version : ''}`.slice(0, MAX_LABEL_LENGTH).trimEnd();
 }
 
-function profileBytes(params: string): number {
-  const texts = [memberText(params, 'capabilities'), memberText(params, 'clientInfo')];
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
-}
+/** The size of these members of an object together. */
+export const bytesOfMembers = (object: string, keys: readonly string[]): number =>
+  keys.reduce((sum, key) => sum + Buffer.byteLength(memberText(object, key) ?? ''), 0);

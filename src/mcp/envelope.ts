@@ -1,7 +1,10 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
+import { GatewayError } from '../core/errors.js';
+import { JsonText, mapMember, membersOf, withoutMembers, type Member } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
+import { bytesOfMembers, MAX_PROFILE_BYTES, profileTooLarge, type ClientProfile } from './client-profile.js';
 import type { Params } from './json-rpc.js';
-import { mapMember, membersOf, withoutMembers, type Member } from '../lib/json-text/json-text.js';
+import { isLoggingLevel, LOGGING_LEVELS } from './logging-level.js';
 
 /*
  * Revision 2026-07-28 has no session. Each request has an envelope in `_meta`: the revision, and who the client is and what
@@ -15,14 +18,84 @@ export const MODERN_VERSION = '2026-07-28';
 const FORWARDED_EXTENSION = 'io.modelcontextprotocol/ui';
 
 const keyOf = (name: string): string => `io.modelcontextprotocol/${name}`;
-const SERVER_INFO = keyOf('serverInfo');
+const PROTOCOL_VERSION = keyOf('protocolVersion');
+const CLIENT_INFO = keyOf('clientInfo');
+const CLIENT_CAPABILITIES = keyOf('clientCapabilities');
+const LOG_LEVEL = keyOf('logLevel');
+/** The key of the server's name and version in the `_meta` of a result. */
+export const SERVER_INFO_META = keyOf('serverInfo');
 const SUBSCRIPTION_ID = keyOf('subscriptionId');
 
 /** Members of `_meta` that belong to one hop. What a client wrote in them must not reach a server. */
 const HOP_KEYS: ReadonlySet<string> = new Set([
-  ...['protocolVersion', 'clientInfo', 'clientCapabilities', 'logLevel', 'subscriptionId'].map(keyOf),
+  PROTOCOL_VERSION,
+  CLIENT_INFO,
+  CLIENT_CAPABILITIES,
+  LOG_LEVEL,
+  SUBSCRIPTION_ID,
   'progressToken',
 ]);
+
+/** Members of params with which a client answers `input_required`. Servers of 2025 do not know them. */
+const RETRY_KEYS: ReadonlySet<string> = new Set(['inputResponses', 'requestState']);
+
+/** What a client of 2026 says of itself in a request. */
+export interface ClientEnvelope extends ClientProfile {
+  readonly version: string;
+  readonly logLevel: LoggingLevel | undefined;
+}
+
+const metaOf = (params: Params | undefined): Params | undefined => {
+  const meta = params?.['_meta'];
+  return isJsonObject(meta) ? meta : undefined;
+};
+
+/** Whether the params claim to be of the 2026 era, even if their envelope is not valid. */
+export const claimsEnvelope = (params: Params | undefined): boolean =>
+  metaOf(params)?.[PROTOCOL_VERSION] !== undefined;
+
+/** The version that the params claim; undefined if it is no text. */
+export function claimedVersion(params: Params | undefined): string | undefined {
+  const version = metaOf(params)?.[PROTOCOL_VERSION];
+  return typeof version === 'string' ? version : undefined;
+}
+
+/** The envelope in the params of a request. Throws when it is invalid or too large. */
+export function readEnvelope(params: Params | undefined, paramsText: string | undefined): ClientEnvelope {
+  if (paramsText !== undefined && paramsText.length > MAX_PROFILE_BYTES) requireShortProfile(paramsText);
+  const meta = metaOf(params);
+  const version = claimedVersion(params);
+  const capabilities = meta?.[CLIENT_CAPABILITIES];
+  const clientInfo = meta?.[CLIENT_INFO];
+  const logLevel = meta?.[LOG_LEVEL];
+  if (version === undefined) throw badEnvelope(`${PROTOCOL_VERSION} must be a string`);
+  if (!isJsonObject(capabilities)) throw badEnvelope(`${CLIENT_CAPABILITIES} must be an object`);
+  if (clientInfo !== undefined && !isImplementation(clientInfo))
+    throw badEnvelope(`${CLIENT_INFO} must have a name and a version`);
+  if (logLevel !== undefined && !isLoggingLevel(logLevel))
+    throw badEnvelope(`${LOG_LEVEL} must be one of ${LOGGING_LEVELS.join(', ')}`);
+  return { version, capabilities, clientInfo, logLevel };
+}
+
+export const badEnvelope = (problem: string): GatewayError =>
+  new GatewayError('bad-envelope', `Invalid params: in _meta, ${problem}`);
+
+/** The params as a server of 2025 knows them: without envelope, and with the progress token of its own hop. */
+export function withoutEnvelope(
+  params: string,
+  progressToken: number | undefined,
+  members: readonly Member[] = membersOf(params),
+): string {
+  const own = progressToken === undefined ? '' : `"progressToken":${progressToken}`;
+  const kept = members.flatMap(({ key, keyStart, start, end }) => {
+    if (RETRY_KEYS.has(key)) return [];
+    const isMeta = key === '_meta' && params[start] === '{';
+    return isMeta
+      ? params.slice(keyStart, start) + merge(own, params.slice(start, end))
+      : params.slice(keyStart, end);
+  });
+  return `{${kept.join(',')}}`;
+}
 
 /** What a server may know of the client for whom a request is made. */
 export interface RequestEnvelope {
@@ -67,10 +140,24 @@ export function withEnvelope(
   return mapMember(text, '_meta', (meta) => (meta.startsWith('{') ? merge(own, meta) : `{${own}}`), known);
 }
 
+/** Members of results that only the 2026 era has. */
+const RESULT_KEYS: ReadonlySet<string> = new Set(['resultType', 'ttlMs', 'cacheScope']);
+
+/**
+ * The result of a server of 2025 for a client of 2026. Members that mean something only in the 2026 era are removed: in the
+ * 2025 era a server may use the names for anything.
+ */
+export function withoutModernMembers(result: JsonText): JsonText {
+  const hasKey = [...RESULT_KEYS].some(
+    (key) => result.includes(`"${key}"`) && result.memberText(key) !== undefined,
+  );
+  return hasKey ? new JsonText(withoutMembers(result.text, RESULT_KEYS)) : result;
+}
+
 /** The name and version of the server in a result; undefined if the server does not say it. */
 export function serverInfoIn(meta: unknown): Implementation | undefined {
-  const info = (meta as Readonly<Record<string, Implementation | undefined>> | undefined)?.[SERVER_INFO];
-  return typeof info?.name === 'string' && typeof info.version === 'string' ? info : undefined;
+  const info = (meta as Readonly<Record<string, unknown>> | undefined)?.[SERVER_INFO_META];
+  return isImplementation(info) ? info : undefined;
 }
 
 /** The id of the request `subscriptions/listen` that a notification belongs to. */
@@ -91,6 +178,19 @@ const merge = (own: string, meta: string): string => prepend(own, withoutMembers
 
 /** The object's text with these members before its own. */
 function prepend(members: string, object: string): string {
+  if (members === '') return object;
   const rest = object.slice(1).trimStart();
   return rest === '}' ? `{${members}}` : `{${members},${rest}`;
+}
+
+const isImplementation = (info: unknown): info is Implementation =>
+  isJsonObject(info) && typeof info['name'] === 'string' && typeof info['version'] === 'string';
+
+/** The profile is stored as long as the request runs, and repeated in requests to servers. */
+function requireShortProfile(params: string): void {
+  for (const { key, start, end } of membersOf(params)) {
+    if (key !== '_meta' || params[start] !== '{') continue;
+    const bytes = bytesOfMembers(params.slice(start, end), [CLIENT_CAPABILITIES, CLIENT_INFO]);
+    if (bytes > MAX_PROFILE_BYTES) throw profileTooLarge('bad-envelope');
+  }
 }

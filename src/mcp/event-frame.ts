@@ -80,6 +80,20 @@ class LongFrame implements EventFrame {
 }
 
 const END_OF_EVENT = Buffer.from('\n\n');
+const PLAIN_HEAD = Buffer.from('event: message\ndata: ');
+
+/** An event without an id, of a stream that cannot be resumed. */
+class PlainFrame implements EventFrame {
+  readonly sequence = ++lastSequence;
+  readonly stream = '';
+
+  constructor(
+    readonly size: number,
+    readonly kind: NotificationKind | undefined,
+    readonly bytes: Buffer,
+    readonly rest: readonly Buffer[] = [],
+  ) {}
+}
 
 /** An event for standalone streams, or for the response stream that `stream` names (docs/decisions/0004). */
 export const eventFrame = (message: string, kind?: NotificationKind, stream = ''): EventFrame =>
@@ -88,6 +102,18 @@ export const eventFrame = (message: string, kind?: NotificationKind, stream = ''
 /** An event for a response stream with a message in parts, which are on one line. */
 export const longEventFrame = (message: readonly Buffer[], stream: string): EventFrame =>
   new LongFrame(stream, message);
+
+export const plainFrame = (message: string, kind?: NotificationKind): EventFrame =>
+  new PlainFrame(message.length, kind, Buffer.from(`event: message\ndata: ${onOneLine(message)}\n\n`));
+
+/** An event without an id, with a message in parts, which are on one line. */
+export const longPlainFrame = (message: readonly Buffer[]): EventFrame =>
+  new PlainFrame(
+    message.reduce((sum, { length }) => sum + length, 0),
+    undefined,
+    PLAIN_HEAD,
+    [...message, END_OF_EVENT],
+  );
 
 /** A notification for standalone streams whose message is composed when it is sent. */
 export const lazyEventFrame = (size: number, kind: NotificationKind, message: () => string): EventFrame =>

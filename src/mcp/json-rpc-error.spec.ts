@@ -68,7 +68,25 @@ describe('the code of an error', () => {
   it('is the same in 2026 unless the table says otherwise', () => {
     const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
     const differ = kinds.filter((kind) => codesFor(kind, '2025').code !== codesFor(kind, '2026').code);
-    expect(differ).toEqual(['resource-not-found']);
+    expect(differ).toEqual([
+      'resource-not-found',
+      'bad-request',
+      'session-required',
+      'session-not-found',
+      'unauthorized',
+      'insufficient-scope',
+      'forbidden',
+      'method-not-allowed',
+      'not-acceptable',
+      'payload-too-large',
+      'unsupported-media-type',
+    ]);
+  });
+
+  it('is none in 2026 that the revision asks not to use', () => {
+    const kinds = Object.keys(ERROR_CODES) as ErrorKind[];
+    const codes = kinds.map((kind) => codesFor(kind, '2026').code);
+    expect(codes.filter((code) => code <= -32000 && code >= -32019)).toEqual([]);
   });
 });
 

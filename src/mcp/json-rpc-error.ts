@@ -1,5 +1,13 @@
 import { RpcException } from '@nestjs/microservices';
-import { codesFor, GatewayError, RemoteError, type Era, type ErrorKind } from '../core/errors.js';
+import {
+  codesFor,
+  ERROR_CODES,
+  GatewayError,
+  RemoteError,
+  type Era,
+  type ErrorKind,
+} from '../core/errors.js';
+import { mapMember } from '../lib/json-text/json-text.js';
 
 /** An error with its JSON-RPC code and HTTP status. `text` is the JSON-RPC error object. */
 export class JsonRpcError extends Error {
@@ -18,14 +26,29 @@ export class JsonRpcError extends Error {
   /** Converts an exception. One that is not foreseen becomes an internal error, whose cause is not sent. */
   static from(exception: unknown, era: Era = '2025'): JsonRpcError {
     if (exception instanceof JsonRpcError) return exception;
-    if (exception instanceof RemoteError)
-      return new JsonRpcError('remote', 200, exception.code, exception.text, { cause: exception });
+    if (exception instanceof RemoteError) return JsonRpcError.ofRemote(exception, era);
     if (exception instanceof GatewayError) return JsonRpcError.of(exception, era);
     const options = { cause: exception };
     // Nest throws an RpcException when a guard returns false.
     if (exception instanceof RpcException)
       return JsonRpcError.of(new GatewayError('forbidden', 'Not allowed', undefined, options), era);
     return JsonRpcError.of(new GatewayError('internal', 'Internal error', undefined, options), era);
+  }
+
+  /**
+   * An error of a server is forwarded as it is, but revision 2026-07-28 forbids -32002, and requires HTTP 400 for a missing
+   * capability of the client.
+   */
+  private static ofRemote(error: RemoteError, era: Era): JsonRpcError {
+    const { code, text } = error;
+    const options = { cause: error };
+    if (era === '2025') return new JsonRpcError('remote', 200, code, text, options);
+    if (code === ERROR_CODES['missing-capability'].code)
+      return new JsonRpcError('remote', ERROR_CODES['missing-capability'].http, code, text, options);
+    const { code: notFound, code2026 } = ERROR_CODES['resource-not-found'];
+    if (code !== notFound) return new JsonRpcError('remote', 200, code, text, options);
+    const changed = mapMember(text, 'code', () => String(code2026));
+    return new JsonRpcError('remote', 200, code2026, changed, options);
   }
 
   private static of(error: GatewayError, era: Era): JsonRpcError {

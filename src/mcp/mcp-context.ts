@@ -115,11 +115,36 @@ export interface McpContext extends Caller {
   readonly paramsText: string | undefined;
   /** The positions of the members of long params. */
   readonly paramsMembers?: readonly Member[] | undefined;
+  /** The HTTP headers that repeat arguments of a tool. Absent in revisions that have no such headers. */
+  readonly argumentHeaders?: HttpHeaders | undefined;
 }
+
+/** The header fields of an HTTP request, by their names in lower case. */
+export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** The context of methods that exist only in revisions with sessions. */
 export interface SessionContext extends McpContext {
   readonly session: ClientSession & Subscriber;
   /** Calls the listener when the response to the request is written, or its connection is lost. */
   onWritten(listener: () => void): void;
+}
+
+/** The response to a request as an event stream, with a bounded queue for a slow client. */
+export interface ResponseStream {
+  /** Whether the client has not closed the response. */
+  readonly isConnected: boolean;
+  /** Returns false when the stream has ended, or when its queue has no room for an event that may be refused. */
+  send(frame: EventFrame, options?: DeliverOptions): boolean;
+  /** Removes queued events that the client may no longer receive. */
+  withdraw(isStale: (event: DeliverOptions) => boolean): void;
+}
+
+/** The context of methods that exist only in revision 2026-07-28. */
+export interface ModernContext extends McpContext {
+  /**
+   * Answers with an event stream that the handler ends: the result with which its promise resolves is the last event, after
+   * all that were sent before. Until then the stream stays open and gets comments; `signal` is aborted when the client closes
+   * it. The request no longer counts as in flight, neither for limits nor for the drain.
+   */
+  openStream(): ResponseStream;
 }

@@ -11,12 +11,12 @@ import {
 import { mapMember, memberText, withMember } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from './json-rpc.js';
+import type { HttpHeaders } from './mcp-context.js';
 
 /** The keys that MCP reserves for the trace context in `_meta`. */
 const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;
 
 type Carrier = Record<string, string>;
-type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** One MCP request, from a client to the gateway or from the gateway to a server. */
 export interface TracedMethod {
@@ -41,7 +41,7 @@ export class Tracing {
   }
 
   /** Starts the span of a client's request. Its parent is in `_meta` or else in the HTTP headers. */
-  startServerSpan(traced: TracedMethod, params: Params | undefined, headers: Headers): Span | undefined {
+  startServerSpan(traced: TracedMethod, params: Params | undefined, headers: HttpHeaders): Span | undefined {
     if (!this.tracer) return undefined;
     const parent = propagation.extract(ROOT_CONTEXT, traceContextIn(params?.['_meta']) ?? headers);
     const options = { kind: SpanKind.SERVER, attributes: attributesOf(traced) };

@@ -38,7 +38,7 @@ export type JsonSource = (typeof JSON_SOURCES)[number];
 export const JSON_REFUSALS = ['syntax', 'encoding', 'depth', 'members', 'size'] as const;
 export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 
-/** The limits that refuse sessions, streams, connections, calls and processes: keys of `limits`, and `queue` of a server. */
+/** The limits that refuse sessions, streams, connections, requests, calls and processes: keys of `limits`, and `queue` of a server. */
 export const REFUSED_LIMITS = [
   'sessions',
   'sessionsPerPrincipal',
@@ -48,12 +48,13 @@ export const REFUSED_LIMITS = [
   'queuedPerPrincipal',
   'processesPerPrincipal',
   'inFlightPerSession',
+  'requestsPerPrincipal',
   'queue',
 ] as const;
 export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 
-/** Whether the input that a server required was obtained from the client. */
-export type InputOutcome = 'answered' | 'failed';
+/** Whether the input that a server required was obtained from the client. `forwarded`: the client repeats its request with it. */
+export type InputOutcome = 'answered' | 'failed' | 'forwarded';
 
 /** `change`: when an administrator sent the address. `connect`: when the server was to be connected. */
 export const ADDRESS_CHECKS = ['change', 'connect'] as const;

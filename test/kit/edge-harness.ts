@@ -11,7 +11,6 @@ import { LiveConfig } from '../../src/config/live-config.js';
 import { Limits } from '../../src/config/limits.js';
 import { Naming } from '../../src/config/naming.js';
 import { GatewayError } from '../../src/core/errors.js';
-import { JsonRpcError } from '../../src/mcp/json-rpc-error.js';
 import { FanOut } from '../../src/mcp/fan-out.js';
 import type { Params } from '../../src/mcp/json-rpc.js';
 import { Tracing } from '../../src/mcp/tracing.js';
@@ -27,10 +26,14 @@ import { LogMessages } from '../../src/edge/log-messages.js';
 import { AuthenticationGuard } from '../../src/edge/auth/authentication.guard.js';
 import { McpEndpoint } from '../../src/edge/mcp-endpoint.js';
 import { RequestBodies } from '../../src/edge/request-bodies.js';
+import { ModernIntake } from '../../src/edge/modern/modern-intake.js';
+import { ModernRequests } from '../../src/edge/modern/modern-requests.js';
+import { ModernResponses } from '../../src/edge/modern/modern-responses.js';
 import { MessageReceiver } from '../../src/edge/message-receiver.js';
 import { OriginGuard } from '../../src/edge/origin.guard.js';
 import type { RequestContext } from '../../src/edge/request-context.js';
 import { RequestLog } from '../../src/edge/request-log.js';
+import { RequestRunner } from '../../src/edge/request-runner.js';
 import { ServerInstructions } from '../../src/edge/server-instructions.js';
 import { SessionController } from '../../src/edge/session.controller.js';
 import { Sessions } from '../../src/edge/sessions.service.js';
@@ -44,7 +47,9 @@ type Handler = (params: Params | undefined, context: RequestContext) => unknown;
 export class EdgeHarness {
   readonly limits: Limits;
   readonly sessions: Sessions;
+  readonly runner: RequestRunner;
   readonly receiver: MessageReceiver;
+  readonly modernRequests: ModernRequests;
   endpoint!: McpEndpoint;
   bodies!: RequestBodies;
   readonly metrics = new Metrics();
@@ -79,12 +84,16 @@ export class EdgeHarness {
         'notifications/progress': (params, context) => controller.progress(params, context),
       }),
     );
-    this.receiver = new MessageReceiver(
-      this.dispatcher(),
-      this.sessions,
-      new RequestLog(),
+    const dispatcher = this.dispatcher();
+    const log = new RequestLog();
+    this.runner = new RequestRunner(dispatcher, log, this.metrics, Tracing.OFF);
+    this.receiver = new MessageReceiver(this.runner, dispatcher, this.sessions, log, this.metrics);
+    this.modernRequests = new ModernRequests(
+      this.limits,
+      this.quotas,
       this.metrics,
-      Tracing.OFF,
+      this.sessions,
+      this.runner,
     );
   }
 
@@ -95,6 +104,10 @@ export class EdgeHarness {
         { provide: Limits, useValue: this.limits },
         { provide: Sessions, useValue: this.sessions },
         { provide: MessageReceiver, useValue: this.receiver },
+        { provide: RequestRunner, useValue: this.runner },
+        { provide: ModernRequests, useValue: this.modernRequests },
+        ModernIntake,
+        ModernResponses,
         { provide: Authenticator, useValue: new Authenticator(this.auth) },
         OriginGuard,
         { provide: Metrics, useValue: this.metrics },
@@ -145,7 +158,7 @@ export class EdgeHarness {
         if (!handler) throw new GatewayError('method-not-found', `Method not found: ${context.method}`);
         return await handler(params, context);
       } catch (error) {
-        throw JsonRpcError.from(error);
+        throw context.revision.errorOf(error);
       }
     };
     const handles = (method: string): boolean => this.handlers.has(method);

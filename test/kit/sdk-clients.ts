@@ -32,7 +32,28 @@ export async function connectV2(
   prepare: (client: ClientV2) => void = () => {},
   headers: Record<string, string> = {},
 ): Promise<ClientV2> {
-  const client = new ClientV2(INFO, { capabilities, versionNegotiation: { mode: 'legacy' } });
+  return connectIn('legacy', url, capabilities, prepare, headers);
+}
+
+/** The SDK of the 2026 era: it requires revision 2026-07-28, or asks which revision the server offers. */
+export async function connectModern(
+  url: string,
+  capabilities: object = {},
+  prepare: (client: ClientV2) => void = () => {},
+  headers: Record<string, string> = {},
+  mode: 'auto' | 'pin' = 'pin',
+): Promise<ClientV2> {
+  return connectIn(mode === 'pin' ? { pin: '2026-07-28' } : mode, url, capabilities, prepare, headers);
+}
+
+async function connectIn(
+  mode: 'legacy' | 'auto' | { readonly pin: string },
+  url: string,
+  capabilities: object,
+  prepare: (client: ClientV2) => void,
+  headers: Record<string, string>,
+): Promise<ClientV2> {
+  const client = new ClientV2(INFO, { capabilities, versionNegotiation: { mode } });
   prepare(client);
   const transport = new TransportV2(new URL(url), { requestInit: { headers } });
   onCleanup(() => client.close());

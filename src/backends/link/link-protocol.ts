@@ -1,5 +1,6 @@
 import type { Era, RemoteError } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
+import { withoutEnvelope, withoutModernMembers } from '../../mcp/envelope.js';
 import { withProgressToken } from '../../mcp/params.js';
 import type { LinkRequest } from './link.js';
 import type { PendingRequest } from './pending-requests.js';
@@ -27,14 +28,20 @@ export interface LinkProtocol {
   isContradictedBy(error: RemoteError): boolean;
 }
 
+const isModern = ({ caller }: LinkRequest): boolean => caller?.revision.era === '2026';
+
 /** The revisions up to 2025-11-25. */
 export const LEGACY_PROTOCOL: LinkProtocol = {
   era: '2025',
   pingMethod: 'ping',
   notifiesOfCancellation: true,
-  request: (request, send) => send(request),
-  paramsOf: ({ id, request: { params }, clientToken, paramsMembers }) =>
-    params && clientToken ? withProgressToken(params, String(id), paramsMembers) : params,
+  request: (request, send) => (isModern(request) ? send(request).then(withoutModernMembers) : send(request)),
+  paramsOf: ({ id, request, clientToken, paramsMembers }) => {
+    const { params } = request;
+    if (params && isModern(request))
+      return withoutEnvelope(params, clientToken === undefined ? undefined : id, paramsMembers);
+    return params && clientToken ? withProgressToken(params, String(id), paramsMembers) : params;
+  },
   headersOf: () => undefined,
   isContradictedBy: ({ code }) => code === UNSUPPORTED_VERSION,
 };

@@ -9,6 +9,7 @@ import type { InputOutcome } from '../../metrics/metric-labels.js';
 import { resultKindOf } from '../../mcp/result-kind.js';
 import { nameMemberOf, standardHeaders } from '../../mcp/standard-headers.js';
 import { fulfilInput, InputError, type ToPublicParams } from './fulfil-input.js';
+import { withPublicInput } from './public-input.js';
 import { UNSUPPORTED_VERSION, type LinkProtocol, type SendRequest } from './link-protocol.js';
 import type { LinkRequest } from './link.js';
 import type { PendingRequest } from './pending-requests.js';
@@ -52,6 +53,8 @@ export class ModernProtocol implements LinkProtocol {
       const kind = resultKindOf(result);
       if (kind === 'complete') return result;
       const { caller } = request;
+      if (kind === 'input_required' && caller?.revision.era === '2026')
+        return await this.forwardInput(result);
       if (kind === 'unknown' || !caller)
         throw new InputError(`the server answered with a result of type ${result.memberText('resultType')}`);
       const { toPublicParams, onInput } = this.options;
@@ -91,9 +94,18 @@ export class ModernProtocol implements LinkProtocol {
     return code === UNSUPPORTED_VERSION;
   }
 
-  /** The error as a client of 2025 knows it. */
+  /** A client of 2026 answers the input requests itself, with another request. */
+  private forwardInput(result: JsonText): JsonText | Promise<JsonText> {
+    const { toPublicParams, onInput } = this.options;
+    onInput?.('forwarded');
+    return toPublicParams ? withPublicInput(result, toPublicParams) : result;
+  }
+
+  /** The error as a client of the caller's era knows it. */
   private handleError(request: LinkRequest, error: RemoteError): JsonText {
     const { code, message, text } = error;
+    const isModern = request.caller?.revision.era === '2026';
+    if (isModern && code !== HEADER_MISMATCH) throw error;
     if (code === INVALID_PARAMS && request.method === 'resources/read' && isAboutUri(text))
       throw new RemoteError(
         RESOURCE_NOT_FOUND,

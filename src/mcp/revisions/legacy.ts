@@ -1,7 +1,6 @@
 import type { Era } from '../../core/errors.js';
 import { primingFrame, type EventFrame } from '../event-frame.js';
 import { JsonRpcError } from '../json-rpc-error.js';
-import { resultHead, resultMessage } from '../json-rpc.js';
 
 /** Requests of the revisions with sessions. */
 const METHODS: ReadonlySet<string> = new Set([
@@ -33,8 +32,6 @@ const legacyRevision = ({ version, allowsBatches = false, primesStreams = false 
   era: ERA,
   allowsBatches,
   methods: METHODS,
-  resultHead,
-  resultMessage,
   errorOf: (exception: unknown): JsonRpcError => JsonRpcError.from(exception, ERA),
   primer: (stream: string, retryMs?: number): EventFrame | undefined =>
     primesStreams ? primingFrame(stream, retryMs) : undefined,

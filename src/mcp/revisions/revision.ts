@@ -1,4 +1,3 @@
-import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Era } from '../../core/errors.js';
 import type { EventFrame } from '../event-frame.js';
 import type { JsonRpcError } from '../json-rpc-error.js';
@@ -13,16 +12,13 @@ export interface Revision {
   readonly allowsBatches: boolean;
   /** A request of any other method is answered with "method not found". */
   readonly methods: Pick<ReadonlySet<string>, 'has'>;
-  resultMessage(id: RequestId, result: unknown): string;
-  /** The text of a result message up to its result. The result and one closing brace complete it. */
-  resultHead(id: RequestId): string;
   /** The error with the code and HTTP status that it has in this revision. */
   errorOf(exception: unknown): JsonRpcError;
   /** The first event of a stream, without data. Undefined in revisions whose clients may fail on it. */
   primer(stream: string, retryMs?: number): EventFrame | undefined;
 }
 
-/** Newest first. */
+/** The revisions that `initialize` may agree on, newest first. */
 const REVISIONS: readonly Revision[] = LEGACY_REVISIONS;
 
 export const [LATEST_REVISION]: readonly [Revision, ...Revision[]] = LEGACY_REVISIONS;

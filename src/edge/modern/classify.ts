@@ -1,0 +1,64 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../../core/errors.js';
+import type { JsonDocument } from '../../lib/json-text/json-document.js';
+import { badEnvelope, claimedVersion, claimsEnvelope, readEnvelope } from '../../mcp/envelope.js';
+import { readMessage, type Inbound, type Params } from '../../mcp/json-rpc.js';
+import { isModernVersion } from '../../mcp/revisions/modern.js';
+
+/** Whether a message is of the 2026 era, in which it has no session. */
+export type MessageEra = 'legacy' | 'modern';
+
+/** Whether the header names a revision of the 2026 era. It does not decide the era of a request: its envelope does. */
+export const namesModernVersion = ({ 'mcp-protocol-version': version }: IncomingHttpHeaders): boolean =>
+  isModernVersion(String(version));
+
+/** The era of one message at an endpoint of both eras. Throws when its header and body say different things. */
+export function classify(message: Inbound, headers: IncomingHttpHeaders): MessageEra {
+  if (message.kind === 'request') return classifyRequest(message.method, message.params, headers);
+  if (message.kind === 'notification')
+    return claimsEnvelope(message.params) || namesModernVersion(headers) ? 'modern' : 'legacy';
+  if (message.kind === 'response' && headers['mcp-session-id'] === undefined)
+    throw new GatewayError('invalid-request', 'Invalid request: a response belongs to a session');
+  return 'legacy';
+}
+
+/** Throws when a batch, or an element of it, is of the 2026 era, which has no batches. */
+export function requireLegacyBatch(body: JsonDocument, headers: IncomingHttpHeaders): void {
+  if (namesModernVersion(headers) || body.elements()?.some(isModernElement))
+    throw new GatewayError('invalid-request', 'Invalid request: revision 2026-07-28 has no batches');
+}
+
+function isModernElement(element: JsonDocument): boolean {
+  const message = readMessage(element);
+  return 'params' in message && claimsEnvelope(message.params);
+}
+
+function classifyRequest(
+  method: string,
+  params: Params | undefined,
+  headers: IncomingHttpHeaders,
+): MessageEra {
+  const isModernHeader = namesModernVersion(headers);
+  if (method === 'initialize' && !hasModernEnvelope(params)) {
+    if (isModernHeader)
+      throw new GatewayError(
+        'header-mismatch',
+        `initialize does not exist in the revision that MCP-Protocol-Version names`,
+      );
+    return 'legacy';
+  }
+  if (claimsEnvelope(params)) return 'modern';
+  if (isModernHeader) throw badEnvelope('the envelope of the request is missing');
+  return 'legacy';
+}
+
+/** Only a complete envelope makes `initialize` a request of the 2026 era. */
+function hasModernEnvelope(params: Params | undefined): boolean {
+  if (!isModernVersion(claimedVersion(params) ?? '')) return false;
+  try {
+    readEnvelope(params, undefined);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,24 @@
+import { SERVER_INFO_META } from '../../mcp/envelope.js';
+import type { Params } from '../../mcp/json-rpc.js';
+import type { McpContext } from '../../mcp/mcp-context.js';
+import { McpController, McpRequest } from '../../mcp/mcp.decorators.js';
+import { MODERN_VERSIONS } from '../../mcp/revisions/modern.js';
+import { GATEWAY_INFO } from '../gateway-info.js';
+import { ServerInstructions } from '../server-instructions.js';
+
+/** Says what the gateway offers to a client without a session. */
+@McpController()
+export class DiscoverController {
+  constructor(private readonly instructions: ServerInstructions) {}
+
+  @McpRequest('server/discover')
+  discover(_params: Params | undefined, { scope }: McpContext): object {
+    const instructions = this.instructions.forScope(scope);
+    return {
+      supportedVersions: MODERN_VERSIONS,
+      capabilities: { tools: {}, prompts: {}, resources: {}, completions: {}, logging: {} },
+      ...(instructions !== undefined && { instructions }),
+      _meta: { [SERVER_INFO_META]: GATEWAY_INFO },
+    };
+  }
+}

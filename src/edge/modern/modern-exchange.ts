@@ -1,0 +1,112 @@
+import type { ServerResponse } from 'node:http';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { NotificationKind } from '../../core/notification-kind.js';
+import { JsonText, SharedJson } from '../../lib/json-text/json-text.js';
+import { oneLineSteps } from '../../lib/json-text/scanned-object.js';
+import { runSliced } from '../../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../../lib/slices/slices.js';
+import { longPlainFrame, plainFrame } from '../../mcp/event-frame.js';
+import type { JsonRpcError } from '../../mcp/json-rpc-error.js';
+import { errorMessage } from '../../mcp/json-rpc.js';
+import type { McpContext } from '../../mcp/mcp-context.js';
+import { modernResult } from '../../mcp/revisions/modern-result.js';
+import { EventStream } from '../event-stream.js';
+import { openEventStream } from '../exchange.js';
+import { ReplayBuffer } from '../replay-buffer.js';
+import { writeJson, writeParts } from '../response-writer.js';
+import type { UnreadResponses } from '../unread-responses.js';
+import type { ResponseSettings } from './modern-responses.js';
+
+const CLOSING_BRACE = Buffer.from('}');
+
+/**
+ * Responds to one request of revision 2026-07-28: with JSON, or with an event stream if a notification precedes the result
+ * or the result takes long. The stream has no event ids: it ends with its connection, and cannot be resumed.
+ */
+export class ModernExchange {
+  readonly startedAt = performance.now();
+  private stream: EventStream | undefined;
+  private isAnswered = false;
+  private lastKeepAliveAt = this.startedAt;
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly settings: ResponseSettings,
+    private readonly unread: Pick<UnreadResponses, 'add' | 'watch'>,
+    /** Called when the client closes the response before it is complete. */
+    onLeft: () => void,
+  ) {
+    response.once('close', () => {
+      if (!this.isAnswered) onLeft();
+    });
+  }
+
+  /** Sends a notification before the result. Returns false when the response is complete. */
+  send(message: string, kind: NotificationKind | undefined): boolean {
+    if (this.isAnswered) return false;
+    return this.openStream().send(plainFrame(message, kind), { droppable: true });
+  }
+
+  /** Switches to an event stream, if the response is not one already. */
+  openStream(): EventStream {
+    if (this.stream) return this.stream;
+    const { settings, unread } = this;
+    this.stream = new EventStream('', new ReplayBuffer(0, 0), settings, settings.observer, unread);
+    if (!this.response.destroyed) {
+      openEventStream(this.response);
+      this.stream.connect(this.response);
+    }
+    return this.stream;
+  }
+
+  /** To be called more often than every `quietMs`. Writes a comment at this interval, the first after this time. */
+  keepAlive(quietMs: number): void {
+    const now = performance.now();
+    if (this.isAnswered || now - this.lastKeepAliveAt < quietMs) return;
+    this.lastKeepAliveAt = now;
+    this.openStream().keepAlive();
+  }
+
+  /** Returns a promise only if the response takes several slices. */
+  answer(request: McpContext, value: unknown): Promise<void> | undefined {
+    const json = value instanceof JsonText ? value : JsonText.of(value ?? {});
+    const { head, result } = modernResult(request, json);
+    this.isAnswered = true;
+    if (this.stream) return this.answerOnStream(this.stream, head, result);
+    const { response, unread } = this;
+    if (result instanceof SharedJson)
+      setImmediate(
+        writeParts,
+        response,
+        [Buffer.from(head), result.bytes.subarray(1), CLOSING_BRACE],
+        unread,
+      );
+    else setImmediate(writeJson, response, `${head}${result.text.slice(1)}}`, unread);
+    return undefined;
+  }
+
+  answerWithError(id: RequestId | undefined, { http, text }: JsonRpcError): void {
+    const message = errorMessage(id, text);
+    this.isAnswered = true;
+    if (this.stream) {
+      this.stream.send(plainFrame(message));
+      this.stream.end();
+      return;
+    }
+    this.response.statusCode = http;
+    setImmediate(writeJson, this.response, message, this.unread);
+  }
+
+  private answerOnStream(stream: EventStream, head: string, result: JsonText): Promise<void> | undefined {
+    if (!(result instanceof SharedJson)) {
+      stream.send(plainFrame(`${head}${result.text.slice(1)}}`));
+      stream.end();
+      return undefined;
+    }
+    const steps = oneLineSteps(result.bytes);
+    return runSliced(steps, sliceScheduler.start()).then((line) => {
+      stream.send(longPlainFrame([Buffer.from(head), line.subarray(1), CLOSING_BRACE]));
+      stream.end();
+    });
+  }
+}

@@ -1,0 +1,83 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Limits } from '../../config/limits.js';
+import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../../lib/slices/slices.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { PrincipalQuota } from '../../state/principal-quota.js';
+import { Quotas } from '../../state/quotas.js';
+import { RequestRunner } from '../request-runner.js';
+import type { RequestDescription } from '../running-requests.js';
+import { Sessions } from '../sessions.service.js';
+import type { ModernRequest } from './modern-request.js';
+
+/** A comment is written at the first interval of `Sessions` after this time, so at least every 15 seconds. */
+const QUIET_MS = 10_000;
+const REQUESTS_PER_STEP = 64;
+
+/** The running requests of revision 2026-07-28: limit per principal, comments on quiet responses, and the drain. */
+@Injectable()
+export class ModernRequests implements OnModuleInit {
+  private readonly running = new Set<ModernRequest>();
+  private readonly quota: PrincipalQuota;
+  private isWritingComments = false;
+
+  constructor(
+    limits: Limits,
+    quotas: Quotas,
+    metrics: Metrics,
+    private readonly sessions: Sessions,
+    private readonly runner: RequestRunner,
+  ) {
+    const limit = { name: 'requests', limit: limits.requestsPerPrincipal, noun: 'requests in flight' };
+    this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('requestsPerPrincipal'));
+  }
+
+  onModuleInit(): void {
+    this.sessions.onInterval(() => void this.keepAlive());
+  }
+
+  get size(): number {
+    return this.running.size;
+  }
+
+  /** Counts the request as running. Returns the function that ends this. Throws when its principal has reached the limit. */
+  begin(request: ModernRequest): () => void {
+    const { quotaKey } = request;
+    if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
+    const count = this.runner.inFlight.begin();
+    this.running.add(request);
+    request.leaveInFlight = () => {
+      request.leaveInFlight = () => {};
+      this.quota.release(quotaKey);
+      count.finish();
+    };
+    return () => {
+      this.running.delete(request);
+      request.leaveInFlight();
+    };
+  }
+
+  describe(): RequestDescription[] {
+    return Array.from(this.running, (request) => request.describe());
+  }
+
+  /** For the end of the process. */
+  abortAll(): void {
+    for (const request of this.running) request.abort();
+  }
+
+  private async keepAlive(): Promise<void> {
+    if (this.isWritingComments) return;
+    this.isWritingComments = true;
+    await runSliced(this.commentSteps(), sliceScheduler.start());
+    this.isWritingComments = false;
+  }
+
+  private *commentSteps(): Steps {
+    let step = 0;
+    for (const request of this.running) {
+      if (++step % REQUESTS_PER_STEP === 0) yield;
+      request.keepAlive(QUIET_MS);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import type { Span } from '@opentelemetry/api';
+import { shorten } from '../core/errors.js';
+import { MemoryLimitError } from '../core/memory-limits.js';
+import type { JsonRpcError } from '../mcp/json-rpc-error.js';
+import type { Inbound, Params } from '../mcp/json-rpc.js';
+import type { HttpHeaders, McpContext } from '../mcp/mcp-context.js';
+import { McpDispatcher } from '../mcp/mcp.dispatcher.js';
+import { endSpan, Tracing, type TracedMethod } from '../mcp/tracing.js';
+import type { RequestOutcome } from '../metrics/metric-labels.js';
+import { Metrics } from '../metrics/metrics.js';
+import { InFlightRequests } from './in-flight-requests.js';
+import { LONG_PARAMS, MemoryClaims } from './memory-claims.js';
+import { RequestLog, type LoggedRequest } from './request-log.js';
+
+export type RequestMessage = Extract<Inbound, { kind: 'request' }>;
+
+/** A request of a client, of either era, that writes its own response. */
+export interface AnswerableRequest extends McpContext, LoggedRequest {
+  span: Span | undefined;
+  /** A time of `performance.now()`. */
+  readonly startedAt: number;
+  /** The error for further requests and results while the client does not read its responses. */
+  limitError(): MemoryLimitError | undefined;
+  /** Returns a promise only if the response takes several slices. */
+  respond(result: unknown): Promise<void> | undefined;
+  respondWithError(failure: JsonRpcError): void;
+}
+
+/** Runs the requests of clients: limits, span, handler, response, metrics and log line. */
+@Injectable()
+export class RequestRunner {
+  readonly inFlight = new InFlightRequests();
+  private readonly longParams = new MemoryClaims(LONG_PARAMS);
+
+  constructor(
+    private readonly dispatcher: McpDispatcher,
+    private readonly log: RequestLog,
+    private readonly metrics: Metrics,
+    private readonly tracing: Tracing,
+  ) {}
+
+  /**
+   * Runs one request. `claim` counts it against its limits and returns the function that ends this, or throws when a limit
+   * is reached. Never rejects.
+   */
+  async run(
+    request: AnswerableRequest,
+    message: RequestMessage,
+    headers: HttpHeaders,
+    claim: () => () => void,
+  ): Promise<void> {
+    let release: () => void;
+    let releaseParams: (() => void) | undefined;
+    try {
+      const limitError = request.limitError();
+      if (limitError) throw limitError;
+      // Only long params have `paramsMembers`.
+      if (message.paramsMembers)
+        releaseParams = this.longParams.claim(request.quotaKey, message.paramsText!.length);
+      release = claim();
+    } catch (error) {
+      releaseParams?.();
+      this.respondWithError(request, error);
+      return;
+    }
+    if (this.tracing.isOn)
+      request.span = this.tracing.startServerSpan(tracedMethod(message, request), message.params, headers);
+    try {
+      const result = await this.dispatch(request, message.params);
+      const responding = this.respond(request, result);
+      if (responding) await responding;
+    } catch (error) {
+      this.respondWithError(request, error);
+    } finally {
+      release();
+      releaseParams?.();
+    }
+  }
+
+  dispatch(request: McpContext, params: Params | undefined): Promise<unknown> {
+    return this.dispatcher.dispatchRequest(request, params);
+  }
+
+  /** If the client has stopped reading responses, it gets an error instead of the result. */
+  respond(request: AnswerableRequest, result: unknown): Promise<void> | undefined {
+    const limitError = request.limitError();
+    if (limitError) {
+      this.respondWithError(request, limitError);
+      return undefined;
+    }
+    const responding = request.respond(result);
+    if (request.span) endSpan(request.span);
+    const seconds = this.recordMetrics(request, 'ok');
+    if (this.log.logsCalls) this.log.logCall(request, result, seconds);
+    return responding;
+  }
+
+  respondWithError(request: AnswerableRequest, error: unknown): void {
+    const failure = request.revision.errorOf(error);
+    if (failure.cause instanceof MemoryLimitError) this.metrics.countMemoryLimit(failure.cause.memoryLimit);
+    request.respondWithError(failure);
+    endSpan(request.span, { type: failure.kind, code: failure.code });
+    this.log.logFailure(request, failure, this.recordMetrics(request, 'error'));
+  }
+
+  /** Returns the duration of the request in seconds. */
+  private recordMetrics({ method, server, startedAt }: AnswerableRequest, outcome: RequestOutcome): number {
+    const seconds = (performance.now() - startedAt) / 1000;
+    this.metrics.observeRequest(method, this.dispatcher.handles(method), outcome, seconds);
+    if (server !== undefined) this.metrics.serverDurations.observe(server, outcome, seconds);
+    return seconds;
+  }
+}
+
+/** Describes a request for its span. The session key is left out, because it is a secret. */
+function tracedMethod({ id, method, params }: RequestMessage, { revision }: McpContext): TracedMethod {
+  const subject = params?.['name'] ?? params?.['uri'];
+  return {
+    method: shorten(method),
+    name: typeof subject === 'string' ? shorten(subject) : undefined,
+    attributes: {
+      'jsonrpc.request.id': String(id),
+      'mcp.protocol.version': revision.version,
+      'network.transport': 'tcp',
+      'network.protocol.name': 'http',
+    },
+  };
+}
