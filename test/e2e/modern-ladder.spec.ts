@@ -31,12 +31,16 @@ const later = envelope({ protocolVersion: LATER });
 const repeatedMeta = (first: object, last: object): string =>
   `{"_meta":${JSON.stringify(first)},"name":"echo","arguments":{},"_meta":${JSON.stringify(last)}}`;
 
+/** Its handlers are those of the test: `registerTool` turns an error into a result. */
 function buildModernServer(): McpServer {
-  const server = new McpServer({ name: 'modern', version: '1' });
-  server.registerTool('needs_sampling', {}, () => {
+  const modern = new McpServer({ name: 'modern', version: '1' }, { capabilities: { tools: {} } });
+  modern.server.setRequestHandler('tools/list', () => ({
+    tools: [{ name: 'needs_sampling', inputSchema: { type: 'object' } }],
+  }));
+  modern.server.setRequestHandler('tools/call', () => {
     throw new ProtocolError(-32021, 'sampling is required', { requiredCapabilities: { sampling: {} } });
   });
-  return server;
+  return modern;
 }
 
 let gateway: Gateway;

@@ -64,6 +64,8 @@ export const ANSWERED: Partial<Outcome> = {
 export const modernBody = (method: string, params: object, meta: object | undefined): string =>
   JSON.stringify({ jsonrpc: '2.0', id: ID, method, params: { ...params, ...(meta && { _meta: meta }) } });
 
+const isGiven = (header: [string, unknown]): header is [string, string] => header[1] !== undefined;
+
 /** Posts a request of a conforming client of revision 2026-07-28, with the given parts replaced. */
 export async function postModern(url: string, request: ModernRequest): Promise<Outcome> {
   const { method = 'tools/list', params = {}, headers = {} } = request;
@@ -77,7 +79,6 @@ export async function postModern(url: string, request: ModernRequest): Promise<O
     'mcp-name': typeof name === 'string' ? name : undefined,
     ...headers,
   };
-  const isGiven = (header: [string, unknown]): header is [string, string] => header[1] !== undefined;
   const given = Object.entries(all).filter(isGiven);
   const { body = modernBody(method, params, meta) } = request;
   const response = await exchange(url, { method: 'POST', headers: Object.fromEntries(given), body });
