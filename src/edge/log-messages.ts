@@ -10,11 +10,22 @@ import { isAtLeast, loggingLevelIn, mostVerbose } from '../mcp/logging-level.js'
 import { NotificationRecipients } from './notification-recipients.js';
 import type { Session } from './session.js';
 
+/** How long servers keep the level of requests without a session after the last of them. */
+const LEVEL_LINGER_MS = 60_000;
+
+interface LevelUse {
+  /** The number of running requests with this level. */
+  running: number;
+  /** Runs while there are none. */
+  timer: NodeJS.Timeout | undefined;
+}
+
 /** Sends log messages that belong to no call to every recipient that set a level and may see the server. */
 @Injectable()
 export class LogMessages implements OnModuleInit {
-  /** The number of sessions that have set each level. */
+  /** The number of sessions that have set each level, and one more for a level that requests without a session have. */
   private readonly counts = new Map<LoggingLevel, number>();
+  private readonly requestLevels = new Map<LoggingLevel, LevelUse>();
   private serverLevel: LoggingLevel | undefined;
 
   constructor(
@@ -39,6 +50,32 @@ export class LogMessages implements OnModuleInit {
       this.count(session.logLevel!, -1);
       this.updateServerLevel();
     });
+  }
+
+  /**
+   * Servers of 2025 get the level of a request without a session as they get that of a session, but it does not end with the
+   * request: each change is a request to every server. Returns the function to be called when the request ends.
+   */
+  beginRequest(level: LoggingLevel): () => void {
+    let use = this.requestLevels.get(level);
+    if (!use) {
+      use = { running: 0, timer: undefined };
+      this.requestLevels.set(level, use);
+      this.count(level, 1);
+      this.updateServerLevel();
+    }
+    clearTimeout(use.timer);
+    use.running++;
+    return () => this.endRequest(level, use);
+  }
+
+  private endRequest(level: LoggingLevel, use: LevelUse): void {
+    if (--use.running > 0) return;
+    use.timer = setTimeout(() => {
+      this.requestLevels.delete(level);
+      this.count(level, -1);
+      this.updateServerLevel();
+    }, LEVEL_LINGER_MS).unref();
   }
 
   private count(level: LoggingLevel, change: 1 | -1): void {

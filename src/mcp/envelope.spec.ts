@@ -1,7 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { membersOf } from '../lib/json-text/json-text.js';
-import { envelopeMembers, MODERN_VERSION, serverInfoIn, withEnvelope } from './envelope.js';
+import { JsonText, membersOf } from '../lib/json-text/json-text.js';
+import {
+  claimedVersion,
+  claimsEnvelope,
+  envelopeMembers,
+  MODERN_VERSION,
+  readEnvelope,
+  serverInfoIn,
+  withEnvelope,
+  withoutEnvelope,
+  withoutModernMembers,
+} from './envelope.js';
 
 const INFO = { name: 'gatehouse', version: '1' };
 const MEMBERS = envelopeMembers(INFO, { sampling: {} });
@@ -95,4 +105,98 @@ describe('serverInfoIn', () => {
       expect(serverInfoIn(meta)).toBeUndefined();
     },
   );
+});
+
+const KEY = 'io.modelcontextprotocol/';
+const paramsWith = (meta: object): Record<string, unknown> => ({
+  _meta: Object.fromEntries(Object.entries(meta).map(([key, value]) => [`${KEY}${key}`, value])),
+});
+const read = (params: Record<string, unknown>): unknown => readEnvelope(params, JSON.stringify(params));
+
+describe('readEnvelope', () => {
+  const valid = { protocolVersion: MODERN_VERSION, clientCapabilities: {} };
+
+  it('returns what the client says of itself', () => {
+    expect(read(paramsWith({ ...valid, clientInfo: INFO, logLevel: 'debug' }))).toEqual({
+      version: MODERN_VERSION,
+      capabilities: {},
+      clientInfo: INFO,
+      logLevel: 'debug',
+    });
+    expect(read(paramsWith(valid))).toMatchObject({ clientInfo: undefined, logLevel: undefined });
+  });
+
+  it.each<object>([
+    { clientCapabilities: {} },
+    { ...valid, protocolVersion: 20260728 },
+    { protocolVersion: MODERN_VERSION },
+    { ...valid, clientCapabilities: [] },
+    { ...valid, clientCapabilities: null },
+    { ...valid, clientInfo: { name: 'x' } },
+    { ...valid, clientInfo: 'x' },
+    { ...valid, logLevel: 'verbose' },
+    { ...valid, logLevel: null },
+  ])('refuses %j', (meta) => {
+    expect(() => read(paramsWith(meta))).toThrow(expect.objectContaining({ kind: 'bad-envelope' }));
+  });
+
+  it('refuses a profile that takes more than 16 KB, which is stored while the request runs', () => {
+    const of = (length: number): Record<string, unknown> =>
+      paramsWith({ ...valid, clientCapabilities: { experimental: { x: { y: 'x'.repeat(length) } } } });
+    expect(() => read(of(16_000))).not.toThrow();
+    const tooLarge = { kind: 'bad-envelope', memoryLimit: 'client-profile' };
+    expect(() => read(of(16_384))).toThrow(expect.objectContaining(tooLarge));
+    const { _meta: meta } = of(16_384);
+    const escaped = `{"_meta":${JSON.stringify(meta).replace('client', 'c\\u006cient')}}`;
+    expect(() => readEnvelope(paramsWith(valid), escaped)).toThrow(expect.objectContaining(tooLarge));
+  });
+});
+
+describe('claimsEnvelope', () => {
+  it.each<[boolean, Record<string, unknown> | undefined]>([
+    [true, paramsWith({ protocolVersion: MODERN_VERSION })],
+    [true, paramsWith({ protocolVersion: '2025-11-25' })],
+    [true, paramsWith({ protocolVersion: null })],
+    [false, paramsWith({ clientCapabilities: {} })],
+    [false, { _meta: [] }],
+    [false, {}],
+    [false, undefined],
+  ])('is %s for %j', (claims, params) => {
+    expect(claimsEnvelope(params)).toBe(claims);
+  });
+
+  it('says which version is claimed, if it is a text', () => {
+    expect(claimedVersion(paramsWith({ protocolVersion: '2025-11-25' }))).toBe('2025-11-25');
+    expect(claimedVersion(paramsWith({ protocolVersion: 1 }))).toBeUndefined();
+  });
+});
+
+describe('withoutEnvelope', () => {
+  const meta = JSON.stringify({ ...ENVELOPE, 'io.modelcontextprotocol/logLevel': 'info', trace: 1 });
+
+  it.each([
+    [`{"name":"a","_meta":${meta}}`, undefined, '{"name":"a","_meta":{"trace":1}}'],
+    [`{"name":"a","_meta":${meta}}`, 7, '{"name":"a","_meta":{"progressToken":7,"trace":1}}'],
+    ['{"_meta":{"progressToken":"own"},"n":1.0}', undefined, '{"_meta":{},"n":1.0}'],
+    ['{"_meta":{"progressToken":"own"}}', 7, '{"_meta":{"progressToken":7}}'],
+    [`{"_meta":${meta},"_meta":{"progressToken":1}}`, 7, undefined],
+    ['{"name":"a","inputResponses":{"q":{}},"requestState":"s"}', undefined, '{"name":"a"}'],
+    ['{"arguments":{"requestState":"kept"}}', undefined, '{"arguments":{"requestState":"kept"}}'],
+    ['{}', undefined, '{}'],
+  ])('of %s with token %j', (params, token, expected) => {
+    const text = withoutEnvelope(params, token);
+    expect(withoutEnvelope(params, token, membersOf(params))).toBe(text);
+    if (expected !== undefined) expect(text).toBe(expected);
+    expect(text).not.toContain('io.modelcontextprotocol');
+  });
+});
+
+describe('withoutModernMembers', () => {
+  it.each([
+    ['{"resultType":"input_required","content":[]}', '{"content":[]}'],
+    ['{"ttlMs":5,"cacheScope":"public","n":1.0}', '{"n":1.0}'],
+    ['{"content":[{"resultType":"x"}]}', '{"content":[{"resultType":"x"}]}'],
+  ])('of %s is %s', (result, expected) => {
+    expect(withoutModernMembers(new JsonText(result)).text).toBe(expected);
+  });
 });

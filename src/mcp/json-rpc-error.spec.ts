@@ -17,6 +17,9 @@ import { revisionOf, SUPPORTED_VERSIONS } from './revisions/revision.js';
 
 const SECRET = 'password=hunter2';
 
+const remote = (code: number): RemoteError =>
+  new RemoteError(code, 'no', `{"code":${code},"message":"no","data":{"uri":"x:1"}}`);
+
 /** Code and data of the kinds in the contract, for the revisions of 2025 and of 2026. */
 const TABLE: readonly [GatewayError, number, number, object | undefined][] = [
   [resourceNotFound('x:1'), -32002, -32602, { uri: 'x:1' }],
@@ -153,5 +156,25 @@ describe('JsonRpcError.from', () => {
     expect(error).toMatchObject({ kind: 'internal', http: 200, code: -32603 });
     expect(error.text).toBe('{"code":-32603,"message":"Internal error"}');
     expect((error.cause as Error).cause).toBe(thrown);
+  });
+});
+
+describe('an error of a server', () => {
+  it.each([
+    [-32002, -32602, 200],
+    [-32021, -32021, 400],
+    [-32020, -32020, 200],
+    [-32022, -32022, 200],
+    [-32601, -32601, 200],
+    [-32000, -32000, 200],
+  ])('%i is %i in 2026, with HTTP %i', (code, in2026, http) => {
+    const { text } = remote(code);
+    expect(JsonRpcError.from(remote(code), '2026')).toMatchObject({
+      kind: 'remote',
+      http,
+      code: in2026,
+      text: text.replace(String(code), String(in2026)),
+    });
+    expect(JsonRpcError.from(remote(code), '2025')).toMatchObject({ http: 200, code, text });
   });
 });

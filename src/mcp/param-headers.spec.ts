@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { JsonText } from '../lib/json-text/json-text.js';
-import { paramHeaders, paramHeadersOf } from './param-headers.js';
+import { paramHeaders, paramHeadersOf, requireParamHeaders } from './param-headers.js';
 
 const region = { type: 'string', 'x-mcp-header': 'Region' };
 const found = (inputSchema: unknown): unknown => paramHeadersOf(JSON.stringify({ inputSchema }), inputSchema);
@@ -85,5 +85,48 @@ describe('paramHeaders', () => {
   it('reads members of long arguments', () => {
     const args = JSON.stringify({ text: 'x'.repeat(100_000), order: { region: 'eu' } });
     expect(linesFor(args)).toBe('mcp-param-Region: eu\r\n');
+  });
+});
+
+describe('requireParamHeaders', () => {
+  const declared = [{ name: 'Region', path: ['order', 'region'] }];
+  const check = (args: unknown, header: string | undefined): void =>
+    requireParamHeaders(declared, { arguments: args }, { 'mcp-param-region': header });
+  const withRegion = (region: unknown): object => ({ order: { region } });
+
+  it.each<[unknown, string | undefined]>([
+    [withRegion('eu'), 'eu'],
+    [withRegion('größe'), '=?base64?Z3LDtsOfZQ==?='],
+    [withRegion(true), 'true'],
+    [withRegion(42), '42'],
+    [withRegion(42), '4.2e1'],
+    [withRegion(42), '42.0'],
+    [withRegion(-0.5), '-5E-1'],
+    // There is no argument: the header is not expected, and is ignored.
+    [withRegion(null), 'eu'],
+    [{}, undefined],
+    [undefined, undefined],
+    [withRegion({ a: 1 }), undefined],
+  ])('accepts %j with %j', (args, header) => {
+    expect(() => check(args, header)).not.toThrow();
+  });
+
+  it.each<[unknown, string | undefined]>([
+    [withRegion('eu'), undefined],
+    [withRegion('eu'), 'us'],
+    [withRegion('eu'), 'EU'],
+    [withRegion('42'), '42.0'],
+    [withRegion(42), '43'],
+    [withRegion(42), '0x2a'],
+    [withRegion(42), ' '],
+    [withRegion(0), ''],
+    [withRegion(true), 'TRUE'],
+    [withRegion('x'), '=?base64?eA?='],
+  ])('refuses %j with %j', (args, header) => {
+    expect(() => check(args, header)).toThrow(expect.objectContaining({ kind: 'header-mismatch' }));
+  });
+
+  it('checks nothing in revisions without these headers', () => {
+    expect(() => requireParamHeaders(declared, { arguments: withRegion('eu') }, undefined)).not.toThrow();
   });
 });

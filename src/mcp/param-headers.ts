@@ -1,5 +1,7 @@
 import { isJsonObject } from '../lib/json-text/json-value.js';
-import { headerValue } from './standard-headers.js';
+import type { Params } from './json-rpc.js';
+import type { HttpHeaders } from './mcp-context.js';
+import { headerMismatch, headerValue, textOfHeader } from './standard-headers.js';
 
 /** One argument of a tool that is repeated in a header: `x-mcp-header` in the input schema (revision 2026-07-28). */
 export interface ParamHeader {
@@ -55,6 +57,31 @@ export function paramHeaders(headers: readonly ParamHeader[], args: unknown): st
   }
   return lines;
 }
+
+/**
+ * Throws unless the headers of a request have the arguments that the tool declares. Without `headers`, the revision has none.
+ * A header for an argument that is null or not there is ignored, as the specification says.
+ */
+export function requireParamHeaders(
+  declared: readonly ParamHeader[] | undefined,
+  params: Params | undefined,
+  headers: HttpHeaders | undefined,
+): void {
+  if (!declared || !headers) return;
+  for (const { name, path } of declared) {
+    const value = path.reduce<unknown>((object, key) => memberOf(object, key), params?.['arguments']);
+    const expected = textOf(value);
+    if (expected === undefined) continue;
+    const text = textOfHeader(headers[`mcp-param-${name.toLowerCase()}`]);
+    const isEqual =
+      text === expected || (typeof value === 'number' && isNumber(text) && Number(text) === value);
+    if (!isEqual) throw headerMismatch(`Mcp-Param-${name} must be the argument ${path.join('.')}`);
+  }
+}
+
+/** A number in any spelling of JSON. */
+const isNumber = (text: string | undefined): boolean =>
+  text !== undefined && /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text);
 
 /** Returns false at the first forbidden declaration. */
 function collect(schema: unknown, path: readonly string[], found: ParamHeader[]): boolean {

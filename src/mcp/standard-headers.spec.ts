@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { headerValue, nameMemberOf, standardHeaders } from './standard-headers.js';
+import {
+  headerValue,
+  nameMemberOf,
+  requireMethodHeader,
+  requireNameHeader,
+  standardHeaders,
+  textOfHeader,
+} from './standard-headers.js';
 
 const decoded = (value: string): string => {
   const [, base64] = /^=\?base64\?(.*)\?=$/.exec(value) ?? [];
@@ -54,5 +61,68 @@ describe('nameMemberOf', () => {
     ['tools/list', undefined],
   ])('of %s is %s', (method, member) => {
     expect(nameMemberOf(method)).toBe(member);
+  });
+});
+
+describe('textOfHeader', () => {
+  it.each<[string | string[] | undefined, string | undefined]>([
+    [undefined, undefined],
+    ['add', 'add'],
+    ['=?base64?Z3LDtsOfZQ==?=', 'größe'],
+    ['=?base64??=', ''],
+    ['=?base64?eA==', '=?base64?eA=='],
+    // No padding, other alphabets, and bytes that are no UTF-8.
+    ['=?base64?eA?=', undefined],
+    ['=?base64?e A==?=', undefined],
+    ['=?base64?-_==?=', undefined],
+    ['=?base64?eB==?=', undefined],
+    ['=?base64?/w==?=', undefined],
+    [['a', 'b'], undefined],
+  ])('of %j is %j', (value, text) => {
+    expect(textOfHeader(value)).toBe(text);
+  });
+
+  it('is the text that was encoded', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }).filter(isWellFormed), (text) => {
+        expect(textOfHeader(headerValue(text))).toBe(text);
+      }),
+    );
+  });
+});
+
+const mismatch = expect.objectContaining({ kind: 'header-mismatch' });
+
+describe('requireMethodHeader', () => {
+  it('accepts only the method of the body', () => {
+    expect(() => requireMethodHeader('tools/list', { 'mcp-method': 'tools/list' })).not.toThrow();
+    for (const header of [undefined, '', 'Tools/list', 'tools/list, tools/list'])
+      expect(() => requireMethodHeader('tools/list', { 'mcp-method': header })).toThrow(mismatch);
+  });
+});
+
+describe('requireNameHeader', () => {
+  it.each<[string, object | undefined, string | undefined]>([
+    ['tools/call', { name: 'a' }, 'a'],
+    ['tools/call', { name: 'größe' }, '=?base64?Z3LDtsOfZQ==?='],
+    ['resources/read', { uri: 'a://b', name: 'c' }, 'a://b'],
+    ['tools/list', { name: 'a' }, undefined],
+    // The handler refuses params without a name.
+    ['tools/call', {}, 'a'],
+    ['tools/call', { name: 7 }, undefined],
+    ['tools/call', undefined, undefined],
+  ])('accepts %s %j with %j', (method, params, header) => {
+    expect(() => requireNameHeader(method, params as never, { 'mcp-name': header })).not.toThrow();
+  });
+
+  it.each<[string, object, string | undefined]>([
+    ['tools/call', { name: 'a' }, undefined],
+    ['tools/call', { name: 'a' }, 'b'],
+    ['tools/call', { name: 'a' }, 'A'],
+    ['prompts/get', { name: 'a' }, 'a, a'],
+    ['resources/read', { uri: 'a://b' }, 'a://b/'],
+    ['tools/call', { name: 'größe' }, '=?base64?Z3LDtsOfZQ?='],
+  ])('refuses %s %j with %j', (method, params, header) => {
+    expect(() => requireNameHeader(method, params as never, { 'mcp-name': header })).toThrow(mismatch);
   });
 });

@@ -1,4 +1,5 @@
 import { JsonText } from '../lib/json-text/json-text.js';
+import type { Era } from '../core/errors.js';
 import type { Scope } from '../core/scope.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { MetaTool } from '../registry/meta-tools.js';
@@ -14,7 +15,7 @@ interface MetaToolSpec {
   readonly requiredInput?: readonly string[];
   readonly output: Properties;
   readonly requiredOutput: readonly string[];
-  run(args: ToolArguments, scope: Scope): object | Promise<object>;
+  run(args: ToolArguments, scope: Scope, era: Era): object | Promise<object>;
 }
 
 /** Defines a read-only meta tool that looks up the catalog within the caller's scope. */
@@ -35,10 +36,10 @@ export function defineMetaTool(spec: MetaToolSpec): MetaTool {
       outputSchema: { type: 'object', properties: output, required: requiredOutput },
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
-    async call(args, { scope }) {
+    async call(args, { scope, revision }) {
       try {
         if (!isJsonObject(args)) throw new ArgumentError('arguments must be an object');
-        return resultOf(await spec.run(new ToolArguments(args), scope));
+        return resultOf(await spec.run(new ToolArguments(args), scope, revision.era));
       } catch (error) {
         if (error instanceof ArgumentError) return errorResultOf(error.message);
         throw error;

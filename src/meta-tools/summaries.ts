@@ -4,6 +4,7 @@ import {
   type PublicResource,
   type PublicTemplate,
 } from '../core/resources/public-resource.js';
+import type { Era } from '../core/errors.js';
 import type { CatalogEntry, ListedEntry } from '../core/naming/catalog-entry.js';
 
 /** The members of a definition that a model needs to decide whether to use it. */
@@ -48,4 +49,4 @@ export const resourceDefinition = (resource: PublicResource): ParsedDefinition =
   parse(resourceText(resource));
 export const templateDefinition = (template: PublicTemplate): ParsedDefinition =>
   parse(templateText(template));
-export const toolDefinition = ({ text }: CatalogEntry): ParsedDefinition => parse(text);
+export const toolDefinition = (tool: CatalogEntry, era: Era): ParsedDefinition => parse(tool.textFor(era));

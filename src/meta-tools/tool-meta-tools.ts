@@ -1,5 +1,6 @@
 import { META_TOOL_SERVER, type ListedEntry } from '../core/naming/catalog-entry.js';
 import { unknownName } from '../core/naming/unknown-name.js';
+import type { Era } from '../core/errors.js';
 import type { Scope } from '../core/scope.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import type { MetaTool } from '../registry/meta-tools.js';
@@ -35,13 +36,13 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pager: Sum
     return { tools: summaries, ...more };
   }
 
-  function describeTool(args: ToolArguments, scope: Scope): object {
+  function describeTool(args: ToolArguments, scope: Scope, era: Era): object {
     const name = args.required('name');
     const tools = view(scope);
     const tool = tools.find(name);
     if (!tool) throw new ArgumentError(unknownName('tool', name, tools).message);
     // A tool that lost its public name to another server is not listed, but can be called by the requested name.
-    return { tool: { ...toolDefinition(tool), name: tool.publicName ?? name } };
+    return { tool: { ...toolDefinition(tool, era), name: tool.publicName ?? name } };
   }
 
   async function searchTools(args: ToolArguments, scope: Scope): Promise<object> {

@@ -4,6 +4,7 @@ import { buildDirectory, offersOf } from '../../test/kit/resource-offers.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
 import { Limits } from '../config/limits.js';
 import type { ResourceDirectory } from '../core/resources/resource-directory.js';
+import type { Era } from '../core/errors.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { buildPage, type Paged } from '../core/catalog/list-page.js';
 import { ListPages } from './list-pages.js';
@@ -58,6 +59,26 @@ describe('ListPages', () => {
       pages.page('resources', directory.view(scope).resources, scope, undefined);
     const [one, other] = [await pageIn(only('a')), await pageIn(only('a'))];
     expect(one).toBe(other);
+  });
+
+  it('serves the same page object to clients of both eras, unless an entry of the page differs', async () => {
+    const modernText = '{"name":"z","n":1.0}';
+    const tools = ['w', 'x', 'y', 'z'].map((name) => ({
+      name,
+      text: JSON.stringify({ name, execution: {} }),
+    }));
+    const definitions = [...tools.slice(0, 3), { ...tools[3]!, modernText }];
+    const list = tableOf({ ...offer('a', 'always'), definitions }).view(EVERYTHING);
+    const pageIn = async (era: Era, cursor?: unknown) => pages.page('tools', list, EVERYTHING, cursor, era);
+    const [first, last] = [await pageIn('2025'), await pageIn('2026')];
+    expect(last).toBe(first);
+    const { nextCursor } = JSON.parse(first.text) as Page;
+    const [second, modern] = [await pageIn('2025', nextCursor), await pageIn('2026', nextCursor)];
+    expect(second.text).toContain(
+      '"execution":{},"_meta":{"io.gatehouse/server":"a","io.gatehouse/name":"z"}}]',
+    );
+    expect(modern.text).toContain('{"name":"a__z","n":1.0,"_meta"');
+    expect(await pageIn('2026', nextCursor)).toBe(modern);
   });
 
   it.each([

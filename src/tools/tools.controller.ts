@@ -8,6 +8,7 @@ import { mentionsResources, withPublicLinks } from '../core/resources/public-uri
 import { withObjectOutput } from '../mcp/object-output.js';
 import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
+import { requireParamHeaders } from '../mcp/param-headers.js';
 import type { Params } from '../mcp/json-rpc.js';
 import { requireString, withOwnValue, withoutTask } from '../mcp/params.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
@@ -30,7 +31,7 @@ export class ToolsController {
   @McpRequest('tools/list')
   list(params: Params | undefined, context: McpContext): JsonText | Promise<JsonText> {
     const list = this.registry.catalogOf(context.scope).tools.view(context.scope);
-    return this.pages.page('tools', list, context.scope, params?.['cursor']);
+    return this.pages.page('tools', list, context.scope, params?.['cursor'], context.revision.era);
   }
 
   @McpRequest('tools/call')
@@ -67,6 +68,7 @@ export class ToolsController {
     context: McpContext,
   ): Promise<JsonText> {
     context.server = server;
+    requireParamHeaders(definition.paramHeaders, params, context.argumentHeaders);
     try {
       const backend = this.backends.get(server);
       const text = withoutTask(params, context.paramsText);
@@ -79,7 +81,8 @@ export class ToolsController {
         paramHeaders: definition.paramHeaders,
         exclusive: backend.config.tools.exclusive.includes(ownName),
       });
-      const result = withObjectOutput(answer, definition.wrapsOutput === true);
+      const result =
+        context.revision.era === '2025' ? withObjectOutput(answer, definition.wrapsOutput === true) : answer;
       const publicResult = mentionsResources(result)
         ? await runSliced(
             withPublicLinks(result, this.registry.links.publicUrisFor(server, context.scope)),

@@ -67,12 +67,17 @@ export class EdgeHarness {
   ) {
     this.limits = Object.assign(new Limits(), limits);
     this.sessions = new Sessions(this.limits, this.metrics, undefined, this.quotas);
-    const backends = { all: () => [], notifySessionLinks: () => {} } as unknown as Backends;
+    const backends = {
+      all: () => [],
+      notifySessionLinks: () => {},
+      setLogLevel: () => {},
+    } as unknown as Backends;
     const config = new LiveConfig(new GatehouseConfig());
+    const logMessages = new LogMessages(this.sessions.recipients, new FanOut(), backends);
     const controller = new SessionController(
       new ServerInstructions(this.registry, config, this.metrics),
       backends,
-      new LogMessages(this.sessions.recipients, new FanOut(), backends),
+      logMessages,
       this.sessions,
     );
     this.handlers = new Map<string, Handler>(
@@ -94,6 +99,7 @@ export class EdgeHarness {
       this.metrics,
       this.sessions,
       this.runner,
+      logMessages,
     );
   }
 
@@ -153,7 +159,10 @@ export class EdgeHarness {
 
   private dispatcher(): McpDispatcher {
     const handle = async (context: RequestContext, params: Params | undefined): Promise<unknown> => {
-      const handler = this.handlers.get(context.method);
+      const { method, revision } = context;
+      // Specs add handlers with any names for sessions.
+      const isKnown = revision.era === '2025' || revision.methods.has(method);
+      const handler = isKnown ? this.handlers.get(method) : undefined;
       try {
         if (!handler) throw new GatewayError('method-not-found', `Method not found: ${context.method}`);
         return await handler(params, context);

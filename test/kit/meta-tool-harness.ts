@@ -12,6 +12,7 @@ import { SummaryPager } from '../../src/meta-tools/summary-pager.js';
 import { RandomCursorKey } from '../../src/state/random-cursor-key.js';
 import { ToolSearch } from '../../src/meta-tools/name-search.js';
 import { toolMetaTools } from '../../src/meta-tools/tool-meta-tools.js';
+import { LATEST_REVISION } from '../../src/mcp/revisions/revision.js';
 import type { McpContext } from '../../src/mcp/mcp-context.js';
 import { MetaTools, type MetaTool } from '../../src/registry/meta-tools.js';
 import { Registry } from '../../src/registry/registry.service.js';
@@ -87,7 +88,8 @@ export class MetaToolHarness {
   }
 
   async call(name: string, args: unknown, scope: Scope = EVERYTHING): Promise<Answer> {
-    const result: JsonText = await this.metaTools.call(name, args, { scope } as McpContext);
+    const context = { scope, revision: LATEST_REVISION } as McpContext;
+    const result: JsonText = await this.metaTools.call(name, args, context);
     return JSON.parse(result.text) as Answer;
   }
 

@@ -61,12 +61,36 @@ describe('fetchList', () => {
     const link = linkTo(() => ({ tools: [{ ...first, outputSchema: { type: 'array' }, title: 'A' }] }));
     const fetched = await fetchList(link, 'tools/list');
     expect(fetched).toEqual({
-      definitions: [{ name: 'a', title: 'A', text: expect.any(String), wrapsOutput: true }],
+      definitions: [
+        {
+          name: 'a',
+          title: 'A',
+          text: expect.any(String),
+          modernText: expect.any(String),
+          wrapsOutput: true,
+        },
+      ],
       digests: [expect.any(String)],
     });
     expect(JSON.parse(fetched.definitions[0]!.text)).toMatchObject({
       outputSchema: { type: 'object', properties: { result: { type: 'array' } }, required: ['result'] },
     });
+  });
+
+  it('has a second text of a tool that looks different to clients of the 2026 era', async () => {
+    const [first] = tools('a');
+    const execution = { taskSupport: 'optional' };
+    const list = [first, { ...first, name: 'b', execution }, { ...first, outputSchema: { type: 'array' } }];
+    const { definitions } = await fetchList(
+      linkTo(() => ({ tools: list })),
+      'tools/list',
+    );
+    const modern = definitions.map(({ modernText }) => modernText && (JSON.parse(modernText) as unknown));
+    expect(modern).toEqual([
+      undefined,
+      { ...first, name: 'b' },
+      { ...first, outputSchema: { type: 'array' } },
+    ]);
   });
 
   it('finds the arguments that are repeated in headers', async () => {

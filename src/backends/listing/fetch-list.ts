@@ -6,6 +6,7 @@ import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
 import { objectOutputSchema } from '../../mcp/object-output.js';
 import { paramHeadersOf } from '../../mcp/param-headers.js';
+import { modernToolText } from './modern-tool-text.js';
 import { repairDefinition, type ListMember } from './repair-definition.js';
 import type { Link } from '../link/link.js';
 import { PageComparison, type PageDigests } from './page-digests.js';
@@ -141,7 +142,7 @@ class ListBuilder {
     for (let at = first; at < this.definitions.length; at++) {
       if (++step % ITEMS_PER_STEP === 0) yield;
       const definition = this.definitions[at]!;
-      this.definitions[at] = { ...definition, text: detachedCopy(definition.text) };
+      this.definitions[at] = detached(definition);
     }
   }
 
@@ -163,11 +164,11 @@ class ListBuilder {
     if (definition === NEEDS_TASK) this.needTasks++;
     else if (!definition) this.leftOut++;
     else if (this.definitions.length === maxItems) this.exceeded = `more than ${maxItems} items`;
-    else if (this.characters + definition.text.length > maxTotalLength)
+    else if (this.characters + lengthOf(definition) > maxTotalLength)
       this.exceeded = `more than ${maxTotalLength} characters`;
     else {
       this.definitions.push(definition);
-      this.characters += definition.text.length;
+      this.characters += lengthOf(definition);
     }
   }
 
@@ -191,9 +192,11 @@ class ListBuilder {
     const wrapped = schema === undefined ? value : { ...value, outputSchema: JSON.parse(schema) as unknown };
     const wrappedText = schema === undefined ? text : withMember(text, 'outputSchema', schema);
     const definition = this.repair(name, wrapped, wrappedText);
+    const modern = definition && modernToolText(definition.text, text, schema !== undefined);
     return (
       definition && {
         ...definition,
+        ...(modern !== definition.text && modern !== undefined && { modernText: modern }),
         ...(schema !== undefined && { wrapsOutput: true }),
         ...(paramHeaders?.length && { paramHeaders }),
       }
@@ -213,6 +216,14 @@ class ListBuilder {
       : { name, text: repaired };
   }
 }
+
+const lengthOf = ({ text, modernText }: Definition): number => text.length + (modernText?.length ?? 0);
+
+const detached = (definition: Definition): Definition => ({
+  ...definition,
+  text: detachedCopy(definition.text),
+  ...(definition.modernText !== undefined && { modernText: detachedCopy(definition.modernText) }),
+});
 
 function nextCursorIn(page: JsonText): string | undefined {
   const text = page.memberText('nextCursor');

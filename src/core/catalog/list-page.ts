@@ -1,5 +1,6 @@
 import { SharedJson } from '../../lib/json-text/json-text.js';
 import { encodeSteps } from '../../lib/json-text/scanned-object.js';
+import type { Era } from '../errors.js';
 import type { Steps } from '../../lib/slices/run-sliced.js';
 import type { Yield } from '../../lib/slices/slices.js';
 
@@ -8,6 +9,8 @@ export interface PageItem {
   readonly key: string;
   /** The item as JSON. */
   readonly text: string;
+  /** The item for clients of the 2026 era, if it differs. */
+  readonly modernText?: string | undefined;
 }
 
 /** Turns the last key of a page into a signed cursor, with which a client requests the next page. */
@@ -31,6 +34,8 @@ export class ListPage extends SharedJson {
     readonly size: number,
     readonly isFirst: boolean,
     readonly hasMore: boolean,
+    /** Whether the page of the other era has other texts. */
+    readonly differsByEra = false,
   ) {
     super(text, undefined, bytes);
   }
@@ -45,6 +50,8 @@ export interface PageRequest {
   /** Maximum number of items. */
   readonly size: number;
   readonly signCursor: SignCursor;
+  /** The era of the client: 2025 by default. */
+  readonly era?: Era;
 }
 
 /** A list that is served in pages. */
@@ -59,23 +66,26 @@ export interface Paged {
 
 /** Builds a page from the items that follow `after`. Reads one item beyond the page, to find out whether there are more. */
 export function* buildPage(
-  { member, after, size, signCursor }: PageRequest,
+  { member, after, size, signCursor, era = '2025' }: PageRequest,
   items: Iterable<PageItem>,
 ): Steps<ListPage> {
   const texts: string[] = [];
   let length = 0;
   let lastKey = '';
   let hasMore = false;
-  for (const { key, text } of items) {
+  let differsByEra = false;
+  for (const { key, text: usualText, modernText } of items) {
+    const text = era === '2026' ? (modernText ?? usualText) : usualText;
     length += text.length;
     hasMore = texts.length === size || (texts.length > 0 && length > MAX_PAGE_LENGTH);
     if (hasMore) break;
+    differsByEra ||= modernText !== undefined;
     lastKey = key;
     if (texts.push(text) % ITEMS_PER_STEP === 0) yield;
   }
   const cursor = hasMore ? `,"nextCursor":${JSON.stringify(signCursor(lastKey))}` : '';
   const text = `{${JSON.stringify(member)}:[${texts.join(',')}]${cursor}}`;
-  return new ListPage(text, yield* encodeSteps(text), texts.length, after === '', hasMore);
+  return new ListPage(text, yield* encodeSteps(text), texts.length, after === '', hasMore, differsByEra);
 }
 
 /** Memory of all cached pages together. */

@@ -1,3 +1,4 @@
+import type { Era } from '../errors.js';
 import { NAME_MARK, publicText, SERVER_MARK } from '../catalog/public-text.js';
 import { withPublicUi } from '../resources/public-uris.js';
 import { resourceForm } from '../resources/resource-uri.js';
@@ -6,6 +7,8 @@ import { resourceForm } from '../resources/resource-uri.js';
 export interface Definition {
   readonly name: string;
   readonly text: string;
+  /** Only of tools: the text for clients of the 2026 era, if it differs. */
+  readonly modernText?: string;
   /** Only of tools and prompts. Resources are too many to keep more than their text. */
   readonly title?: string;
   readonly description?: string;
@@ -24,6 +27,7 @@ export const GATEWAY_NAME = 'gatehouse';
 /** A definition under its public name. */
 export class CatalogEntry {
   private cachedText: string | undefined;
+  private cachedModernText: string | undefined;
   /** By public name: this entry in scopes where it has another name. */
   private renamed: Map<string | undefined, CatalogEntry> | undefined;
 
@@ -40,12 +44,27 @@ export class CatalogEntry {
 
   /** The definition as clients see it: under its public name, with the mark of its server and public URIs. */
   get text(): string {
-    return (this.cachedText ??= this.createText());
+    return (this.cachedText ??= this.createText(this.definition.text));
+  }
+
+  /** The text for clients of the 2026 era, if it differs. */
+  get modernText(): string | undefined {
+    const { modernText } = this.definition;
+    if (modernText === undefined) return undefined;
+    return (this.cachedModernText ??= this.createText(modernText));
+  }
+
+  textFor(era: Era): string {
+    return (era === '2026' ? this.modernText : undefined) ?? this.text;
   }
 
   /** Whether another entry of the same server looks the same to clients. */
   isSame({ publicName, definition }: CatalogEntry): boolean {
-    return publicName === this.publicName && definition.text === this.definition.text;
+    return (
+      publicName === this.publicName &&
+      definition.text === this.definition.text &&
+      definition.modernText === this.definition.modernText
+    );
   }
 
   /** The same definition under another public name. Returns the same object for the same name. */
@@ -60,13 +79,13 @@ export class CatalogEntry {
     return entry;
   }
 
-  private createText(): string {
-    const { server, ownName, publicName = ownName, definition } = this;
+  private createText(ownText: string): string {
+    const { server, ownName, publicName = ownName } = this;
     const marks = {
       [SERVER_MARK]: server === META_TOOL_SERVER ? GATEWAY_NAME : server,
       [NAME_MARK]: ownName,
     };
-    const text = publicText(definition.text, 'name', publicName, marks);
+    const text = publicText(ownText, 'name', publicName, marks);
     if (server === META_TOOL_SERVER) return text;
     return withPublicUi(text, (uri) => resourceForm({ server, uri }));
   }

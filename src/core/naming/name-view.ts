@@ -109,7 +109,10 @@ export class NameView implements Paged {
   }
 
   private *itemsAfter(key: string): Iterable<PageItem> {
-    for (const entry of this.after(key)) yield { key: listKeyOf(entry), text: entry.text };
+    for (const entry of this.after(key)) {
+      const { text, modernText } = entry;
+      yield { key: listKeyOf(entry), text, modernText };
+    }
   }
 
   /** Number of entries that the scope contains but does not list. */

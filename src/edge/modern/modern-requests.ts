@@ -5,6 +5,7 @@ import { sliceScheduler } from '../../lib/slices/slices.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { PrincipalQuota } from '../../state/principal-quota.js';
 import { Quotas } from '../../state/quotas.js';
+import { LogMessages } from '../log-messages.js';
 import { RequestRunner } from '../request-runner.js';
 import type { RequestDescription } from '../running-requests.js';
 import { Sessions } from '../sessions.service.js';
@@ -27,6 +28,7 @@ export class ModernRequests implements OnModuleInit {
     metrics: Metrics,
     private readonly sessions: Sessions,
     private readonly runner: RequestRunner,
+    private readonly logMessages: LogMessages,
   ) {
     const limit = { name: 'requests', limit: limits.requestsPerPrincipal, noun: 'requests in flight' };
     this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('requestsPerPrincipal'));
@@ -42,10 +44,11 @@ export class ModernRequests implements OnModuleInit {
 
   /** Counts the request as running. Returns the function that ends this. Throws when its principal has reached the limit. */
   begin(request: ModernRequest): () => void {
-    const { quotaKey } = request;
+    const { quotaKey, logLevel } = request;
     if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
     const count = this.runner.inFlight.begin();
     this.running.add(request);
+    const endLevel = logLevel && this.logMessages.beginRequest(logLevel);
     request.leaveInFlight = () => {
       request.leaveInFlight = () => {};
       this.quota.release(quotaKey);
@@ -53,6 +56,7 @@ export class ModernRequests implements OnModuleInit {
     };
     return () => {
       this.running.delete(request);
+      endLevel?.();
       request.leaveInFlight();
     };
   }
