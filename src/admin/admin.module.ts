@@ -32,6 +32,7 @@ import { ResourceLists } from './resource-lists.js';
 import { ServerAdmin } from './server-admin.js';
 import { ServerViews } from './server-views.js';
 import { ServersController } from './servers.controller.js';
+import { ConnectedClients } from './connected-clients.js';
 import { SessionAdmin } from './session-admin.js';
 import { SessionFeed } from './session-feed.js';
 import { SessionViews } from './session-views.js';
@@ -80,6 +81,7 @@ import { AdminSubscriptionsController } from './admin-subscriptions.controller.j
     ServerAdmin,
     ServerFeed,
     ServerViews,
+    ConnectedClients,
     SessionAdmin,
     SessionFeed,
     SessionViews,

@@ -13,11 +13,15 @@ import { Limits } from '../config/limits.js';
 import { ListPage } from '../core/catalog/list-page.js';
 import { EVERYTHING } from '../core/scope.js';
 import { publicSessionId, type Session } from '../edge/session.js';
+import type { Listens } from '../edge/modern/listens.service.js';
 import { Sessions } from '../edge/sessions.service.js';
+import { FakeResponse } from '../../test/kit/fake-response.js';
+import { createListens, listenRequest } from '../../test/kit/listens.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Projects } from '../projects/projects.service.js';
 import { RandomCursorKey } from '../state/random-cursor-key.js';
+import { ConnectedClients } from './connected-clients.js';
 import { ListRequests } from './list-requests.js';
 import { SessionAdmin } from './session-admin.js';
 import type { SessionQuery } from './dto/list-query.dto.js';
@@ -32,6 +36,7 @@ const countOf = async (metrics: Metrics, series: string): Promise<number> => {
 describe('SessionAdmin', () => {
   let harness: AdminHarness;
   let sessions: Sessions;
+  let listens: Listens;
   let metrics: Metrics;
   let admin: SessionAdmin;
 
@@ -47,8 +52,9 @@ describe('SessionAdmin', () => {
     const requests = new ListRequests(projects, harness.views, new RandomCursorKey());
     const subscribers = { table: { countOfSubscriber: () => 3 } } as unknown as Subscribers;
     const views = new SessionViews(harness.desired, projects, subscribers);
+    listens = createListens(sessions.recipients, { metrics });
     admin = new SessionAdmin(
-      sessions,
+      new ConnectedClients(sessions, listens),
       requests,
       harness.adminActions,
       views,
@@ -105,6 +111,42 @@ describe('SessionAdmin', () => {
     const [shown] = (await admin.page({})).items;
     expect(shown).toMatchObject({ calls: 2, era: '2025', subscriptions: 3 });
     expect(Date.now() - Date.parse(shown!.lastSeen)).toBeLessThan(60_000);
+  });
+
+  it('lists and ends listen streams like sessions', async () => {
+    open('a', START);
+    const listen = listens.create(
+      listenRequest({
+        principal: { id: 'ci', grants: '*' },
+        project: 'one',
+        clientInfo: { name: 'b', version: '2' },
+      }),
+      ['tools'],
+    );
+    const client = new FakeResponse();
+    listen.open({ takeStream: () => client.response }, {});
+    expect((await admin.page({})).items).toMatchObject([
+      { kind: 'session', era: '2025' },
+      {
+        id: listen.id,
+        kind: 'listen',
+        client: { name: 'b', version: '2' },
+        principal: 'ci',
+        project: 'one',
+        scope: [{ project: 'one', servers: ['db'] }],
+        era: '2026',
+        protocolVersion: '2026-07-28',
+        streams: 1,
+        hasStream: true,
+        subscriptions: 3,
+        listChanges: ['tools'],
+      },
+    ]);
+    expect(await names({ project: 'one' })).toEqual(['b']);
+    expect(await names({ q: 'ci' })).toEqual(['b']);
+    await admin.close(harness.caller(), listen.id);
+    expect(await names()).toEqual(['a']);
+    expect(client.messages.at(-1)).toMatchObject({ id: 'listen:0', result: { resultType: 'complete' } });
   });
 
   it('lists sessions by age, the oldest first, however they were added', async () => {

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { SessionListings } from '../backends/session-listings.js';
 import type { Scope } from '../core/scope.js';
-import { publicSessionId, type Session } from '../edge/session.js';
-import { Sessions } from '../edge/sessions.service.js';
+import { publicSessionId } from '../edge/session.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
-import { notFound } from './admin-problem.js';
 import { CatalogLists } from './catalog-lists.js';
+import { ConnectedClients, type ConnectedClient } from './connected-clients.js';
 import type { ResourceDto } from './dto/catalog.dto.js';
 import type { SessionCatalogQuery, SessionQuery } from './dto/list-query.dto.js';
 import type { SessionDetailDto, SessionDto } from './dto/session.dto.js';
@@ -17,11 +16,11 @@ import { ResourceLists } from './resource-lists.js';
 import { SessionViews } from './session-views.js';
 import { pageOf, type CountedPage } from './counted-page.js';
 
-/** Lists and closes sessions for administrators, and shows what their clients see. */
+/** Lists and closes sessions and listen streams for administrators, and shows what their clients see. */
 @Injectable()
 export class SessionAdmin {
   constructor(
-    private readonly sessions: Sessions,
+    private readonly clients: ConnectedClients,
     private readonly requests: ListRequests,
     private readonly actions: AdminActions,
     private readonly views: SessionViews,
@@ -30,51 +29,44 @@ export class SessionAdmin {
     private readonly resourceLists: ResourceLists,
   ) {}
 
-  /** Sorted by age, the oldest first. Collected in slices: there may be thousands of sessions. */
+  /** Sorted by age, the oldest first. Collected in slices: there may be thousands of clients. */
   async page(query: SessionQuery): Promise<CountedPage<SessionDto>> {
     const request = this.requests.parse('sessions', query);
     const { q, matches, after, limit } = request;
-    const found = new BoundedSortedList<Session>(limit + 1, sortKey);
+    const found = new BoundedSortedList<ConnectedClient>(limit + 1, sortKey);
     const yieldIfDue = sliceScheduler.start();
     let total = 0;
-    for (const session of this.sessions.all()) {
+    for (const client of this.clients.all()) {
       const due = yieldIfDue();
       if (due) await due;
-      if (query.project !== undefined && session.project !== query.project) continue;
-      if (q !== '' && !matches(searchTextOf(session))) continue;
+      if (query.project !== undefined && client.project !== query.project) continue;
+      if (q !== '' && !matches(searchTextOf(client))) continue;
       total++;
-      if (sortKey(session) > after) found.add(session);
+      if (sortKey(client) > after) found.add(client);
     }
-    return pageOf({ entries: found.items, total }, request, sortKey, (session) =>
-      this.views.summary(session),
-    );
+    return pageOf({ entries: found.items, total }, request, sortKey, (client) => this.views.summary(client));
   }
 
   show(publicId: string): SessionDetailDto {
-    return this.views.detail(this.get(publicId));
+    return this.views.detail(this.clients.get(publicId));
   }
 
   /** The tools that the client sees, with its `tools/list`. */
   async tools(publicId: string, query: SessionCatalogQuery): ReturnType<CatalogLists['toolsOfSession']> {
-    const session = this.get(publicId);
-    return this.catalogLists.toolsOfSession(publicId, await this.requestScopeOf(session), query);
+    const client = this.clients.get(publicId);
+    return this.catalogLists.toolsOfSession(publicId, await this.requestScopeOf(client), query);
   }
 
   /** The resources that the client sees, with its `resources/list`. */
   async resources(publicId: string, query: SessionCatalogQuery): Promise<CountedPage<ResourceDto>> {
-    const session = this.get(publicId);
-    return this.resourceLists.resourcesOfSession(publicId, await this.requestScopeOf(session), query);
+    const client = this.clients.get(publicId);
+    return this.resourceLists.resourcesOfSession(publicId, await this.requestScopeOf(client), query);
   }
 
   async close(caller: AdminCaller, publicId: string): Promise<void> {
     await this.actions.run(caller, { action: 'session.close', target: publicId }, () => {
-      const session = this.get(publicId);
-      return {
-        apply: async () => {
-          session.close();
-          await this.sessions.waitUntilPersisted();
-        },
-      };
+      const client = this.clients.get(publicId);
+      return { apply: () => this.clients.close(client) };
     });
   }
 
@@ -82,21 +74,15 @@ export class SessionAdmin {
    * The scope of a list request of the client. Like such a request, it waits a few seconds until servers with
    * `isolation: session` have listed for the session.
    */
-  private async requestScopeOf(session: Session): Promise<Scope> {
-    await this.listings.whenMayBeListed({ session, scope: session.scope }, []);
-    return this.listings.scopeOf(session.scope, session);
-  }
-
-  /** Throws a problem when there is no such session. */
-  private get(publicId: string): Session {
-    for (const session of this.sessions.all()) if (publicSessionId(session) === publicId) return session;
-    throw notFound('session', publicId);
+  private async requestScopeOf({ session, scope }: ConnectedClient): Promise<Scope> {
+    await this.listings.whenMayBeListed({ session, scope }, []);
+    return this.listings.scopeOf(scope, session);
   }
 }
 
 /** The text that a search matches. */
-const searchTextOf = (session: Session): string =>
-  [publicSessionId(session), session.clientInfo?.name ?? '', session.principal.id].join('\n').toLowerCase();
+const searchTextOf = (client: ConnectedClient): string =>
+  [publicSessionId(client), client.clientInfo?.name ?? '', client.principal.id].join('\n').toLowerCase();
 
 /** Keys can be compared as text: milliseconds since 1970 have the same number of digits until the year 2286. */
-const sortKey = (session: Session): string => `${session.openedAt} ${publicSessionId(session)}`;
+const sortKey = (client: ConnectedClient): string => `${client.openedAt} ${publicSessionId(client)}`;

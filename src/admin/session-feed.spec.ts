@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FakeResponse } from '../../test/kit/fake-response.js';
+import { createListens, listenRequest } from '../../test/kit/listens.js';
 import { Limits } from '../config/limits.js';
 import { publicSessionId, type Session } from '../edge/session.js';
+import type { Listens } from '../edge/modern/listens.service.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { ANONYMOUS } from '../mcp/principal.js';
+import { ConnectedClients } from './connected-clients.js';
 import type { ChangeFeed } from './change-feed.js';
 import { MAX_PUBLISHED_SESSIONS, SessionFeed } from './session-feed.js';
 import type { SessionViews } from './session-views.js';
@@ -18,6 +21,7 @@ describe('SessionFeed', () => {
   const published: object[] = [];
   const feed = { hasReaders: true, publish: (_kind: string, data: object) => published.push(data) };
   let sessions: Sessions;
+  let listens: Listens;
   let sessionFeed: SessionFeed;
   let subscriptions: number;
 
@@ -31,7 +35,9 @@ describe('SessionFeed', () => {
       summary: (session: Session) => ({ id: publicSessionId(session) }),
       subscriptionsOf: () => subscriptions,
     } as unknown as SessionViews;
-    sessionFeed = new SessionFeed(sessions, views, feed as unknown as ChangeFeed);
+    listens = createListens(sessions.recipients);
+    const clients = new ConnectedClients(sessions, listens);
+    sessionFeed = new SessionFeed(clients, views, feed as unknown as ChangeFeed);
     sessionFeed.onModuleInit();
   });
 
@@ -58,6 +64,17 @@ describe('SessionFeed', () => {
     expect(published).toEqual([{ id }]);
     expect(await nextPoll()).toEqual([]);
     session.close();
+    expect(published).toEqual([{ id, closed: true }]);
+  });
+
+  it('publishes a listen stream that opens, is acknowledged, and ends', async () => {
+    const listen = listens.create(listenRequest(), []);
+    const { id } = listen;
+    expect(published).toEqual([{ id }]);
+    listen.open({ takeStream: () => new FakeResponse().response }, {});
+    expect(await nextPoll()).toEqual([{ id }]);
+    expect(await nextPoll()).toEqual([]);
+    listen.close();
     expect(published).toEqual([{ id, closed: true }]);
   });
 

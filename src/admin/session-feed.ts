@@ -1,9 +1,9 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { publicSessionId, type Session } from '../edge/session.js';
-import { Sessions } from '../edge/sessions.service.js';
+import { publicSessionId } from '../edge/session.js';
 import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import { ChangeFeed } from './change-feed.js';
+import { ConnectedClients, type ConnectedClient } from './connected-clients.js';
 import { SessionViews } from './session-views.js';
 
 /** Requests begin and streams open too often to be published one by one, so that open sessions are polled. */
@@ -11,24 +11,27 @@ const POLL_INTERVAL_MS = 1000;
 /** When more sessions have changed in an interval, one event says how many, and readers read the list again. */
 export const MAX_PUBLISHED_SESSIONS = 50;
 
-/** Publishes sessions that open, change and close. */
+/** A listen stream makes no calls. */
+const NO_CALLS = { calls: 0, inFlight: 0 };
+
+/** Publishes sessions and listen streams that open, change and close. */
 @Injectable()
 export class SessionFeed implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   /** The state of each session when it was last published. */
-  private published = new WeakMap<Session, string>();
+  private published = new WeakMap<ConnectedClient, string>();
 
   constructor(
-    private readonly sessions: Sessions,
+    private readonly clients: ConnectedClients,
     private readonly views: SessionViews,
     private readonly feed: ChangeFeed,
   ) {}
 
   onModuleInit(): void {
-    this.sessions.onOpen((session) => {
-      this.publish(session);
-      const id = publicSessionId(session);
-      session.onClose(() => this.feed.publish('session', { id, closed: true }));
+    this.clients.onOpen((client) => {
+      this.publish(client);
+      const id = publicSessionId(client);
+      client.onClose(() => this.feed.publish('session', { id, closed: true }));
     });
     this.timer = setInterval(() => void this.poll(), POLL_INTERVAL_MS).unref();
   }
@@ -43,31 +46,31 @@ export class SessionFeed implements OnModuleInit, OnApplicationShutdown {
       this.published = new WeakMap();
       return;
     }
-    const changed: Session[] = [];
+    const changed: ConnectedClient[] = [];
     await runSliced(this.collectChanged(changed), sliceScheduler.start());
     if (changed.length > MAX_PUBLISHED_SESSIONS) this.feed.publish('session', { changed: changed.length });
-    else for (const session of changed) if (!session.isClosed) this.publish(session);
+    else for (const client of changed) if (!client.isClosed) this.publish(client);
   }
 
-  private *collectChanged(changed: Session[]): Steps {
-    for (const session of this.sessions.all()) {
+  private *collectChanged(changed: ConnectedClient[]): Steps {
+    for (const client of this.clients.all()) {
       yield;
-      const state = this.stateOf(session);
-      if (this.published.get(session) === state) continue;
-      this.published.set(session, state);
-      changed.push(session);
+      const state = this.stateOf(client);
+      if (this.published.get(client) === state) continue;
+      this.published.set(client, state);
+      changed.push(client);
     }
   }
 
-  private publish(session: Session): void {
+  private publish(client: ConnectedClient): void {
     if (!this.feed.hasReaders) return;
-    this.published.set(session, this.stateOf(session));
-    this.feed.publish('session', this.views.summary(session));
+    this.published.set(client, this.stateOf(client));
+    this.feed.publish('session', this.views.summary(client));
   }
 
   /** Text that differs when the session has changed. Times are left out, because they change by themselves. */
-  private stateOf(session: Session): string {
-    const { calls, inFlight, hasStream, scope } = session;
-    return `${calls} ${inFlight} ${hasStream} ${this.views.subscriptionsOf(session)} ${scope.key}`;
+  private stateOf(client: ConnectedClient): string {
+    const { calls, inFlight } = client.kind === 'session' ? client : NO_CALLS;
+    return `${calls} ${inFlight} ${client.hasStream} ${this.views.subscriptionsOf(client)} ${client.scope.key}`;
   }
 }

@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { DesiredServers } from '../backends/desired-servers.js';
-import { publicSessionId, type Session } from '../edge/session.js';
+import { publicSessionId } from '../edge/session.js';
 import { Projects } from '../projects/projects.service.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
+import type { ConnectedClient } from './connected-clients.js';
 import type { SessionDetailDto, SessionDto, SessionScopeDto } from './dto/session.dto.js';
 
-/** Sessions as the admin API shows them. */
+type Activity = Pick<
+  SessionDto,
+  'lastSeen' | 'calls' | 'inFlight' | 'streams' | 'unfinishedLists' | 'listChanges'
+>;
+
+/** Sessions and listen streams as the admin API shows them. */
 @Injectable()
 export class SessionViews {
   constructor(
@@ -14,46 +20,69 @@ export class SessionViews {
     private readonly subscribers: Subscribers,
   ) {}
 
-  summary(session: Session): SessionDto {
-    const { clientInfo, project, principal, revision, openedAt, inFlight, calls, streams } = session;
+  summary(client: ConnectedClient): SessionDto {
+    const { kind, clientInfo, project, principal, revision, openedAt, hasStream } = client;
     return {
-      id: publicSessionId(session),
+      id: publicSessionId(client),
+      kind,
       ...(clientInfo && { client: { name: clientInfo.name, version: clientInfo.version } }),
       principal: principal.id,
       ...(project === undefined ? {} : { project }),
-      scope: this.scopeOf(session),
+      scope: this.scopeOf(client),
       protocolVersion: revision.version,
       era: revision.era,
       opened: new Date(openedAt).toISOString(),
-      lastSeen: new Date(Date.now() - session.idleMs).toISOString(),
-      calls,
-      inFlight,
-      streams: streams.connectedCount,
-      hasStream: session.hasStream,
-      subscriptions: this.subscriptionsOf(session),
-      unfinishedLists: [...session.unfinishedLists],
+      hasStream,
+      subscriptions: this.subscriptionsOf(client),
+      ...activityOf(client),
     };
   }
 
-  detail(session: Session): SessionDetailDto {
-    return Object.assign(this.summary(session), { servers: this.enabledServers(session) });
+  detail(client: ConnectedClient): SessionDetailDto {
+    return Object.assign(this.summary(client), { servers: this.enabledServers(client) });
   }
 
-  subscriptionsOf({ id }: Pick<Session, 'id'>): number {
+  subscriptionsOf({ id }: Pick<ConnectedClient, 'id'>): number {
     return this.subscribers.table.countOfSubscriber(id);
   }
 
-  private scopeOf(session: Session): SessionScopeDto[] {
-    const { project, principal } = session;
-    if (project === undefined && principal.grants === '*') return [{ servers: this.enabledServers(session) }];
+  private scopeOf(client: ConnectedClient): SessionScopeDto[] {
+    const { project, principal } = client;
+    if (project === undefined && principal.grants === '*') return [{ servers: this.enabledServers(client) }];
     const ids = project === undefined ? Array.from(principal.grants).toSorted() : [project];
     return ids.map((id) => {
       const servers = this.projects.find(id)?.servers ?? [];
-      return { project: id, servers: this.enabledServers(session, servers) };
+      return { project: id, servers: this.enabledServers(client, servers) };
     });
   }
 
-  private enabledServers({ scope }: Session, ids: Iterable<string> = this.desired.current.keys()): string[] {
+  private enabledServers(
+    { scope }: ConnectedClient,
+    ids: Iterable<string> = this.desired.current.keys(),
+  ): string[] {
     return [...ids].filter((id) => this.desired.current.get(id)?.enabled === true && scope.allows(id));
   }
+}
+
+function activityOf(client: ConnectedClient): Activity {
+  if (client.kind === 'listen') {
+    const { listChanges, hasStream } = client;
+    const lastSeen = new Date().toISOString();
+    return {
+      lastSeen,
+      calls: 0,
+      inFlight: 0,
+      streams: Number(hasStream),
+      unfinishedLists: [],
+      listChanges: [...listChanges],
+    };
+  }
+  const { idleMs, calls, inFlight, streams, unfinishedLists } = client;
+  return {
+    lastSeen: new Date(Date.now() - idleMs).toISOString(),
+    calls,
+    inFlight,
+    streams: streams.connectedCount,
+    unfinishedLists: [...unfinishedLists],
+  };
 }

@@ -10,7 +10,7 @@ import { SessionAdmin } from './session-admin.js';
 export class SessionsController {
   constructor(private readonly admin: SessionAdmin) {}
 
-  /** Lists open sessions, the oldest first */
+  /** Lists open sessions and listen streams, the oldest first */
   @Get()
   async listSessions(@Query() query: SessionQuery): Promise<SessionsDto> {
     const { items, ...page } = await this.admin.page(query);
@@ -18,7 +18,7 @@ export class SessionsController {
   }
 
   /**
-   * Shows a session with the servers in its scope
+   * Shows a session or listen stream with the servers in its scope
    *
    * @param id - The id in the list of sessions.
    */
@@ -57,7 +57,7 @@ export class SessionsController {
   }
 
   /**
-   * Closes a session; its client has to initialize a new one
+   * Closes a session or listen stream; its client has to open a new one
    *
    * @param id - The id in the list of sessions.
    */

@@ -219,9 +219,9 @@ export interface components {
         };
         readonly Subscription: {
             readonly id: string;
-            /** @description Id of the session, as in the list of sessions. */
+            /** @description Id of the session or listen stream, as in the list of sessions. */
             readonly client: string;
-            /** @description Name of the client in its `initialize` request. */
+            /** @description Name of the client in its `initialize` request, or in its request for the stream. */
             readonly clientName?: string;
             readonly server: string;
             /** @description The public URI. */
@@ -718,9 +718,14 @@ export interface components {
             readonly entries: number;
         };
         readonly Session: {
-            /** @description The first 16 digits of the session id's hash. The session id itself is a secret. */
+            /** @description The first 16 digits of the session id's hash. The session id itself is a secret. A listen stream has a random id. */
             readonly id: string;
-            /** @description `clientInfo` of the initialize request. */
+            /**
+             * @description `listen`: a stream of a client of revision 2026-07-28, which has no session.
+             * @enum {string}
+             */
+            readonly kind: "session" | "listen";
+            /** @description `clientInfo` of the initialize request, or of the request for the stream. */
             readonly client?: components["schemas"]["SessionClient"];
             readonly principal: string;
             readonly project?: string;
@@ -728,7 +733,7 @@ export interface components {
             readonly scope: readonly components["schemas"]["SessionScope"][];
             readonly protocolVersion: string;
             /**
-             * @description The family of the protocol version: `2025` has sessions.
+             * @description The family of the protocol version: `2025` has sessions, `2026` has listen streams.
              * @enum {string}
              */
             readonly era: "2025" | "2026";
@@ -739,7 +744,7 @@ export interface components {
              * @description Time of the last request; now, while a request or a stream is open.
              */
             readonly lastSeen: string;
-            /** @description Requests of the client since the session was opened, or restored after a restart. */
+            /** @description Requests of the client since the session was opened, or restored after a restart. 0 for a listen stream. */
             readonly calls: number;
             /** @description Requests that are being answered. */
             readonly inFlight: number;
@@ -751,6 +756,8 @@ export interface components {
             readonly subscriptions: number;
             /** @description Lists of which the client stopped requesting pages before the last one. */
             readonly unfinishedLists: readonly components["schemas"]["UnfinishedList"][];
+            /** @description The lists whose changes a listen stream asked for. Absent for a session, which gets all. */
+            readonly listChanges?: readonly ("tools" | "prompts" | "resources")[];
         };
         readonly Sessions: {
             readonly sessions: readonly components["schemas"]["Session"][];
@@ -762,9 +769,14 @@ export interface components {
         readonly SessionDetail: {
             /** @description Ids of the enabled servers that the client sees. */
             readonly servers: readonly string[];
-            /** @description The first 16 digits of the session id's hash. The session id itself is a secret. */
+            /** @description The first 16 digits of the session id's hash. The session id itself is a secret. A listen stream has a random id. */
             readonly id: string;
-            /** @description `clientInfo` of the initialize request. */
+            /**
+             * @description `listen`: a stream of a client of revision 2026-07-28, which has no session.
+             * @enum {string}
+             */
+            readonly kind: "session" | "listen";
+            /** @description `clientInfo` of the initialize request, or of the request for the stream. */
             readonly client?: components["schemas"]["SessionClient"];
             readonly principal: string;
             readonly project?: string;
@@ -772,7 +784,7 @@ export interface components {
             readonly scope: readonly components["schemas"]["SessionScope"][];
             readonly protocolVersion: string;
             /**
-             * @description The family of the protocol version: `2025` has sessions.
+             * @description The family of the protocol version: `2025` has sessions, `2026` has listen streams.
              * @enum {string}
              */
             readonly era: "2025" | "2026";
@@ -783,7 +795,7 @@ export interface components {
              * @description Time of the last request; now, while a request or a stream is open.
              */
             readonly lastSeen: string;
-            /** @description Requests of the client since the session was opened, or restored after a restart. */
+            /** @description Requests of the client since the session was opened, or restored after a restart. 0 for a listen stream. */
             readonly calls: number;
             /** @description Requests that are being answered. */
             readonly inFlight: number;
@@ -795,6 +807,8 @@ export interface components {
             readonly subscriptions: number;
             /** @description Lists of which the client stopped requesting pages before the last one. */
             readonly unfinishedLists: readonly components["schemas"]["UnfinishedList"][];
+            /** @description The lists whose changes a listen stream asked for. Absent for a session, which gets all. */
+            readonly listChanges?: readonly ("tools" | "prompts" | "resources")[];
         };
         readonly ServerTotals: {
             readonly total: number;

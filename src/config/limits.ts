@@ -18,7 +18,18 @@ export class Limits {
   @Integer(1, 1_000_000, 'Maximum number of open sessions of one principal.')
   readonly sessionsPerPrincipal: number = 2_000;
 
-  @Integer(1, 1_000_000, 'Maximum number of standalone event streams (GET) of one principal.')
+  @Integer(
+    1,
+    1_000_000,
+    'Maximum number of listen streams (`subscriptions/listen`) of all clients of revision 2026-07-28 together.',
+  )
+  readonly listens: number = 10_000;
+
+  @Integer(
+    1,
+    1_000_000,
+    'Maximum number of standalone event streams (GET) and listen streams of one principal together.',
+  )
   readonly streamsPerPrincipal: number = 2_000;
 
   @Integer(1, 1_000_000, 'Maximum number of HTTP connections of one principal.')
@@ -75,10 +86,14 @@ export class Limits {
   @Integer(0, 100_000, 'Number of events that are kept per session for replay; 0 disables replay.')
   readonly replayEvents: number = 256;
 
-  @Integer(1, 100_000, 'Maximum number of subscriptions of one session.')
+  @Integer(1, 100_000, 'Maximum number of subscriptions of one session, or of one listen stream.')
   readonly subscriptionsPerClient: number = 100;
 
-  @Integer(1, 10_000_000, 'Maximum number of subscriptions of all sessions of one principal together.')
+  @Integer(
+    1,
+    10_000_000,
+    'Maximum number of subscriptions of all sessions and listen streams of one principal together.',
+  )
   readonly subscriptionsPerPrincipal: number = 10_000;
 
   @Integer(1, 10_000_000, 'Maximum number of subscriptions of all clients together to one server.')

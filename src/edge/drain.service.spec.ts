@@ -9,6 +9,7 @@ import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Drain } from './drain.service.js';
+import type { Listens } from './modern/listens.service.js';
 import type { SessionPersistence } from './session-persistence.js';
 import { EdgeHarness } from '../../test/kit/edge-harness.js';
 
@@ -26,6 +27,8 @@ const metrics = new Metrics();
 
 /** Whether the standalone streams were open when the last activity was written. */
 let wereStreamsOpen: boolean | undefined;
+/** `wereStreamsOpen` when the listen streams were ended. */
+let hadEndedListens: boolean | undefined;
 
 interface DrainOptions {
   readonly drainMs?: number;
@@ -40,7 +43,13 @@ function createDrain({ drainMs = 60_000, acceptMs = 0 }: DrainOptions = {}): Dra
   };
   const persistence = { writeActivity } as SessionPersistence;
   const settings = { drainMs, acceptMs };
-  const drain = new Drain(edge.receiver, edge.sessions, persistence, settings, metrics, edge.modernRequests);
+  const listens = {
+    endAll: () => {
+      hadEndedListens = wereStreamsOpen;
+    },
+  } as Pick<Listens, 'endAll'> as Listens;
+  const { receiver, sessions, modernRequests } = edge;
+  const drain = new Drain(receiver, sessions, persistence, settings, metrics, modernRequests, listens);
   drain.server = edge.gateway;
   return drain;
 }
@@ -74,7 +83,7 @@ describe('Drain', () => {
     const events = await session.listen();
     await within('the drain', drain());
     await events.untilEnded();
-    expect(wereStreamsOpen).toBe(true);
+    expect([wereStreamsOpen, hadEndedListens]).toEqual([true, true]);
   });
 
   it('keeps sessions open: a request on an open connection is served until the connection is closed', async () => {

@@ -5,6 +5,7 @@ import { completesWithin } from '../lib/deadlines/timeout.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { GatewayServer } from './gateway-server.js';
 import { MessageReceiver } from './message-receiver.js';
+import { Listens } from './modern/listens.service.js';
 import { ModernRequests } from './modern/modern-requests.js';
 import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
@@ -39,6 +40,7 @@ export class Drain implements BeforeApplicationShutdown {
     private readonly settings: ShutdownSettings,
     private readonly metrics: Metrics,
     private readonly modernRequests: ModernRequests,
+    private readonly listens: Listens,
   ) {}
 
   /**
@@ -65,6 +67,7 @@ export class Drain implements BeforeApplicationShutdown {
     }
     await this.persistence.writeActivity();
     this.modernRequests.abortAll();
+    this.listens.endAll();
     this.sessions.suspendAll();
   }
 

@@ -15,6 +15,8 @@ import { McpEndpoint } from './mcp-endpoint.js';
 import { RequestBodies } from './request-bodies.js';
 import { MessageReceiver } from './message-receiver.js';
 import { DiscoverController } from './modern/discover.controller.js';
+import { ListenController } from './modern/listen.controller.js';
+import { Listens } from './modern/listens.service.js';
 import { ModernIntake } from './modern/modern-intake.js';
 import { ModernRequests } from './modern/modern-requests.js';
 import { ModernResponses } from './modern/modern-responses.js';
@@ -32,7 +34,7 @@ import { StreamQuota } from './stream-quota.js';
 
 @Module({
   imports: [AuthModule, ProjectsModule, RegistryModule, BackendsModule, SubscriptionsModule],
-  controllers: [SessionController, DiscoverController],
+  controllers: [SessionController, DiscoverController, ListenController],
   providers: [
     ServerInstructions,
     SessionScopes,
@@ -53,11 +55,12 @@ import { StreamQuota } from './stream-quota.js';
     NotificationRecipients,
     RequestLog,
     RequestRunner,
+    Listens,
     ModernIntake,
     ModernRequests,
     ModernResponses,
     Drain,
   ],
-  exports: [Drain, McpEndpoint, OriginGuard, ConnectionGuard, Sessions],
+  exports: [Drain, McpEndpoint, OriginGuard, ConnectionGuard, Sessions, Listens],
 })
 export class EdgeModule {}

@@ -4,8 +4,8 @@ import type { DeliverOptions } from '../mcp/mcp-context.js';
 /** When the queue is full, all `first` events are dropped before any `last` event. */
 type DropOrder = 'first' | 'last' | 'never';
 
-export interface QueuedEvent {
-  readonly frame: EventFrame;
+export interface QueuedEvent<Frame extends EventFrame = EventFrame> {
+  readonly frame: Frame;
   readonly dropOrder: DropOrder;
   readonly options: DeliverOptions;
 }
@@ -19,8 +19,8 @@ const MAX_QUEUED_BYTES = 1_048_576;
 const MAX_UNDROPPABLE_BYTES = 16_777_216;
 
 /** The events that wait for one slow client, oldest first. When the queue is full, notifications are dropped. */
-export class EventQueue {
-  private readonly events = new Map<string, QueuedEvent>();
+export class EventQueue<Frame extends EventFrame = EventFrame> {
+  private readonly events = new Map<string, QueuedEvent<Frame>>();
   private queuedBytes = 0;
   /** Number and bytes of the queued events that must not be dropped. */
   private undroppable = 0;
@@ -32,7 +32,7 @@ export class EventQueue {
   constructor(
     /** Maximum queued events. Responses are queued beyond it. */
     private readonly maxEvents: number,
-    private readonly onRemove: (event: QueuedEvent, outcome: 'coalesced' | 'dropped') => void,
+    private readonly onRemove: (event: QueuedEvent<Frame>, outcome: 'coalesced' | 'dropped') => void,
   ) {}
 
   get size(): number {
@@ -43,7 +43,7 @@ export class EventQueue {
     return this.queuedBytes;
   }
 
-  get first(): QueuedEvent | undefined {
+  get first(): QueuedEvent<Frame> | undefined {
     return this.events.values().next().value;
   }
 
@@ -51,12 +51,12 @@ export class EventQueue {
     return new Set(this.events.keys());
   }
 
-  [Symbol.iterator](): Iterator<QueuedEvent> {
+  [Symbol.iterator](): Iterator<QueuedEvent<Frame>> {
     return this.events.values();
   }
 
   /** Queues an event, and drops others while the queue is full. Returns the event with the same key, which is replaced. */
-  add(frame: EventFrame, options: DeliverOptions): QueuedEvent | undefined {
+  add(frame: Frame, options: DeliverOptions): QueuedEvent<Frame> | undefined {
     const { coalesce, droppable = false } = options;
     const key = coalesce ?? `#${++this.lastKeyNumber}`;
     const dropOrder = coalesce !== undefined ? 'last' : droppable ? 'first' : 'never';
@@ -82,7 +82,7 @@ export class EventQueue {
   }
 
   /** Removes and yields the oldest events, as long as `canSend` returns true. */
-  *takeWhile(canSend: () => boolean): Generator<QueuedEvent, void> {
+  *takeWhile(canSend: () => boolean): Generator<QueuedEvent<Frame>, void> {
     for (const [key, event] of this.events) {
       if (!canSend()) return;
       this.events.delete(key);
@@ -92,7 +92,7 @@ export class EventQueue {
   }
 
   /** Removes and yields the stale events. */
-  *withdraw(isStale: (options: DeliverOptions) => boolean): Generator<QueuedEvent, void> {
+  *withdraw(isStale: (options: DeliverOptions) => boolean): Generator<QueuedEvent<Frame>, void> {
     for (const [key, event] of this.events) {
       if (!isStale(event.options)) continue;
       this.events.delete(key);
@@ -127,12 +127,12 @@ export class EventQueue {
     return false;
   }
 
-  private countRemoved(event: QueuedEvent, outcome: 'coalesced' | 'dropped'): void {
+  private countRemoved(event: QueuedEvent<Frame>, outcome: 'coalesced' | 'dropped'): void {
     this.count(event, -1);
     this.onRemove(event, outcome);
   }
 
-  private count({ frame, dropOrder }: QueuedEvent, sign: 1 | -1): void {
+  private count({ frame, dropOrder }: QueuedEvent<Frame>, sign: 1 | -1): void {
     this.queuedBytes += sign * frame.size;
     if (dropOrder !== 'never') return;
     this.undroppable += sign;

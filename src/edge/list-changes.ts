@@ -4,10 +4,9 @@ import { NameChange } from '../core/naming/name-change.js';
 import type { Scope } from '../core/scope.js';
 import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import { eventFrame } from '../mcp/event-frame.js';
+import { notificationFrame } from '../mcp/event-frame.js';
 import { SessionListings } from '../backends/session-listings.js';
 import { FanOut, type NotificationEvent } from '../mcp/fan-out.js';
-import { notificationMessage } from '../mcp/json-rpc.js';
 import { Registry } from '../registry/registry.service.js';
 import { NotificationRecipients, type NotificationRecipient } from './notification-recipients.js';
 
@@ -29,9 +28,9 @@ export class ListChanges implements OnModuleInit {
     });
   }
 
-  /** Sends `list_changed` to those of the recipients that are ready, in slices. */
+  /** Sends `list_changed` to those of the recipients that accept it, in slices. */
   notify(recipients: readonly NotificationRecipient[], kind: ListKind): void {
-    if (recipients.length > 0) this.deliver(kind, () => ready(recipients));
+    if (recipients.length > 0) this.deliver(kind, () => accepting(recipients, kind));
   }
 
   private broadcast(change: CatalogChange, catalog: Catalog, previous: Catalog): void {
@@ -63,12 +62,14 @@ export class ListChanges implements OnModuleInit {
   private announce(kind: ListKind, changed: ReadonlySet<string>, unchangedScopes: ReadonlySet<string>): void {
     const servers = [...changed];
     this.deliver(kind, () =>
-      this.recipients.matching(
-        ({ id, isReady, scope }) =>
-          isReady &&
+      this.recipients.matching((recipient) => {
+        const { id, scope } = recipient;
+        return (
+          recipient.acceptsListChange(kind) &&
           (!unchangedScopes.has(scope.key) || this.registry.variants.of(id) !== undefined) &&
-          servers.some((server) => scope.allows(server) && !this.sessionListings.has(id, server, kind)),
-      ),
+          servers.some((server) => scope.allows(server) && !this.sessionListings.has(id, server, kind))
+        );
+      }),
     );
   }
 
@@ -77,14 +78,14 @@ export class ListChanges implements OnModuleInit {
   }
 }
 
-function* ready(recipients: readonly NotificationRecipient[]): Generator<NotificationRecipient, void> {
-  for (const recipient of recipients) if (recipient.isReady) yield recipient;
+function* accepting(
+  recipients: readonly NotificationRecipient[],
+  kind: ListKind,
+): Generator<NotificationRecipient, void> {
+  for (const recipient of recipients) if (recipient.acceptsListChange(kind)) yield recipient;
 }
 
 const listChangedEvent = (kind: ListKind): NotificationEvent => ({
-  frame: eventFrame(
-    notificationMessage(`notifications/${kind}/list_changed`, undefined),
-    `${kind}/list_changed`,
-  ),
+  frame: notificationFrame(`notifications/${kind}/list_changed`, `${kind}/list_changed`),
   coalesce: kind,
 });

@@ -3,9 +3,8 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ServerNotification } from '../backends/link/link.js';
 import { Backends } from '../backends/backends.service.js';
 import { JsonText } from '../lib/json-text/json-text.js';
-import { eventFrame } from '../mcp/event-frame.js';
+import { notificationFrame } from '../mcp/event-frame.js';
 import { FanOut } from '../mcp/fan-out.js';
-import { notificationMessage } from '../mcp/json-rpc.js';
 import { isAtLeast, loggingLevelIn, mostVerbose } from '../mcp/logging-level.js';
 import { NotificationRecipients } from './notification-recipients.js';
 import type { Session } from './session.js';
@@ -101,7 +100,7 @@ export class LogMessages implements OnModuleInit {
             logLevel !== undefined && scope.allows(server) && isAtLeast(level, logLevel),
         ),
       createEvent: () => ({
-        frame: eventFrame(notificationMessage(method, paramsText), 'message'),
+        frame: notificationFrame(method, 'message', paramsText.length, () => paramsText),
         droppable: true,
         server,
       }),

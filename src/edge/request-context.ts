@@ -50,6 +50,10 @@ export class RequestContext implements SessionContext, AnswerableRequest {
     return this.session.id;
   }
 
+  get subscriber(): Session {
+    return this.session;
+  }
+
   get quotaKey(): string {
     return this.session.quotaKey;
   }

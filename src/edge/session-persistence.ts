@@ -6,7 +6,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { Subscribers } from '../subscriptions/subscribers.js';
 import { Authenticator } from './auth/authenticator.js';
 import { SessionRestorer } from './session-restorer.js';
-import type { Session } from './session.js';
+import { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
 /** How long a request that opens, changes or ends a session or a subscription waits for the disk. */
@@ -39,7 +39,10 @@ export class SessionPersistence implements OnModuleInit {
     });
     this.sessions.onQuotaKeyChange((session) => this.subscribers.quotaKeyChanged(session));
     this.sessions.onChange((session) => this.store(session));
-    this.subscribers.onChange((subscription, { id }, isAdded) => {
+    this.subscribers.onChange((subscription, subscriber, isAdded) => {
+      const { id } = subscriber;
+      // A listen stream ends with the process.
+      if (!(subscriber instanceof Session)) return;
       if (isAdded) this.records.addSubscription(id, subscription);
       else this.records.removeSubscription(id, subscription.id);
     });

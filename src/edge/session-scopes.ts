@@ -14,7 +14,12 @@ import type { NotificationRecipient } from './notification-recipients.js';
 import { publicSessionId } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** Updates the scopes of sessions after changes of projects and principals. Closes sessions with invalid credentials. */
+const CLOSED = { session: 'session closed', listen: 'listen stream ended' } as const;
+
+/**
+ * Updates the scopes of sessions and listen streams after changes of projects and principals. Closes those with invalid
+ * credentials.
+ */
 @Injectable()
 export class SessionScopes implements OnModuleInit {
   private readonly logger = new Logger('Sessions');
@@ -53,15 +58,16 @@ export class SessionScopes implements OnModuleInit {
     void runSliced(this.closeRevoked(), sliceScheduler.start());
   }
 
-  /** Closes sessions in slices. Each request is authenticated too, but a client with an open stream may send none. */
+  /** Closes sessions and listen streams in slices. Each request is authenticated too, but a client with an open stream may send none. */
   private *closeRevoked(): Steps {
     for (const recipient of this.sessions.recipients) {
       yield;
       if (this.authenticator.isCurrent(recipient.principal)) continue;
+      const { kind, principal } = recipient;
       this.logger.log({
-        message: 'session closed: its credentials are no longer valid',
-        session: publicSessionId(recipient),
-        principal: recipient.principal.id,
+        message: `${CLOSED[kind]}: its credentials are no longer valid`,
+        [kind]: publicSessionId(recipient),
+        principal: principal.id,
       });
       recipient.close();
     }

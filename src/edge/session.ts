@@ -2,8 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
-import { ListenerSet } from '../lib/listeners/listener-set.js';
-import { NOTHING, type Scope } from '../core/scope.js';
+import type { Scope } from '../core/scope.js';
 import { notificationMessage } from '../mcp/json-rpc.js';
 import type { ClientRequestOptions, DeliverOptions } from '../mcp/mcp-context.js';
 import { ANONYMOUS, type Principal } from '../mcp/principal.js';
@@ -18,6 +17,7 @@ import { ListReads, type UnfinishedList } from './list-reads.js';
 import { passesLogLevel } from '../mcp/logging-level.js';
 import type { NotificationRecipient } from './notification-recipients.js';
 import { RunningRequests, type RunningRequest } from './running-requests.js';
+import { ScopedRecipient } from './scoped-recipient.js';
 import { SessionProfile } from './session-profile.js';
 import { SessionStreams, type ResumePoint, type SessionStreamLimits } from './session-streams.js';
 import { UnreadResponses, type UnreadByPrincipal, type UnreadLimits } from './unread-responses.js';
@@ -48,7 +48,8 @@ const PUBLIC_ID_DIGITS = 16;
 export const publicSessionId = ({ id }: { readonly id: string }): string => id.slice(0, PUBLIC_ID_DIGITS);
 
 /** One MCP session, from `initialize` until it is closed: its scope, running requests and streams. */
-export class Session implements NotificationRecipient, ExchangeSession {
+export class Session extends ScopedRecipient implements NotificationRecipient, ExchangeSession {
+  readonly kind = 'session';
   /**
    * The secret in Mcp-Session-Id, never logged or stored. For a restored session it is unknown until the client sends its
    * next request.
@@ -60,7 +61,6 @@ export class Session implements NotificationRecipient, ExchangeSession {
   quotaKey: string;
   /** The project in which the session was opened. */
   project: string | undefined;
-  private currentScope: Scope = NOTHING;
   readonly openedAt: number;
   revision: Revision = LATEST_REVISION;
   readonly profile = new SessionProfile();
@@ -69,13 +69,10 @@ export class Session implements NotificationRecipient, ExchangeSession {
   private readonly standalone: EventStream;
   readonly requestsToClient: RequestsToClient;
   readonly requests: RunningRequests;
-  private readonly closeListeners = new ListenerSet();
-  private readonly scopeListeners = new ListenerSet();
   readonly listReads = new ListReads();
   private lastActiveAt: number;
   /** Requests since the session was opened or restored, without `initialize`. */
   calls = 0;
-  isClosed = false;
   /** Whether the client has sent `notifications/initialized`. */
   isReady = false;
   logLevel: LoggingLevel | undefined;
@@ -85,6 +82,7 @@ export class Session implements NotificationRecipient, ExchangeSession {
     public principal: Principal = ANONYMOUS,
     { observer, previous, unreadByPrincipal }: SessionOptions = {},
   ) {
+    super();
     const key = previous ? undefined : randomBytes(24).toString('base64url');
     this.key = key;
     this.id = previous?.id ?? sessionIdOf(key!);
@@ -121,26 +119,9 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.scope = scope;
   }
 
-  /** The servers whose notifications the client receives. Requests have scopes of their own: see `ProjectGuard`. */
-  get scope(): Scope {
-    return this.currentScope;
-  }
-
-  set scope(scope: Scope) {
-    const hasChanged = scope.key !== this.currentScope.key;
-    this.currentScope = scope;
-    if (!hasChanged) return;
-    this.withdraw(({ server }) => server !== undefined && !scope.allows(server));
-    this.scopeListeners.emit();
-  }
-
   /** The lists that the client has stopped reading before their last page. */
   get unfinishedLists(): readonly UnfinishedList[] {
     return this.listReads.unfinished;
-  }
-
-  onScopeChange(listener: () => void): () => void {
-    return this.scopeListeners.add(listener);
   }
 
   touch(): void {
@@ -218,9 +199,9 @@ export class Session implements NotificationRecipient, ExchangeSession {
     this.listReads.checkNextPages();
   }
 
-  onClose(listener: () => void): () => void {
-    if (this.isClosed) listener();
-    return this.closeListeners.add(listener);
+  /** A client that has not finished its initialization gets no list changes. */
+  acceptsListChange(): boolean {
+    return this.isReady;
   }
 
   /** Idempotent. Requests in flight are cancelled, streams end. */

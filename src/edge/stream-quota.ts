@@ -8,9 +8,9 @@ import { Quotas } from '../state/quotas.js';
 import type { Session } from './session.js';
 
 /**
- * Limits how many sessions of one principal have an event stream open with GET. All streams of a session count as one,
- * because a client may reconnect before its earlier connection is closed. Streams that answer a POST do not count: the
- * limits on calls apply to them.
+ * Limits how many event streams one principal has open: sessions with a stream opened with GET, and listen streams. All
+ * streams of a session count as one, because a client may reconnect before its earlier connection is closed. Streams that
+ * answer a call do not count: the limits on calls apply to them.
  */
 @Injectable()
 export class StreamQuota {
@@ -37,6 +37,15 @@ export class StreamQuota {
       if (left > 0) this.open.set(session, left);
       else this.release(session, quotaKey);
     });
+  }
+
+  /** Counts a listen stream until `releaseListen`. Throws when the principal has reached the limit. */
+  claimListen(quotaKey: string): void {
+    if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
+  }
+
+  releaseListen(quotaKey: string): void {
+    this.quota.release(quotaKey);
   }
 
   private release(session: Session, quotaKey: string): void {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { JsonText, membersOf } from '../lib/json-text/json-text.js';
 import {
+  aroundSubscriptionId,
   claimedVersion,
   claimsEnvelope,
   envelopeMembers,
@@ -105,6 +106,48 @@ describe('serverInfoIn', () => {
       expect(serverInfoIn(meta)).toBeUndefined();
     },
   );
+});
+
+describe('aroundSubscriptionId', () => {
+  const ID = 'io.modelcontextprotocol/subscriptionId';
+  const marked = (params: string | undefined): unknown => JSON.parse(aroundSubscriptionId(params).join('7'));
+
+  it.each([
+    [undefined, {}],
+    ['{}', {}],
+    [' { } '.trim(), {}],
+    ['{"uri":"x"}', { uri: 'x' }],
+    ['{ "uri" : "x" , "_meta":{"a":1}}', { uri: 'x', a: 1 }],
+    ['{"_meta":{},"uri":"x"}', { uri: 'x' }],
+    ['{"_meta":null}', {}],
+    ['{"_meta":[1]}', {}],
+    [`{"_meta":{"${ID}":3,"a":1}}`, { a: 1 }],
+    [`{"\\u005fmeta":{"io.modelcontextprotocol/subscription\\u0049d":3}}`, {}],
+    ['{"_meta":{"progressToken":1}}', {}],
+  ])(
+    'adds the id to %s, without the members of another hop',
+    (params, { uri, a }: { uri?: string; a?: number }) => {
+      expect(marked(params)).toEqual({
+        _meta: { [ID]: 7, ...(a !== undefined && { a }) },
+        ...(uri !== undefined && { uri }),
+      });
+    },
+  );
+
+  it('removes each of repeated `_meta` members', () => {
+    const text = aroundSubscriptionId(`{"_meta":{"${ID}":1},"uri":"x","_meta":{"${ID}":2}}`).join('7');
+    expect(membersOf(text).map(({ key }) => key)).toEqual(['_meta', 'uri']);
+    expect(text).not.toContain('2');
+  });
+
+  it('changes nothing but `_meta`', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (params) => {
+        const text = JSON.stringify({ ...params, _meta: undefined });
+        expect(marked(text)).toEqual({ ...(JSON.parse(text) as object), _meta: { [ID]: 7 } });
+      }),
+    );
+  });
 });
 
 const KEY = 'io.modelcontextprotocol/';

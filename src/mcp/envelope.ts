@@ -1,6 +1,13 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError } from '../core/errors.js';
-import { JsonText, mapMember, membersOf, withoutMembers, type Member } from '../lib/json-text/json-text.js';
+import {
+  JsonText,
+  mapMember,
+  membersOf,
+  memberText,
+  withoutMembers,
+  type Member,
+} from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import { bytesOfMembers, MAX_PROFILE_BYTES, profileTooLarge, type ClientProfile } from './client-profile.js';
 import type { Params } from './json-rpc.js';
@@ -24,7 +31,8 @@ const CLIENT_CAPABILITIES = keyOf('clientCapabilities');
 const LOG_LEVEL = keyOf('logLevel');
 /** The key of the server's name and version in the `_meta` of a result. */
 export const SERVER_INFO_META = keyOf('serverInfo');
-const SUBSCRIPTION_ID = keyOf('subscriptionId');
+/** The key in `_meta` of everything that is sent on a listen stream. */
+export const SUBSCRIPTION_ID_META = keyOf('subscriptionId');
 
 /** Members of `_meta` that belong to one hop. What a client wrote in them must not reach a server. */
 const HOP_KEYS: ReadonlySet<string> = new Set([
@@ -32,7 +40,7 @@ const HOP_KEYS: ReadonlySet<string> = new Set([
   CLIENT_INFO,
   CLIENT_CAPABILITIES,
   LOG_LEVEL,
-  SUBSCRIPTION_ID,
+  SUBSCRIPTION_ID_META,
   'progressToken',
 ]);
 
@@ -162,7 +170,27 @@ export function serverInfoIn(meta: unknown): Implementation | undefined {
 
 /** The id of the request `subscriptions/listen` that a notification belongs to. */
 export function subscriptionIdIn({ _meta: meta }: Params): unknown {
-  return isJsonObject(meta) ? meta[SUBSCRIPTION_ID] : undefined;
+  return isJsonObject(meta) ? meta[SUBSCRIPTION_ID_META] : undefined;
+}
+
+/**
+ * Splits the params of a notification around the id of the request `subscriptions/listen` in `_meta`: the parts before and
+ * after the id. Each listen stream has an id of its own; the parts are the same for all.
+ */
+export function aroundSubscriptionId(params: string | undefined): readonly [before: string, after: string] {
+  const before = `{"_meta":{"${SUBSCRIPTION_ID_META}":`;
+  if (params === undefined) return [before, '}}'];
+  const meta = memberText(params, '_meta');
+  const after = meta?.startsWith('{') ? continued(withoutMembers(meta, HOP_KEYS)) : '}';
+  return [before, after + continued(meta === undefined ? params : withoutMembers(params, META))];
+}
+
+const META: ReadonlySet<string> = new Set(['_meta']);
+
+/** The object's text behind a first member that is written before it. */
+function continued(object: string): string {
+  const rest = object.slice(1).trimStart();
+  return rest === '}' ? rest : `,${rest}`;
 }
 
 const memberOf = (name: string, value: unknown): string => `"${keyOf(name)}":${JSON.stringify(value)}`;
@@ -177,11 +205,8 @@ function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
 const merge = (own: string, meta: string): string => prepend(own, withoutMembers(meta, HOP_KEYS));
 
 /** The object's text with these members before its own. */
-function prepend(members: string, object: string): string {
-  if (members === '') return object;
-  const rest = object.slice(1).trimStart();
-  return rest === '}' ? `{${members}}` : `{${members},${rest}`;
-}
+const prepend = (members: string, object: string): string =>
+  members === '' ? object : `{${members}${continued(object)}`;
 
 const isImplementation = (info: unknown): info is Implementation =>
   isJsonObject(info) && typeof info['name'] === 'string' && typeof info['version'] === 'string';

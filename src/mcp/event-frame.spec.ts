@@ -4,9 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import {
   eventFrame,
-  lazyEventFrame,
   longEventFrame,
   latestSequence,
+  notificationFrame,
   parseEventId,
   primingFrame,
   type EventFrame,
@@ -19,7 +19,10 @@ const idOf = (bytes: Buffer): string =>
     .slice(4);
 
 function frameOf(source: object): { frame: EventFrame; source: WeakRef<object> } {
-  return { frame: lazyEventFrame(2, 'message', () => JSON.stringify(source)), source: new WeakRef(source) };
+  return {
+    frame: notificationFrame('a', 'message', 2, () => JSON.stringify(source)),
+    source: new WeakRef(source),
+  };
 }
 
 function collectGarbage(): void {
@@ -64,7 +67,7 @@ describe('EventFrame', () => {
 
   it('is composed once', () => {
     let times = 0;
-    const lazy = lazyEventFrame(2, 'message', () => `{"times":${++times}}`);
+    const lazy = notificationFrame('a', 'message', 2, () => `{"times":${++times}}`);
     expect(times).toBe(0);
     const first = lazy.bytes.toString();
     expect(eventFrame('{}').bytes.toString()).not.toBe(first);
@@ -84,7 +87,7 @@ describe('EventFrame', () => {
     await new Promise(setImmediate);
     collectGarbage();
     expect(frames.map(({ source }) => source.deref())).toEqual([undefined, {}]);
-    expect(frames[1]!.frame.bytes.toString()).toContain('data: {}');
+    expect(frames[1]!.frame.bytes.toString()).toContain('"params":{}');
   });
 
   it('has a sequence number above those of the previous process that fits into an id', () => {
@@ -130,5 +133,59 @@ describe('EventFrame', () => {
     '1.__proto__',
   ])('is not identified by %j', (id) => {
     expect(parseEventId(id)).toBeUndefined();
+  });
+});
+
+describe('NotificationFrame', () => {
+  const params = '{"uri":"x://a"}';
+  const frame = (text?: string) =>
+    notificationFrame('a/b', 'message', 2, text === undefined ? undefined : () => text);
+  const forListen = (text: string | undefined, id: unknown): string =>
+    frame(text)
+      .bytesFor(Buffer.from(JSON.stringify(id)))
+      .toString();
+
+  it('has an event id for a session', () => {
+    const { bytes, sequence } = frame(params);
+    expect(bytes.toString()).toBe(
+      `event: message\nid: ${sequence}\ndata: {"jsonrpc":"2.0","method":"a/b","params":${params}}\n\n`,
+    );
+  });
+
+  it('has the id of the request in place of an event id for a listen stream', () => {
+    expect(forListen(params, 'listen:0')).toBe(
+      'event: message\ndata: {"jsonrpc":"2.0","method":"a/b","params":' +
+        '{"_meta":{"io.modelcontextprotocol/subscriptionId":"listen:0"},"uri":"x://a"}}\n\n',
+    );
+  });
+
+  it.each([7, '7', 'line\nbreak', 'ä\u2028"\\'])('keeps the type of the id %j, on one line', (id) => {
+    const [event, data, ...rest] = forListen(undefined, id).split('\n');
+    expect([event, rest]).toEqual(['event: message', ['', '']]);
+    expect(JSON.parse(data!.slice('data: '.length))).toEqual({
+      jsonrpc: '2.0',
+      method: 'a/b',
+      params: { _meta: { 'io.modelcontextprotocol/subscriptionId': id } },
+    });
+  });
+
+  it('composes its params once for all recipients', () => {
+    let times = 0;
+    const shared = notificationFrame('a', 'message', 2, () => `{"times":${++times}}`);
+    const [one, two] = [1, 2].map((id) => shared.bytesFor(Buffer.from(`${id}`)).toString());
+    expect(one).not.toBe(two);
+    for (const text of [one, two, shared.bytes.toString()]) expect(text).toContain('"times":1');
+  });
+
+  it('has one line of data for any formatting of the params', () => {
+    const text = JSON.stringify({ uri: 'x://a', _meta: { a: [1] } }, null, '\r\n\t');
+    for (const bytes of [frame(text).bytes.toString(), forListen(text, 1)]) {
+      expect(bytes).not.toContain('\r');
+      expect(bytes.split('\n').filter((line) => line.startsWith('data: '))).toHaveLength(1);
+    }
+  });
+
+  it('has a size above that of a primer without params', () => {
+    expect(notificationFrame('a', 'message').size).toBeGreaterThan(0);
   });
 });

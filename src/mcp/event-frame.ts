@@ -1,5 +1,7 @@
 import type { NotificationKind } from '../core/notification-kind.js';
 import { onOneLine } from '../lib/json-text/json-text.js';
+import { aroundSubscriptionId } from './envelope.js';
+import { notificationHead, notificationMessage } from './json-rpc.js';
 
 /**
  * Starts at the current time, so that event ids of this process are above those of the previous process: clients may
@@ -23,8 +25,29 @@ export interface EventFrame {
   readonly kind: NotificationKind | undefined;
 }
 
+/** An event with a notification, which any number of sessions and listen streams get. */
+export interface NotificationFrame extends EventFrame {
+  readonly kind: NotificationKind;
+  /**
+   * The event for a listen stream: without an event id, and with the id of its request in `_meta`. The rest is encoded once
+   * for all streams.
+   */
+  bytesFor(subscriptionId: Buffer): Buffer;
+}
+
 /** The frame that was encoded last. In a fan-out, one frame is written to many streams in a row. */
 let lastEncoded = { sequence: 0, bytes: Buffer.alloc(0) };
+/** The same for listen streams: the parts before and after the id of the stream. */
+let lastSplit: SplitEvent & Pick<EventFrame, 'sequence'> = {
+  sequence: 0,
+  before: Buffer.alloc(0),
+  after: Buffer.alloc(0),
+};
+
+interface SplitEvent {
+  readonly before: Buffer;
+  readonly after: Buffer;
+}
 
 /**
  * The text is composed when the first stream writes the frame: while a client reads nothing, most events are replaced
@@ -58,6 +81,59 @@ class LazyFrame implements EventFrame {
       : `${id}${this.retryMs === undefined ? '' : `retry: ${this.retryMs}\n`}data: \n\n`;
     this.message = undefined;
     return text;
+  }
+}
+
+/** A notification. Like the text of other frames, its params are composed when the first stream writes the frame. */
+class SharedFrame implements NotificationFrame {
+  readonly sequence = ++lastSequence;
+  readonly stream = '';
+  readonly size: number;
+  private params: string | undefined;
+
+  constructor(
+    private readonly method: string,
+    readonly kind: NotificationKind,
+    paramsSize: number,
+    /** Absent for a notification without params, and after the params were composed. */
+    private compose?: () => string,
+  ) {
+    this.size = method.length + paramsSize;
+  }
+
+  get bytes(): Buffer {
+    if (lastEncoded.sequence !== this.sequence)
+      lastEncoded = { sequence: this.sequence, bytes: Buffer.from(this.sessionText) };
+    return lastEncoded.bytes;
+  }
+
+  bytesFor(subscriptionId: Buffer): Buffer {
+    if (lastSplit.sequence !== this.sequence) lastSplit = { sequence: this.sequence, ...this.split() };
+    const { before, after } = lastSplit;
+    const bytes = Buffer.allocUnsafe(before.length + subscriptionId.length + after.length);
+    before.copy(bytes);
+    subscriptionId.copy(bytes, before.length);
+    after.copy(bytes, before.length + subscriptionId.length);
+    return bytes;
+  }
+
+  private get sessionText(): string {
+    const message = notificationMessage(this.method, this.composedParams);
+    return `event: message\nid: ${this.sequence}\ndata: ${message}\n\n`;
+  }
+
+  private split(): SplitEvent {
+    const [before, after] = aroundSubscriptionId(this.composedParams);
+    return {
+      before: Buffer.from(`event: message\ndata: ${notificationHead(this.method)}${before}`),
+      after: Buffer.from(`${after}}\n\n`),
+    };
+  }
+
+  private get composedParams(): string | undefined {
+    if (this.compose) this.params = onOneLine(this.compose());
+    this.compose = undefined;
+    return this.params;
   }
 }
 
@@ -115,9 +191,13 @@ export const longPlainFrame = (message: readonly Buffer[]): EventFrame =>
     [...message, END_OF_EVENT],
   );
 
-/** A notification for standalone streams whose message is composed when it is sent. */
-export const lazyEventFrame = (size: number, kind: NotificationKind, message: () => string): EventFrame =>
-  new LazyFrame('', size, kind, message);
+/** A notification for standalone streams and listen streams. Its params, of about this size, are composed when it is sent. */
+export const notificationFrame = (
+  method: string,
+  kind: NotificationKind,
+  paramsSize = 0,
+  params?: () => string,
+): NotificationFrame => new SharedFrame(method, kind, paramsSize, params);
 
 /**
  * An event without data, which gives the client an id to resume from and, with `retryMs`, the delay before it reconnects.

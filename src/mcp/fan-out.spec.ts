@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { flushPromises } from '../../test/kit/promises.js';
 import { recordLog } from '../../test/kit/log-lines.js';
-import { eventFrame } from './event-frame.js';
+import { notificationFrame } from './event-frame.js';
 import { FanOut, type OutgoingNotification, type Recipient } from './fan-out.js';
 
 /** Every reading of the clock is a second later than the last. */
@@ -37,7 +37,7 @@ describe('FanOut', () => {
       },
       createEvent: () => {
         if (events++ > 0) delivered.push('|');
-        return { frame: eventFrame(name) };
+        return { frame: notificationFrame(name, '_other') };
       },
     };
   }
@@ -57,7 +57,7 @@ describe('FanOut', () => {
     const recipient: Recipient = { deliver: (frame, options) => events.add(frame).add(options) };
     fanOut.deliver({
       recipients: () => Array.from({ length: 100 }, () => recipient).values(),
-      createEvent: () => ({ frame: eventFrame('{}'), kind: 'message' }),
+      createEvent: () => ({ frame: notificationFrame('a', '_other'), kind: 'message' }),
     });
     expect(events.size).toBe(2);
   });
@@ -107,7 +107,10 @@ describe('FanOut', () => {
     slowClock();
     deliver('first', 'a', 1000);
     for (let n = 0; n < 10_000; n++)
-      fanOut.deliver({ ...notification(`${n}`, 'b', 0), createEvent: () => ({ frame: eventFrame('b') }) });
+      fanOut.deliver({
+        ...notification(`${n}`, 'b', 0),
+        createEvent: () => ({ frame: notificationFrame('b', '_other') }),
+      });
     deliver('last', 'c', 1);
     expect(delivered).toHaveLength(32);
     await flushPromises();
@@ -156,7 +159,7 @@ describe('FanOut', () => {
     fanOut.deliver({
       key: 'a',
       recipients: () => [recipient].values(),
-      createEvent: () => ({ frame: eventFrame('a') }),
+      createEvent: () => ({ frame: notificationFrame('a', '_other') }),
     });
     expect(delivered).toEqual(['a', 'b1']);
   });

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { EventFrame } from './event-frame.js';
+import type { NotificationFrame } from './event-frame.js';
 import type { DeliverOptions, Subscriber } from './mcp-context.js';
 
 const SLICE_MS = 8;
@@ -10,7 +10,7 @@ const MAX_WAITING = 10_000;
 
 /** An encoded notification, with the options of its delivery. */
 export interface NotificationEvent extends DeliverOptions {
-  readonly frame: EventFrame;
+  readonly frame: NotificationFrame;
 }
 
 export type Recipient = Pick<Subscriber, 'deliver'>;

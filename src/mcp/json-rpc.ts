@@ -132,7 +132,13 @@ export const requestMessage = (id: RequestId, method: string, params: string | u
   `{"jsonrpc":"2.0","id":${idText(id)},"method":${JSON.stringify(method)}${paramsPart(params)}}`;
 
 export const notificationMessage = (method: string, params: string | undefined): string =>
-  `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${paramsPart(params)}}`;
+  params === undefined
+    ? `{"jsonrpc":"2.0","method":${JSON.stringify(method)}}`
+    : `${notificationHead(method)}${params}}`;
+
+/** The text of a notification up to its params. The params and one closing brace complete the message. */
+export const notificationHead = (method: string): string =>
+  `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":`;
 
 const paramsPart = (params: string | undefined): string =>
   params === undefined ? '' : `,"params":${params}`;

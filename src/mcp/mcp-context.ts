@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Span } from '@opentelemetry/api';
 import type {
   ClientCapabilities,
@@ -8,7 +9,7 @@ import type {
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import type { JsonText, Member } from '../lib/json-text/json-text.js';
 import type { Scope } from '../core/scope.js';
-import type { EventFrame } from './event-frame.js';
+import type { NotificationFrame } from './event-frame.js';
 import type { Principal } from './principal.js';
 import type { Revision } from './revisions/revision.js';
 
@@ -51,20 +52,22 @@ export interface ClientSession extends Channel {
   onClose(listener: () => void): () => void;
 }
 
-/** A recipient of notifications: a session. */
+/** A recipient of notifications: a session, or a listen stream of a client without sessions. */
 export interface Subscriber {
   readonly id: string;
   readonly principal: Principal;
+  /** The key under which limits per principal count its subscriptions: see `Caller`. */
+  readonly quotaKey: string;
   readonly clientInfo?: Implementation | undefined;
   /** The owner of the links that are not shared, over which subscriptions are made for this subscriber. */
   readonly session?: ClientSession | undefined;
   /** The servers whose notifications the subscriber may receive. */
   readonly scope: Scope;
   /** Sends an event. While no stream is open, the event is queued, within bounds. */
-  deliver(frame: EventFrame, options: DeliverOptions): void;
+  deliver(frame: NotificationFrame, options: DeliverOptions): void;
   /** Removes queued events that the recipient may no longer receive. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void;
-  /** Whether events are sent now. Otherwise they are queued until the client opens its stream. */
+  /** Whether events are sent now. Otherwise they are queued until the stream is open. */
   readonly hasStream: boolean;
   /** Returns a function that removes the listener. */
   onScopeChange(listener: () => void): () => void;
@@ -122,29 +125,24 @@ export interface McpContext extends Caller {
 /** The header fields of an HTTP request, by their names in lower case. */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** A request that subscribes or unsubscribes. */
+export interface SubscriberRequest extends Pick<McpContext, 'session' | 'scope' | 'signal'> {
+  readonly subscriber: Subscriber;
+}
+
 /** The context of methods that exist only in revisions with sessions. */
-export interface SessionContext extends McpContext {
+export interface SessionContext extends McpContext, SubscriberRequest {
   readonly session: ClientSession & Subscriber;
   /** Calls the listener when the response to the request is written, or its connection is lost. */
   onWritten(listener: () => void): void;
 }
 
-/** The response to a request as an event stream, with a bounded queue for a slow client. */
-export interface ResponseStream {
-  /** Whether the client has not closed the response. */
-  readonly isConnected: boolean;
-  /** Returns false when the stream has ended, or when its queue has no room for an event that may be refused. */
-  send(frame: EventFrame, options?: DeliverOptions): boolean;
-  /** Removes queued events that the client may no longer receive. */
-  withdraw(isStale: (event: DeliverOptions) => boolean): void;
-}
-
 /** The context of methods that exist only in revision 2026-07-28. */
 export interface ModernContext extends McpContext {
+  readonly clientInfo: Implementation | undefined;
   /**
-   * Answers with an event stream that the handler ends: the result with which its promise resolves is the last event, after
-   * all that were sent before. Until then the stream stays open and gets comments; `signal` is aborted when the client closes
-   * it. The request no longer counts as in flight, neither for limits nor for the drain.
+   * Hands the response over as an event stream, of which only the headers are written. The request then counts as answered:
+   * the result of its handler is not written, and `signal` is not aborted when the client closes the stream.
    */
-  openStream(): ResponseStream;
+  takeStream(): ServerResponse;
 }

@@ -7,6 +7,7 @@ import {
   JSON_REFUSALS,
   JSON_SOURCES,
   LINE_KINDS,
+  LISTEN_OUTCOMES,
   LIST_METHODS,
   NOTIFICATION_OUTCOMES,
   REFUSED_LIMITS,
@@ -59,6 +60,12 @@ export const createCounters = () => ({
     'Closed connections of event streams.',
     ['reason'],
     seriesOf(STREAM_ENDS),
+  ),
+  listens: new LabelledCounter(
+    'gatehouse_listens_total',
+    'Requests for a listen stream (revision 2026-07-28), by outcome.',
+    ['outcome'],
+    seriesOf(LISTEN_OUTCOMES),
   ),
   refusedJson: new LabelledCounter(
     'gatehouse_refused_json_total',

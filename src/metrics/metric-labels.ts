@@ -13,6 +13,10 @@ export type NotificationOutcome = (typeof NOTIFICATION_OUTCOMES)[number];
 export const STREAM_ENDS = ['finished', 'left', 'replaced', 'stuck'] as const;
 export type StreamEnd = (typeof STREAM_ENDS)[number];
 
+/** `cancelled`: the client closed the response before the acknowledgement. `refused`: a limit is reached. */
+export const LISTEN_OUTCOMES = ['acknowledged', 'cancelled', 'refused', 'failed'] as const;
+export type ListenOutcome = (typeof LISTEN_OUTCOMES)[number];
+
 export const AUTH_FAILURES = [
   'missing',
   'malformed',
@@ -42,6 +46,7 @@ export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 export const REFUSED_LIMITS = [
   'sessions',
   'sessionsPerPrincipal',
+  'listens',
   'streamsPerPrincipal',
   'connectionsPerPrincipal',
   'callsPerPrincipal',

@@ -13,6 +13,7 @@ import type {
   JsonRefusal,
   JsonSource,
   LineKind,
+  ListenOutcome,
   NotificationOutcome,
   RefusedLimit,
   RequestOutcome,
@@ -124,6 +125,11 @@ export class Metrics {
 
   countStreamEnd(reason: StreamEnd): void {
     this.counters.streamEnds.increment([reason]);
+  }
+
+  /** Counts a request for a listen stream. */
+  countListen(outcome: ListenOutcome): void {
+    this.counters.listens.increment([outcome]);
   }
 
   countAuthFailure(reason: AuthFailure): void {

@@ -1,14 +1,13 @@
 import { mapMember } from '../lib/json-text/json-text.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
-import { lazyEventFrame, type EventFrame } from '../mcp/event-frame.js';
+import { notificationFrame, type NotificationFrame } from '../mcp/event-frame.js';
 import type { NotificationEvent } from '../mcp/fan-out.js';
-import { notificationMessage } from '../mcp/json-rpc.js';
 
 const UPDATED = 'notifications/resources/updated';
 
 /** An update as an event that sessions queue until it is sent. */
 export class UpdateEvent implements NotificationEvent {
-  readonly frame: EventFrame;
+  readonly frame: NotificationFrame;
   private key: string | undefined;
   /** By public URI: the event for scopes in which the resource has this URI. */
   private variants: Map<string, UpdateEvent> | undefined;
@@ -18,9 +17,7 @@ export class UpdateEvent implements NotificationEvent {
     private readonly publicUri: string,
   ) {
     const { size, params } = update.content;
-    this.frame = lazyEventFrame(size, 'resources/updated', () =>
-      notificationMessage(UPDATED, params(publicUri)),
-    );
+    this.frame = notificationFrame(UPDATED, 'resources/updated', size, () => params(publicUri));
   }
 
   get server(): string {

@@ -5,7 +5,7 @@ import { FakeServer } from '../../test/kit/fake-server.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
 import { SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';
-import { eventFrame } from '../mcp/event-frame.js';
+import { notificationFrame } from '../mcp/event-frame.js';
 
 const A = 'file:///a';
 const PUBLIC_A = 'resource://files/file:///a';
@@ -51,7 +51,7 @@ describe('ResourceUpdates', () => {
     files.update(A, { n: 1 });
     const last = many.at(-1)!;
     expect([many[0]!.updates, last.updates]).toEqual([[{ uri: PUBLIC_A, n: 1 }], []]);
-    last.deliver(eventFrame('{"method":"something else"}'), {});
+    last.deliver(notificationFrame('something else', '_other'), {});
     // Update 2 waits until update 1 is delivered, and is replaced by update 3.
     for (const n of [2, 3]) files.update(A, { n });
     for (let turn = 0; turn < 8; turn++) await flushPromises();

@@ -94,11 +94,15 @@ describe('Subscribers', () => {
 
   describe('limits', () => {
     it.each([
-      ['one client', { subscriptionsPerClient: 3 }, 'a session may have at most 3 subscriptions'],
+      [
+        'one client',
+        { subscriptionsPerClient: 3 },
+        'a session or listen stream may have at most 3 subscriptions',
+      ],
       [
         'one principal',
         { subscriptionsPerPrincipal: 3 },
-        'all sessions of a principal together may have at most 3 subscriptions',
+        'all sessions and listen streams of a principal together may have at most 3 subscriptions',
       ],
       [
         'one server',
@@ -135,7 +139,10 @@ describe('Subscribers', () => {
       ];
       add(first, 'x');
       add(second, 'x');
-      const reached = limitError('all sessions of a principal together may have at most 2 subscriptions', 2);
+      const reached = limitError(
+        'all sessions and listen streams of a principal together may have at most 2 subscriptions',
+        2,
+      );
       expect(refusal(() => add(second, 'y'))).toEqual(reached);
       expect(refusal(() => add(first, 'y'))).toEqual(reached);
       add(new FakeSubscriber('c', principal('ben')), 'y');

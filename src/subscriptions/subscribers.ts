@@ -39,8 +39,9 @@ interface ObservedSubscriber {
 
 /** The error message of each limit. */
 const LIMIT_MESSAGES: Readonly<Record<ReachedLimit['which'], (limit: number) => string>> = {
-  perSubscriber: (limit) => `a session may have at most ${limit} subscriptions`,
-  perPrincipal: (limit) => `all sessions of a principal together may have at most ${limit} subscriptions`,
+  perSubscriber: (limit) => `a session or listen stream may have at most ${limit} subscriptions`,
+  perPrincipal: (limit) =>
+    `all sessions and listen streams of a principal together may have at most ${limit} subscriptions`,
   perServer: (limit) => `all clients together may have at most ${limit} subscriptions to one server`,
   total: (limit) => `all clients together may have at most ${limit} subscriptions`,
 };
@@ -215,10 +216,8 @@ export class Subscribers {
 }
 
 /** The key of limits per principal. A restored session of an anonymous client has none before its first request. */
-function countedPrincipal({ principal, session }: Subscriber): string | undefined {
-  const key = session?.quotaKey ?? principal.id;
-  return key === ANONYMOUS.id ? undefined : key;
-}
+const countedPrincipal = ({ quotaKey }: Subscriber): string | undefined =>
+  quotaKey === ANONYMOUS.id ? undefined : quotaKey;
 
 const newSubscription = (
   subscriber: Subscriber,

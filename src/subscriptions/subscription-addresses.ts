@@ -1,12 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { Backends } from '../backends/backends.service.js';
 import { exactAddress, type SubscribableAddress } from '../core/resources/resource-pattern.js';
-import { resourceForm, underscoreId, type ResourceAddress } from '../core/resources/resource-uri.js';
+import { ResourceList } from '../core/resources/resource-list.js';
+import {
+  parseResourceForm,
+  resourceForm,
+  underscoreId,
+  type ResourceAddress,
+} from '../core/resources/resource-uri.js';
 import type { Scope } from '../core/scope.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
-import type { SessionContext, Subscriber } from '../mcp/mcp-context.js';
+import type { Subscriber, SubscriberRequest } from '../mcp/mcp-context.js';
 import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from './subscribers.js';
+import { listOf } from './wanted-resources.js';
+
+/** How long a request waits for the listings of servers that are starting. */
+const LISTING_WAIT_MS = 5000;
 
 /** Resolves the URI in a request to what a client may subscribe to, or to the subscriptions that the client has. */
 @Injectable()
@@ -18,45 +28,70 @@ export class SubscriptionAddresses {
   ) {}
 
   /**
-   * What the URI resolves to; undefined if there is nothing to subscribe to. Also checks the scope of the session, which
+   * What the URI resolves to; undefined if there is nothing to subscribe to. Also checks the scope of the subscriber, which
    * may have changed since the request was received.
    */
-  resolve({ session, scope }: SessionContext, uri: string): SubscribableAddress | undefined {
-    const address = this.findAddress(scope, uri) ?? this.findSubscribed(session, uri);
-    return address && scope.allows(address.server) && session.scope.allows(address.server)
+  resolve({ subscriber, scope }: SubscriberRequest, uri: string): SubscribableAddress | undefined {
+    const address = this.findAddress(scope, uri) ?? this.findSubscribed(subscriber, uri);
+    return address && scope.allows(address.server) && subscriber.scope.allows(address.server)
       ? address
       : undefined;
   }
 
   /** Like `resolve`; if there is nothing yet, waits until the session's own listings are fetched. */
   resolveForSession(
-    context: SessionContext,
+    request: SubscriberRequest,
     uri: string,
   ): SubscribableAddress | Promise<SubscribableAddress | undefined> | undefined {
-    const address = this.resolve(context, uri);
+    const address = this.resolve(request, uri);
     if (address) return address;
-    const { scope } = context;
-    const owners = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
-    const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
-    return listed?.then(() => this.resolve(context, uri));
+    const owners = this.ownersOf(request, uri);
+    const listed = this.backends.sessionListings.whenMayBeListed(request, owners);
+    return listed?.then(() => this.resolve(request, uri));
+  }
+
+  /**
+   * Resolves when the servers in the scope that are starting have listed their resources, or after a timeout. Undefined if
+   * all have listed.
+   */
+  whenServersListed({ scope }: SubscriberRequest): Promise<void> | undefined {
+    const unlisted = [...this.backends.all()].filter(({ id }) => scope.allows(id) && !this.hasListed(id));
+    if (unlisted.length === 0) return undefined;
+    return Promise.all(unlisted.map((backend) => backend.whenSynced(LISTING_WAIT_MS))).then(() =>
+      this.backends.whenListed(),
+    );
+  }
+
+  /** The address in a URI of the resource form, if its server is enabled and has not listed its resources yet. */
+  ofUnlistedServer(request: SubscriberRequest, uri: string): SubscribableAddress | undefined {
+    const address = parseResourceForm(uri);
+    const { subscriber, scope } = request;
+    if (!address || !scope.allows(address.server) || !subscriber.scope.allows(address.server))
+      return undefined;
+    const isUnlisted = this.backends.find(address.server) !== undefined && !this.hasListed(address.server);
+    return isUnlisted && this.hasLinkFor(request, address) ? address : undefined;
+  }
+
+  /** False if the server has a link per session, and the request belongs to no session. */
+  hasLinkFor({ session }: SubscriberRequest, { server }: ResourceAddress): boolean {
+    return session !== undefined || this.backends.find(server)?.hasSessionLinks !== true;
   }
 
   /** Throws when the URI may belong to a server that has not listed its resources yet, or is unavailable. */
-  requireListed({ scope }: SessionContext, uri: string): void {
-    const { resources } = this.registry.catalogOf(scope);
-    this.backends.requireListed(resources.view(scope).ownersOf(uri), 'resources', uri);
+  requireListed(request: SubscriberRequest, uri: string): void {
+    this.backends.requireListed(this.ownersOf(request, uri), 'resources', uri);
   }
 
   /** The subscription of the client that the text names: by id, or by URI in any form. */
-  findRow({ session, scope }: SessionContext, idOrUri: string): Subscription | undefined {
+  findRow({ subscriber: { id }, scope }: SubscriberRequest, idOrUri: string): Subscription | undefined {
     const { table } = this.subscribers;
     const byId = table.get(idOrUri);
-    if (byId?.subscriber === session.id) return byId;
+    if (byId?.subscriber === id) return byId;
     const address = this.findAddress(scope, idOrUri);
-    const found = address && table.find({ subscriber: session.id, ...address });
+    const found = address && table.find({ subscriber: id, ...address });
     if (found) return found;
     // A resource that is not visible any more keeps its URIs. A visible one loses a URI that now names another resource.
-    const rows = [...table.ofSubscriber(session.id)].filter(
+    const rows = [...table.ofSubscriber(id)].filter(
       (row) => this.isUriOf(row, idOrUri) && (!address || !this.isVisible(scope, row)),
     );
     // Several servers may have the same own URI. The URI is ambiguous if the client is subscribed to it on more than one.
@@ -70,6 +105,15 @@ export class SubscriptionAddresses {
   /** Whether the text is the URI that the row subscribes to, in any form. */
   isUriOf(row: Subscription, text: string): boolean {
     return [row.uri, resourceForm(row), underscoreId(row)].includes(text) || this.publicUri(row) === text;
+  }
+
+  /** The servers of the scope to which the URI belongs because it contains their id. */
+  private ownersOf({ scope }: Pick<SubscriberRequest, 'scope'>, uri: string): string[] {
+    return this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
+  }
+
+  private hasListed(server: string): boolean {
+    return listOf(this.registry.catalog, server) !== ResourceList.NOT_LISTED;
   }
 
   /** Also finds unlisted resources that are linked. */

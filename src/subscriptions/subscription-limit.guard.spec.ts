@@ -29,7 +29,7 @@ describe('SubscriptionLimitGuard', () => {
 
   it('refuses and counts a subscription beyond the limit without a request to the server', async () => {
     expect(() => canActivate({ uri: 'x://c' })).toThrow(
-      'LimitExceeded: a session may have at most 2 subscriptions',
+      'LimitExceeded: a session or listen stream may have at most 2 subscriptions',
     );
     expect(server.subscriptionRequests).toEqual(['+x://a', '+x://b']);
     const scrape = await harness.scrape();

@@ -1,6 +1,6 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Params } from '../mcp/json-rpc.js';
-import type { SessionContext } from '../mcp/mcp-context.js';
+import type { SubscriberRequest } from '../mcp/mcp-context.js';
 import { requireUri } from '../mcp/params.js';
 import { Subscriptions } from './subscriptions.service.js';
 
@@ -12,7 +12,7 @@ export class SubscriptionLimitGuard implements CanActivate {
   canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
     const rpc = execution.switchToRpc();
     const checked = this.subscriptions.requireWithinLimits(
-      rpc.getContext<SessionContext>(),
+      rpc.getContext<SubscriberRequest>(),
       requireUri(rpc.getData<Params | undefined>()),
     );
     return checked ? checked.then(() => true) : true;

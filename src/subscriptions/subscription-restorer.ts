@@ -25,7 +25,7 @@ export class SubscriptionRestorer {
     if (!restored) return false;
     const { subscription, isNew } = restored;
     if (!isNew) return true;
-    if (server.enabled) this.upstreams.rowRestored(subscription);
+    if (server.enabled) this.upstreams.subscribeInBackground(subscription);
     // The server is disabled, perhaps since the previous process ended: the client may not have got the deletion.
     else if (!patternAt(subscription))
       this.updates.reportDeletion(

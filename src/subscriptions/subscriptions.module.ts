@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { BackendsModule } from '../backends/backends.module.js';
 import { RegistryModule } from '../registry/registry.module.js';
+import { ListenSubscriptions } from './listen-subscriptions.js';
 import { ListingWatcher } from './listing-watcher.js';
 import { Subscribers } from './subscribers.js';
 import { ServerRemovals } from './server-removals.js';
@@ -8,6 +9,7 @@ import { SubscriptionAddresses } from './subscription-addresses.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 import { SubscriptionRestorer } from './subscription-restorer.js';
 import { SubscriptionsController } from './subscriptions.controller.js';
+import { SubscriptionLog } from './subscription-log.js';
 import { Subscriptions } from './subscriptions.service.js';
 import { MissedUpdates } from './missed-updates.js';
 import { ResourceUpdates } from './resource-updates.js';
@@ -19,7 +21,9 @@ import { UpstreamSubscriptions } from './upstream-subscriptions.js';
   providers: [
     Subscribers,
     SubscriptionAddresses,
+    SubscriptionLog,
     Subscriptions,
+    ListenSubscriptions,
     ServerRemovals,
     SubscriptionRestorer,
     SubscriptionLimitGuard,
@@ -28,6 +32,6 @@ import { UpstreamSubscriptions } from './upstream-subscriptions.js';
     ListingWatcher,
     MissedUpdates,
   ],
-  exports: [Subscribers, SubscriptionAddresses, SubscriptionRestorer, Subscriptions],
+  exports: [ListenSubscriptions, Subscribers, SubscriptionAddresses, SubscriptionRestorer, Subscriptions],
 })
 export class SubscriptionsModule {}

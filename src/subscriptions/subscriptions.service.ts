@@ -1,14 +1,14 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { GatewayError } from '../core/errors.js';
 import type { SubscribableAddress } from '../core/resources/resource-pattern.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
-import { clientLabel } from '../mcp/client-profile.js';
-import type { SessionContext } from '../mcp/mcp-context.js';
+import type { SessionContext, SubscriberRequest } from '../mcp/mcp-context.js';
 import { Metrics } from '../metrics/metrics.js';
 import { ResourceUpdates } from './resource-updates.js';
 import { Subscribers } from './subscribers.js';
 import { SubscriptionAddresses } from './subscription-addresses.js';
+import { SubscriptionLog } from './subscription-log.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 /** A subscription that its server has not confirmed yet. */
@@ -22,7 +22,6 @@ interface PendingSubscription {
 /** Subscribes and unsubscribes clients. */
 @Injectable()
 export class Subscriptions implements OnModuleInit {
-  private readonly logger = new Logger('Subscriptions');
   /** By id of the subscription. */
   private readonly pending = new Map<string, PendingSubscription>();
 
@@ -31,6 +30,7 @@ export class Subscriptions implements OnModuleInit {
     private readonly addresses: SubscriptionAddresses,
     private readonly upstreams: UpstreamSubscriptions,
     private readonly updates: ResourceUpdates,
+    private readonly log: SubscriptionLog,
     private readonly metrics: Metrics,
   ) {}
 
@@ -48,7 +48,7 @@ export class Subscriptions implements OnModuleInit {
       () => this.subscribers.countWithoutStream,
     );
     this.subscribers.onEnd((removed, reason) => {
-      for (const { subscription } of removed) this.logEnd(subscription, reason);
+      for (const { subscription } of removed) this.log.ended(subscription, reason);
     });
   }
 
@@ -56,11 +56,12 @@ export class Subscriptions implements OnModuleInit {
    * Throws, or rejects if it waits for the listings of the session, when a limit is reached. A URI that does not resolve
    * passes: `subscribe` refuses it.
    */
-  requireWithinLimits(context: SessionContext, uri: string): Promise<void> | undefined {
+  requireWithinLimits(request: SubscriberRequest, uri: string): Promise<void> | undefined {
+    const { subscriber } = request;
     const check = (address: SubscribableAddress | undefined): void => {
-      if (address) this.countLimitError(() => this.subscribers.requireWithinLimits(context.session, address));
+      if (address) this.log.countLimitError(() => this.subscribers.requireWithinLimits(subscriber, address));
     };
-    const found = this.addresses.resolveForSession(context, uri);
+    const found = this.addresses.resolveForSession(request, uri);
     if (found instanceof Promise) return found.then(check);
     check(found);
     return undefined;
@@ -68,14 +69,14 @@ export class Subscriptions implements OnModuleInit {
 
   /** Idempotent. Removes the row again if the server refuses, or if the request is cancelled before the server confirms. */
   async subscribe(context: SessionContext, uri: string): Promise<Subscription> {
-    const { session, signal } = context;
+    const { subscriber, signal } = context;
     const found = this.addresses.resolveForSession(context, uri);
     const address = found instanceof Promise ? await found : found;
     if (!address) {
       this.addresses.requireListed(context, uri);
-      throw this.notFound(uri);
+      throw this.log.notFound(uri);
     }
-    const { subscription, isNew } = this.countLimitError(() => this.subscribers.add(session, address));
+    const { subscription, isNew } = this.log.countLimitError(() => this.subscribers.add(subscriber, address));
     // If the session has been closed, `add` has removed the row again.
     if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
     const pending = this.pending.get(subscription.id);
@@ -87,8 +88,8 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /** Accepts the URI in any form, or the id of the subscription. False when the client has no such subscription. */
-  unsubscribe(context: SessionContext, idOrUri: string): boolean {
-    const row = this.addresses.findRow(context, idOrUri);
+  unsubscribe(request: SubscriberRequest, idOrUri: string): boolean {
+    const row = this.addresses.findRow(request, idOrUri);
     return row !== undefined && this.end(row.id, 'unsubscribed');
   }
 
@@ -96,7 +97,7 @@ export class Subscriptions implements OnModuleInit {
   end(id: string, reason: string): boolean {
     const removed = this.subscribers.remove(id);
     if (!removed) return false;
-    this.logEnd(removed.subscription, reason);
+    this.log.ended(removed.subscription, reason);
     return true;
   }
 
@@ -134,51 +135,15 @@ export class Subscriptions implements OnModuleInit {
     } catch (error) {
       // A row that has been removed meanwhile ended for another reason, which `subscribe` reports.
       if (!this.end(subscription.id, 'failed')) return;
-      throw this.reportFailure(subscription, error);
+      throw this.log.failed(subscription, error);
     }
-    if (!this.subscribers.table.get(subscription.id)) return;
-    const { id, server, uri } = subscription;
-    const client = clientLabel(this.subscribers.subscriberOf(subscription)?.clientInfo);
-    this.logger.debug({ message: 'subscribed', subscription: id, server, uri, client });
-  }
-
-  /** Counts and logs the failure. Returns the error for the client. */
-  private reportFailure({ server, uri }: Subscription, error: unknown): unknown {
-    const isRefused = error instanceof RemoteError;
-    this.metrics.countSubscriptionRejection(isRefused ? 'failed' : 'unavailable');
-    this.logger.warn({ message: 'subscription failed', server, uri, cause: String(error) });
-    if (!isRefused) return error;
-    return new GatewayError(
-      'subscription-failed',
-      `SUBSCRIPTION_FAILED: server ${server} refused the subscription: ${error.message}`,
-      { code: 'SUBSCRIPTION_FAILED', server },
-      { cause: error },
-    );
+    if (this.subscribers.table.get(subscription.id)) this.log.established(subscription);
   }
 
   /** The error of a subscription that was ended before the server confirmed it. */
-  private endedError(context: SessionContext, uri: string): GatewayError {
-    return this.addresses.resolve(context, uri)
+  private endedError(request: SubscriberRequest, uri: string): GatewayError {
+    return this.addresses.resolve(request, uri)
       ? new GatewayError('cancelled', 'The subscription was ended before the server confirmed it')
-      : this.notFound(uri);
-  }
-
-  private notFound(uri: string): GatewayError {
-    this.metrics.countSubscriptionRejection('unknown');
-    return nothingToSubscribe(uri);
-  }
-
-  /** Calls `act`, which throws only if a limit is reached, and counts this error. */
-  private countLimitError<T>(act: () => T): T {
-    try {
-      return act();
-    } catch (error) {
-      this.metrics.countSubscriptionRejection('limit');
-      throw error;
-    }
-  }
-
-  private logEnd({ id, server, uri }: Subscription, reason: string): void {
-    this.logger.debug({ message: 'subscription ended', subscription: id, server, uri, reason });
+      : this.log.notFound(uri);
   }
 }

@@ -108,8 +108,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     return this.wanted.urisOf(row, watchedOn(this.linkOf(row)));
   }
 
-  /** Subscribes in the background, because no client waits for a row of a previous process. */
-  rowRestored(row: Subscription): void {
+  /** For a row whose confirmation no client waits for. */
+  subscribeInBackground(row: Subscription): void {
     this.sessionLinks.open(row);
     const link = this.linkOf(row);
     if (link) void this.reconcilers.markRowDirty(row, link);

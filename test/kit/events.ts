@@ -58,6 +58,11 @@ export class Events {
     return until('the stream has ended', () => this.hasEnded, timeoutMs);
   }
 
+  /** Reads nothing from now on. */
+  pause(): void {
+    this.response.pause();
+  }
+
   /** Breaks the connection without an orderly end. */
   disconnect(): void {
     this.response.destroy();

@@ -97,7 +97,7 @@ export class FakeCaller extends FakeClient implements Caller {
   }
 }
 
-/** A client that records the events delivered to it. */
+/** A client that records the events delivered to it: a session, or a listen stream. */
 export class FakeSubscriber extends FakeClient implements Subscriber {
   readonly delivered: { readonly frame: EventFrame; readonly options: DeliverOptions }[] = [];
   /** While false, delivered events stay queued and can be withdrawn. */
@@ -109,6 +109,7 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   written = (listener: () => void): unknown => setImmediate(listener);
   clientInfo: { name: string; version: string } | undefined;
   private seen: Scope = EVERYTHING;
+  private isSession = true;
 
   constructor(
     id: string,
@@ -118,8 +119,15 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     super(id, {}, quotaKey);
   }
 
-  get session(): this {
-    return this;
+  /** A listen stream, which belongs to no session. */
+  static listen(id: string, principal?: Principal): FakeSubscriber {
+    const subscriber = new FakeSubscriber(id, principal);
+    subscriber.isSession = false;
+    return subscriber;
+  }
+
+  get session(): this | undefined {
+    return this.isSession ? this : undefined;
   }
 
   get scope(): Scope {
@@ -169,7 +177,8 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
 
   contextWith(signal: CancelSignal): SessionContext {
     const onWritten = (listener: () => void): void => void this.written(listener);
-    return { session: this, scope: this.seen, signal, onWritten } as unknown as SessionContext;
+    const { session, scope } = this;
+    return { session, subscriber: this, scope, signal, onWritten } as unknown as SessionContext;
   }
 
   /** The message of each event. */

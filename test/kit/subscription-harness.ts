@@ -15,10 +15,12 @@ import { FanOut } from '../../src/mcp/fan-out.js';
 import { Tracing } from '../../src/mcp/tracing.js';
 import { Metrics } from '../../src/metrics/metrics.js';
 import { Registry } from '../../src/registry/registry.service.js';
+import { ListenSubscriptions } from '../../src/subscriptions/listen-subscriptions.js';
 import { ListingWatcher } from '../../src/subscriptions/listing-watcher.js';
 import { ServerRemovals } from '../../src/subscriptions/server-removals.js';
 import { Subscribers } from '../../src/subscriptions/subscribers.js';
 import { SubscriptionAddresses } from '../../src/subscriptions/subscription-addresses.js';
+import { SubscriptionLog } from '../../src/subscriptions/subscription-log.js';
 import { SubscriptionRestorer } from '../../src/subscriptions/subscription-restorer.js';
 import { Subscriptions } from '../../src/subscriptions/subscriptions.service.js';
 import { MissedUpdates } from '../../src/subscriptions/missed-updates.js';
@@ -65,6 +67,7 @@ export class SubscriptionHarness {
   readonly upstreams: UpstreamSubscriptions;
   readonly addresses: SubscriptionAddresses;
   readonly subscriptions: Subscriptions;
+  readonly listens: ListenSubscriptions;
   readonly restorer: SubscriptionRestorer;
   private readonly live;
   /** By server: its entry in the configuration file. */
@@ -95,7 +98,9 @@ export class SubscriptionHarness {
     const { updates, upstreams } = this;
     this.addresses = new SubscriptionAddresses(subscribers, registry, backends);
     const { addresses } = this;
-    this.subscriptions = new Subscriptions(subscribers, addresses, upstreams, updates, metrics);
+    const log = new SubscriptionLog(subscribers, metrics);
+    this.subscriptions = new Subscriptions(subscribers, addresses, upstreams, updates, log, metrics);
+    this.listens = new ListenSubscriptions(subscribers, addresses, upstreams, updates, log);
     this.restorer = new SubscriptionRestorer(desired, subscribers, addresses, upstreams, updates);
     const removals = new ServerRemovals(desired, subscribers, this.subscriptions);
     const listWatch = new ListingWatcher(registry, backends, desired, subscribers, upstreams);

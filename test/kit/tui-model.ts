@@ -63,6 +63,7 @@ export const tool = (ownName: string, description = ''): NamedItem => ({
 
 export const clientSession = (id: string, more: Partial<SessionItem> = {}): SessionItem => ({
   id,
+  kind: 'session',
   client: { name: 'cursor', version: '2.1' },
   principal: 'ci',
   scope: [{ project: 'logs', servers: ['files', 'other'] }],

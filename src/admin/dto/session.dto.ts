@@ -25,10 +25,13 @@ export class SessionScopeDto {
 }
 
 export class SessionDto {
-  /** The first 16 digits of the session id's hash. The session id itself is a secret. */
+  /** The first 16 digits of the session id's hash. The session id itself is a secret. A listen stream has a random id. */
   readonly id: string;
 
-  /** `clientInfo` of the initialize request. */
+  /** `listen`: a stream of a client of revision 2026-07-28, which has no session. */
+  readonly kind: 'session' | 'listen';
+
+  /** `clientInfo` of the initialize request, or of the request for the stream. */
   readonly client?: SessionClientDto;
 
   readonly principal: string;
@@ -40,7 +43,7 @@ export class SessionDto {
 
   readonly protocolVersion: string;
 
-  /** The family of the protocol version: `2025` has sessions. */
+  /** The family of the protocol version: `2025` has sessions, `2026` has listen streams. */
   readonly era: '2025' | '2026';
 
   @IsISO8601()
@@ -50,7 +53,7 @@ export class SessionDto {
   @IsISO8601()
   readonly lastSeen: string;
 
-  /** Requests of the client since the session was opened, or restored after a restart. */
+  /** Requests of the client since the session was opened, or restored after a restart. 0 for a listen stream. */
   @IsInt()
   @Min(0)
   readonly calls: number;
@@ -75,6 +78,9 @@ export class SessionDto {
 
   /** Lists of which the client stopped requesting pages before the last one. */
   readonly unfinishedLists: UnfinishedListDto[];
+
+  /** The lists whose changes a listen stream asked for. Absent for a session, which gets all. */
+  readonly listChanges?: ('tools' | 'prompts' | 'resources')[];
 }
 
 export class SessionDetailDto extends SessionDto {

@@ -3,10 +3,10 @@ import { IsInt, IsISO8601, Min } from 'class-validator';
 export class SubscriptionDto {
   readonly id: string;
 
-  /** Id of the session, as in the list of sessions. */
+  /** Id of the session or listen stream, as in the list of sessions. */
   readonly client: string;
 
-  /** Name of the client in its `initialize` request. */
+  /** Name of the client in its `initialize` request, or in its request for the stream. */
   readonly clientName?: string;
 
   readonly server: string;

@@ -16,7 +16,13 @@ export class DiscoverController {
     const instructions = this.instructions.forScope(scope);
     return {
       supportedVersions: MODERN_VERSIONS,
-      capabilities: { tools: {}, prompts: {}, resources: {}, completions: {}, logging: {} },
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { subscribe: true, listChanged: true },
+        completions: {},
+        logging: {},
+      },
       ...(instructions !== undefined && { instructions }),
       _meta: { [SERVER_INFO_META]: GATEWAY_INFO },
     };

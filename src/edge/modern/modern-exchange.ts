@@ -28,17 +28,28 @@ export class ModernExchange {
   private stream: EventStream | undefined;
   private isAnswered = false;
   private lastKeepAliveAt = this.startedAt;
+  /** Whether the caller of `takeStream` writes the response. */
+  private isTaken = false;
 
   constructor(
     private readonly response: ServerResponse,
     private readonly settings: ResponseSettings,
     private readonly unread: Pick<UnreadResponses, 'add' | 'watch'>,
     /** Called when the client closes the response before it is complete. */
-    onLeft: () => void,
+    private readonly onLeft: () => void,
   ) {
-    response.once('close', () => {
-      if (!this.isAnswered) onLeft();
-    });
+    response.once('close', this.closed);
+  }
+
+  /** Opens an event stream that the caller writes. Nothing else is written, and the exchange holds no memory of it. */
+  takeStream(): ServerResponse {
+    const { response } = this;
+    this.isTaken = true;
+    this.isAnswered = true;
+    response.off('close', this.closed);
+    // A comment may have been written before.
+    if (!response.destroyed && !response.headersSent) openEventStream(response);
+    return response;
   }
 
   /** Sends a notification before the result. Returns false when the response is complete. */
@@ -48,7 +59,7 @@ export class ModernExchange {
   }
 
   /** Switches to an event stream, if the response is not one already. */
-  openStream(): EventStream {
+  private openStream(): EventStream {
     if (this.stream) return this.stream;
     const { settings, unread } = this;
     this.stream = new EventStream('', new ReplayBuffer(0, 0), settings, settings.observer, unread);
@@ -69,6 +80,7 @@ export class ModernExchange {
 
   /** Returns a promise only if the response takes several slices. */
   answer(request: McpContext, value: unknown): Promise<void> | undefined {
+    if (this.isTaken) return undefined;
     const json = value instanceof JsonText ? value : JsonText.of(value ?? {});
     const { head, result } = modernResult(request, json);
     this.isAnswered = true;
@@ -86,6 +98,7 @@ export class ModernExchange {
   }
 
   answerWithError(id: RequestId | undefined, { http, text }: JsonRpcError): void {
+    if (this.isTaken) return;
     const message = errorMessage(id, text);
     this.isAnswered = true;
     if (this.stream) {
@@ -96,6 +109,10 @@ export class ModernExchange {
     this.response.statusCode = http;
     setImmediate(writeJson, this.response, message, this.unread);
   }
+
+  private readonly closed = (): void => {
+    if (!this.isAnswered) this.onLeft();
+  };
 
   private answerOnStream(stream: EventStream, head: string, result: JsonText): Promise<void> | undefined {
     if (!(result instanceof SharedJson)) {

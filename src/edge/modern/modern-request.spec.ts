@@ -213,23 +213,40 @@ describe('ModernRequest', () => {
     );
   });
 
-  it('can open a stream that its handler ends, and that no longer counts as in flight', async () => {
+  it('hands its response over as an event stream, and is answered then', async () => {
     await serve({ requestsPerPrincipal: 1 });
     const { started, end } = slow();
     const events = streamModern(edge.url, 'tools/list');
     const request = await started;
-    expect(edge.receiver.inFlight.size).toBe(1);
-    const stream = request.openStream();
-    stream.send(plainFrame('{"method":"first"}'));
-    expect([stream.isConnected, edge.receiver.inFlight.size, edge.modernRequests.size]).toEqual([true, 0, 1]);
-    end.resolve({ n: 1 });
+    const response = request.takeStream();
     const opened = await events;
-    await opened.untilEnded();
-    expect(opened.messages).toMatchObject([{ method: 'first' }, { id: 1, result: { n: 1 } }]);
-    // The place in the limit was released once.
+    end.resolve({ n: 1 });
+    await until('the handler has ended', () => edge.modernRequests.size === 0);
+    // Its place in the limit is free.
     handle(() => ({}));
     expect((await call()).text).toContain('"result"');
-    expect(edge.quotas.count(`requests ${request.quotaKey}`)).toBe(0);
+    expect([edge.quotas.count(`requests ${request.quotaKey}`), edge.receiver.inFlight.size]).toEqual([0, 0]);
+    response.write(plainFrame('{"method":"first"}').bytes);
+    await opened.message('the event', ({ method }) => method === 'first');
+    opened.disconnect();
+    await until('the stream is closed', () => response.destroyed);
+    expect([request.signal.aborted, opened.messages.length]).toEqual([false, 1]);
+  });
+
+  it('hands over a response that has a comment already', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const { started, end } = slow();
+    const events = streamModern(edge.url, 'tools/list');
+    const request = await started;
+    jest.advanceTimersByTime(20_000);
+    request.keepAlive(10_000);
+    const response = request.takeStream();
+    jest.useRealTimers();
+    response.end(plainFrame('{"method":"first"}').bytes);
+    end.resolve({});
+    const opened = await events;
+    await opened.untilEnded();
+    expect(opened.messages).toEqual([{ method: 'first' }]);
   });
 
   it('is described in the log of the drain, and cancelled at its end', async () => {

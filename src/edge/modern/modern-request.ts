@@ -1,6 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Span } from '@opentelemetry/api';
-import type { ClientCapabilities, LoggingLevel, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  ClientCapabilities,
+  Implementation,
+  LoggingLevel,
+  RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, shorten } from '../../core/errors.js';
 import type { MemoryLimitError } from '../../core/memory-limits.js';
 import { notificationKind } from '../../core/notification-kind.js';
@@ -12,7 +17,7 @@ import type { ClientEnvelope } from '../../mcp/envelope.js';
 import type { JsonRpcError } from '../../mcp/json-rpc-error.js';
 import { notificationMessage } from '../../mcp/json-rpc.js';
 import { passesLogLevel } from '../../mcp/logging-level.js';
-import type { HttpHeaders, ModernContext, ResponseStream } from '../../mcp/mcp-context.js';
+import type { HttpHeaders, ModernContext } from '../../mcp/mcp-context.js';
 import type { Principal } from '../../mcp/principal.js';
 import { MODERN_REVISION } from '../../mcp/revisions/modern.js';
 import type { Revision } from '../../mcp/revisions/revision.js';
@@ -42,8 +47,6 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
   server: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;
-  /** Set while the request counts as in flight: ends that. */
-  leaveInFlight: () => void = () => {};
   private readonly exchange: ModernExchange;
   private readonly unread: UnreadResponses;
 
@@ -79,6 +82,10 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
     return this.envelope.logLevel;
   }
 
+  get clientInfo(): Implementation | undefined {
+    return this.envelope.clientInfo;
+  }
+
   get clientLabel(): string | undefined {
     return clientLabel(this.envelope.clientInfo);
   }
@@ -101,9 +108,8 @@ export class ModernRequest implements ModernContext, AnswerableRequest {
     );
   }
 
-  openStream(): ResponseStream {
-    this.leaveInFlight();
-    return this.exchange.openStream();
+  takeStream(): ServerResponse {
+    return this.exchange.takeStream();
   }
 
   abort(): void {

@@ -49,15 +49,11 @@ export class ModernRequests implements OnModuleInit {
     const count = this.runner.inFlight.begin();
     this.running.add(request);
     const endLevel = logLevel && this.logMessages.beginRequest(logLevel);
-    request.leaveInFlight = () => {
-      request.leaveInFlight = () => {};
-      this.quota.release(quotaKey);
-      count.finish();
-    };
     return () => {
       this.running.delete(request);
       endLevel?.();
-      request.leaveInFlight();
+      this.quota.release(quotaKey);
+      count.finish();
     };
   }
 

@@ -1,0 +1,103 @@
+import type { ServerResponse } from 'node:http';
+import { KEEP_ALIVE, type NotificationFrame } from '../../mcp/event-frame.js';
+import type { DeliverOptions } from '../../mcp/mcp-context.js';
+import { EventQueue } from '../event-queue.js';
+import type { StreamObserver } from '../event-stream.js';
+import { StreamConnection } from '../stream-connection.js';
+
+const NOTHING = Buffer.alloc(0);
+
+export interface ListenLimits {
+  /** Maximum queued events. */
+  readonly streamQueue: number;
+  /** A connection whose client reads nothing for this long is destroyed. */
+  readonly streamStuckMs: number;
+}
+
+/**
+ * Writes the events of one listen stream on its only connection. Events are queued, within bounds, until the stream is
+ * open and while its client is slow.
+ */
+export class ListenWriter {
+  /** Absent while nothing is queued: most streams never queue an event. */
+  private queue: EventQueue<NotificationFrame> | undefined;
+  private connection: StreamConnection | undefined;
+  /** The last event, which is written after the queue. From then on, no further events are accepted. */
+  private lastEvent: Buffer | undefined;
+
+  constructor(
+    private readonly subscriptionId: Buffer,
+    private readonly limits: ListenLimits,
+    private readonly observer: StreamObserver,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.connection !== undefined;
+  }
+
+  /** Writes the first event and then those that are queued. The headers of the response must have been sent. */
+  open(response: ServerResponse, firstEvent: Buffer, onClosed: () => void): void {
+    const connection = new StreamConnection(response, this.limits.streamStuckMs, {
+      drained: () => this.flush(),
+      closed: ({ isStuck, isEnded }) => {
+        this.observer.countStreamEnd(isStuck ? 'stuck' : isEnded ? 'finished' : 'left');
+        this.connection = undefined;
+        this.queue = undefined;
+        this.lastEvent ??= NOTHING;
+        onClosed();
+      },
+    });
+    this.connection = connection;
+    connection.write(firstEvent);
+    this.flush();
+  }
+
+  send(frame: NotificationFrame, options: DeliverOptions): void {
+    if (this.lastEvent) return;
+    if (this.isWritable) this.write(frame, options);
+    else {
+      this.queue ??= this.createQueue();
+      this.queue.add(frame, options);
+    }
+  }
+
+  withdraw(isStale: (event: DeliverOptions) => boolean): void {
+    for (const _ of this.queue?.withdraw(isStale) ?? []);
+  }
+
+  keepAlive(): void {
+    if (this.isWritable && !this.lastEvent) this.connection!.write(KEEP_ALIVE);
+  }
+
+  /** Idempotent. The response ends after this event, which follows those that are queued. */
+  end(lastEvent: Buffer): void {
+    if (this.lastEvent) return;
+    this.lastEvent = lastEvent;
+    this.flush();
+  }
+
+  private get isWritable(): boolean {
+    return this.connection?.isBlocked === false;
+  }
+
+  private flush(): void {
+    for (const { frame, options } of this.queue?.takeWhile(() => this.isWritable) ?? [])
+      this.write(frame, options);
+    if (this.queue?.size === 0) this.queue = undefined;
+    if (this.queue || !this.lastEvent || !this.isWritable) return;
+    this.connection!.write(this.lastEvent);
+    this.connection!.end();
+  }
+
+  private write(frame: NotificationFrame, { onSent }: DeliverOptions): void {
+    this.connection!.write(frame.bytesFor(this.subscriptionId));
+    this.observer.countNotification(frame.kind, 'written');
+    onSent?.();
+  }
+
+  private createQueue(): EventQueue<NotificationFrame> {
+    return new EventQueue<NotificationFrame>(this.limits.streamQueue, ({ frame: { kind } }, outcome) =>
+      this.observer.countNotification(kind, outcome),
+    );
+  }
+}

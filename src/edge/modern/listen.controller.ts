@@ -1,0 +1,56 @@
+import { GatewayError } from '../../core/errors.js';
+import type { Params } from '../../mcp/json-rpc.js';
+import type { ModernContext } from '../../mcp/mcp-context.js';
+import { McpController, McpRequest } from '../../mcp/mcp.decorators.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { ListenSubscriptions } from '../../subscriptions/listen-subscriptions.js';
+import { honouredFilter, readListenFilter, type ListenFilter } from './listen-filter.js';
+import type { Listen } from './listen.js';
+import { Listens } from './listens.service.js';
+
+@McpController()
+export class ListenController {
+  constructor(
+    private readonly listens: Listens,
+    private readonly subscriptions: ListenSubscriptions,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** Until the acknowledgement, the request is answered with JSON if it is refused. After it, the stream stays open. */
+  @McpRequest('subscriptions/listen')
+  async listen(params: Params | undefined, context: ModernContext): Promise<void> {
+    try {
+      const filter = readListenFilter(params);
+      await this.open(this.listens.create(context, filter.listChanges), filter, context);
+      this.metrics.countListen('acknowledged');
+    } catch (error) {
+      this.metrics.countListen(outcomeOf(error));
+      throw error;
+    }
+  }
+
+  private async open(listen: Listen, filter: ListenFilter, context: ModernContext): Promise<void> {
+    const { scope, session, signal } = context;
+    const leave = (): void => listen.finish();
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      const request = { subscriber: listen, scope, session, signal };
+      const resources = await this.subscriptions.subscribe(request, filter.resources ?? []);
+      if (listen.isClosed)
+        throw new GatewayError('cancelled', 'The stream was closed before it was acknowledged');
+      listen.open(context, honouredFilter(filter, resources.honoured));
+      resources.acknowledged();
+    } catch (error) {
+      listen.finish();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+}
+
+function outcomeOf(error: unknown): 'cancelled' | 'refused' | 'failed' {
+  if (!(error instanceof GatewayError)) return 'failed';
+  if (error.kind === 'cancelled') return 'cancelled';
+  return error.kind === 'limit-exceeded' ? 'refused' : 'failed';
+}

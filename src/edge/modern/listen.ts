@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import type { Implementation, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { ListKind } from '../../core/catalog/catalog.js';
+import { plainFrame, type NotificationFrame } from '../../mcp/event-frame.js';
+import { SUBSCRIPTION_ID_META } from '../../mcp/envelope.js';
+import { notificationMessage, resultMessage } from '../../mcp/json-rpc.js';
+import type { ClientSession, DeliverOptions, ModernContext } from '../../mcp/mcp-context.js';
+import type { Principal } from '../../mcp/principal.js';
+import type { Revision } from '../../mcp/revisions/revision.js';
+import type { StreamObserver } from '../event-stream.js';
+import type { NotificationRecipient } from '../notification-recipients.js';
+import { ScopedRecipient } from '../scoped-recipient.js';
+import { ListenWriter, type ListenLimits } from './listen-writer.js';
+
+export type ListenRequest = Pick<
+  ModernContext,
+  'requestId' | 'principal' | 'quotaKey' | 'project' | 'scope' | 'session' | 'revision' | 'clientInfo'
+>;
+
+/** One request `subscriptions/listen`, from its arrival until its stream is closed. */
+export class Listen extends ScopedRecipient implements NotificationRecipient {
+  readonly kind = 'listen';
+  /** As short as the public id of a session. Not a secret, because it gives no access. */
+  readonly id = randomBytes(8).toString('hex');
+  readonly principal: Principal;
+  readonly quotaKey: string;
+  readonly project: string | undefined;
+  readonly session: ClientSession | undefined;
+  readonly clientInfo: Implementation | undefined;
+  readonly revision: Revision;
+  readonly openedAt = Date.now();
+  /** Log messages are sent during calls only. */
+  readonly logLevel = undefined;
+  private readonly requestId: RequestId;
+  private readonly writer: ListenWriter;
+  private isEnding = false;
+
+  constructor(
+    request: ListenRequest,
+    /** The kinds of lists whose changes the client wants to know. */
+    readonly listChanges: readonly ListKind[],
+    limits: ListenLimits,
+    observer: StreamObserver,
+  ) {
+    super();
+    const { requestId, principal, quotaKey, project, scope, session, clientInfo, revision } = request;
+    this.requestId = requestId!;
+    this.principal = principal;
+    this.quotaKey = quotaKey;
+    this.project = project;
+    this.session = session;
+    // The rest of what a client says about itself may be long.
+    this.clientInfo = clientInfo && { name: clientInfo.name, version: clientInfo.version };
+    this.revision = revision;
+    this.writer = new ListenWriter(Buffer.from(JSON.stringify(requestId)), limits, observer);
+    this.scope = scope;
+  }
+
+  get hasStream(): boolean {
+    return this.writer.isOpen;
+  }
+
+  acceptsListChange(kind: ListKind): boolean {
+    return this.listChanges.includes(kind);
+  }
+
+  /** Queued until the stream is open. */
+  deliver(frame: NotificationFrame, options: DeliverOptions): void {
+    this.writer.send(frame, options);
+  }
+
+  withdraw(isStale: (event: DeliverOptions) => boolean): void {
+    this.writer.withdraw(isStale);
+  }
+
+  /** A stream cannot be resumed, so that no client opens it again. */
+  onMissedEvents(): () => void {
+    return () => {};
+  }
+
+  /** Writes the acknowledgement first: `notifications` says what of the filter is honoured. */
+  open(context: Pick<ModernContext, 'takeStream'>, notifications: object): void {
+    const params = JSON.stringify({ _meta: this.meta, notifications });
+    const { bytes } = plainFrame(notificationMessage('notifications/subscriptions/acknowledged', params));
+    this.writer.open(context.takeStream(), bytes, () => this.finish());
+  }
+
+  keepAlive(): void {
+    this.writer.keepAlive();
+  }
+
+  /** Ends the stream with the result of the request, after the queued events. Idempotent. */
+  end(): void {
+    if (this.isEnding) return;
+    this.isEnding = true;
+    const result = { resultType: 'complete', _meta: this.meta };
+    this.writer.end(plainFrame(resultMessage(this.requestId, result)).bytes);
+  }
+
+  /** Ends the stream like `end`, but without the queued events: the client must not get them any more. */
+  close(): void {
+    this.withdraw(() => true);
+    this.end();
+    this.finish();
+  }
+
+  /** Releases everything that is held for the stream. To be called when its connection is closed, and idempotent. */
+  finish(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.closeListeners.emit();
+  }
+
+  private get meta(): object {
+    return { [SUBSCRIPTION_ID_META]: this.requestId };
+  }
+}

@@ -1,0 +1,100 @@
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Limits } from '../../config/limits.js';
+import type { ListKind } from '../../core/catalog/catalog.js';
+import { limitExceeded } from '../../core/errors.js';
+import { ListenerSet } from '../../lib/listeners/listener-set.js';
+import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../../lib/slices/slices.js';
+import { Metrics } from '../../metrics/metrics.js';
+import { NotificationRecipients } from '../notification-recipients.js';
+import { StreamQuota } from '../stream-quota.js';
+import { Listen, type ListenRequest } from './listen.js';
+
+/** Proxies close a connection that is quiet for longer than 15 seconds or more. */
+const COMMENT_INTERVAL_MS = 10_000;
+const STREAMS_PER_STEP = 64;
+
+/** All listen streams: their limits, comments, and end. No timer ends a stream. */
+@Injectable()
+export class Listens implements OnModuleInit, OnApplicationShutdown {
+  private readonly listens = new Set<Listen>();
+  private readonly openListeners = new ListenerSet<[listen: Listen]>();
+  private timer: NodeJS.Timeout | undefined;
+  private isWritingComments = false;
+  private isEnding = false;
+
+  constructor(
+    private readonly limits: Limits,
+    private readonly recipients: NotificationRecipients,
+    private readonly quota: StreamQuota,
+    private readonly metrics: Metrics,
+  ) {}
+
+  onModuleInit(): void {
+    this.metrics.exposeValue(
+      'gauge',
+      'mcp_listens_active',
+      'Open listen streams (revision 2026-07-28).',
+      () => this.listens.size,
+    );
+    this.timer = setInterval(() => void this.writeComments(), COMMENT_INTERVAL_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  get size(): number {
+    return this.listens.size;
+  }
+
+  all(): Iterable<Listen> {
+    return this.listens;
+  }
+
+  onOpen(listener: (listen: Listen) => void): () => void {
+    return this.openListeners.add(listener);
+  }
+
+  /** Creates a stream, which counts until it is closed. Throws when a limit is reached. */
+  create(request: ListenRequest, listChanges: readonly ListKind[]): Listen {
+    const { quotaKey } = request;
+    if (this.listens.size >= this.limits.listens) {
+      this.metrics.countRefusal('listens');
+      throw limitExceeded(`${this.limits.listens} listen streams are open`, this.limits.listens);
+    }
+    this.quota.claimListen(quotaKey);
+    const listen = new Listen(request, listChanges, this.limits, this.metrics);
+    this.listens.add(listen);
+    this.recipients.add(listen);
+    listen.onClose(() => {
+      this.listens.delete(listen);
+      this.quota.releaseListen(quotaKey);
+    });
+    // Its acknowledgement is followed by its result.
+    if (this.isEnding) listen.end();
+    this.openListeners.emit(listen);
+    return listen;
+  }
+
+  /** For the end of the process: every stream ends with its result, also one that a client still opens. */
+  endAll(): void {
+    this.isEnding = true;
+    for (const listen of this.listens) listen.end();
+  }
+
+  private async writeComments(): Promise<void> {
+    if (this.isWritingComments) return;
+    this.isWritingComments = true;
+    await runSliced(this.commentSteps(), sliceScheduler.start());
+    this.isWritingComments = false;
+  }
+
+  private *commentSteps(): Steps {
+    let step = 0;
+    for (const listen of this.listens) {
+      if (++step % STREAMS_PER_STEP === 0) yield;
+      listen.keepAlive();
+    }
+  }
+}

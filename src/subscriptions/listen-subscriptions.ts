@@ -1,0 +1,157 @@
+import { Injectable } from '@nestjs/common';
+import { RemoteError } from '../core/errors.js';
+import type { SubscribableAddress } from '../core/resources/resource-pattern.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import { completesWithin } from '../lib/deadlines/timeout.js';
+import { sliceScheduler } from '../lib/slices/slices.js';
+import type { Subscriber, SubscriberRequest } from '../mcp/mcp-context.js';
+import { ResourceUpdates } from './resource-updates.js';
+import { Subscribers } from './subscribers.js';
+import { SubscriptionAddresses } from './subscription-addresses.js';
+import { SubscriptionLog } from './subscription-log.js';
+import { UpstreamSubscriptions } from './upstream-subscriptions.js';
+
+/** How long the acknowledgement waits for the servers. Clients of SDK 2.x wait a minute for it. */
+export const CONFIRMATION_WAIT_MS = 10_000;
+
+/** The subscriptions of one listen stream. */
+export interface ListenedResources {
+  /** The URIs that the stream gets updates of, as the client wrote them. */
+  readonly honoured: readonly string[];
+  /** To be called when the acknowledgement is written. Held updates follow it. */
+  acknowledged(): void;
+}
+
+/** The rows of one listen stream, by the URI that the client wrote. Several URIs may name one resource. */
+type RowsByUri = ReadonlyMap<string, Subscription>;
+
+/** Subscribes a listen stream to all resources that its request names. */
+@Injectable()
+export class ListenSubscriptions {
+  constructor(
+    private readonly subscribers: Subscribers,
+    private readonly addresses: SubscriptionAddresses,
+    private readonly upstreams: UpstreamSubscriptions,
+    private readonly updates: ResourceUpdates,
+    private readonly log: SubscriptionLog,
+  ) {}
+
+  /**
+   * Resolves when the servers have answered, when the request is cancelled, or after a timeout. A URI is left out if it is
+   * unknown or out of scope, or if its server refuses it. While a server is not available, its resources are subscribed in
+   * the background. Rejects when a limit is reached; then no subscription is left.
+   */
+  async subscribe(request: SubscriberRequest, uris: readonly string[]): Promise<ListenedResources> {
+    const rows = await this.addAll(request.subscriber, await this.resolveAll(request, new Set(uris)));
+    const unique = [...new Set(rows.values())];
+    const decision = { isDue: false };
+    const confirmed = Promise.all(unique.map((row) => this.confirm(row, decision)));
+    await waitUnlessAborted(confirmed, request);
+    decision.isDue = true;
+    return {
+      honoured: this.urisOfExisting(rows),
+      acknowledged: () => unique.forEach((row) => this.updates.acknowledged(row)),
+    };
+  }
+
+  /** The addresses by URI, without URIs that lead to none. Waits for servers that are starting if a URI may be theirs. */
+  private async resolveAll(
+    request: SubscriberRequest,
+    uris: Iterable<string>,
+  ): Promise<Map<string, SubscribableAddress>> {
+    const found = new Map<string, SubscribableAddress>();
+    let unknown = await this.resolve(request, uris, found);
+    const listed = unknown.length > 0 ? this.addresses.whenServersListed(request) : undefined;
+    if (listed) {
+      await listed;
+      unknown = await this.resolve(request, unknown, found);
+    }
+    for (const uri of unknown) {
+      const address = this.addresses.ofUnlistedServer(request, uri);
+      if (address) found.set(uri, address);
+      else this.log.notFound(uri);
+    }
+    return found;
+  }
+
+  /** Returns the URIs that lead to no address. In slices: a request may have many URIs. */
+  private async resolve(
+    request: SubscriberRequest,
+    uris: Iterable<string>,
+    found: Map<string, SubscribableAddress>,
+  ): Promise<string[]> {
+    const unknown: string[] = [];
+    const yieldIfDue = sliceScheduler.start();
+    for (const uri of uris) {
+      const due = yieldIfDue();
+      if (due) await due;
+      const resolved = this.addresses.resolveForSession(request, uri);
+      const address = resolved instanceof Promise ? await resolved : resolved;
+      if (address && this.addresses.hasLinkFor(request, address)) found.set(uri, address);
+      else unknown.push(uri);
+    }
+    return unknown;
+  }
+
+  private async addAll(
+    subscriber: Subscriber,
+    addresses: ReadonlyMap<string, SubscribableAddress>,
+  ): Promise<RowsByUri> {
+    const rows = new Map<string, Subscription>();
+    const yieldIfDue = sliceScheduler.start();
+    try {
+      for (const [uri, address] of addresses) {
+        const due = yieldIfDue();
+        if (due) await due;
+        const { subscription, isNew } = this.log.countLimitError(() =>
+          this.subscribers.add(subscriber, address),
+        );
+        if (isNew) this.updates.expectAcknowledgement(subscription);
+        rows.set(uri, subscription);
+      }
+    } catch (error) {
+      for (const { id } of rows.values()) this.subscribers.remove(id);
+      throw error;
+    }
+    return rows;
+  }
+
+  /** Never rejects. Once the decision is due, the URI counts as honoured: it is retried whatever the server answers. */
+  private async confirm(row: Subscription, decision: { readonly isDue: boolean }): Promise<void> {
+    try {
+      await this.upstreams.confirm(row);
+      if (this.exists(row)) this.log.established(row);
+    } catch (error) {
+      if (!this.exists(row)) return;
+      if (error instanceof RemoteError && !decision.isDue) {
+        this.log.failed(row, error);
+        this.subscribers.remove(row.id);
+      } else {
+        this.log.deferred(row, error);
+        this.upstreams.subscribeInBackground(row);
+      }
+    }
+  }
+
+  private urisOfExisting(rows: RowsByUri): string[] {
+    const uris: string[] = [];
+    for (const [uri, row] of rows) if (this.exists(row)) uris.push(uri);
+    return uris;
+  }
+
+  private exists({ id }: Subscription): boolean {
+    return this.subscribers.table.get(id) !== undefined;
+  }
+}
+
+async function waitUnlessAborted(
+  confirmed: Promise<unknown>,
+  { signal }: Pick<SubscriberRequest, 'signal'>,
+): Promise<void> {
+  let stop!: () => void;
+  const aborted = new Promise<void>((resolve) => (stop = resolve));
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  await completesWithin(Promise.race([confirmed, aborted]), CONFIRMATION_WAIT_MS);
+  signal.removeEventListener('abort', stop);
+}

@@ -1,0 +1,68 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { GatewayError, nothingToSubscribe, RemoteError } from '../core/errors.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
+import { clientLabel } from '../mcp/client-profile.js';
+import { Metrics } from '../metrics/metrics.js';
+import { Subscribers } from './subscribers.js';
+
+/** Logs the begin and the end of subscriptions. Counts those that are refused. */
+@Injectable()
+export class SubscriptionLog {
+  private readonly logger = new Logger('Subscriptions');
+
+  constructor(
+    private readonly subscribers: Subscribers,
+    private readonly metrics: Metrics,
+  ) {}
+
+  established(subscription: Subscription): void {
+    const { id, server, uri } = subscription;
+    const client = clientLabel(this.subscribers.subscriberOf(subscription)?.clientInfo);
+    this.logger.debug({ message: 'subscribed', subscription: id, server, uri, client });
+  }
+
+  /** The server did not confirm the subscription. It is made in the background. */
+  deferred({ id, server, uri }: Subscription, error: unknown): void {
+    this.logger.debug({
+      message: 'subscription deferred',
+      subscription: id,
+      server,
+      uri,
+      cause: String(error),
+    });
+  }
+
+  ended({ id, server, uri }: Subscription, reason: string): void {
+    this.logger.debug({ message: 'subscription ended', subscription: id, server, uri, reason });
+  }
+
+  /** Returns the error for the client. */
+  failed({ server, uri }: Subscription, error: unknown): unknown {
+    const isRefused = error instanceof RemoteError;
+    this.metrics.countSubscriptionRejection(isRefused ? 'failed' : 'unavailable');
+    this.logger.warn({ message: 'subscription failed', server, uri, cause: String(error) });
+    if (!isRefused) return error;
+    return new GatewayError(
+      'subscription-failed',
+      `SUBSCRIPTION_FAILED: server ${server} refused the subscription: ${error.message}`,
+      { code: 'SUBSCRIPTION_FAILED', server },
+      { cause: error },
+    );
+  }
+
+  /** Returns the error for the client. */
+  notFound(uri: string): GatewayError {
+    this.metrics.countSubscriptionRejection('unknown');
+    return nothingToSubscribe(uri);
+  }
+
+  /** Calls `act`, which throws only if a limit is reached, and counts this error. */
+  countLimitError<T>(act: () => T): T {
+    try {
+      return act();
+    } catch (error) {
+      this.metrics.countSubscriptionRejection('limit');
+      throw error;
+    }
+  }
+}
