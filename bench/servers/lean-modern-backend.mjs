@@ -13,7 +13,8 @@ const methods = {
 };
 
 function answer(request, { id, method, params }) {
-  if (params?._meta?.[PROTOCOL_VERSION] !== REVISION || request.headers['mcp-method'] !== method)
+  const { _meta: meta } = params ?? {};
+  if (meta?.[PROTOCOL_VERSION] !== REVISION || request.headers['mcp-method'] !== method)
     return { status: 400, body: { jsonrpc: '2.0', id, error: { code: -32602, message: 'no envelope' } } };
   const result = methods[method]?.(params);
   return result
@@ -22,7 +23,10 @@ function answer(request, { id, method, params }) {
 }
 
 const server = createServer((request, response) => {
-  if (request.method !== 'POST') return response.writeHead(405).end();
+  if (request.method !== 'POST') {
+    response.writeHead(405).end();
+    return;
+  }
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {

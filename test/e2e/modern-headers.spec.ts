@@ -1,16 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
+import { envelopeOf, MODERN_VERSION } from '../kit/modern-calls.js';
 import {
   ANSWERED,
-  envelope,
-  MODERN_REVISION,
-  modernBody,
-  postModern,
+  bodyWith,
+  outcomeOf,
   refused,
   toolCall,
   type ModernRequest,
   type Outcome,
-} from '../kit/modern-request.js';
+} from '../kit/modern-outcomes.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 
 /*
@@ -38,12 +37,15 @@ const MIRRORED = JSON.stringify({
 const mirrored = (args: string, headers: Readonly<Record<string, string | string[]>>): ModernRequest => ({
   ...toolCall('mirrored'),
   headers,
-  body: modernBody('tools/call', { name: 'mirrored', arguments: '@' }, envelope()).replace('"@"', args),
+  body: bodyWith(
+    'tools/call',
+    `{"name":"mirrored","arguments":${args},"_meta":${JSON.stringify(envelopeOf())}}`,
+  ),
 });
 
 let gateway: Gateway;
 
-const send = (request: ModernRequest): Promise<Outcome> => postModern(gateway.url, request);
+const send = (request: ModernRequest): Promise<Outcome> => outcomeOf(gateway.url, request);
 
 beforeAll(async () => {
   const server = await ScriptedServer.start();
@@ -78,7 +80,7 @@ describe('a standard header', () => {
     ['no version', { headers: { 'mcp-protocol-version': undefined } }],
     ['an empty version', { headers: { 'mcp-protocol-version': '' } }],
     ['a version of 2025', { headers: { 'mcp-protocol-version': '2025-11-25' } }],
-    ['two versions', { headers: { 'mcp-protocol-version': [MODERN_REVISION, '2025-11-25'] } }],
+    ['two versions', { headers: { 'mcp-protocol-version': [MODERN_VERSION, '2025-11-25'] } }],
     ['no method', { headers: { 'mcp-method': undefined } }],
     ['another method', { headers: { 'mcp-method': 'prompts/list' } }],
     ['a method in capitals', { headers: { 'mcp-method': 'TOOLS/LIST' } }],

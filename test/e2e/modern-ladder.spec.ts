@@ -2,18 +2,16 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { McpServer, ProtocolError } from '@modelcontextprotocol/server';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
+import { envelopeOf, MODERN_VERSION } from '../kit/modern-calls.js';
 import {
   ANSWERED,
-  envelope,
-  ENVELOPE_KEY,
-  MODERN_REVISION,
-  modernBody,
-  postModern,
+  bodyWith,
+  outcomeOf,
   refused,
   toolCall,
   type ModernRequest,
   type Outcome,
-} from '../kit/modern-request.js';
+} from '../kit/modern-outcomes.js';
 import { ModernSdkServer } from '../kit/modern-server/modern-sdk-server.js';
 import { RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
@@ -24,8 +22,12 @@ import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js'
  */
 
 const LATER = '2027-01-01';
-const noCapabilities = envelope({ clientCapabilities: undefined });
-const later = envelope({ protocolVersion: LATER });
+const noCapabilities = { clientCapabilities: undefined };
+const later = { protocolVersion: LATER };
+const ENVELOPE_KEY = 'io.modelcontextprotocol/';
+
+/** A request without an envelope. */
+const BARE = bodyWith('tools/list', '{}');
 
 /** The params of a call as text: JSON.stringify does not repeat a member. */
 const repeatedMeta = (first: object, last: object): string =>
@@ -46,7 +48,7 @@ function buildModernServer(): McpServer {
 let gateway: Gateway;
 let server: ScriptedServer;
 
-const send = (request: ModernRequest): Promise<Outcome> => postModern(gateway.url, request);
+const send = (request: ModernRequest): Promise<Outcome> => outcomeOf(gateway.url, request);
 
 /** The last call that reached the server of 2025. */
 const lastCall = (): string =>
@@ -73,15 +75,15 @@ describe('a request of revision 2026-07-28', () => {
     ['tools/list', {}],
     ['tools/call', toolCall('echo')],
     ['prompts/get', { method: 'prompts/get', params: { name: 'greet' } }],
-    ['without clientInfo', { meta: envelope({ clientInfo: undefined }) }],
-    ['with a log level', { meta: envelope({ logLevel: 'debug' }) }],
+    ['without clientInfo', { envelope: { clientInfo: undefined } }],
+    ['with a log level', { envelope: { logLevel: 'debug' } }],
     ['with a Last-Event-ID', { headers: { 'last-event-id': '7' } }],
   ])('is answered without a session (%s)', async (_what, request) => {
     expect(await send(request)).toMatchObject(ANSWERED);
   });
 
   it('does not pass its envelope to a server of 2025', async () => {
-    const meta = { ...envelope(), 'com.example/kept': true };
+    const meta = { 'com.example/kept': true };
     expect(await send({ ...toolCall('echo'), meta })).toMatchObject(ANSWERED);
     expect(lastCall()).not.toContain(ENVELOPE_KEY);
     expect(lastCall()).toContain('com.example/kept');
@@ -90,28 +92,33 @@ describe('a request of revision 2026-07-28', () => {
 
 describe('the era of a request', () => {
   it.each<[string, ModernRequest, number, number]>([
-    ['a version header without an envelope', { meta: undefined }, 400, -32602],
-    ['an envelope without a version', { meta: envelope({ protocolVersion: undefined }) }, 400, -32602],
+    ['a version header without an envelope', { body: BARE }, 400, -32602],
+    ['an envelope without a version', { envelope: { protocolVersion: undefined } }, 400, -32602],
     [
       'the header of a later version without an envelope',
-      { meta: undefined, headers: { 'mcp-protocol-version': LATER } },
+      { body: BARE, headers: { 'mcp-protocol-version': LATER } },
       400,
       -32602,
     ],
-    ['an initialize with a version header', { method: 'initialize', meta: undefined }, 400, -32020],
+    [
+      'an initialize with a version header',
+      { method: 'initialize', body: bodyWith('initialize', '{}') },
+      400,
+      -32020,
+    ],
   ])('is refused if the header alone claims 2026 (%s)', async (_what, request, status, code) => {
     expect(await send(request)).toMatchObject(refused(status, code));
   });
 
   it('is refused if only the header claims 2026 in a session of 2025', async () => {
     const session = await RawSession.open(gateway.url);
-    const outcome = await send({ meta: undefined, headers: { 'mcp-session-id': session.id } });
+    const outcome = await send({ body: BARE, headers: { 'mcp-session-id': session.id } });
     expect(outcome).toMatchObject(refused(400, -32602));
     await session.end();
   });
 
   it('is 2025 if nothing claims 2026', async () => {
-    const outcome = await send({ meta: undefined, headers: { 'mcp-protocol-version': undefined } });
+    const outcome = await send({ body: BARE, headers: { 'mcp-protocol-version': undefined } });
     expect(outcome).toMatchObject(refused(400, -32000));
     const session = await RawSession.open(gateway.url);
     expect(session.initializeResult['protocolVersion']).toBe('2025-11-25');
@@ -142,7 +149,7 @@ describe('the era of a request', () => {
 });
 
 describe('a body that is not one request', () => {
-  const request = modernBody('tools/list', {}, envelope());
+  const request = bodyWith('tools/list', `{"_meta":${JSON.stringify(envelopeOf())}}`);
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
   it.each<[string, string, number]>([
@@ -156,7 +163,7 @@ describe('a body that is not one request', () => {
   });
 
   it.each(['notifications/cancelled', 'notifications/unknown'])('is accepted as %s', async (method) => {
-    const params = { requestId: 1, _meta: envelope() };
+    const params = { requestId: 1, _meta: envelopeOf() };
     const body = JSON.stringify({ jsonrpc: '2.0', method, params });
     const outcome = await send({ body, headers: { 'mcp-method': undefined } });
     expect(outcome).toMatchObject({ status: 202, text: '' });
@@ -164,7 +171,7 @@ describe('a body that is not one request', () => {
 });
 
 describe('another HTTP method', () => {
-  const headers = { accept: 'text/event-stream', 'mcp-protocol-version': MODERN_REVISION };
+  const headers = { accept: 'text/event-stream', 'mcp-protocol-version': MODERN_VERSION };
 
   it.each(['GET', 'DELETE'])('is refused with 405 (%s)', async (method) => {
     const response = await exchange(gateway.url, { method, headers });
@@ -196,30 +203,33 @@ describe('the envelope', () => {
     ['an unknown log level', { logLevel: 'loud' }],
     ['a log level that is a number', { logLevel: 3 }],
   ])('is refused with %s', async (_what, members) => {
-    expect(await send({ meta: envelope(members) })).toMatchObject(refused(400, -32602));
+    expect(await send({ envelope: members })).toMatchObject(refused(400, -32602));
   });
 
   it.each<[string, unknown]>([
     ['text', 'x'],
     ['null', null],
-    ['an array', [envelope()]],
+    ['an array', [envelopeOf()]],
   ])('is refused if `_meta` is %s', async (_what, meta) => {
-    const body = modernBody('tools/list', { _meta: meta }, undefined);
+    const body = bodyWith('tools/list', JSON.stringify({ _meta: meta }));
     expect(await send({ body })).toMatchObject(refused(400, -32602));
   });
 
   it('is refused if there are no params', async () => {
-    const body = modernBody('tools/list', {}, undefined).replace(',"params":{}', '');
+    const body = BARE.replace(',"params":{}', '');
     expect(await send({ body })).toMatchObject(refused(400, -32602));
   });
 
   it.each<[string, string]>([
-    ['two envelopes', repeatedMeta(envelope(), envelope({ clientCapabilities: { sampling: {} } }))],
-    ['the envelope first', repeatedMeta(envelope(), {})],
-    ['the envelope last', repeatedMeta({}, envelope())],
+    [
+      'two envelopes',
+      repeatedMeta(envelopeOf(), envelopeOf({ envelope: { clientCapabilities: { sampling: {} } } })),
+    ],
+    ['the envelope first', repeatedMeta(envelopeOf(), {})],
+    ['the envelope last', repeatedMeta({}, envelopeOf())],
   ])('does not reach a server of 2025 if `_meta` is repeated (%s)', async (_what, repeated) => {
     const before = server.received.length;
-    const body = modernBody('tools/call', {}, undefined).replace('{}', repeated);
+    const body = bodyWith('tools/call', repeated);
     const outcome = await send({ ...toolCall('echo'), body });
     expect([200, 400]).toContain(outcome.status);
     expect([undefined, -32600, -32602]).toContain(outcome.code);
@@ -230,11 +240,11 @@ describe('the envelope', () => {
 
 describe('another version', () => {
   it.each(['2025-11-25', LATER, 'v999'])('is refused with the supported versions (%s)', async (version) => {
-    const meta = envelope({ protocolVersion: version });
-    const outcome = await send({ meta, headers: { 'mcp-protocol-version': version } });
+    const envelope = { protocolVersion: version };
+    const outcome = await send({ envelope, headers: { 'mcp-protocol-version': version } });
     expect(outcome).toMatchObject(refused(400, -32022));
     expect(outcome.data).toEqual({
-      supported: expect.arrayContaining([MODERN_REVISION]),
+      supported: expect.arrayContaining([MODERN_VERSION]),
       requested: version,
     });
   });
@@ -279,11 +289,11 @@ describe('the order of the rules', () => {
   const ofVersion = { 'mcp-protocol-version': LATER };
 
   it.each<[string, ModernRequest, number, number]>([
-    ['envelope, version header', { meta: noCapabilities, headers: ofVersion }, 400, -32602],
-    ['envelope, method', { method: 'ping', meta: noCapabilities }, 400, -32602],
-    ['version header, version', { meta: later }, 400, -32020],
-    ['version, Mcp-Method', { meta: later, headers: { ...ofVersion, 'mcp-method': 'x' } }, 400, -32022],
-    ['version, method', { method: 'ping', meta: later, headers: ofVersion }, 400, -32022],
+    ['envelope, version header', { envelope: noCapabilities, headers: ofVersion }, 400, -32602],
+    ['envelope, method', { method: 'ping', envelope: noCapabilities }, 400, -32602],
+    ['version header, version', { envelope: later }, 400, -32020],
+    ['version, Mcp-Method', { envelope: later, headers: { ...ofVersion, 'mcp-method': 'x' } }, 400, -32022],
+    ['version, method', { method: 'ping', envelope: later, headers: ofVersion }, 400, -32022],
     ['Mcp-Method, method', { method: 'ping', headers: { 'mcp-method': 'tools/list' } }, 400, -32020],
     ['Mcp-Name, tool', { ...toolCall('nothing'), headers: { 'mcp-name': 'echo' } }, 400, -32020],
   ])('decides which of two broken rules answers: %s', async (_what, request, status, code) => {
