@@ -1,12 +1,15 @@
 import { SessionListings } from '../backends/session-listings.js';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
+import { FakeResponse } from '../../test/kit/fake-response.js';
+import { createListens, listenRequest } from '../../test/kit/listens.js';
+import { flushPromises } from '../../test/kit/promises.js';
 import { ANONYMOUS } from '../mcp/principal.js';
 import { Limits } from '../config/limits.js';
 import { Naming } from '../config/naming.js';
 import type { Definition } from '../core/naming/catalog-entry.js';
 import type { NamingStyle } from '../core/naming/naming.js';
-import { EMPTY_LISTING } from '../core/catalog/catalog.js';
+import { EMPTY_LISTING, type ListKind } from '../core/catalog/catalog.js';
 import { EVERYTHING, type Scope } from '../core/scope.js';
 import { Registry } from '../registry/registry.service.js';
 import type { EventFrame } from '../mcp/event-frame.js';
@@ -31,6 +34,7 @@ const definitions = (names: readonly string[]): Definition[] =>
 class Harness {
   readonly registry = new Registry(new Naming());
   private readonly sessions = new Sessions(new Limits());
+  private readonly listens = createListens(this.sessions.recipients);
   private readonly delivered = new Map<Session, { frame: EventFrame; options: DeliverOptions }[]>();
 
   constructor() {
@@ -48,6 +52,13 @@ class Harness {
     this.delivered.set(session, []);
     session.deliver = (frame, options) => this.delivered.get(session)?.push({ frame, options });
     return session;
+  }
+
+  /** What an open listen stream gets. */
+  listen(kinds: readonly ListKind[], scope: Scope): FakeResponse {
+    const client = new FakeResponse();
+    this.listens.create(listenRequest({ scope }), kinds).open({ takeStream: () => client.response }, {});
+    return client;
   }
 
   /** A server lists these tools and prompts. */
@@ -147,6 +158,20 @@ describe('ListChanges', () => {
     const session = harness.open({ isReady: false });
     harness.list('db', ['t']);
     expect(harness.sentTo(session)).toEqual([]);
+  });
+
+  it('notifies the listen streams that asked for the list, and of each change once', async () => {
+    const harness = new Harness();
+    const clients = [
+      harness.listen(['tools'], EVERYTHING),
+      harness.listen(['prompts', 'resources'], EVERYTHING),
+      harness.listen(['tools', 'prompts'], onlyServers('db')),
+      harness.listen(['tools', 'prompts'], onlyServers('git')),
+    ];
+    harness.list('db', ['t'], ['p']);
+    await flushPromises();
+    const lists = clients.map(({ methods }) => methods.slice(1).toSorted());
+    expect(lists).toEqual([[TOOLS], [PROMPTS], [PROMPTS, TOOLS], []]);
   });
 
   it('encodes one event for all recipients', () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createListens, listenRequest } from '../../test/kit/listens.js';
 import { outcomeOf } from '../../test/kit/promises.js';
 import { MemorySessionRecords, storedSession } from '../../test/kit/session-records.js';
 import type { SessionRecord } from '../state/session-records.js';
@@ -56,6 +57,15 @@ describe('SessionPersistence', () => {
     subscribers.add(session, { server: 'docs', uri }).subscription;
 
   const stored = (): SessionRecord[] => [...records.stored];
+
+  it('stores nothing of a listen stream, which ends with the process', () => {
+    const added = jest.spyOn(records, 'addSubscription');
+    const removed = jest.spyOn(records, 'removeSubscription');
+    const listen = createListens(sessions.recipients).create(listenRequest(), []);
+    const { subscription } = subscribers.add(listen, { server: 'docs', uri: 'x://a' });
+    subscribers.remove(subscription.id);
+    expect([added.mock.calls, removed.mock.calls]).toEqual([[], []]);
+  });
 
   it('stores every session when it is opened', () => {
     const ids = [open().id, open().id];

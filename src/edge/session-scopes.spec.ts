@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Clock } from '../../test/kit/auth.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
+import { createListens, listenRequest } from '../../test/kit/listens.js';
 import { flushPromises } from '../../test/kit/promises.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { deferred } from '../../test/kit/until.js';
@@ -209,6 +210,29 @@ describe('SessionScopes', () => {
     await expect(harness.principalOf('k')).rejects.toMatchObject({ kind: 'unauthorized' });
     harness.decisions.decide((decisions) => decideKey(decisions, 'k', undefined));
     expect(await harness.principalOf('k')).toMatchObject({ id: 'key:k' });
+  });
+
+  it('ends the listen streams of a revoked key, and changes the scopes of others', async () => {
+    const lines = recordLog();
+    const harness = new Harness({ ...projectsOf(['git']), auth });
+    const listens = createListens(harness.sessions.recipients);
+    const open = async (id: string) => {
+      const principal = await harness.principalOf(id);
+      const scope = harness.projects.scope(principal, 'a');
+      return listens.create(listenRequest({ principal, project: 'a', scope }), ['tools']);
+    };
+    const [mine, other] = [await open('k'), await open('other')];
+    harness.decisions.decide((decisions) => decideKey(decisions, 'k', { revoked: [hashOf('k')] }));
+    expect([mine.isClosed, other.isClosed]).toEqual([true, false]);
+    expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
+      expect.objectContaining({
+        message: 'listen stream ended: its credentials are no longer valid',
+        listen: mine.id,
+        principal: 'key:k',
+      }),
+    );
+    harness.reload(projectsOf(['db']));
+    expect(['git', 'db'].filter((id) => other.scope.allows(id))).toEqual(['db']);
   });
 
   it('lets the event loop run while it closes many sessions', async () => {

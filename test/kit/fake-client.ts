@@ -14,6 +14,7 @@ import type {
 import { ANONYMOUS, type Principal } from '../../src/mcp/principal.js';
 import type { Message } from './events.js';
 import { JsonText } from '../../src/lib/json-text/json-text.js';
+import { MODERN_REVISION } from '../../src/mcp/revisions/modern.js';
 import { LATEST_REVISION } from '../../src/mcp/revisions/revision.js';
 
 /** A request to the client that the spec answers. */
@@ -195,3 +196,11 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     return this.updates.map(({ uri }) => String(uri));
   }
 }
+
+/** A call of a client of revision 2026-07-28, which has no session. */
+export const modernCaller = (capabilities: ClientCapabilities = {}): FakeCaller =>
+  Object.assign(new FakeCaller(new FakeClient('modern', capabilities)), {
+    revision: MODERN_REVISION,
+    session: undefined,
+    capabilities,
+  });

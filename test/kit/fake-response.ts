@@ -23,6 +23,23 @@ export class FakeResponse {
     return this.messages.map(({ method }) => method);
   }
 
+  /** All that was written so far, with the head and the chunk lengths. */
+  get written(): string {
+    return this.text;
+  }
+
+  /** Reads nothing from now on, so that the connection is full after some kilobytes. */
+  pause(): void {
+    this.wire.pause();
+  }
+
+  async resume(): Promise<void> {
+    this.wire.resume();
+    while (this.wire.writableLength > 0 || this.wire.readableLength > 0) await flushPromises();
+    this.response.emit('drain');
+    await flushPromises();
+  }
+
   async disconnect(): Promise<void> {
     this.wire.destroy();
     await flushPromises();
