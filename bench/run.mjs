@@ -7,6 +7,7 @@ import { admin } from './suites/admin.mjs';
 import { broadcast } from './suites/broadcast.mjs';
 import { calls } from './suites/calls.mjs';
 import { catalog } from './suites/catalog.mjs';
+import { eras } from './suites/eras.mjs';
 import { fairness } from './suites/fairness.mjs';
 import { fanout } from './suites/fanout.mjs';
 import { hostile } from './suites/hostile.mjs';
@@ -23,6 +24,7 @@ import { templates } from './suites/templates.mjs';
 
 const SUITES = {
   calls,
+  eras,
   catalog,
   lists,
   leaks,

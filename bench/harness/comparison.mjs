@@ -29,15 +29,19 @@ export async function compare(harness, workload, connections, { only } = {}) {
     }
     rounds.push(Object.fromEntries(names.map((name) => [name, meanOf(samples.map((each) => each[name]))])));
   }
+  /** The median of the ratio in each round; undefined when one of the targets was not measured. */
+  const medianRatio = (key) => (name, to) =>
+    names.includes(name) && names.includes(to)
+      ? median(rounds.map((results) => results[name][key] / results[to][key]))
+      : undefined;
   const comparison = {
     title: `${workload}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`,
     names,
     figure: (name, key) => median(rounds.map((results) => results[name][key])),
-    /** Ratio of the throughputs; undefined when one of the targets was not measured. */
-    ratio: (name, to) =>
-      names.includes(name) && names.includes(to)
-        ? median(rounds.map((results) => results[name].perSecond / results[to].perSecond))
-        : undefined,
+    /** Ratio of the throughputs. */
+    ratio: medianRatio('perSecond'),
+    /** Ratio of the CPU time per request. */
+    cost: medianRatio('cpuPerRequest'),
   };
   print(comparison);
   return comparison;
@@ -47,9 +51,9 @@ export async function compare(harness, workload, connections, { only } = {}) {
 export const floors = (...rows) => rows.filter(({ is }) => is !== undefined);
 
 async function run({ targets, load }, name, job) {
-  const { url, pid, toolPrefix, uriPrefix } = targets[name];
+  const { url, pid, toolPrefix, uriPrefix, era } = targets[name];
   try {
-    return await load({ url, pid, toolPrefix, uriPrefix, ...job });
+    return await load({ url, pid, toolPrefix, uriPrefix, era, ...job });
   } catch (cause) {
     throw new Error(`${job.workload} on ${name}: ${cause.message}`, { cause });
   }

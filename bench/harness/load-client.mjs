@@ -1,15 +1,15 @@
-import { openSession } from './session.mjs';
+import { openSession, openSessionless } from './session.mjs';
 import { ID, WORKLOADS } from './workloads.mjs';
 
-/** One MCP client: a connection with its own session that sends the next request when it has the response. */
+/** One MCP client: a connection, in 2025 with its own session, that sends the next request when it has the response. */
 export class LoadClient {
   #connection;
   #headers;
   #lastId;
   #template;
 
-  static async open(url, number) {
-    const { connection, headers } = await openSession(url);
+  static async open({ url, era }, number) {
+    const { connection, headers } = era === '2026' ? await openSessionless(url) : await openSession(url);
     return new LoadClient(connection, headers, number);
   }
 
@@ -22,11 +22,12 @@ export class LoadClient {
 
   /** Sends requests one after the other until `record`, which gets the latency of each, returns false. */
   run(workload, target, record) {
-    const { request, isRight } = WORKLOADS[workload];
+    const { request, headers, isRight } = WORKLOADS[workload];
     const parts = request(target).split(ID);
     const bytes = parts.join(String(this.#lastId)).length;
     this.#template = undefined;
-    parts[0] = this.#connection.head('POST', this.#headers, bytes) + parts[0];
+    const all = { ...this.#headers, ...headers?.(target) };
+    parts[0] = this.#connection.head('POST', all, bytes) + parts[0];
     return new Promise((resolve, reject) => {
       let id;
       let sentAt;
@@ -46,7 +47,7 @@ export class LoadClient {
   }
 
   async close() {
-    await this.#connection.request('DELETE', this.#headers);
+    if (this.#headers['mcp-session-id']) await this.#connection.request('DELETE', this.#headers);
     this.#connection.close();
   }
 

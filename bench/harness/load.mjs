@@ -47,7 +47,7 @@ async function run({ connections, warmUpMs, measureMs, requests = Infinity, ...j
 
 async function openClients(job, connections) {
   const clients = await Promise.all(
-    Array.from({ length: connections }, (_, number) => LoadClient.open(job.url, number)),
+    Array.from({ length: connections }, (_, number) => LoadClient.open(job, number)),
   );
   return {
     run: (record) => Promise.all(clients.map((client) => client.run(job.workload, job, record))),
@@ -59,7 +59,7 @@ async function openClients(job, connections) {
 async function connectRepeatedly(job, record) {
   for (let isRunning = true; isRunning;) {
     const beganAt = performance.now();
-    const client = await LoadClient.open(job.url, 0);
+    const client = await LoadClient.open(job, 0);
     await client.run('tools/call', job, () => false);
     isRunning = record(performance.now() - beganAt);
     await client.close();

@@ -1,6 +1,7 @@
 import { Connection } from './connection.mjs';
 
 const PROTOCOL_VERSION = '2025-11-25';
+const MODERN_VERSION = '2026-07-28';
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const INITIALIZE = JSON.stringify({
   jsonrpc: '2.0',
@@ -25,3 +26,16 @@ export async function openSession(url, extra = {}) {
   await connection.request('POST', headers, INITIALIZED);
   return { connection, headers };
 }
+
+/** Opens a connection for requests of revision 2026-07-28, which has no session. Returns it and the headers of all requests. */
+export async function openSessionless(url) {
+  const connection = await Connection.open(url);
+  return { connection, headers: { ...HEADERS, 'mcp-protocol-version': MODERN_VERSION } };
+}
+
+/** The member `_meta` of the params of a request of revision 2026-07-28. */
+export const ENVELOPE = JSON.stringify({
+  'io.modelcontextprotocol/protocolVersion': MODERN_VERSION,
+  'io.modelcontextprotocol/clientInfo': { name: 'load', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+});

@@ -35,11 +35,12 @@ export async function openTargets({ baseline }) {
 }
 
 /** Gatehouse as users run it, in front of the lean backend and of other servers. */
-export async function startGatehouse({ backend, servers = {}, limits, root = here('../..') }) {
+export async function startGatehouse({ backend, servers = {}, limits, http, root = here('../..') }) {
   const config = {
     // Lists are compared: they contain the backend's tools and no meta tools.
     metaTools: false,
     limits,
+    http,
     // The concurrency limit is above the load, so that no request waits in the queue.
     mcpServers: { bench: { url: backend.url, concurrency: 256 }, ...servers },
   };

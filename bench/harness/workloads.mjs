@@ -1,3 +1,4 @@
+import { ENVELOPE } from './session.mjs';
 import { TOOLS } from './tools.mjs';
 
 /** Placeholder of the request id. The id is part of the payload too, so that no response is mistaken for another. */
@@ -5,13 +6,24 @@ export const ID = '$ID';
 
 const request = (method, params) => `{"jsonrpc":"2.0","id":${ID},"method":"${method}","params":${params}}`;
 
-const callOf = (tool) =>
-  request('tools/call', `{"name":"${tool}","arguments":{"message":"the payload of request ${ID}"}}`);
+const callOf = (tool, era) =>
+  request(
+    'tools/call',
+    `{"name":"${tool}","arguments":{"message":"the payload of request ${ID}"}` +
+      (era === '2026' ? `,"_meta":${ENVELOPE}}` : '}'),
+  );
+/** The headers of a call in revision 2026-07-28, which repeat its body. */
+const headersOf = ({ era, toolPrefix }) =>
+  era === '2026' ? { 'mcp-method': 'tools/call', 'mcp-name': `${toolPrefix}echo` } : {};
 const isEcho = ({ content }, id) => content[0].text === `the payload of request ${id}`;
 
 /** The request of each workload and the check of its result. */
 export const WORKLOADS = {
-  'tools/call': { request: ({ toolPrefix }) => callOf(`${toolPrefix}echo`), isRight: isEcho },
+  'tools/call': {
+    request: ({ toolPrefix, era }) => callOf(`${toolPrefix}echo`, era),
+    headers: headersOf,
+    isRight: isEcho,
+  },
   'tools/call over stdio': { request: () => callOf('stdio__echo'), isRight: isEcho },
   'tools/list': {
     request: () => request('tools/list', '{}'),

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { node24 } from '../../.ci/node24/node24.mjs';
 
-const REVISION = '2025-11-25';
+/** The revisions of the two eras. */
+export const REVISIONS = { 2025: '2025-11-25', 2026: '2026-07-28' };
 /** The suite has a timeout of its own for each scenario. */
 const TIMEOUT_MS = 120_000;
 const PACKAGE = fileURLToPath(
@@ -17,9 +18,9 @@ const CLIENT = fileURLToPath(new URL('client.mjs', import.meta.url));
 
 const withoutOAuth = (names) => names.filter((name) => !name.startsWith('auth/'));
 
-/** The scenarios that the suite requires of an implementation of the revision, and those that it only reports. */
-export async function requirements() {
-  const set = parse(await readFile(join(PACKAGE, 'requirements', `${REVISION}.yaml`), 'utf8'));
+/** The scenarios that the suite requires of an implementation of the era, and those that it only reports. */
+export async function requirements(era) {
+  const set = parse(await readFile(join(PACKAGE, 'requirements', `${REVISIONS[era]}.yaml`), 'utf8'));
   const reported = (leg) =>
     set.not_scored.filter((entry) => entry.leg === leg).map((entry) => entry.scenario);
   return {
@@ -58,19 +59,27 @@ async function checksIn(directory) {
   return checks;
 }
 
-/** Runs the server scenarios against a URL. */
-export async function testServer(url) {
-  const { checks, output } = await runSuite(['server', '--url', url, '--requirements', REVISION]);
+/** Runs the server scenarios of an era against a URL. */
+export async function testServer(url, era) {
+  const { checks, output } = await runSuite(['server', '--url', url, '--requirements', REVISIONS[era]]);
   return new Map([...checks].map(([scenario, found]) => [scenario, { checks: found, output }]));
 }
 
-/** Runs client scenarios, in which the suite starts `client.mjs`. */
-export async function testClient(scenarios, lane) {
-  const env = { CONFORMANCE_NODE: process.execPath, CONFORMANCE_CLIENT: CLIENT, CONFORMANCE_LANE: lane };
+/**
+ * Runs client scenarios, in which the suite starts `client.mjs` with a server of `era`. `sdk` is the era of the SDK that
+ * `client.mjs` uses, which connects to the gateway if `throughGateway`.
+ */
+export async function testClient(scenarios, era, { sdk, throughGateway }) {
+  const env = {
+    CONFORMANCE_NODE: process.execPath,
+    CONFORMANCE_CLIENT: CLIENT,
+    CONFORMANCE_SDK: sdk,
+    CONFORMANCE_GATEWAY: String(throughGateway),
+  };
   const command = 'exec "$CONFORMANCE_NODE" "$CONFORMANCE_CLIENT"';
   const results = new Map();
   for (const scenario of scenarios) {
-    const args = ['client', '--command', command, '--scenario', scenario, '--spec-version', REVISION];
+    const args = ['client', '--command', command, '--scenario', scenario, '--spec-version', REVISIONS[era]];
     const { checks, exitCode, output } = await runSuite(args, env);
     results.set(scenario, { checks: checks.get(scenario) ?? [], output, exitCode });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { explain, judge, verdictOf, type Check, type Result } from './verdict.mjs';
+import { differences, explain, judge, verdictOf, type Check, type Result } from './verdict.mjs';
 
 /** The result of a scenario with checks a, b, … of these statuses. */
 const result = (...statuses: Check['status'][]): Result => ({
@@ -23,6 +23,54 @@ describe('verdictOf', () => {
     [undefined, 'failed'],
   ])('of %j is %s', (found, verdict) => {
     expect(verdictOf(found)).toBe(verdict);
+  });
+});
+
+const answer = (resultType?: string): Check => ({
+  id: 'a',
+  status: 'SUCCESS',
+  details: { result: { ...(resultType && { resultType }) } },
+});
+const error: Check = { id: 'a', status: 'SUCCESS', details: { error: {} } };
+const of = (...checks: Check[]): Result => ({ checks, output: '' });
+
+describe('differences', () => {
+  it.each<[string, Result | undefined, Result, string[]]>([
+    ['equal results', result('SUCCESS', 'FAILURE'), result('SUCCESS', 'FAILURE'), []],
+    ['a check that fails', result('SUCCESS', 'FAILURE'), result('SUCCESS', 'SUCCESS'), ['b']],
+    ['a check that succeeds although it fails directly', result('SUCCESS'), result('FAILURE'), []],
+    [
+      'a scenario that fails directly, in another check',
+      result('FAILURE', 'FAILURE'),
+      result('FAILURE', 'SUCCESS'),
+      ['b'],
+    ],
+    ['a scenario that did not run', undefined, result('SUCCESS', 'SUCCESS'), ['a', 'b']],
+    ['a check that warns where nothing is checked directly', result('WARNING'), result('SKIPPED'), ['a']],
+    ['a check that succeeds fewer times', of(error), of(error, error), ['a']],
+    [
+      'a check that succeeds once and fails once',
+      of(error, { id: 'a', status: 'FAILURE' }),
+      of(error),
+      ['a'],
+    ],
+    ['an error in place of a result', of(error), of(answer()), ['a']],
+    ['a complete result in place of a question', of(answer('complete')), of(answer('input_required')), ['a']],
+    ['a complete result without a type', of(answer()), of(answer('complete')), []],
+    [
+      'a check of another name',
+      of({ id: 'a', name: 'one', status: 'SUCCESS' }),
+      of({ id: 'a', name: 'two', status: 'SUCCESS' }),
+      ['a'],
+    ],
+    [
+      'an exit code',
+      { ...result('SUCCESS'), exitCode: 1 },
+      { ...result('SUCCESS'), exitCode: 0 },
+      ['exit code'],
+    ],
+  ])('lists the checks that differ in %s', (_case, found, direct, ids) => {
+    expect(differences(found, direct)).toEqual(ids);
   });
 });
 
@@ -50,10 +98,42 @@ describe('judge', () => {
   });
 });
 
+describe('judge with known differences', () => {
+  const direct = lane(result('SUCCESS', 'SUCCESS'));
+  const known = { one: { checks: ['b'], reason: 'because' } };
+
+  it.each<[string, Result | undefined, boolean]>([
+    ['differs as expected', result('SUCCESS', 'FAILURE'), true],
+    ['passes', result('SUCCESS', 'SUCCESS'), false],
+    ['differs in another check', result('FAILURE', 'SUCCESS'), false],
+    ['differs in one more check', result('FAILURE', 'FAILURE'), false],
+    ['did not run', undefined, false],
+  ])(
+    'accepts a scenario only if it differs in exactly the known checks: one that %s',
+    (_case, found, isAccepted) => {
+      const required = judge({ required: ['one'], reported: [] }, lane(found), direct, known);
+      const reported = judge({ required: [], reported: ['one'] }, lane(found), direct, known);
+      expect(required.failed).toEqual(isAccepted ? [] : ['one']);
+      expect(required.known).toEqual(isAccepted ? ['one'] : []);
+      expect(reported.failed).toEqual(isAccepted ? [] : ['one']);
+    },
+  );
+
+  it('does not count a known difference as passed', () => {
+    const found = lane(result('SUCCESS', 'FAILURE'));
+    expect(judge({ required: ['one'], reported: [] }, found, direct, known).passed).toEqual([]);
+  });
+
+  it('fails a known difference of a scenario that the suite does not have', () => {
+    expect(judge({ required: [], reported: [] }, new Map(), direct, known).failed).toEqual(['one']);
+  });
+});
+
 describe('explain', () => {
   it('prints the checks that failed, or else the output of the suite', () => {
     expect(explain(result('SUCCESS', 'FAILURE'))).toContain('FAILURE b');
     expect(explain(result('SUCCESS'))).toBe('output of the suite');
     expect(explain(undefined)).toBe('the suite did not run it');
+    expect(explain(result('SUCCESS'), result('SUCCESS', 'SUCCESS'))).toContain('in b');
   });
 });

@@ -8,11 +8,13 @@ const PREFIX = 'io.modelcontextprotocol/';
 export interface ModernOptions {
   readonly id?: string | number;
   /** Replaces or adds headers; undefined removes one. */
-  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly headers?: Readonly<Record<string, string | string[] | undefined>>;
   /** Replaces or adds members of the envelope; undefined removes one. */
   readonly envelope?: Readonly<Record<string, unknown>>;
   /** Further members of `_meta`. */
   readonly meta?: object;
+  /** In place of the body that follows from method, params and envelope. */
+  readonly body?: string;
 }
 
 /** The `_meta` of a request. */
@@ -55,7 +57,7 @@ export function modernRequestOf(
 ): { method: 'POST'; headers: Record<string, string>; body: string } {
   const { id = 1, headers } = options;
   const all = { ...params, _meta: envelopeOf(options) };
-  const body = JSON.stringify({ jsonrpc: '2.0', id, method, params: all });
+  const { body = JSON.stringify({ jsonrpc: '2.0', id, method, params: all }) } = options;
   return { method: 'POST', headers: headersOf(method, params, headers), body };
 }
 

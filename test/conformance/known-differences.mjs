@@ -1,0 +1,20 @@
+/** In every lane of this era of the suite. */
+const ALWAYS = {
+  2025: {
+    'server-sse-polling': {
+      checks: ['server-sse-disconnect-resume', 'server-sse-priming-event', 'server-sse-retry-field'],
+      reason:
+        'The gateway reconnects to the server by itself and answers the call in JSON, so that there is nothing to poll.',
+    },
+  },
+  2026: {},
+};
+
+/** In lanes of clients of 2026 in front of a server of 2025. */
+const IN_FRONT_OF_LEGACY = {};
+
+/** The checks of the server role that are expected to differ from the direct lane, by scenario, with the reason. */
+export const knownDifferences = (client, server) => ({
+  ...ALWAYS[client],
+  ...(client === '2026' && server === '2025' && IN_FRONT_OF_LEGACY),
+});
