@@ -36,9 +36,12 @@ export class ModernExchange {
     /** Called when the client closes the response before it is complete. */
     onLeft: () => void,
   ) {
-    response.once('close', () => {
-      if (!this.isAnswered) onLeft();
-    });
+    // The client may have left while its request was read: then there is no further 'close'.
+    if (response.destroyed) onLeft();
+    else
+      response.once('close', () => {
+        if (!this.isAnswered) onLeft();
+      });
   }
 
   /** Sends a notification before the result. Returns false when the response is complete. */

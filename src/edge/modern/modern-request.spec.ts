@@ -230,7 +230,8 @@ describe('ModernRequest', () => {
     // The place in the limit was released once.
     handle(() => ({}));
     expect((await call()).text).toContain('"result"');
-    expect(edge.quotas.count(`requests ${request.quotaKey}`)).toBe(0);
+    await until('nothing runs', () => edge.modernRequests.size === 0);
+    expect([edge.quotas.count(`requests ${request.quotaKey}`), edge.receiver.inFlight.size]).toEqual([0, 0]);
   });
 
   it('is described in the log of the drain, and cancelled at its end', async () => {
