@@ -36,7 +36,7 @@ describe('subscriptions beyond a limit', () => {
   it('of one client are refused until one of its subscriptions ends', async () => {
     const { docs, gateway } = await setUp({ subscriptionsPerClient: 3 });
     const client = await SubscribedClient.of(gateway.url, uri(0), uri(1), uri(2));
-    expect((await client.subscribe(uri(3))).error).toEqual(refusal('a session', 3));
+    expect((await client.subscribe(uri(3))).error).toEqual(refusal('a session or listen stream', 3));
     // A repeated subscription counts once.
     await client.subscribed(uri(2));
     expect(subscriptionRequests(docs)).toEqual(['+x://0', '+x://1', '+x://2']);
@@ -44,7 +44,7 @@ describe('subscriptions beyond a limit', () => {
     await SubscribedClient.of(gateway.url, uri(3), uri(4), uri(5));
     await client.unsubscribe(uri(0));
     await client.subscribed(uri(3));
-    expect((await client.subscribe(uri(0))).error).toEqual(refusal('a session', 3));
+    expect((await client.subscribe(uri(0))).error).toEqual(refusal('a session or listen stream', 3));
     const { text } = await exchange(gateway.urlOf('/metrics'));
     expect(new Scrape(text).value('gatehouse_subscription_rejections_total', { reason: 'limit' })).toBe(2);
     expect(new Scrape(text).value('mcp_active_subscriptions')).toBe(6);
@@ -56,7 +56,7 @@ describe('subscriptions beyond a limit', () => {
     const answers = await Promise.all(OWN.map((_, n) => client.subscribe(uri(n))));
     expect(countAccepted(answers)).toBe(10);
     const refused = answers.flatMap(({ error }) => error ?? []);
-    expect(refused).toEqual(refused.map(() => refusal('a session', 10)));
+    expect(refused).toEqual(refused.map(() => refusal('a session or listen stream', 10)));
     expect(subscriptionRequests(docs)).toHaveLength(10);
   });
 
@@ -70,10 +70,12 @@ describe('subscriptions beyond a limit', () => {
     const subscribeAll = (client: SubscribedClient): Promise<Answer[]> =>
       Promise.all(OWN.map((_, n) => client.subscribe(uri(n))));
     expect(countAccepted(await subscribeAll(lost!))).toBe(10);
-    expect((await lost!.subscribe(uri(49, 'other'))).error).toEqual(refusal('a session', 10));
+    expect((await lost!.subscribe(uri(49, 'other'))).error).toEqual(
+      refusal('a session or listen stream', 10),
+    );
     expect(countAccepted(await subscribeAll(back!))).toBe(5);
     expect((await back!.subscribe(uri(49, 'other'))).error).toEqual(
-      refusal('all sessions of a principal together', 15),
+      refusal('all sessions and listen streams of a principal together', 15),
     );
     await ben!.subscribed(uri(0));
     await lost!.session.end();

@@ -3,16 +3,14 @@ import { Limits } from '../../config/limits.js';
 import type { ListKind } from '../../core/catalog/catalog.js';
 import { limitExceeded } from '../../core/errors.js';
 import { ListenerSet } from '../../lib/listeners/listener-set.js';
-import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
-import { sliceScheduler } from '../../lib/slices/slices.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { NotificationRecipients } from '../notification-recipients.js';
 import { StreamQuota } from '../stream-quota.js';
+import { CommentRounds } from './comment-rounds.js';
 import { Listen, type ListenRequest } from './listen.js';
 
 /** Proxies close a connection that is quiet for longer than 15 seconds or more. */
 const COMMENT_INTERVAL_MS = 10_000;
-const STREAMS_PER_STEP = 64;
 
 /** All listen streams: their limits, comments, and end. No timer ends a stream. */
 @Injectable()
@@ -20,7 +18,7 @@ export class Listens implements OnModuleInit, OnApplicationShutdown {
   private readonly listens = new Set<Listen>();
   private readonly openListeners = new ListenerSet<[listen: Listen]>();
   private timer: NodeJS.Timeout | undefined;
-  private isWritingComments = false;
+  private readonly comments = new CommentRounds<Listen>(this.listens, (listen) => listen.keepAlive());
   private isEnding = false;
 
   constructor(
@@ -37,7 +35,7 @@ export class Listens implements OnModuleInit, OnApplicationShutdown {
       'Open listen streams (revision 2026-07-28).',
       () => this.listens.size,
     );
-    this.timer = setInterval(() => void this.writeComments(), COMMENT_INTERVAL_MS).unref();
+    this.timer = setInterval(() => void this.comments.run(), COMMENT_INTERVAL_MS).unref();
   }
 
   onApplicationShutdown(): void {
@@ -81,20 +79,5 @@ export class Listens implements OnModuleInit, OnApplicationShutdown {
   endAll(): void {
     this.isEnding = true;
     for (const listen of this.listens) listen.end();
-  }
-
-  private async writeComments(): Promise<void> {
-    if (this.isWritingComments) return;
-    this.isWritingComments = true;
-    await runSliced(this.commentSteps(), sliceScheduler.start());
-    this.isWritingComments = false;
-  }
-
-  private *commentSteps(): Steps {
-    let step = 0;
-    for (const listen of this.listens) {
-      if (++step % STREAMS_PER_STEP === 0) yield;
-      listen.keepAlive();
-    }
   }
 }

@@ -1,7 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Limits } from '../../config/limits.js';
-import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
-import { sliceScheduler } from '../../lib/slices/slices.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { PrincipalQuota } from '../../state/principal-quota.js';
 import { Quotas } from '../../state/quotas.js';
@@ -9,18 +7,20 @@ import { LogMessages } from '../log-messages.js';
 import { RequestRunner } from '../request-runner.js';
 import type { RunningRequest } from '../running-requests.js';
 import { Sessions } from '../sessions.service.js';
+import { CommentRounds } from './comment-rounds.js';
 import type { ModernRequest } from './modern-request.js';
 
 /** A comment is written at the first interval of `Sessions` after this time, so at least every 15 seconds. */
 const QUIET_MS = 10_000;
-const REQUESTS_PER_STEP = 64;
 
 /** The running requests of revision 2026-07-28: limit per principal, comments on quiet responses, and the drain. */
 @Injectable()
 export class ModernRequests implements OnModuleInit {
   private readonly running = new Set<ModernRequest>();
   private readonly quota: PrincipalQuota;
-  private isWritingComments = false;
+  private readonly comments = new CommentRounds<ModernRequest>(this.running, (request) =>
+    request.keepAlive(QUIET_MS),
+  );
 
   constructor(
     limits: Limits,
@@ -35,7 +35,7 @@ export class ModernRequests implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.sessions.onInterval(() => void this.keepAlive());
+    this.sessions.onInterval(() => void this.comments.run());
   }
 
   get size(): number {
@@ -73,20 +73,5 @@ export class ModernRequests implements OnModuleInit {
   /** For the end of the process. */
   abortAll(): void {
     for (const request of this.running) request.abort();
-  }
-
-  private async keepAlive(): Promise<void> {
-    if (this.isWritingComments) return;
-    this.isWritingComments = true;
-    await runSliced(this.commentSteps(), sliceScheduler.start());
-    this.isWritingComments = false;
-  }
-
-  private *commentSteps(): Steps {
-    let step = 0;
-    for (const request of this.running) {
-      if (++step % REQUESTS_PER_STEP === 0) yield;
-      request.keepAlive(QUIET_MS);
-    }
   }
 }

@@ -1,0 +1,29 @@
+import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
+import { sliceScheduler } from '../../lib/slices/slices.js';
+
+const RESPONSES_PER_STEP = 64;
+
+/** Writes comments to many responses, in slices. A round is left out while the previous one is not finished. */
+export class CommentRounds<Response> {
+  private isRunning = false;
+
+  constructor(
+    private readonly responses: Iterable<Response>,
+    private readonly write: (response: Response) => void,
+  ) {}
+
+  async run(): Promise<void> {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    await runSliced(this.steps(), sliceScheduler.start());
+    this.isRunning = false;
+  }
+
+  private *steps(): Steps {
+    let step = 0;
+    for (const response of this.responses) {
+      if (++step % RESPONSES_PER_STEP === 0) yield;
+      this.write(response);
+    }
+  }
+}
