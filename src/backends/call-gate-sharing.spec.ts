@@ -25,13 +25,10 @@ class Harness {
     this.gate = new CallGate('db', limits, built);
   }
 
-  quotas(limits: Partial<typeof UNLIMITED>, keepsReserve = false): BackendQuotas {
-    return backendQuotas(
-      new MemoryQuotas(),
-      { ...UNLIMITED, ...limits },
-      (limit) => this.refused.push(limit),
-      () => keepsReserve,
-    );
+  quotas(changed: Partial<typeof UNLIMITED>, keepsReserve = false): BackendQuotas {
+    const limits = { ...UNLIMITED, ...changed };
+    const refused = (limit: string): number => this.refused.push(limit);
+    return backendQuotas(new MemoryQuotas(), limits, refused, () => keepsReserve);
   }
 
   call(name: string, options: QueueOptions = {}): void {

@@ -13,6 +13,8 @@ const CALL_WAIT_MS = 30_000;
 
 interface OwningRequest extends Channel {
   readonly method: string;
+  /** Whether its client has been asked, and has not answered yet. */
+  readonly isParked: boolean;
 }
 
 type Wait = (request: OwningRequest | undefined) => void;
@@ -81,9 +83,14 @@ export class LinkOwner implements ClientSession {
     this.closeListeners.emit();
   }
 
-  /** Without a handle, several requests may be of several clients. */
+  /**
+   * Without a handle, several requests may be of several clients. A parked one counts only if no other runs: its server waits
+   * for an answer, which may never come.
+   */
   private requestOf(requests: readonly OwningRequest[]): OwningRequest | undefined {
-    return this.hasHandle || requests.length === 1 ? requests.at(-1) : undefined;
+    const unparked = requests.filter(({ isParked }) => !isParked);
+    const likely = unparked.length > 0 ? unparked : requests;
+    return this.hasHandle || likely.length === 1 ? likely.at(-1) : undefined;
   }
 
   private nextRequest(signal: CancelSignal): Promise<OwningRequest | undefined> {
