@@ -103,12 +103,14 @@ export class SubscriptionAddresses {
     return this.registry.catalog.resources.publicUri({ server, uri }, scope);
   }
 
-  /** Returns the test whether the text is the URI that a row subscribes to, in any form. Looks the text up only once. */
+  /** Returns the test whether the text is the URI that a row subscribes to, in any form. Looks the text up once at most. */
   namedBy(text: string): (row: Subscription) => boolean {
-    const found = this.registry.catalog.resources.view(EVERYTHING).find(text);
-    return (row) =>
-      (found?.server === row.server && found.uri === row.uri) ||
-      [row.uri, resourceForm(row), underscoreId(row)].includes(text);
+    let found: ResourceAddress | null | undefined;
+    return (row) => {
+      if ([row.uri, resourceForm(row), underscoreId(row)].includes(text)) return true;
+      if (found === undefined) found = this.registry.catalog.resources.view(EVERYTHING).find(text) ?? null;
+      return found?.server === row.server && found.uri === row.uri;
+    };
   }
 
   /** The servers of the scope to which the URI belongs because it contains their id. */
