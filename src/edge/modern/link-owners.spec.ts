@@ -42,6 +42,7 @@ class Harness {
 /** A request of a client that answers every question with its name. */
 class Request implements Channel {
   readonly notified: string[] = [];
+  isParked = false;
 
   constructor(
     readonly name: string,
@@ -149,6 +150,20 @@ describe('LinkOwner', () => {
     await flushPromises();
     expect(answers[0]!.error?.message).toContain('not known in which call');
     expect(answers[1]!.value?.value).toBe('second');
+  });
+
+  it('asks in the only call that is not parked, and in a parked call only if no other runs', async () => {
+    const owner = new Harness().of(ALICE)!;
+    const [abandoned, running] = [new Request('abandoned'), new Request('running')];
+    for (const request of [abandoned, running]) owner.begin(request);
+    abandoned.isParked = true;
+    const first = ask(owner);
+    await flushPromises();
+    expect(first.value?.value).toBe('running');
+    owner.end(running);
+    const second = ask(owner);
+    await flushPromises();
+    expect(second.value?.value).toBe('abandoned');
   });
 
   it('waits for the next call, within limits', async () => {
