@@ -12,6 +12,7 @@ import type { Scope } from '../core/scope.js';
 import type { NotificationFrame } from './event-frame.js';
 import type { Principal } from './principal.js';
 import type { Revision } from './revisions/revision.js';
+import type { HttpHeaders } from './standard-headers.js';
 
 export interface ClientRequestOptions {
   /** Aborted when the server cancels the request, when the call that it belongs to ends, or when the link is closed. */
@@ -140,11 +141,8 @@ export interface McpContext extends Caller {
   readonly argumentHeaders?: HttpHeaders | undefined;
 }
 
-/** The header fields of an HTTP request, by their names in lower case. */
-export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
-
 /** A request that subscribes or unsubscribes. */
-export interface SubscriberRequest extends Pick<McpContext, 'session' | 'scope' | 'signal'> {
+export interface SubscriberRequest extends Pick<McpContext, 'session' | 'linkOwner' | 'scope' | 'signal'> {
   readonly subscriber: Subscriber;
 }
 

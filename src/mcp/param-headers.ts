@@ -1,6 +1,6 @@
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from './json-rpc.js';
-import type { HttpHeaders } from './mcp-context.js';
+import type { HttpHeaders } from './standard-headers.js';
 import { headerMismatch, headerValue, textOfHeader } from './standard-headers.js';
 
 /** One argument of a tool that is repeated in a header: `x-mcp-header` in the input schema (revision 2026-07-28). */

@@ -1,11 +1,13 @@
 import { GatewayError } from '../core/errors.js';
 import type { Params } from './json-rpc.js';
-import type { HttpHeaders } from './mcp-context.js';
 
 /*
  * Revision 2026-07-28 over HTTP: each request has headers that repeat parts of its body, so that intermediaries can route it
  * without reading the body.
  */
+
+/** The header fields of an HTTP request, by their names in lower case. */
+export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** By method: the member of the params whose value is the header Mcp-Name. */
 const NAME_MEMBERS: ReadonlyMap<string, 'name' | 'uri'> = new Map([

@@ -11,7 +11,7 @@ import {
 import { mapMember, memberText, withMember } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from './json-rpc.js';
-import type { HttpHeaders } from './mcp-context.js';
+import type { HttpHeaders } from './standard-headers.js';
 
 /** The keys that MCP reserves for the trace context in `_meta`. */
 export const TRACE_KEYS = ['traceparent', 'tracestate', 'baggage'] as const;

@@ -183,7 +183,14 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   contextWith(signal: CancelSignal): SessionContext {
     const onWritten = (listener: () => void): void => void this.written(listener);
     const { session, scope } = this;
-    return { session, subscriber: this, scope, signal, onWritten } as unknown as SessionContext;
+    return {
+      session,
+      linkOwner: session,
+      subscriber: this,
+      scope,
+      signal,
+      onWritten,
+    } as unknown as SessionContext;
   }
 
   /** The message of each event. */
