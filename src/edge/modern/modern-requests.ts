@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Limits } from '../../config/limits.js';
+import { IdTable } from '../../lib/id-table/id-table.js';
 import { runSliced, type Steps } from '../../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../../lib/slices/slices.js';
 import { Metrics } from '../../metrics/metrics.js';
@@ -15,10 +16,16 @@ import type { ModernRequest } from './modern-request.js';
 const QUIET_MS = 10_000;
 const REQUESTS_PER_STEP = 64;
 
+interface RunningRequest {
+  readonly id: number;
+  readonly request: ModernRequest;
+}
+
 /** The running requests of revision 2026-07-28: limit per principal, comments on quiet responses, and the drain. */
 @Injectable()
 export class ModernRequests implements OnModuleInit {
-  private readonly running = new Set<ModernRequest>();
+  /** No Set: one would keep requests that have ended until a full garbage collection (IdTable). */
+  private readonly running = new IdTable<RunningRequest>();
   private readonly quota: PrincipalQuota;
   private isWritingComments = false;
 
@@ -47,10 +54,11 @@ export class ModernRequests implements OnModuleInit {
     const { quotaKey, logLevel } = request;
     if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
     const count = this.runner.inFlight.begin();
-    this.running.add(request);
+    const id = this.running.nextId();
+    this.running.add({ id, request });
     const endLevel = logLevel && this.logMessages.beginRequest(logLevel);
     return () => {
-      this.running.delete(request);
+      this.running.delete(id);
       endLevel?.();
       this.quota.release(quotaKey);
       count.finish();
@@ -58,12 +66,12 @@ export class ModernRequests implements OnModuleInit {
   }
 
   describe(): RequestDescription[] {
-    return Array.from(this.running, (request) => request.describe());
+    return Array.from(this.running, ({ request }) => request.describe());
   }
 
   /** For the end of the process. */
   abortAll(): void {
-    for (const request of this.running) request.abort();
+    for (const { request } of this.running) request.abort();
   }
 
   private async keepAlive(): Promise<void> {
@@ -75,7 +83,7 @@ export class ModernRequests implements OnModuleInit {
 
   private *commentSteps(): Steps {
     let step = 0;
-    for (const request of this.running) {
+    for (const { request } of this.running) {
       if (++step % REQUESTS_PER_STEP === 0) yield;
       request.keepAlive(QUIET_MS);
     }
