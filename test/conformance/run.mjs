@@ -31,8 +31,8 @@ async function inTurn(run) {
 }
 
 /** Prints the counts of one lane, and what failed in it. */
-function report(lane, scenarios, results, direct, differences) {
-  const { passed, failed, reported, known } = judge(scenarios, results, direct, differences);
+function report(lane, scenarios, results, direct, knownDifferences) {
+  const { passed, failed, reported, known } = judge(scenarios, results, direct, knownDifferences);
   // A direct lane says what the fixture can do; it is no result of the gateway.
   if (direct) {
     counts.passed += passed.length;
@@ -44,6 +44,7 @@ function report(lane, scenarios, results, direct, differences) {
     `${reported.length} of ${scenarios.reported.length} others` +
       (known.length > 0 ? `, ${known.length} with a known difference` : ''),
   );
+  for (const scenario of known) console.log(`  ${scenario}: ${knownDifferences[scenario].reason}`);
   for (const scenario of failed)
     console.log(`\nFAILED: ${lane}: ${scenario}\n${explain(results.get(scenario), direct?.get(scenario))}`);
 }
