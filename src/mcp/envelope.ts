@@ -97,10 +97,9 @@ export function withoutEnvelope(
   const own = progressToken === undefined ? '' : `"progressToken":${progressToken}`;
   const kept = members.flatMap(({ key, keyStart, start, end }) => {
     if (RETRY_KEYS.has(key)) return [];
-    const isMeta = key === '_meta' && params[start] === '{';
-    return isMeta
-      ? params.slice(keyStart, start) + merge(own, params.slice(start, end))
-      : params.slice(keyStart, end);
+    if (key !== '_meta' || params[start] !== '{') return [params.slice(keyStart, end)];
+    const meta = merge(own, params.slice(start, end));
+    return meta === '{}' ? [] : [params.slice(keyStart, start) + meta];
   });
   return `{${kept.join(',')}}`;
 }

@@ -88,11 +88,12 @@ describe('paramHeaders', () => {
   });
 });
 
+const withRegion = (value: unknown): object => ({ order: { region: value } });
+
 describe('requireParamHeaders', () => {
   const declared = [{ name: 'Region', path: ['order', 'region'] }];
   const check = (args: unknown, header: string | undefined): void =>
     requireParamHeaders(declared, { arguments: args }, { 'mcp-param-region': header });
-  const withRegion = (region: unknown): object => ({ order: { region } });
 
   it.each<[unknown, string | undefined]>([
     [withRegion('eu'), 'eu'],

@@ -8,7 +8,7 @@ import { buildServer, createState } from '../kit/modern-server/offer.mjs';
 import { refusalOf } from '../kit/promises.js';
 import { messageIn, RawSession } from '../kit/raw-session.js';
 import { everythingOverStdio, startEverything } from '../kit/real-servers.js';
-import { connectModern, connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
+import { connectModern, connectV1, connectV2, type ClientV2 } from '../kit/sdk-clients.js';
 import { exchange } from '../kit/http.js';
 import { Scrape } from '../kit/scrape.js';
 import { until } from '../kit/until.js';
@@ -31,8 +31,19 @@ type Client = Pick<
 > &
   Pick<ClientV2, 'getPrompt' | 'callTool'>;
 
+const answerQuestions = (client: ClientV2): void =>
+  client.setRequestHandler('elicitation/create', () => ({
+    action: 'accept' as const,
+    content: { name: 'Ada' },
+  }));
+/** The servers that a client of 2026 lists tools of. */
+async function listedServers(url: string, options: object = {}): Promise<ReadonlySet<string>> {
+  const { result } = await callModern(url, 'tools/list', {}, options);
+  return new Set((result!['tools'] as { name: string }[]).map((tool) => tool.name.split('__')[0]!));
+}
+const schemaOfNumbers = (tools: readonly { name: string; outputSchema?: unknown }[]): unknown =>
+  tools.find((tool) => tool.name === 'modern__numbers')?.outputSchema;
 const textOf = (result: unknown): string => (result as { content: TextContent[] }).content[0]!.text;
-const name = { name: 'Ada' };
 
 describe('clients of both eras side by side, in front of servers of both eras', () => {
   const states = { both: createState(), modern: createState() };
@@ -60,13 +71,11 @@ describe('clients of both eras side by side, in front of servers of both eras', 
     });
     await gateway.listed({ tools: SERVERS, resources: SERVERS, prompts: SERVERS });
     const capabilities = { elicitation: { form: {} } };
-    const answer = (client: ClientV2): void =>
-      client.setRequestHandler('elicitation/create', () => ({ action: 'accept' as const, content: name }));
-    pinned = await connectModern(gateway.url, capabilities, answer);
+    pinned = await connectModern(gateway.url, capabilities, answerQuestions);
     clients = {
-      v1: (await connectV1(gateway.url)) as ClientV1 as unknown as Client,
+      v1: (await connectV1(gateway.url)) as unknown as Client,
       legacy: await connectV2(gateway.url),
-      auto: await connectModern(gateway.url, capabilities, answer, {}, 'auto'),
+      auto: await connectModern(gateway.url, capabilities, answerQuestions, {}, 'auto'),
       pinned,
     };
   });
@@ -145,10 +154,8 @@ describe('clients of both eras side by side, in front of servers of both eras', 
       expect(outputs).toEqual([{ result: [1, 2] }, { result: [1, 2] }, [1, 2], [1, 2]]);
     }
     const raw = await RawSession.open(gateway.url);
-    const schemaOf = (tools: readonly { name: string; outputSchema?: unknown }[]): unknown =>
-      tools.find((tool) => tool.name === 'modern__numbers')?.outputSchema;
-    expect(schemaOf(await raw.list('tools'))).toMatchObject({ type: 'object', required: ['result'] });
-    expect(schemaOf((await pinned.listTools()).tools)).toMatchObject({ type: 'array' });
+    expect(schemaOfNumbers(await raw.list('tools'))).toMatchObject({ type: 'object', required: ['result'] });
+    expect(schemaOfNumbers((await pinned.listTools()).tools)).toMatchObject({ type: 'array' });
   });
 
   it.each(MODERN_CLIENTS)('repeat arguments in headers, which are compared (%s)', async (key) => {
@@ -263,14 +270,11 @@ describe('clients of both eras side by side, in front of servers of both eras', 
 
   it('name the project in the path, a header or _meta', async () => {
     const projectUrl = gateway.urlOf('/projects/some/mcp');
-    const list = async (url: string, options: object = {}): Promise<unknown[]> => {
-      const { result } = await callModern(url, 'tools/list', {}, options);
-      return (result?.['tools'] as { name: string }[]).map((tool) => tool.name.split('__')[0]);
-    };
-    const inProject = await list(projectUrl);
-    expect(new Set(inProject)).toEqual(new Set(['modern']));
-    expect(await list(gateway.url, { headers: { 'x-gatehouse-project': 'some' } })).toEqual(inProject);
-    expect(await list(gateway.url, { meta: { projectId: 'some' } })).toEqual(inProject);
+    const inProject = new Set(['modern']);
+    expect(await listedServers(projectUrl)).toEqual(inProject);
+    const headers = { 'x-gatehouse-project': 'some' };
+    expect(await listedServers(gateway.url, { headers })).toEqual(inProject);
+    expect(await listedServers(gateway.url, { meta: { projectId: 'some' } })).toEqual(inProject);
     const conflicting = { meta: { projectId: 'other' } };
     expect((await callModern(projectUrl, 'tools/list', {}, conflicting)).error?.code).toBe(-32602);
     const call = { name: 'both__echo', arguments: {} };

@@ -11,6 +11,8 @@ const DISCOVERED = { supportedVersions: [MODERN_VERSION], capabilities: { tools:
 const KEY = 'io.modelcontextprotocol/';
 const ENVELOPE = { [`${KEY}protocolVersion`]: MODERN_VERSION, [`${KEY}clientCapabilities`]: { tasks: {} } };
 
+const toPublicParams = ({ text }: JsonText): JsonText => new JsonText(text.replace('own:1', 'public:1'));
+
 async function open(opening: 'initialize' | 'discover', options: Partial<LinkOptions> = {}) {
   const outcomes: string[] = [];
   const transport: FakeTransport = new FakeTransport({
@@ -71,7 +73,6 @@ describe('a request of a client of 2026', () => {
   });
 
   it('gets input requests of a server of 2026 as they are, with public URIs', async () => {
-    const toPublicParams = ({ text }: JsonText): JsonText => new JsonText(text.replace('own:1', 'public:1'));
     const { send, transport, outcomes } = await open('discover', { toPublicParams });
     const { sent, outcome } = send('tools/call', { name: 'a' });
     const inputRequests = { q: { method: 'sampling/createMessage', params: { uri: 'own:1' } } };

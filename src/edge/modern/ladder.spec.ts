@@ -10,7 +10,7 @@ import {
   type ModernOptions,
 } from '../../../test/kit/modern-calls.js';
 import { BOTH_TYPES, messageIn, postMessage, RawSession } from '../../../test/kit/raw-session.js';
-import { until } from '../../../test/kit/until.js';
+import { deferred, until } from '../../../test/kit/until.js';
 import type { HttpSettings } from '../../config/http-settings.js';
 import type { Limits } from '../../config/limits.js';
 import { GatewayError, limitExceeded, RemoteError } from '../../core/errors.js';
@@ -47,6 +47,9 @@ beforeEach(async () => {
 
 const call = (method: string, params: Record<string, unknown> = {}, more: ModernOptions = {}) =>
   postModern(edge.url, method, params, { id: ID, ...more });
+
+const post = (body: object | string, headers: Record<string, string> = {}): Promise<RawResponse> =>
+  postMessage(edge.url, body, headers);
 
 /** HTTP status, JSON-RPC code and id of a refusal. */
 const refused = ({ status, text }: RawResponse): unknown[] => {
@@ -226,22 +229,19 @@ describe('a request of revision 2026-07-28', () => {
 
   it('and beyond the limit of its principal is refused, in-band', async () => {
     edge = await serve({ requestsPerPrincipal: 1 });
-    let end: (result: object) => void = () => {};
-    edge.handlers.set('tools/list', () => new Promise<object>((resolve) => (end = resolve)));
+    const end = deferred<object>();
+    edge.handlers.set('tools/list', () => end.promise);
     const first = call('tools/list');
     const second = await call('tools/call', { name: 'a' });
     expect(refused(second)).toEqual([200, -31029, ID]);
     expect(messageIn(second.text).error?.data).toEqual({ code: 'LimitExceeded', limit: 1 });
-    end({ tools: [] });
+    end.resolve({ tools: [] });
     expect((await first).status).toBe(200);
     expect((await call('tools/call', { name: 'a' })).text).toContain('"called":"a"');
   });
 });
 
 describe('an endpoint of both eras', () => {
-  const post = (body: object | string, headers: Record<string, string> = {}): Promise<RawResponse> =>
-    postMessage(edge.url, body, headers);
-
   it('still serves sessions', async () => {
     const session = await RawSession.open(edge.url);
     expect((await session.request('tools/list')).text).toBe('{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}');
@@ -316,19 +316,16 @@ describe('an endpoint of both eras', () => {
 
   it('lets a notification with an envelope cancel nothing in a session', async () => {
     const session = await RawSession.open(edge.url);
-    let end: (result: object) => void = () => {};
+    const end = deferred<object>();
     edge.handlers.set('slow', (_params, { signal }) => {
-      const aborted = new Promise<object>((resolve) => {
-        end = resolve;
-        signal.addEventListener('abort', () => resolve({ aborted: true }));
-      });
-      return aborted;
+      signal.addEventListener('abort', () => end.resolve({ aborted: true }));
+      return end.promise;
     });
     const running = session.request('slow', {}, ID);
     await until('the request runs', () => edge.receiver.inFlight.size === 1);
     const cancel = { requestId: ID, _meta: envelopeOf() };
     expect((await session.notify('notifications/cancelled', cancel)).status).toBe(202);
-    end({ aborted: false });
+    end.resolve({ aborted: false });
     expect((await running).result).toEqual({ aborted: false });
   });
 

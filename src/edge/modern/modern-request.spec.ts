@@ -51,7 +51,13 @@ function slow() {
 }
 
 const call = (options?: ModernOptions) => postModern(edge.url, 'tools/list', {}, options);
+const event = (message: string): string => `event: message\ndata: ${message}\n\n`;
 const progress = (n: number): JsonText => new JsonText(`{"progressToken":"t","progress":${n}.0}`);
+/** The levels of the log messages that precede the result. */
+async function loggedAt(logLevel: string | undefined): Promise<unknown[]> {
+  const { text } = await call({ envelope: { logLevel } });
+  return [...text.matchAll(/"level":"(\w+)"/g)].map(([, level]) => level);
+}
 const logAt = (level: string): JsonText => JsonText.of({ level, data: 'x' });
 
 describe('ModernRequest', () => {
@@ -80,7 +86,6 @@ describe('ModernRequest', () => {
     });
     const { headers, text } = await call();
     expect(headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
-    const event = (message: string): string => `event: message\ndata: ${message}\n\n`;
     const notice = (n: number): string =>
       event(`{"jsonrpc":"2.0","method":"notifications/progress","params":${progress(n).text}}`);
     const result =
@@ -113,13 +118,9 @@ describe('ModernRequest', () => {
         request.notify('notifications/message', logAt(level));
       return {};
     });
-    const levels = async (logLevel: string | undefined): Promise<unknown[]> => {
-      const { text } = await call({ envelope: { logLevel } });
-      return [...text.matchAll(/"level":"(\w+)"/g)].map(([, level]) => level);
-    };
-    expect(await levels('warning')).toEqual(['warning', 'error']);
-    expect(await levels('debug')).toEqual(['debug', 'info', 'warning', 'error']);
-    expect(await levels(undefined)).toEqual([]);
+    expect(await loggedAt('warning')).toEqual(['warning', 'error']);
+    expect(await loggedAt('debug')).toEqual(['debug', 'info', 'warning', 'error']);
+    expect(await loggedAt(undefined)).toEqual([]);
   });
 
   it('sends no other notifications', async () => {
