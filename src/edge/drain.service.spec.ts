@@ -4,6 +4,7 @@ import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { onCleanup } from '../../test/kit/cleanup.js';
 import { exchange } from '../../test/kit/http.js';
 import { recordLog } from '../../test/kit/log-lines.js';
+import { callModern } from '../../test/kit/modern-calls.js';
 import { outcomeOf } from '../../test/kit/promises.js';
 import { RawSession } from '../../test/kit/raw-session.js';
 import { deferred, until, within } from '../../test/kit/until.js';
@@ -220,6 +221,32 @@ describe('Drain', () => {
       oldest: [{ ...request, runningMs: expect.any(Number) }],
     });
     expect(await metrics.text()).toContain('gatehouse_requests_cut_off_total 1\n');
+    warned.mockRestore();
+  });
+
+  it('waits for requests without a session, and cancels them after the deadline', async () => {
+    const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    edge = new EdgeHarness({}, { modern: true });
+    await edge.listen();
+    const { url } = edge;
+    onCleanup(() => edge.close());
+    const started = deferred<CancelSignal>();
+    edge.handlers.set('tools/list', (_params, { signal }) => {
+      started.resolve(signal);
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve({ tools: [] })));
+    });
+    const answer = callModern(url, 'tools/list');
+    const signal = await within('the request', started.promise);
+    await within('the drain', drain({ drainMs: 50 }));
+    expect(signal.aborted).toBe(true);
+    expect((await answer).result).toBeDefined();
+    expect(warned).toHaveBeenCalledWith({
+      message: 'requests were cut off by the drain deadline',
+      requests: 1,
+      oldest: [
+        { method: 'tools/list', principal: 'anonymous', client: 'raw 2', runningMs: expect.any(Number) },
+      ],
+    });
     warned.mockRestore();
   });
 });

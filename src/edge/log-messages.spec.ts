@@ -1,5 +1,5 @@
 import type { LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ANONYMOUS } from '../mcp/principal.js';
 import type { Backends } from '../backends/backends.service.js';
 import type { ServerNotification } from '../backends/link/link.js';
@@ -120,5 +120,34 @@ describe('LogMessages.setLevel', () => {
     for (const level of ['error', 'debug', 'info'] as const) harness.messages.setLevel(session, level);
     session.close();
     expect(harness.levels).toEqual(['debug', 'info', 'debug', 'info']);
+  });
+});
+
+describe('the level of requests without a session', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it('is set at servers once, and ends a minute after the last request with it', () => {
+    const { messages, levels } = new Harness();
+    const ends = [messages.beginRequest('debug'), messages.beginRequest('debug')];
+    expect(levels).toEqual(['debug']);
+    for (const end of ends) end();
+    jest.advanceTimersByTime(59_000);
+    // Another request within the minute: nothing is sent.
+    const end = messages.beginRequest('debug');
+    jest.advanceTimersByTime(120_000);
+    end();
+    jest.advanceTimersByTime(59_000);
+    expect(levels).toEqual(['debug']);
+    jest.advanceTimersByTime(1000);
+    expect(levels).toEqual(['debug', 'info']);
+  });
+
+  it('does not lower the level that a session has set', () => {
+    const harness = new Harness();
+    harness.open('debug');
+    harness.messages.beginRequest('error')();
+    jest.advanceTimersByTime(60_000);
+    expect(harness.levels).toEqual(['debug']);
   });
 });
