@@ -2,6 +2,7 @@
 export const limitsFor = (clients) => ({
   sessions: 2 * clients,
   sessionsPerPrincipal: 2 * clients,
+  listens: 2 * clients,
   streamsPerPrincipal: 2 * clients,
   connectionsPerPrincipal: 4 * clients,
   subscriptionsPerPrincipal: 2 * clients,

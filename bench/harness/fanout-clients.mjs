@@ -1,9 +1,16 @@
-// Many clients in one process. Each has a session, one subscription and an open event stream.
+// Many clients in one process. Each has a session, one subscription and an open event stream, or a listen stream.
 import { connect } from 'node:net';
 import { Agent, request } from 'undici';
 
 const MAX_CONCURRENT_OPENS = 32;
 const REVISION = '2025-11-25';
+const MODERN_REVISION = '2026-07-28';
+const PREFIX = 'io.modelcontextprotocol';
+const ENVELOPE = {
+  [`${PREFIX}/protocolVersion`]: MODERN_REVISION,
+  [`${PREFIX}/clientInfo`]: { name: 'reader', version: '1' },
+  [`${PREFIX}/clientCapabilities`]: {},
+};
 const UPDATED = 'resources/updated';
 
 /** A clock that all processes share. */
@@ -39,20 +46,47 @@ async function open(url, uri) {
   readers.push(await listen(new URL(url), session));
 }
 
-/** Uses a bare socket: 10,000 response objects would cost more than the streams under test. */
-function listen({ hostname, port, pathname }, session) {
+const listen = (url, session) =>
+  readStream(
+    url,
+    'GET',
+    `accept: text/event-stream\r\nmcp-session-id: ${session}\r\nmcp-protocol-version: ${REVISION}\r\n\r\n`,
+    'HTTP/1.1 200',
+  );
+
+/** Opens a listen stream of revision 2026-07-28. */
+async function openListen(url, uri) {
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: `listen:${readers.length}`,
+    method: 'subscriptions/listen',
+    params: { _meta: ENVELOPE, notifications: { resourceSubscriptions: [uri] } },
+  });
+  const head =
+    'content-type: application/json\r\naccept: application/json, text/event-stream\r\n' +
+    `mcp-protocol-version: ${MODERN_REVISION}\r\nmcp-method: subscriptions/listen\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  readers.push(await readStream(new URL(url), 'POST', head + body, 'subscriptions/acknowledged'));
+}
+
+/**
+ * Resolves when the stream has sent the text `opened`. Uses a bare socket: 10,000 response objects would cost more than the
+ * streams under test.
+ */
+function readStream({ hostname, port, pathname }, method, rest, opened) {
   return new Promise((resolve, reject) => {
     const socket = connect(port, hostname);
     const reader = { socket, updates: 0, lags: undefined };
+    let text = '';
     socket.once('error', reject);
-    socket.once('data', () => {
+    socket.on('data', function first(bytes) {
+      text += bytes.toString('latin1');
+      if (!text.includes(opened)) return;
+      socket.off('data', first);
+      socket.on('data', (later) => read(reader, later));
       resolve(reader);
-      socket.on('data', (bytes) => read(reader, bytes));
     });
-    socket.write(
-      `GET ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\naccept: text/event-stream\r\n` +
-        `mcp-session-id: ${session}\r\nmcp-protocol-version: ${REVISION}\r\n\r\n`,
-    );
+    socket.write(`${method} ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\n${rest}`);
   });
 }
 
@@ -66,9 +100,12 @@ function read(reader, bytes) {
 }
 
 const jobs = {
-  async open({ url, uri, count }) {
+  async open({ url, uri, count, isListen = false }) {
+    const openOne = isListen ? openListen : open;
     for (let left = count; left > 0; left -= MAX_CONCURRENT_OPENS)
-      await Promise.all(Array.from({ length: Math.min(left, MAX_CONCURRENT_OPENS) }, () => open(url, uri)));
+      await Promise.all(
+        Array.from({ length: Math.min(left, MAX_CONCURRENT_OPENS) }, () => openOne(url, uri)),
+      );
     return { open: readers.length };
   },
   /** Replies when `count` more updates have arrived. */

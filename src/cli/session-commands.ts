@@ -9,7 +9,7 @@ export function addSessionCommands(program: Command): void {
   ]);
   withExamples(
     withAdminOptions(sessions.command('ls'))
-      .description('list open sessions, the oldest first')
+      .description('list open sessions and listen streams, the oldest first')
       .option('-p, --project <project>', 'only sessions that were opened in this project')
       .option('-q, --query <words>', 'only sessions whose id, client or principal contain all words')
       .action(async ({ query, ...options }: ListOptions & { query?: string }) =>

@@ -1,5 +1,5 @@
 import type { SessionItem } from '../client/admin-types.js';
-import { formatAge, formatCount, formatLastSeen, formatScope } from '../client/format.js';
+import { formatAge, formatCount, formatLastSeen, formatListen, formatScope } from '../client/format.js';
 import { printable } from '../client/printable.js';
 import type { ListOptions } from './catalog-reports.js';
 import type { GatewayOptions } from './command-options.js';
@@ -62,6 +62,7 @@ export async function showSession(id: string, options: GatewayOptions): Promise<
       formatScope(part),
     ]),
     ['protocol', `${session.protocolVersion} (era ${session.era})`],
+    ['listens to', formatListen(session)],
     ['opened', session.opened],
     ['last seen', session.lastSeen],
     ['calls', `${formatCount(session.calls)} (${session.inFlight} running)`],

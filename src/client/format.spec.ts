@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatAge, formatBytes, formatState, formatUpdates, pluralize } from './format.js';
+import { formatAge, formatBytes, formatListen, formatState, formatUpdates, pluralize } from './format.js';
 
 describe('formatAge', () => {
   const now = Date.parse('2026-01-10T00:00:00Z');
@@ -61,5 +61,16 @@ describe('formatUpdates', () => {
     expect(formatUpdates({ updates: 'unsolicited' })).toMatch(/^no updates can come .* set subscribe: try/);
     expect(formatUpdates({ updates: 'polling' })).toBe('polling');
     expect(formatUpdates({})).toBeUndefined();
+  });
+});
+
+describe('formatListen', () => {
+  it.each([
+    [{ kind: 'session' }, undefined],
+    [{ kind: 'listen', listChanges: [] }, 'no list changes'],
+    [{ kind: 'listen', listChanges: ['tools', 'resources'] }, 'changes of tools, resources'],
+  ] as const)('of %j is %j', ({ kind, ...more }, text) => {
+    const listChanges = 'listChanges' in more ? [...more.listChanges] : [];
+    expect(formatListen({ kind, listChanges })).toBe(text);
   });
 });

@@ -88,6 +88,15 @@ export function formatDecisionEffect({ effect, overrules, emergency }: AdminDeci
   return overrules ? 'overrules the file' : '';
 }
 
+/** What a listen stream is for; undefined for a session, which gets everything. */
+export function formatListen({
+  kind,
+  listChanges = [],
+}: Pick<SessionItem, 'kind' | 'listChanges'>): string | undefined {
+  if (kind !== 'listen') return undefined;
+  return listChanges.length === 0 ? 'no list changes' : `changes of ${listChanges.join(', ')}`;
+}
+
 /** `payments → files, github`; without a project, only the servers. */
 export function formatScope({ project, servers }: SessionItem['scope'][number]): string {
   const names = servers.length === 0 ? 'no servers' : servers.join(', ');

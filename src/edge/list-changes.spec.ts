@@ -170,7 +170,7 @@ describe('ListChanges', () => {
     ];
     harness.list('db', ['t'], ['p']);
     await flushPromises();
-    const lists = clients.map(({ methods }) => methods.slice(1).toSorted());
+    const lists = clients.map(({ methods }) => methods.slice(1).map(String).toSorted());
     expect(lists).toEqual([[TOOLS], [PROMPTS], [PROMPTS, TOOLS], []]);
   });
 

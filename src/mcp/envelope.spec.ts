@@ -108,10 +108,10 @@ describe('serverInfoIn', () => {
   );
 });
 
-describe('aroundSubscriptionId', () => {
-  const ID = 'io.modelcontextprotocol/subscriptionId';
-  const marked = (params: string | undefined): unknown => JSON.parse(aroundSubscriptionId(params).join('7'));
+const ID = 'io.modelcontextprotocol/subscriptionId';
+const marked = (params: string | undefined): unknown => JSON.parse(aroundSubscriptionId(params).join('7'));
 
+describe('aroundSubscriptionId', () => {
   it.each([
     [undefined, {}],
     ['{}', {}],

@@ -136,24 +136,24 @@ describe('EventFrame', () => {
   });
 });
 
-describe('NotificationFrame', () => {
-  const params = '{"uri":"x://a"}';
-  const frame = (text?: string) =>
-    notificationFrame('a/b', 'message', 2, text === undefined ? undefined : () => text);
-  const forListen = (text: string | undefined, id: unknown): string =>
-    frame(text)
-      .bytesFor(Buffer.from(JSON.stringify(id)))
-      .toString();
+const PARAMS = '{"uri":"x://a"}';
+const notification = (text?: string) =>
+  notificationFrame('a/b', 'message', 2, text === undefined ? undefined : () => text);
+const forListen = (text: string | undefined, id: unknown): string =>
+  notification(text)
+    .bytesFor(Buffer.from(JSON.stringify(id)))
+    .toString();
 
+describe('NotificationFrame', () => {
   it('has an event id for a session', () => {
-    const { bytes, sequence } = frame(params);
+    const { bytes, sequence } = notification(PARAMS);
     expect(bytes.toString()).toBe(
-      `event: message\nid: ${sequence}\ndata: {"jsonrpc":"2.0","method":"a/b","params":${params}}\n\n`,
+      `event: message\nid: ${sequence}\ndata: {"jsonrpc":"2.0","method":"a/b","params":${PARAMS}}\n\n`,
     );
   });
 
   it('has the id of the request in place of an event id for a listen stream', () => {
-    expect(forListen(params, 'listen:0')).toBe(
+    expect(forListen(PARAMS, 'listen:0')).toBe(
       'event: message\ndata: {"jsonrpc":"2.0","method":"a/b","params":' +
         '{"_meta":{"io.modelcontextprotocol/subscriptionId":"listen:0"},"uri":"x://a"}}\n\n',
     );
@@ -179,7 +179,7 @@ describe('NotificationFrame', () => {
 
   it('has one line of data for any formatting of the params', () => {
     const text = JSON.stringify({ uri: 'x://a', _meta: { a: [1] } }, null, '\r\n\t');
-    for (const bytes of [frame(text).bytes.toString(), forListen(text, 1)]) {
+    for (const bytes of [notification(text).bytes.toString(), forListen(text, 1)]) {
       expect(bytes).not.toContain('\r');
       expect(bytes.split('\n').filter((line) => line.startsWith('data: '))).toHaveLength(1);
     }

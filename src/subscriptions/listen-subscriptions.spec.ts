@@ -229,8 +229,8 @@ describe('ListenSubscriptions', () => {
 
     it('is waited for while it starts, so that URIs of every form are found', async () => {
       const listed: (() => void)[] = [];
-      const { connect } = files;
-      files.connect = () => new Promise((resolve) => listed.push(() => resolve(connect.call(files))));
+      const connect = files.connect.bind(files);
+      files.connect = () => new Promise((resolve) => listed.push(() => resolve(connect())));
       await open();
       const outcome = outcomeOf(begin(A, 'files_file___b', 'file:///none'));
       await harness.pass(100);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
+import { launch } from '../kit/command-line.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
 import { ListenClient, postCancelled, SUBSCRIPTION_ID } from '../kit/listen-client.js';
@@ -18,6 +19,9 @@ import { until } from '../kit/until.js';
 const A = 'resource://docs/x://a';
 const B = 'resource://docs/x://b';
 const ALL_LISTS = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+
+const runCli = async (gateway: Gateway, ...args: string[]): Promise<string> =>
+  (await launch(args, { GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN }).done).stdout;
 
 const scrape = async (gateway: Gateway): Promise<Scrape> =>
   new Scrape((await exchange(gateway.urlOf('/metrics'))).text);
@@ -204,8 +208,7 @@ describe('subscriptions/listen', () => {
       const streams: ListenClient[] = [];
       const isRefused = { status: 200, error: { code: -31029, data: { code: 'LimitExceeded', limit: 20 } } };
       await until('the streams of earlier tests are closed', async () => {
-        const open = (await scrape(gateway)).value('mcp_listens_active');
-        return open === 0;
+        return (await scrape(gateway)).value('mcp_listens_active') === 0;
       });
       for (let n = 0; n < 19; n++) streams.push(await ListenClient.open(gateway.url, {}));
       expect(await ListenClient.refused(gateway.url, {})).toMatchObject(isRefused);
@@ -238,6 +241,9 @@ describe('subscriptions/listen', () => {
     expect(subscriptions).toMatchObject([
       { client: shown['id'], clientName: 'raw', uri: A, hasStream: true },
     ]);
+    const shownByCli = await runCli(gateway, 'sessions', 'show', String(shown['id']));
+    expect(shownByCli).toMatch(/protocol +2026-07-28 \(era 2026\)/);
+    expect(shownByCli).toMatch(/listens to +changes of tools, prompts, resources/);
     expect((await admin.delete(`sessions/${String(shown['id'])}`)).status).toBe(204);
     await client.events.untilEnded();
     expect(client.events.messages.at(-1)).toEqual({

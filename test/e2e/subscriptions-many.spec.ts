@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ManyClients } from '../kit/many-clients.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { exchange } from '../kit/http.js';
+import { until } from '../kit/until.js';
 import { Scrape } from '../kit/scrape.js';
 import {
   untilRequested,
@@ -44,5 +45,24 @@ describe('many clients', () => {
     await untilRequested(docs, '-x://a');
     expect(subscriptionRequests(docs)).toEqual(['+x://a', '+x://a', '-x://a']);
     expect(await active(gateway)).toBe(0);
+  });
+
+  it('with listen streams share the upstream subscription with sessions', async () => {
+    const docs = await startSubscribableServer('x://a');
+    const limits = { connectionsPerPrincipal: 5000 };
+    const gateway = await startGateway({ http: { modern: true }, limits, mcpServers: { docs: docs.http } });
+    await gateway.listed({ resources: ['docs'] });
+    const listens = await ManyClients.openListens(gateway.url, A, 1000);
+    const sessions = await ManyClients.open(gateway.url, A, 500);
+    sendUpdate(docs, 'x://a', { note: 'one' });
+    sendUpdate(docs, 'x://a', { note: 'two' });
+    for (const [many, open] of [
+      [listens, 1000],
+      [sessions, 500],
+    ] as const)
+      expect(await many.untilReceived(2)).toEqual({ open, counts: { 2: open }, notes: ['one', 'two'] });
+    await listens.closeStreams();
+    await until('only the sessions are subscribed', async () => (await active(gateway)) === 500);
+    expect(subscriptionRequests(docs)).toEqual(['+x://a']);
   });
 });

@@ -88,6 +88,6 @@ export const postCancelled = (url: string, requestId: string | number): Promise<
   });
 
 function withoutId({ _meta, ...params }: Record<string, unknown>): Record<string, unknown> {
-  const { [SUBSCRIPTION_ID]: _id, ...meta } = _meta as Record<string, unknown>;
-  return Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
+  const meta = Object.entries(_meta as object).filter(([key]) => key !== SUBSCRIPTION_ID);
+  return meta.length === 0 ? params : { ...params, _meta: Object.fromEntries(meta) };
 }

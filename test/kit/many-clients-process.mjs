@@ -1,10 +1,17 @@
-// Many clients in one process. Each has a session, is subscribed to one resource and reads its stream. They use bare
-// sockets, because creating thousands of request and response objects would take most of the time.
+// Many clients in one process. Each has a session, is subscribed to one resource and reads its stream, or reads a listen
+// stream of the resource. They use bare sockets, because creating thousands of request and response objects would take most of the time.
 import { connect } from 'node:net';
 
 /** Clients opened at the same time. */
 const CONCURRENCY = 64;
 const REVISION = '2025-11-25';
+const MODERN_REVISION = '2026-07-28';
+const PREFIX = 'io.modelcontextprotocol';
+const ENVELOPE = {
+  [`${PREFIX}/protocolVersion`]: MODERN_REVISION,
+  [`${PREFIX}/clientInfo`]: { name: 'many', version: '1' },
+  [`${PREFIX}/clientCapabilities`]: {},
+};
 const UPDATED = '"notifications/resources/updated"';
 
 const clients = [];
@@ -57,19 +64,39 @@ async function open(connection, url, uri) {
   clients.push(await listen(url, session));
 }
 
-function listen({ hostname, port, host, pathname }, session) {
+const listen = (url, session) =>
+  readStream(url, session, 'GET', `accept: text/event-stream\r\n${ofSession(session)}\r\n`, 'HTTP/1.1 200');
+
+async function openListen(url, uri) {
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: `listen:${clients.length}`,
+    method: 'subscriptions/listen',
+    params: { _meta: ENVELOPE, notifications: { resourceSubscriptions: [uri] } },
+  });
+  const head =
+    'content-type: application/json\r\naccept: application/json, text/event-stream\r\n' +
+    `mcp-protocol-version: ${MODERN_REVISION}\r\nmcp-method: subscriptions/listen\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  clients.push(await readStream(url, undefined, 'POST', head + body, 'subscriptions/acknowledged'));
+}
+
+/** Resolves when the stream has sent the text `opened`. */
+function readStream({ hostname, port, host, pathname }, session, method, rest, opened) {
   return new Promise((resolve, reject) => {
     const socket = connect(port, hostname);
     const client = { socket, session, rest: '', updates: 0, notes: '' };
+    let received = '';
     socket.once('error', reject);
     socket.setEncoding('latin1');
-    socket.once('data', () => {
+    socket.on('data', function first(text) {
+      received += text;
+      if (!received.includes(opened)) return;
+      socket.off('data', first);
+      socket.on('data', (later) => read(client, later));
       resolve(client);
-      socket.on('data', (text) => read(client, text));
     });
-    socket.write(
-      `GET ${pathname} HTTP/1.1\r\nhost: ${host}\r\naccept: text/event-stream\r\n${ofSession(session)}\r\n`,
-    );
+    socket.write(`${method} ${pathname} HTTP/1.1\r\nhost: ${host}\r\n${rest}`);
   });
 }
 
@@ -105,6 +132,18 @@ const jobs = {
   async open({ url, uri, count }) {
     const at = new URL(url);
     await forEachConcurrently(count, at, (connection) => open(connection, at, uri));
+    return report();
+  },
+  async openListens({ url, uri, count }) {
+    let left = count;
+    const one = async () => {
+      while (left-- > 0) await openListen(new URL(url), uri);
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, one));
+    return report();
+  },
+  close({ except }) {
+    for (const { socket } of clients.splice(except)) socket.destroy();
     return report();
   },
   report,

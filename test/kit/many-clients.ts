@@ -36,12 +36,21 @@ export class ManyClients {
     private readonly url: string,
   ) {}
 
-  static async open(url: string, uri: string, count: number): Promise<ManyClients> {
+  static open(url: string, uri: string, count: number): Promise<ManyClients> {
+    return ManyClients.start('open', url, uri, count);
+  }
+
+  /** Clients that each read a listen stream instead. */
+  static openListens(url: string, uri: string, count: number): Promise<ManyClients> {
+    return ManyClients.start('openListens', url, uri, count);
+  }
+
+  private static async start(job: string, url: string, uri: string, count: number): Promise<ManyClients> {
     const [command, ...args] = withMaxOpenFiles(CLIENT_PROGRAM);
     const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     killAfterTest(child, exitOf(child));
     const clients = new ManyClients(child, url);
-    await clients.ask({ job: 'open', url, uri, count }, 120_000);
+    await clients.ask({ job, url, uri, count }, 120_000);
     return clients;
   }
 
@@ -64,6 +73,11 @@ export class ManyClients {
   /** Ends the sessions of all clients except for that many. */
   async endSessions(except = 0): Promise<void> {
     await this.ask({ job: 'leave', url: this.url, except }, 30_000);
+  }
+
+  /** Closes the streams of all clients except for that many. */
+  async closeStreams(except = 0): Promise<void> {
+    await this.ask({ job: 'close', except }, 30_000);
   }
 
   private async ask(job: object, timeoutMs?: number): Promise<ClientReport> {

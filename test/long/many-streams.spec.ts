@@ -12,38 +12,46 @@ const OTHER_FILES = 300;
 const WANTED = 10_000;
 
 describe('many clients', () => {
-  it('get an update exactly once with 10,000 event streams', async () => {
-    const clients = Math.min(WANTED, maxOpenFiles() - OTHER_FILES);
-    if (clients < WANTED) console.warn(`only ${clients} clients: the limit of open files allows no more`);
-    const docs = await startSubscribableServer('x://a');
-    const config = writeConfig({
-      mcpServers: { docs: docs.http },
-      limits: {
-        sessions: WANTED,
-        sessionsPerPrincipal: WANTED,
-        streamsPerPrincipal: WANTED,
-        connectionsPerPrincipal: 2 * WANTED,
-        subscriptions: WANTED,
-        subscriptionsPerServer: WANTED,
-      },
-    });
-    const gateway = launchGateway(['--config', config], {}, withMaxOpenFiles());
-    await gateway.listening();
-    await until('the server is ready', async () =>
-      (await exchange(gateway.urlOf('/health'))).text.includes('"ready"'),
-    );
-    const many = await ManyClients.open(gateway.url, A, clients);
-    const { text } = await exchange(gateway.urlOf('/metrics'));
-    expect(new Scrape(text).value('mcp_active_subscriptions')).toBe(clients);
-    expect(subscriptionRequests(docs)).toEqual(['+x://a']);
-    sendUpdate(docs, 'x://a', { note: 'one' });
-    await many.untilReceived(1);
-    // A client that got the first update twice would now count three.
-    sendUpdate(docs, 'x://a', { note: 'two' });
-    expect(await many.untilReceived(2)).toEqual({
-      open: clients,
-      counts: { 2: clients },
-      notes: ['one', 'two'],
-    });
-  }, 240_000);
+  it.each([
+    ['event streams', (url: string, count: number) => ManyClients.open(url, A, count)],
+    ['listen streams', (url: string, count: number) => ManyClients.openListens(url, A, count)],
+  ])(
+    'get an update exactly once with 10,000 %s',
+    async (_what, openMany) => {
+      const clients = Math.min(WANTED, maxOpenFiles() - OTHER_FILES);
+      if (clients < WANTED) console.warn(`only ${clients} clients: the limit of open files allows no more`);
+      const docs = await startSubscribableServer('x://a');
+      const config = writeConfig({
+        http: { modern: true },
+        mcpServers: { docs: docs.http },
+        limits: {
+          sessions: WANTED,
+          sessionsPerPrincipal: WANTED,
+          streamsPerPrincipal: WANTED,
+          connectionsPerPrincipal: 2 * WANTED,
+          subscriptions: WANTED,
+          subscriptionsPerServer: WANTED,
+        },
+      });
+      const gateway = launchGateway(['--config', config], {}, withMaxOpenFiles());
+      await gateway.listening();
+      await until('the server is ready', async () =>
+        (await exchange(gateway.urlOf('/health'))).text.includes('"ready"'),
+      );
+      const many = await openMany(gateway.url, clients);
+      const { text } = await exchange(gateway.urlOf('/metrics'));
+      expect(new Scrape(text).value('mcp_active_subscriptions')).toBe(clients);
+      expect(subscriptionRequests(docs)).toEqual(['+x://a']);
+      sendUpdate(docs, 'x://a', { note: 'one' });
+      await many.untilReceived(1);
+      // A client that got the first update twice would now count three.
+      sendUpdate(docs, 'x://a', { note: 'two' });
+      expect(await many.untilReceived(2)).toEqual({
+        open: clients,
+        counts: { 2: clients },
+        notes: ['one', 'two'],
+      });
+    },
+    240_000,
+  );
 });

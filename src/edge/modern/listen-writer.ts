@@ -62,7 +62,7 @@ export class ListenWriter {
   }
 
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
-    for (const _ of this.queue?.withdraw(isStale) ?? []);
+    if (this.queue) Array.from(this.queue.withdraw(isStale));
   }
 
   keepAlive(): void {

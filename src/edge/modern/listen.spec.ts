@@ -17,6 +17,12 @@ const LONG = 'x'.repeat(60_000);
 const update = (n: number, filling = ''): NotificationFrame =>
   notificationFrame('u', 'resources/updated', 10, () => JSON.stringify({ n, filling }));
 
+const result = (id: unknown): object => ({
+  jsonrpc: '2.0',
+  id,
+  result: { resultType: 'complete', _meta: { [ID]: id } },
+});
+
 describe('Listen', () => {
   let client: FakeResponse;
   let counts: string[];
@@ -50,14 +56,16 @@ describe('Listen', () => {
     return listen;
   }
 
+  /** A stream whose client reads nothing. */
+  async function block(): Promise<Listen> {
+    const listen = await open();
+    client.pause();
+    listen.deliver(update(0, LONG), {});
+    return listen;
+  }
+
   const numbers = (): unknown[] =>
     client.messages.filter(({ method }) => method === 'u').map(({ params }) => (params as { n: unknown }).n);
-
-  const result = (id: unknown): object => ({
-    jsonrpc: '2.0',
-    id,
-    result: { resultType: 'complete', _meta: { [ID]: id } },
-  });
 
   it('writes the acknowledgement first, then the events that were queued before', async () => {
     const listen = create({ requestId: 7 });
@@ -94,13 +102,6 @@ describe('Listen', () => {
   });
 
   describe('of a client that does not read', () => {
-    async function block(): Promise<Listen> {
-      const listen = await open();
-      client.pause();
-      listen.deliver(update(0, LONG), {});
-      return listen;
-    }
-
     it('queues at most as many events as the limit, and sends them when the client reads', async () => {
       const listen = await block();
       for (let n = 1; n <= 2 * LIMIT; n++) listen.deliver(update(n), { coalesce: `key ${n}` });

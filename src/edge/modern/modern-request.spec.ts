@@ -226,6 +226,7 @@ describe('ModernRequest', () => {
     // Its place in the limit is free.
     handle(() => ({}));
     expect((await call()).text).toContain('"result"');
+    await until('nothing runs', () => edge.modernRequests.size === 0);
     expect([edge.quotas.count(`requests ${request.quotaKey}`), edge.receiver.inFlight.size]).toEqual([0, 0]);
     response.write(plainFrame('{"method":"first"}').bytes);
     await opened.message('the event', ({ method }) => method === 'first');

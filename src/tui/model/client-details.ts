@@ -1,5 +1,5 @@
 import type { SessionItem } from '../../client/admin-types.js';
-import { formatAge, formatCount, formatLastSeen, formatScope } from '../../client/format.js';
+import { formatAge, formatCount, formatLastSeen, formatListen, formatScope } from '../../client/format.js';
 import { programOf, subscriberName } from './client-columns.js';
 import type { DetailPage } from './detail-page.js';
 import type { ListRow } from './list-row.js';
@@ -48,6 +48,7 @@ function describeSession(session: SessionItem, { now, panel }: Model, page: Deta
   for (const part of session.scope) page.field('scope', formatScope(part));
   if (session.scope.length === 0) page.field('scope', 'no servers', 'bad');
   page.field('protocol', `${session.protocolVersion} (era ${session.era})`);
+  page.field('listens to', formatListen(session));
   page.field('connected', `${formatAge(session.opened, now)} ago`);
   for (const { method, entries } of session.unfinishedLists)
     page.field('unread pages', `${method}, only ${formatCount(entries)} entries were read`, 'bad');
