@@ -3,6 +3,11 @@ import { startFixture, startGateway, stdioFixture } from './processes.mjs';
 import { testClient, testServer } from './suite.mjs';
 
 const ERAS = ['2025', '2026'];
+/**
+ * Settings of a server of 2025 for clients of 2026. Roots belong to one client, so that only a link of its own has them. The suite
+ * does not continue some calls that ask; these keep a place at the server, of which they get half.
+ */
+const ASKING = { isolation: 'session', concurrency: 64 };
 
 /** A fixture of its own for each lane, because scenarios change its lists. */
 async function withFixture(era, use) {
@@ -27,8 +32,9 @@ async function throughGateway(server, era) {
 function serverRole(era) {
   const lanes = ERAS.flatMap((server) => {
     const known = knownDifferences(era, server);
-    const http = () => withFixture(server, (url) => throughGateway({ url }, era));
-    const stdio = () => throughGateway(stdioFixture(server), era);
+    const settings = era === '2026' && server === '2025' ? ASKING : {};
+    const http = () => withFixture(server, (url) => throughGateway({ url, ...settings }, era));
+    const stdio = () => throughGateway({ ...stdioFixture(server), ...settings }, era);
     return [
       { name: `gateway, HTTP of ${server}`, run: http, known },
       { name: `gateway, stdio of ${server}`, run: stdio, known },

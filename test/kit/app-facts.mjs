@@ -52,7 +52,9 @@ async function addMcpRoutes(path) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${server.address().port}${path}`;
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']) {
-    const { status } = await fetch(url, { method });
+    // With a session id, GET and DELETE are not refused as methods that revisions without sessions lack.
+    const headers = { 'mcp-session-id': 'none', 'mcp-protocol-version': 'none' };
+    const { status } = await fetch(url, { method, headers });
     if (status !== 404 && status !== 405) routes.push(`${method} ${path}`);
   }
   server.closeAllConnections();
