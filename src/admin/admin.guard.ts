@@ -35,7 +35,7 @@ export class AdminGuard implements CanActivate {
       );
     const role = this.tokens.roleOf(authorization);
     if (role) return role;
-    if (authorization !== undefined) await this.failed.fail(request);
+    if (authorization !== undefined) await this.failed.recordFailure(request);
     throw new AdminProblem('unauthorized', 'send a valid admin token: `Authorization: Bearer <token>`');
   }
 }

@@ -23,7 +23,7 @@ interface CatalogItemsPage<Item> {
 /** Entries of a page, plus one if there is a next page. */
 interface FoundEntries {
   readonly entries: readonly ListedEntry[];
-  /** The key of the cursor after the entry at this index. */
+  /** The key of the cursor to the page after the entry at this index. */
   readonly keyAt: (index: number) => string;
 }
 
@@ -98,7 +98,10 @@ export class CatalogLists {
     return { entries, keyAt: (index) => listKeyOf(entries[index]!) };
   }
 
-  /** Best match first. Entries that are not ranked, such as those with a word only as a part of another one, come last by name. */
+  /**
+   * Ranked entries first, the best match before the others. Then, by name, entries that are not ranked: for example those in
+   * which a word of the query is only a part of a longer word.
+   */
   private async search(
     kind: Kind,
     view: NameView,
@@ -106,13 +109,14 @@ export class CatalogLists {
     isIncluded: (entry: ListedEntry) => boolean,
   ): Promise<FoundEntries> {
     const index = kind === 'tools' ? this.toolSearch : this.promptSearch;
-    const { best, complete } = await index.ranking(q, scope, MAX_RANKED);
+    const { best, withAllWords } = await index.ranking(q, scope, MAX_RANKED);
     const found = new Set<ListedEntry>();
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
     for (const entry of view.after('', server)) {
       if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
-      if (isIncluded(entry) && (complete.has(entry) || matches(this.searchTextOf(entry)))) found.add(entry);
+      if (isIncluded(entry) && (withAllWords.has(entry) || matches(this.searchTextOf(entry))))
+        found.add(entry);
     }
     const ranked = best.filter((entry) => found.delete(entry));
     const from = rankIn(after) ?? 0;
@@ -138,6 +142,7 @@ const itemOf = ({ publicName, server, ownName, text }: ListedEntry): CatalogItem
   name: publicName,
   server: server === META_TOOL_SERVER ? GATEWAY_NAME : server,
   ownName,
+  // Deprecated in the DTO, but still sent.
   own: ownName,
   definition: JSON.parse(text) as JsonObject,
 });

@@ -28,7 +28,7 @@ describe('FailedTokens', () => {
   async function failOften(times: number, address = '192.0.2.1'): Promise<number> {
     let pending = 0;
     for (let n = 0; n < times; n++) {
-      const outcome = outcomeOf(failed.fail(from(address), 0).then(() => true));
+      const outcome = outcomeOf(failed.recordFailure(from(address), 0).then(() => true));
       await Promise.resolve();
       await Promise.resolve();
       await Promise.resolve();
@@ -83,7 +83,7 @@ describe('FailedTokens', () => {
 
   it('forgets one failure per second', async () => {
     await failOften(20);
-    const later = outcomeOf(failed.fail(from('192.0.2.1'), 1000).then(() => true));
+    const later = outcomeOf(failed.recordFailure(from('192.0.2.1'), 1000).then(() => true));
     await Promise.resolve();
     await Promise.resolve();
     await Promise.resolve();
@@ -95,13 +95,13 @@ describe('FailedTokens', () => {
     await failOften(1, '2001:db8:1:2:3:4:5:6');
     expect(failed.addressCount).toBe(1);
     for (let n = 0; n < 10_050; n++)
-      await failed.fail(from(`10.1${n >> 16}.${(n >> 8) & 255}.${n & 255}`), 0);
+      await failed.recordFailure(from(`10.1${n >> 16}.${(n >> 8) & 255}.${n & 255}`), 0);
     expect(failed.addressCount).toBe(10_000);
   });
 
   it('counts the clients of a trusted proxy separately', async () => {
     const client = from('10.0.0.1', '192.0.2.1');
-    for (let n = 0; n < 36; n++) void failed.fail(client, 0);
+    for (let n = 0; n < 36; n++) void failed.recordFailure(client, 0);
     expect(failed.allowsAttempt(client)).toBe(false);
     expect(failed.allowsAttempt(from('10.0.0.1', '192.0.2.2'))).toBe(true);
     expect(failed.allowsAttempt(from('192.0.2.1', '192.0.2.9'))).toBe(false);

@@ -65,7 +65,7 @@ export class FailedTokens {
   }
 
   /** Counts a failure. Resolves when it may be answered. */
-  async fail(request: PeerRequest, now = performance.now()): Promise<void> {
+  async recordFailure(request: PeerRequest, now = performance.now()): Promise<void> {
     const address = this.addresses.networkOf(request);
     const failures = this.add(address, now);
     const ms = Math.min(MAX_DELAY_MS, (failures.count - FREE_FAILURES) * DELAY_STEP_MS);

@@ -24,7 +24,7 @@ export class OperatorAccess {
     if (authorization === undefined) return 'no-token';
     if (!this.failed.allowsAttempt(request)) return 'too-many-attempts';
     if (this.tokens.roleOf(authorization)) return 'allowed';
-    await this.failed.fail(request);
+    await this.failed.recordFailure(request);
     return 'invalid-token';
   }
 }

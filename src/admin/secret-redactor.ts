@@ -15,7 +15,10 @@ export const REDACTED = '[redacted]';
 /** A value such as `Bearer abc`. A server may log its second part alone. */
 const CREDENTIALS = /^\S+ +(\S+)$/;
 
-/** Stands in for the name when `isSecretValue` checks a part of a text: the part has no name, but is known to be a secret. */
+/**
+ * The name with which `isSecretValue` checks the parts that `secretsIn` found. They have no name of their own, and a value
+ * without a secret name has to be longer and look random to count as a secret.
+ */
 const SECRET_NAME = 'secret';
 
 /** New secrets are collected before a server starts with them, because the server may log them at once. */
@@ -31,10 +34,10 @@ type Listener = (secrets: readonly string[]) => void;
 @Injectable()
 export class SecretRedactor {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();
-  private values: ReadonlySet<string> = new Set();
-  /** Values that no role can read through the API: those from the environment, and the admin tokens. */
+  private secrets: ReadonlySet<string> = new Set();
+  /** The secrets that no role can read through the API: values from the environment, and the admin tokens. */
   private hidden: ReadonlySet<string> = new Set();
-  /** Built from `values` and `hidden` when they are needed. */
+  /** Built from `secrets` and `hidden` when they are needed. */
   private patterns: SubstringSet | undefined;
   private hiddenPatterns: SubstringSet | undefined;
   private readonly maskedObjects = new WeakSet<object>();
@@ -50,7 +53,7 @@ export class SecretRedactor {
   }
 
   get current(): readonly string[] {
-    return [...this.values];
+    return [...this.secrets];
   }
 
   /** Calls the listener when there are new secrets. */
@@ -109,15 +112,15 @@ export class SecretRedactor {
   }
 
   private get allPatterns(): SubstringSet {
-    return (this.patterns ??= new SubstringSet(this.values));
+    return (this.patterns ??= new SubstringSet(this.secrets));
   }
 
   private collect(): void {
     const hidden = new Set([...this.hidden, ...this.live.current.secrets, ...this.tokens.secrets]);
     const ofServers = [...this.desired.current.values()].flatMap(({ config }) => secretsOf(config));
-    const all = new Set([...this.values, ...hidden, ...ofServers]);
-    if (all.size === this.values.size && hidden.size === this.hidden.size) return;
-    this.values = all;
+    const all = new Set([...this.secrets, ...hidden, ...ofServers]);
+    if (all.size === this.secrets.size && hidden.size === this.hidden.size) return;
+    this.secrets = all;
     this.hidden = hidden;
     this.patterns = undefined;
     this.hiddenPatterns = undefined;
@@ -125,16 +128,17 @@ export class SecretRedactor {
   }
 }
 
+/** The whole values of variables or headers that are secrets, and the parts of values, arguments and URLs that are. */
 function secretsOf(config: ServerConfig): string[] {
-  const named = Object.entries(config.type === 'stdio' ? config.env : config.headers);
-  const values = named.flatMap(([name, value]) =>
+  const variables = Object.entries(config.type === 'stdio' ? config.env : config.headers);
+  const values = variables.flatMap(([name, value]) =>
     [value, CREDENTIALS.exec(value)?.[1] ?? ''].filter((text) => isSecretValue(text, [name])),
   );
-  const inTexts = [
-    ...named.flatMap(([, value]) => secretsIn(value)),
+  const parts = [
+    ...variables.flatMap(([, value]) => secretsIn(value)),
     ...(config.type === 'stdio'
       ? secretsInArgs(config.args)
       : [config.url, config.proxy ?? ''].flatMap(secretsIn)),
   ];
-  return [...values, ...inTexts.filter((text) => isSecretValue(text, [SECRET_NAME]))];
+  return [...values, ...parts.filter((text) => isSecretValue(text, [SECRET_NAME]))];
 }

@@ -40,7 +40,7 @@ export function openEventStream(response: ServerResponse): void {
  * long. The stream outlives its connection.
  */
 export class Exchange {
-  /** The answers of a batch that are not written yet. Each consists of the parts of its message, which is on one line. */
+  /** The answers of a batch that are not written yet: each is one message on one line, in parts. */
   private readonly answers: (readonly Buffer[])[] = [];
   /** Called when `answers` are written. */
   private readonly writtenListeners: (() => void)[] = [];
@@ -157,7 +157,7 @@ export class Exchange {
     this.releaseAnswers(() => writeParts(response, [...parts, CLOSING_BRACKET], session.unread));
   }
 
-  /** Empties `answers`. Calls `write`, which writes them, and then calls their listeners. */
+  /** Removes the answers, which the caller has sent, or sends in `write`. Then calls their listeners. */
   private releaseAnswers(write?: () => void): void {
     const size = this.answers.reduce((sum, answer) => sum + lengthOf(answer), 0);
     this.answers.length = 0;

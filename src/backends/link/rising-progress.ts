@@ -7,15 +7,16 @@ import { mapMember, memberText } from '../../lib/json-text/json-text.js';
  */
 export class RisingProgress {
   private requestId: number | undefined;
-  private isRepeated = false;
-  /** Added to the progress of the current request; undefined until its first notification. */
+  /** Whether the current request is not the first. */
+  private isLaterRequest = false;
+  /** Added to the progress of the current request. 0 for the first; undefined for a later one until its first progress. */
   private offset: number | undefined = 0;
   private highest = -Infinity;
 
   /** The params of a notification as the client gets them; undefined if the progress would not rise. */
   next(requestId: number, params: string): string | undefined {
     if (this.requestId !== undefined && this.requestId !== requestId) {
-      this.isRepeated = true;
+      this.isLaterRequest = true;
       this.offset = undefined;
     }
     this.requestId = requestId;
@@ -23,7 +24,7 @@ export class RisingProgress {
     if (value === undefined) return params;
     this.offset ??= value > this.highest ? 0 : this.highest;
     const progress = value + this.offset;
-    if (this.isRepeated && !(progress > this.highest && progress < Infinity)) return undefined;
+    if (this.isLaterRequest && !(progress > this.highest && progress < Infinity)) return undefined;
     this.highest = Math.max(this.highest, progress);
     return this.offset === 0 ? params : this.shifted(params, progress);
   }

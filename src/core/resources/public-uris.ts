@@ -50,7 +50,7 @@ export function* withPublicErrorUri(error: string, toPublic: ToPublicUri): Steps
 
 /** Replaces `_meta.ui.resourceUri`, and the older `_meta["ui/resourceUri"]`, in the definition of a tool. */
 export function withPublicUi(text: string, toPublic: ToPublicUri): string {
-  if (!text.includes('esourceUri')) return text;
+  if (!text.includes('resourceUri')) return text;
   return runAtOnce(rewritten(new JsonText(text), { _meta: uiChange(toPublic) })).text;
 }
 
@@ -64,7 +64,7 @@ export function uiUrisIn(text: string): readonly string[] {
   return uris;
 }
 
-/** False for most results, which need no rewrite. True for every long result: those are searched when they are rewritten. */
+/** False for most results, which need no rewrite. True for every long result, which is searched later, in steps. */
 export const mayMentionResources = (result: JsonText): boolean =>
   result.isLongObject || result.text.includes(MENTION);
 
@@ -107,7 +107,7 @@ const inArray = (change: Change): Change =>
 
 /** A URI that is too long is kept: no client can request it. */
 const uriChange = (toPublic: ToPublicUri): Change =>
-  // oxlint-disable-next-line require-yield -- one URI is changed at once
+  // oxlint-disable-next-line require-yield -- one URI takes one step
   function* (source, { start, end }, edits) {
     if (source.text[start] !== '"' || end - start > MAX_URI_LENGTH) return;
     const uri = JSON.parse(source.decode(start, end)) as string;

@@ -4,7 +4,7 @@ import { findByKey, lowerBound, partitionPoint } from '../../lib/sorted/binary-s
 import type { UriTemplate } from '../../lib/uri-template/uri-template.js';
 import type { ResourceTemplate } from './resource-template.js';
 
-/** The text in which a template is searched: its own template, which has own URIs, or its identifier. */
+/** What a text is matched with: the template of the server, whose instances are own URIs, or the identifier of the template. */
 export type TemplateForm = 'uri' | 'id';
 
 /** An instance of a template, by its own URI. */
@@ -14,12 +14,12 @@ export interface TemplateInstance {
 }
 
 const OPEN_BRACE = 0x7b;
-/** No template: the key has ended. */
+/** In place of a character code after the last character of a text. */
 const END = -1;
 
-/** The cost of comparing the last literal of one template. */
+/** The cost of comparing the last literal of a template with the end of the text. */
 const COST_OF_LITERAL = 4;
-/** A search for another literal is so many times faster than matching an expression. */
+/** Characters that a search for a literal examines at a cost of 1. A match with an expression examines one. */
 const CHARACTERS_PER_COST = 32;
 
 /**
@@ -117,8 +117,9 @@ interface Candidate {
 type Range = readonly [from: number, to: number];
 
 /**
- * The ranges of templates whose text before the first expression is the beginning of the given text, and of those without
- * an expression that equal it. Goes through the text and keeps the range of the templates that begin with what it has read.
+ * The ranges of templates that may match the text: those whose literal before the first expression is a prefix of it, and
+ * those without an expression that equal it. After each character of the text, `from` and `to` enclose the templates that
+ * begin with the characters so far.
  */
 function* rangesStarting(
   sorted: readonly ResourceTemplate[],
@@ -139,7 +140,7 @@ function* rangesStarting(
     const opening = rangeOf(OPEN_BRACE);
     if (opening[0] < opening[1]) yield opening;
     const next = at < text.length ? text.charCodeAt(at) : END;
-    // A brace in the text is none of a template.
+    // In a template, `{` begins an expression: no literal contains it.
     if (next === OPEN_BRACE) return;
     const range = rangeOf(next);
     if (next === END) {
@@ -150,10 +151,10 @@ function* rangesStarting(
   }
 }
 
-/** The first and the last literal have a known place in the text. */
+/** The number of literals that have to be searched: all but the first and the last, whose places in the text are known. */
 const literalsBetween = ({ literals }: UriTemplate): number => Math.max(0, literals.length - 2);
 
-/** Whether the literals occur in the text in their order. Without it the template does not match, which is cheap to find out. */
+/** Whether the text contains the literals in their order. If not, the template does not match: a cheap check before `match`. */
 function hasLiterals({ literals }: UriTemplate, text: string): boolean {
   const last = literals.length - 1;
   let at = literals[0]!.length;
@@ -169,6 +170,6 @@ const uriOf = ({ uriTemplate }: ResourceTemplate): string => uriTemplate;
 const idOf = ({ id }: ResourceTemplate): string => id;
 const compare = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** The most literal characters first. The order of others does not depend on the order of the list. */
+/** The most literal characters first, then by the text of the template: the result does not depend on the order of the list. */
 const compareSpecificity = ({ template: a }: Candidate, { template: b }: Candidate): number =>
   b.matcher.literalLength - a.matcher.literalLength || compare(a.uriTemplate, b.uriTemplate);

@@ -6,7 +6,7 @@ import type { TemplateForm, TemplateIndex, TemplateInstance } from './template-i
  * loop. It takes about 10 ms.
  */
 const MAX_MATCH_COST = 2 ** 18;
-/** The cost of matching a long text with one template, which every server may have that is searched at all. */
+/** What every server gets that is searched at all: enough to match a long text with one template. */
 const MIN_SERVER_COST = MAX_MATCH_COST / 8;
 
 /**

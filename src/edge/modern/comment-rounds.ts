@@ -3,7 +3,7 @@ import { sliceScheduler } from '../../lib/slices/slices.js';
 
 const RESPONSES_PER_STEP = 64;
 
-/** Writes comments to many responses, in slices. A round is left out while the previous one is not finished. */
+/** Writes SSE comments to many responses, in slices. `run` does nothing while the previous round is not finished. */
 export class CommentRounds<Response> {
   private isRunning = false;
 

@@ -17,17 +17,19 @@ interface OwningRequest extends Channel {
   readonly isParked: boolean;
 }
 
-type Wait = (request: OwningRequest | undefined) => void;
+/** Ends the wait for a request in which the client can be asked. */
+type EndWait = (request: OwningRequest | undefined) => void;
 
 /**
- * Stands for the requests of one principal, or of one handle of it, as the owner of links that are not shared: revision
- * 2026-07-28 has no sessions. What the server sends outside of a call goes to the request that runs, if only one runs.
+ * The owner of links that are not shared, for clients of revision 2026-07-28, which has no sessions: it represents all requests
+ * of one principal, or those with the same handle (`SESSION_HANDLE_KEY`). What a server sends outside of a call goes to
+ * one of these requests: see `requestOf`.
  */
 export class LinkOwner implements ClientSession {
   readonly capabilities = SESSIONLESS_CAPABILITIES;
   isClosed = false;
   private readonly requests = new Set<OwningRequest>();
-  private readonly waits = new Set<Wait>();
+  private readonly waits = new Set<EndWait>();
   private readonly closeListeners = new ListenerSet();
   private lastUsedAt = performance.now();
 
@@ -42,7 +44,7 @@ export class LinkOwner implements ClientSession {
   begin(request: OwningRequest): void {
     this.requests.add(request);
     if (!INPUT_METHODS.has(request.method)) return;
-    for (const wait of this.waits) wait(request);
+    for (const endWait of this.waits) endWait(request);
   }
 
   end(request: OwningRequest): void {
@@ -79,13 +81,14 @@ export class LinkOwner implements ClientSession {
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const wait of this.waits) wait(undefined);
+    for (const endWait of this.waits) endWait(undefined);
     this.closeListeners.emit();
   }
 
   /**
-   * Without a handle, several requests may be of several clients. A parked one counts only if no other runs: its server waits
-   * for an answer, which may never come.
+   * The request to whose client a message of a server goes. Parked requests are considered only if all are parked: an answer of
+   * their clients may never come. Of several requests: the newest, if the owner has a handle; otherwise undefined, because the
+   * requests may be of different clients.
    */
   private requestOf(requests: readonly OwningRequest[]): OwningRequest | undefined {
     const unparked = requests.filter(({ isParked }) => !isParked);
@@ -97,16 +100,16 @@ export class LinkOwner implements ClientSession {
     if (this.isClosed || signal.aborted || this.waits.size >= MAX_QUESTIONS)
       return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      const cancel = (): void => wait(undefined);
-      const wait: Wait = (request) => {
+      const cancel = (): void => endWait(undefined);
+      const endWait: EndWait = (request) => {
         clearTimeout(timer);
         signal.removeEventListener('abort', cancel);
-        this.waits.delete(wait);
+        this.waits.delete(endWait);
         resolve(request);
       };
       const timer = setTimeout(cancel, CALL_WAIT_MS).unref();
       signal.addEventListener('abort', cancel, { once: true });
-      this.waits.add(wait);
+      this.waits.add(endWait);
     });
   }
 }

@@ -17,7 +17,7 @@ export interface ListenFilter {
   readonly resources: readonly string[] | undefined;
 }
 
-/** The filter in the params of `subscriptions/listen`. Unknown members are left out, as types that are not supported. */
+/** The filter in the params of `subscriptions/listen`. Leaves out unknown members: types that the gateway does not support. */
 export function readListenFilter(params: Params | undefined): ListenFilter {
   const filter = params?.['notifications'];
   if (!isJsonObject(filter)) throw invalid('notifications must be an object');
@@ -31,7 +31,7 @@ export function readListenFilter(params: Params | undefined): ListenFilter {
   return { listChanges, resources: readUris(filter['resourceSubscriptions']) };
 }
 
-/** The filter as the acknowledgement says it: what is honoured of what the client asked for. */
+/** The part of the filter that the gateway honours, as the acknowledgement contains it. */
 export function honouredFilter(
   { listChanges, resources }: ListenFilter,
   honoured: readonly string[],

@@ -22,7 +22,7 @@ export class ListenWriter {
   /** Absent while nothing is queued: most streams never queue an event. */
   private queue: EventQueue<NotificationFrame> | undefined;
   private connection: StreamConnection | undefined;
-  /** The last event, which is written after the queue. From then on, no further events are accepted. */
+  /** Written after the queued events. Once it is set, no further event is accepted. */
   private lastEvent: Buffer | undefined;
 
   constructor(
@@ -62,6 +62,7 @@ export class ListenWriter {
   }
 
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
+    // The generator removes each event when it yields it.
     if (this.queue) Array.from(this.queue.withdraw(isStale));
   }
 

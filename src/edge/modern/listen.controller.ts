@@ -16,7 +16,7 @@ export class ListenController {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Until the acknowledgement, the request is answered with JSON if it is refused. After it, the stream stays open. */
+  /** A request that is refused is answered with JSON. Otherwise returns after the acknowledgement; the stream stays open. */
   @McpRequest('subscriptions/listen')
   async listen(params: Params | undefined, context: ModernContext): Promise<void> {
     try {

@@ -73,7 +73,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     this.writer.withdraw(isStale);
   }
 
-  /** A stream cannot be resumed, so that no client opens it again. */
+  /** Never calls the listener: a client cannot open the same stream again, so no event is missed between two connections. */
   onMissedEvents(): () => void {
     return () => {};
   }

@@ -9,7 +9,7 @@ import { StreamQuota } from '../stream-quota.js';
 import { CommentRounds } from './comment-rounds.js';
 import { Listen, type ListenRequest } from './listen.js';
 
-/** Proxies close a connection that is quiet for longer than 15 seconds or more. */
+/** Less than the idle timeout of proxies, which is 15 seconds or more. */
 const COMMENT_INTERVAL_MS = 10_000;
 
 /** All listen streams: their limits, comments, and end. No timer ends a stream. */
@@ -69,7 +69,7 @@ export class Listens implements OnModuleInit, OnApplicationShutdown {
       this.listens.delete(listen);
       this.quota.releaseListen(quotaKey);
     });
-    // Its acknowledgement is followed by its result.
+    // The stream then has the acknowledgement and, right after it, the result.
     if (this.isEnding) listen.end();
     this.openListeners.emit(listen);
     return listen;

@@ -43,7 +43,7 @@ export class ModernExchange {
     else response.once('close', this.closed);
   }
 
-  /** Opens an event stream that the caller writes. Nothing else is written, and the exchange holds no memory of it. */
+  /** Opens an event stream and leaves it to the caller: the exchange writes nothing more, and counts none of its bytes. */
   takeStream(): ServerResponse {
     const { response } = this;
     this.isTaken = true;
@@ -72,7 +72,7 @@ export class ModernExchange {
     return this.stream;
   }
 
-  /** To be called more often than every `quietMs`. Writes a comment at this interval, the first after this time. */
+  /** Writes a comment if the response is not complete, and its start or last comment was at least `quietMs` ago. */
   keepAlive(quietMs: number): void {
     const now = performance.now();
     if (this.isAnswered || now - this.lastKeepAliveAt < quietMs) return;

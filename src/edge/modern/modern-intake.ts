@@ -41,12 +41,12 @@ export class ModernIntake {
     this.services = { responses, parkedCalls, linkOwners };
   }
 
-  /** The era whose codes the errors of an HTTP request have before its body is read. */
+  /** Selects the error codes for a request that is refused before its body is read. */
   eraOf(headers: IncomingHttpHeaders): Era {
     return this.isOn && namesModernVersion(headers) ? '2026' : '2025';
   }
 
-  /** Throws for a batch of this revision, which has none. */
+  /** Throws for a batch of messages of this revision: only older revisions allow batches. */
   requireLegacyBatch(body: JsonDocument, headers: IncomingHttpHeaders): void {
     if (this.isOn) requireLegacyBatch(body, headers);
   }

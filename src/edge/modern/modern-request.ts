@@ -51,7 +51,7 @@ export interface ModernServices {
 /** Maximum length of a result that waits for the client. Longer ones are dropped. */
 const MAX_HELD_LENGTH = 1_048_576;
 
-/** One request of revision 2026-07-28, which stands for itself: its client, and its response. */
+/** One request of revision 2026-07-28, and its response. Without a session, the request itself says what its client supports. */
 export class ModernRequest implements ModernContext, AnswerableRequest, QuestionedCall {
   readonly signal = new Cancellation();
   readonly revision: Revision = MODERN_REVISION;
@@ -68,7 +68,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   server: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;
-  /** Set while the request counts as in flight: ends that. */
+  /** Ends the counting as in flight. Does nothing while the request does not count. */
   leaveInFlight: () => void = () => {};
   readonly startedAt = performance.now();
   missingCapabilities: ClientCapabilities | undefined;
@@ -104,7 +104,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     this.exchange = new ModernExchange(response, responses.settings, this.unread, () => this.abort());
   }
 
-  /** All requests of a principal share one place in the queue of a server: nothing else connects the requests of a client. */
+  /** One key for all requests of a principal in the fair queue of a server: nothing says which of them are of one client. */
   get key(): string {
     return this.quotaKey;
   }

@@ -11,7 +11,7 @@ import { Sessions } from '../sessions.service.js';
 import { CommentRounds } from './comment-rounds.js';
 import type { ModernRequest } from './modern-request.js';
 
-/** A comment is written at the first interval of `Sessions` after this time, so at least every 15 seconds. */
+/** A response that was quiet for this long gets a comment at the next interval of `Sessions`, so at least every 15 seconds. */
 const QUIET_MS = 10_000;
 
 interface RunningEntry {

@@ -11,7 +11,7 @@ import { supportsRequest } from '../requests-to-client.js';
 /** Maximum questions of one call that wait for the client. */
 export const MAX_QUESTIONS = 16;
 
-/** A call of a client of revision 2026-07-28, as its questions use it. */
+/** What `ParkableCall` uses of the call of a client of revision 2026-07-28. Implemented by `ModernRequest`. */
 export interface QuestionedCall {
   readonly method: string;
   readonly server?: string | undefined;
@@ -20,7 +20,7 @@ export interface QuestionedCall {
   readonly quotaKey: string;
   /** What the latest request of the call declared. */
   readonly capabilities: ClientCapabilities;
-  /** Set while the call counts as in flight: ends that. */
+  /** Ends the counting as in flight. Does nothing while the call does not count. */
   leaveInFlight: () => void;
   /** See `requestDigest`. */
   digest(): Buffer;
@@ -29,8 +29,8 @@ export interface QuestionedCall {
   /** Cancels the call at its server. It fails with this error. */
   fail(error: GatewayError): void;
   /**
-   * Continues with the response to the request that repeats this one. Throws, as does `enterInFlight`, when that is refused: the
-   * call then stays parked.
+   * Continues the call, which from now on answers `retry`: the request with which the client repeats this one. `enterInFlight`
+   * counts the call as in flight again; if it throws, so does this method, and the call stays parked.
    */
   resume(retry: QuestionedCall, enterInFlight: () => void): void;
 }
@@ -48,8 +48,8 @@ export interface Parking {
 }
 
 /**
- * The questions of a server of 2025 during one call of a client of 2026. Questions end the exchange of the call: its response
- * asks the client. Meanwhile the call is parked. The client repeats its request with the answers.
+ * The questions of a server of 2025 during one call of a client of 2026. The gateway answers the HTTP request of the call with
+ * the questions. The call is then parked, until the client repeats its request with the answers.
  */
 export class ParkableCall {
   private readonly open = new Map<string, Question>();

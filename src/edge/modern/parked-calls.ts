@@ -16,7 +16,7 @@ import { requestDigest, type DigestedRequest } from './request-digest.js';
 import { expiredState, RequestStates, usedState } from './request-state.js';
 
 const ID_BYTES = 9;
-/** How long a call that is the only one at its server may stay parked while other calls wait for the server. */
+/** How long a call may stay parked at a server that runs one call at a time, while other calls are queued for the server. */
 const BLOCKING_MS = 30_000;
 /** How often it is checked whether others wait. */
 const BLOCKING_CHECK_MS = 1000;
@@ -83,7 +83,7 @@ export class ParkedCalls implements OnModuleInit, Parking {
     return this.parked.size;
   }
 
-  /** To be called with the first question of a call. `end` is called when the call has ended. */
+  /** To be called with the first question of a call. The caller calls `end` when the call has ended. */
   begin(call: QuestionedCall): ParkableCall {
     const parkable = new ParkableCall(randomBytes(ID_BYTES).toString('base64url'), call, this);
     this.calls.set(parkable.id, parkable);
@@ -171,6 +171,7 @@ export class ParkedCalls implements OnModuleInit, Parking {
     this.perServer.set(server, count + 1);
   }
 
+  /** Before `expiresAt`, this runs only for calls that keep all others at their server waiting: see `enter`. */
   private check(parked: Parked): void {
     const now = performance.now();
     const { parkable, server, expiresAt } = parked;

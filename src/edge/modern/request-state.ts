@@ -7,10 +7,10 @@ import { CursorKey } from '../../state/cursor-key.js';
 const SIGNATURE_BYTES = 16;
 const PROCESS_BYTES = 6;
 
-/** The question of a call that the retry answers. */
+/** One result with questions of a parked call, and until when its client may answer. */
 export interface ParkedRound {
   readonly call: string;
-  /** Counts the results with questions of the call. */
+  /** The number of this result: 1 for the first one of the call. */
   readonly round: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -30,7 +30,7 @@ export class RequestStates {
     this.key = key.derive('request-state');
   }
 
-  /** Whether the state names this process. Another state may be of a server. */
+  /** Whether the state names this process. Another state may have been issued by another process, or by a server of 2026. */
   isOwn(state: string): boolean {
     return state.startsWith(this.prefix);
   }
@@ -56,7 +56,7 @@ export class RequestStates {
   }
 
   private signatureOf(content: Buffer, digest: Buffer): Buffer {
-    // The digest has a constant length, so that no two pairs have the same signature.
+    // The digest has a constant length, so that digest and content cannot be divided in another way.
     return createHmac('sha256', this.key)
       .update(digest)
       .update(content)

@@ -1,6 +1,6 @@
 import type { Steps } from '../slices/run-sliced.js';
 
-/** A part of a text to be replaced. The edits of one text are in its order and do not overlap. */
+/** A part of a text to be replaced. The edits of one text are sorted by position and do not overlap. */
 export interface JsonEdit {
   readonly start: number;
   readonly end: number;
@@ -28,8 +28,8 @@ export function* editedText(text: string, edits: readonly JsonEdit[]): Steps<str
 }
 
 /**
- * Where ascending positions are after the edits. `growthOf` is the difference of length that an edit makes. No position is
- * inside an edit.
+ * The given positions, which ascend, as they are after the edits. `growthOf` returns how much longer an edit makes the text.
+ * No position is inside an edit.
  */
 export function* movedPositions(
   positions: readonly number[],

@@ -126,7 +126,7 @@ export class ScannedObject extends SharedJson {
     return runAtOnce(this.edited(edits));
   }
 
-  /** The object with edits of `byteText`. Copies the bytes in steps without decoding them. */
+  /** The object after the edits, whose positions are those in `byteText`. Copies the bytes in steps without decoding them. */
   *edited(edits: readonly JsonEdit[]): Steps<ScannedObject> {
     const offset = this.positions[0]!;
     const relative = this.positions.map((position) => position - offset);
@@ -253,8 +253,8 @@ export function* oneLineSteps(bytes: Buffer): Steps<Buffer> {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
 /**
- * A part with a key begins with `{` or a comma. The part after it begins with a colon and has the value. The last part
- * is `}`.
+ * The members of an object that is divided at its positions. Two parts are one member: the first begins with `{` or a comma
+ * and has the key, the second begins with a colon and has the value. The last part is `}`.
  */
 function membersIn(parts: readonly string[]): readonly Member[] {
   const members: Member[] = [];

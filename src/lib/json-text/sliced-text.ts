@@ -76,13 +76,13 @@ export interface EditableJson {
   readonly text: string;
   /** The members of the object, with their positions in `text`. */
   readonly members: readonly Member[];
-  /** The real text of a part. */
+  /** The text from one position to another, decoded if `text` is not. */
   decode(start: number, end: number): string;
-  /** The object with edits of `text`, applied in steps. */
+  /** The object after edits of `text`, which are applied in steps. */
   edited(edits: readonly JsonEdit[]): Steps<JsonText>;
 }
 
-/** The object as a source. Its members are found in steps. */
+/** Prepares an object for edits. Its members are found in steps. */
 export function* editableJson(json: JsonText): Steps<EditableJson> {
   if (json instanceof ScannedObject) {
     return {
@@ -141,10 +141,8 @@ export function* elementSteps(text: string, at = 0): Generator<JsonRange | undef
   }
 }
 
-/** The position after the value at `from`. */
+/** The position after the array or object at `from`, which is longer than a step. */
 function* valueSteps(text: string, from: number): Generator<undefined, number> {
-  const short = skipValue(text, from, from + STEP_LENGTH);
-  if (short !== -1) return short;
   let depth = 0;
   let stepEnd = from + STEP_LENGTH;
   let i = from;
