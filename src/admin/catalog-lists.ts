@@ -98,7 +98,10 @@ export class CatalogLists {
     return { entries, keyAt: (index) => listKeyOf(entries[index]!) };
   }
 
-  /** Best match first. Entries that are not ranked, such as those with a word only as a part of another one, come last by name. */
+  /**
+   * Best match first. Then, by name, the entries that match without a rank: for example, those that contain a word of the
+   * query only as a part of a longer word.
+   */
   private async search(
     kind: Kind,
     view: NameView,
@@ -106,18 +109,19 @@ export class CatalogLists {
     isIncluded: (entry: ListedEntry) => boolean,
   ): Promise<FoundEntries> {
     const index = kind === 'tools' ? this.toolSearch : this.promptSearch;
-    const { best, complete } = await index.ranking(q, scope, MAX_RANKED);
+    const { best, withEveryWord } = await index.ranking(q, scope, MAX_RANKED);
     const found = new Set<ListedEntry>();
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
     for (const entry of view.after('', server)) {
       if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
-      if (isIncluded(entry) && (complete.has(entry) || matches(this.searchTextOf(entry)))) found.add(entry);
+      if (!isIncluded(entry)) continue;
+      if (withEveryWord.has(entry) || matches(this.searchTextOf(entry))) found.add(entry);
     }
     const ranked = best.filter((entry) => found.delete(entry));
-    const from = rankIn(after) ?? 0;
-    const entries = [...ranked, ...found].slice(from, from + limit + 1);
-    return { entries, keyAt: (at) => rankKey(from + at + 1) };
+    const shownCount = rankIn(after) ?? 0;
+    const entries = [...ranked, ...found].slice(shownCount, shownCount + limit + 1);
+    return { entries, keyAt: (position) => rankKey(shownCount + position + 1) };
   }
 
   private searchTextOf(entry: ListedEntry): string {
@@ -138,6 +142,7 @@ const itemOf = ({ publicName, server, ownName, text }: ListedEntry): CatalogItem
   name: publicName,
   server: server === META_TOOL_SERVER ? GATEWAY_NAME : server,
   ownName,
+  // Deprecated, like `original` of resources.
   own: ownName,
   definition: JSON.parse(text) as JsonObject,
 });
