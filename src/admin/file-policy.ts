@@ -7,7 +7,7 @@ import { AdminProblem } from './admin-problem.js';
 export class FilePolicy {
   constructor(private readonly live: LiveConfig) {}
 
-  /** Whether the policy is `file` and the file defines the server or project: the admin API can then only disable it. */
+  /** Whether the policy is `file` and the file defines the server or project. Only a server and its tools can be disabled. */
   protects(kind: 'server' | 'project', id: string): boolean {
     const { decisions, mcpServers, projects } = this.live.current;
     return decisions.policy === 'file' && (kind === 'server' ? mcpServers : projects).has(id);

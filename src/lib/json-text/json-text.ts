@@ -87,8 +87,8 @@ export class JsonText {
   }
 
   /**
-   * Whether the object may have a member with this key, which must be ASCII. False is certain. True is certain only for a
-   * `ScannedObject`: in other texts the key may stand in a value.
+   * Whether the object may have a member with this key, which must be ASCII. Exact in a `ScannedObject`. Other texts are
+   * only searched for the key: true is wrong if the key is in a value, false is wrong if it is written with escapes.
    */
   mayHaveMember(key: string): boolean {
     return this.text.includes(`"${key}"`);
