@@ -46,13 +46,13 @@ export class AdminActions {
     this.refusals = new RefusalBudget(metrics);
   }
 
-  /** Creates the `apply` of a change that updates the decisions. `renewed` is an id as in `stampChanges`. */
+  /** Creates the `apply` of a change that updates the decisions. `renewedDecisionId` as in `stampChanges`. */
   decisionUpdate(
     { actor }: AdminCaller,
     change: (decisions: Decisions) => Decisions,
-    renewed?: string,
+    renewedDecisionId?: string,
   ): PlannedChange['apply'] {
-    return () => this.decisions.update(this.review.complete(change, actor, renewed));
+    return () => this.decisions.update(this.review.complete(change, actor, renewedDecisionId));
   }
 
   /**

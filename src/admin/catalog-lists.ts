@@ -99,8 +99,8 @@ export class CatalogLists {
   }
 
   /**
-   * Ranked entries first, the best match before the others. Then, by name, entries that are not ranked: for example those in
-   * which a word of the query is only a part of a longer word.
+   * Best match first. Then, by name, the entries that match without a rank: for example, those that contain a word of the
+   * query only as a part of a longer word.
    */
   private async search(
     kind: Kind,
@@ -109,19 +109,19 @@ export class CatalogLists {
     isIncluded: (entry: ListedEntry) => boolean,
   ): Promise<FoundEntries> {
     const index = kind === 'tools' ? this.toolSearch : this.promptSearch;
-    const { best, withAllWords } = await index.ranking(q, scope, MAX_RANKED);
+    const { best, withEveryWord } = await index.ranking(q, scope, MAX_RANKED);
     const found = new Set<ListedEntry>();
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
     for (const entry of view.after('', server)) {
       if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
-      if (isIncluded(entry) && (withAllWords.has(entry) || matches(this.searchTextOf(entry))))
-        found.add(entry);
+      if (!isIncluded(entry)) continue;
+      if (withEveryWord.has(entry) || matches(this.searchTextOf(entry))) found.add(entry);
     }
     const ranked = best.filter((entry) => found.delete(entry));
-    const from = rankIn(after) ?? 0;
-    const entries = [...ranked, ...found].slice(from, from + limit + 1);
-    return { entries, keyAt: (at) => rankKey(from + at + 1) };
+    const shownCount = rankIn(after) ?? 0;
+    const entries = [...ranked, ...found].slice(shownCount, shownCount + limit + 1);
+    return { entries, keyAt: (position) => rankKey(shownCount + position + 1) };
   }
 
   private searchTextOf(entry: ListedEntry): string {

@@ -7,17 +7,17 @@ import { AdminProblem } from './admin-problem.js';
 export class FilePolicy {
   constructor(private readonly live: LiveConfig) {}
 
-  /** Whether the policy is `file` and the file defines the server or project. */
-  reserves(kind: 'server' | 'project', id: string): boolean {
+  /** Whether the policy is `file` and the file defines the server or project. Only a server and its tools can be disabled. */
+  protects(kind: 'server' | 'project', id: string): boolean {
     const { decisions, mcpServers, projects } = this.live.current;
     return decisions.policy === 'file' && (kind === 'server' ? mcpServers : projects).has(id);
   }
 
   requireChangeable(kind: 'server' | 'project', id: string): void {
-    if (this.reserves(kind, id)) throw definedInFile(kind, id);
+    if (this.protects(kind, id)) throw definedInFile(kind, id);
   }
 
-  /** Throws unless the file enables the server, or its tool: only what an emergency switch has disabled may be enabled. */
+  /** Throws unless the file enables the server, or its tool. The admin API may then end its own emergency switch. */
   requireEnabledInFile(server: string, tool?: string): void {
     const declared = this.live.current.mcpServers.get(server)!;
     const isEnabled = tool === undefined ? declared.enabled : !declared.tools.disabled.includes(tool);

@@ -74,6 +74,7 @@ export class ResourceLists {
       uri: entry.uri,
       server,
       ownUri: uri,
+      // Deprecated.
       original: uri,
       id: entry.id,
       subscribers: this.subscribers.table.countOfRecipients(server, uri),
@@ -97,7 +98,10 @@ export class ResourceLists {
     return { entries: [...view.after(after, limit + 1, server)], total: view.count(server) };
   }
 
-  /** Keeps one page and the best results in memory: a word may match a million resources. */
+  /**
+   * Best match first, then the other matches by URI. Keeps one page and the best results in memory: a word may match a
+   * million resources.
+   */
   private async searchPage(request: ListRequest): Promise<FoundResources> {
     const { q, scope, server, after, limit } = request;
     const best = await this.search.search(q, { scope, server, limit: MAX_RANKED });
@@ -105,7 +109,8 @@ export class ResourceLists {
     const matching = await this.search.matching(q, scope, server);
     const view = this.view(request);
     const yieldIfDue = sliceScheduler.start();
-    const shown = rankIn(after);
+    /** Number of ranked resources on earlier pages; undefined if these pages had all of them. */
+    const shownRanked = rankIn(after);
     const ranked: (PublicResource | undefined)[] = best.map(() => undefined);
     const others = new BoundedSortedList<PublicResource>(limit + 1, ({ uri }) => uri);
     let total = 0;
@@ -117,12 +122,15 @@ export class ResourceLists {
       total++;
       const rank = ranks.get(resource);
       if (rank !== undefined) ranked[rank] = entry;
-      else if (shown !== undefined || entry.uri > after) others.add(entry);
+      else if (shownRanked !== undefined || entry.uri > after) others.add(entry);
     }
-    const complete = ranked.filter((entry) => entry !== undefined);
-    const positions = new Map(complete.map((entry, index) => [entry, index + 1]));
+    const visibleRanked = ranked.filter((entry) => entry !== undefined);
+    const positions = new Map(visibleRanked.map((entry, index) => [entry, index + 1]));
     return {
-      entries: [...complete.slice(shown ?? complete.length), ...others.items].slice(0, limit + 1),
+      entries: [...visibleRanked.slice(shownRanked ?? visibleRanked.length), ...others.items].slice(
+        0,
+        limit + 1,
+      ),
       total,
       keyOf: (entry) => (positions.has(entry) ? rankKey(positions.get(entry)!) : entry.uri),
     };
@@ -138,6 +146,7 @@ const templateItem = (entry: PublicTemplate): ResourceTemplateDto => ({
   uriTemplate: entry.uriTemplate,
   server: entry.template.server,
   ownUri: entry.template.uriTemplate,
+  // Deprecated.
   original: entry.template.uriTemplate,
   id: entry.template.id,
   definition: JSON.parse(templateText(entry)) as JsonObject,

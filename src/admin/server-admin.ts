@@ -5,7 +5,7 @@ import type { DesiredServer } from '../backends/desired-servers.js';
 import type { JsonObject } from '../lib/json-text/json-value.js';
 import { enabledDecisionId, toolDecisionId, withoutDecision } from '../state/decision-items.js';
 import { decideServer } from '../state/decisions.js';
-import type { ServerDecision } from '../state/decision-store.js';
+import type { Decisions, ServerDecision } from '../state/decision-store.js';
 import { LiveConfig } from '../config/live-config.js';
 import { AdminProblem, notFound } from './admin-problem.js';
 import type { AdminCaller } from './admin-caller.js';
@@ -100,10 +100,10 @@ export class ServerAdmin {
     await this.actions.run(caller, actionOn(enabled ? 'server.enable' : 'server.disable', id), () => {
       if (enabled && this.views.isRemoved(id)) return this.planUndelete(caller, id);
       if (this.requireServer(caller, id).enabled === enabled) return undefined;
-      const isReserved = this.policy.reserves('server', id);
-      if (enabled && isReserved) this.policy.requireEnabledInFile(id);
-      // The file enables the server: without the emergency switch, no decision is needed.
-      const value = enabled && isReserved ? undefined : enabled;
+      const isProtected = this.policy.protects('server', id);
+      if (enabled && isProtected) this.policy.requireEnabledInFile(id);
+      // The file enables a protected server: only the decision that disabled it is removed.
+      const value = enabled && isProtected ? undefined : enabled;
       const decide = (before: ServerDecision): ServerDecision => ({ ...before, enabled: value });
       return { apply: this.decisionUpdate(caller, id, decide, enabledDecisionId(id)) };
     });
@@ -122,7 +122,7 @@ export class ServerAdmin {
       this.requireTool(id, tool, disabledTools);
       const isEnabled = !disabledTools.has(tool);
       if (isEnabled === enabled) return undefined;
-      if (enabled && this.policy.reserves('server', id)) {
+      if (enabled && this.policy.protects('server', id)) {
         this.policy.requireEnabledInFile(id, tool);
         return {
           apply: this.actions.decisionUpdate(caller, (all) => withoutDecision(all, toolDecisionId(id, tool))),
@@ -157,6 +157,7 @@ export class ServerAdmin {
 
   /** Undoes a deletion. The server has its definition of the configuration file again, without earlier decisions. */
   private planUndelete(caller: AdminCaller, id: string): PlannedChange {
+    // A deleted server has no entity tag.
     caller.precondition.require(undefined);
     return { apply: this.decisionUpdate(caller, id, () => ({ enabled: true })) };
   }
@@ -199,13 +200,15 @@ export class ServerAdmin {
     throw notFound('tool', tool);
   }
 
+  /** `renewedDecisionId` is that of a decision that the caller makes, perhaps not for the first time: see `stampChanges`. */
   private decisionUpdate(
     caller: AdminCaller,
     id: string,
     decide: (before: ServerDecision) => ServerDecision,
-    renewed?: string,
+    renewedDecisionId?: string,
   ): PlannedChange['apply'] {
-    return this.actions.decisionUpdate(caller, (decisions) => decideServer(decisions, id, decide), renewed);
+    const change = (decisions: Decisions): Decisions => decideServer(decisions, id, decide);
+    return this.actions.decisionUpdate(caller, change, renewedDecisionId);
   }
 
   /** Resolves when the server is ready, has failed or took too long, and the catalog contains what it lists. */

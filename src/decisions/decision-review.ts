@@ -107,12 +107,13 @@ export class DecisionReview implements OnApplicationBootstrap {
     return this.all().flatMap(({ id, overrules }) => (overrules ? [id] : []));
   }
 
-  /** Makes a change also stamp the decisions, and drop those that equal the file. `renewed` as in `stampChanges`. */
-  complete(change: (decisions: Decisions) => Decisions, by: string, renewed?: string) {
+  /** Makes a change also stamp the decisions, and drop those that equal the file. `renewedDecisionId` as in `stampChanges`. */
+  complete(change: (decisions: Decisions) => Decisions, by: string, renewedDecisionId?: string) {
     return (before: Decisions): Decisions => {
       const after = withoutRedundant(change(before), this.live.current, before);
       const emergency = this.isFilePolicy ? ({ emergency: true } as const) : {};
-      return stampChanges(before, after, { by, at: new Date().toISOString(), ...emergency }, renewed);
+      const stamp = { by, at: new Date().toISOString(), ...emergency };
+      return stampChanges(before, after, stamp, renewedDecisionId);
     };
   }
 

@@ -11,7 +11,7 @@ interface ClaimLimits {
 
 const MB = 1024 * 1024;
 
-/** The bodies of requests that are being received, except for the first piece of each. */
+/** The bodies of requests that are being received. A body that arrives in one piece is not claimed: see `readBody`. */
 export const REQUEST_BODIES: ClaimLimits = {
   limit: 'request-bodies',
   perPrincipal: 64 * MB,

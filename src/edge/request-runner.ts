@@ -21,7 +21,7 @@ export interface AnswerableRequest extends McpContext, LoggedRequest {
   span: Span | undefined;
   /** A time of `performance.now()`. */
   readonly startedAt: number;
-  /** The error for further requests and results while the client does not read its responses. */
+  /** The error with which requests fail while the client has too many unread responses; undefined otherwise. */
   limitError(): MemoryLimitError | undefined;
   /** Returns a promise only if the response takes several slices. */
   respond(result: unknown): Promise<void> | undefined;
@@ -42,8 +42,8 @@ export class RequestRunner {
   ) {}
 
   /**
-   * Runs one request. `claim` counts it against its limits and returns the function that ends this, or throws when a limit
-   * is reached. Never rejects.
+   * Runs one request. `claim` counts it against its limits and returns the function that releases it, or throws when a
+   * limit is reached. Never rejects.
    */
   async run(
     request: AnswerableRequest,

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { UnreadResponses } from './unread-responses.js';
 
 /*
- * These functions run in setImmediate, after all messages that have arrived were processed (docs/decisions/0015). The status
- * is the one that the response has.
+ * These functions run in setImmediate, after all messages that have arrived were processed (docs/decisions/0015). They send
+ * the status that is set on the response.
  */
 
 export const lengthOf = (parts: readonly Buffer[]): number =>

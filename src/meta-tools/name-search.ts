@@ -22,7 +22,7 @@ export interface Ranking {
   /** Entries that match enough of the query, best first. */
   readonly best: readonly ListedEntry[];
   /** The entries that contain every word of the query, or another form of it. Stop words do not count. */
-  readonly withAllWords: ReadonlySet<ListedEntry>;
+  readonly withEveryWord: ReadonlySet<ListedEntry>;
 }
 
 /** Full-text search over tools or prompts. A change of the catalog is indexed at the next search, because they are few. */
@@ -61,14 +61,14 @@ abstract class NameSearch {
     const yieldIfDue = sliceScheduler.start();
     const options = { limit: limit + view.unlistedCount, contextBoost: CONTEXT_BOOST };
     const best = listedIn(view, await slicedSearch(indexes, query, options, yieldIfDue));
-    const withAllWords = new Set<ListedEntry>();
+    const withEveryWord = new Set<ListedEntry>();
     let visited = 0;
     for (const usual of matchingRanked(indexes, query)) {
       if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
       const entry = view.listedEntry(usual);
-      if (entry) withAllWords.add(entry);
+      if (entry) withEveryWord.add(entry);
     }
-    return { best: best.slice(0, limit), withAllWords };
+    return { best: best.slice(0, limit), withEveryWord };
   }
 
   private async open(scope: Scope): Promise<{ indexes: SearchIndex<ListedEntry>[]; view: NameView }> {

@@ -90,14 +90,14 @@ export function withoutDecision(decisions: Decisions, id: string): Decisions {
 }
 
 /**
- * Returns `after` with this stamp on every decision that differs from `before`. The decision with the id `renewed` gets the
- * stamp even if its value is the same. Stamps of removed decisions are removed.
+ * Returns `after` with this stamp on every decision that differs from `before`. The decision with the id `renewedDecisionId`
+ * gets the stamp even if its value is the same. Stamps of removed decisions are removed.
  */
 export function stampChanges(
   before: Decisions,
   after: Decisions,
   stamp: DecisionStamp,
-  renewed?: string,
+  renewedDecisionId?: string,
 ): Decisions {
   const stamps = new Map(after.stamps);
   const previousValues = new Map<string, unknown>();
@@ -108,7 +108,7 @@ export function stampChanges(
   for (const { id, value } of decisionItems(differing(after, before))) {
     const previous = before.stamps.get(id);
     const isSame = previousValues.has(id) && isDeepStrictEqual(previousValues.get(id), value);
-    if (!isSame || id === renewed) stamps.set(id, stamp);
+    if (!isSame || id === renewedDecisionId) stamps.set(id, stamp);
     else if (previous) stamps.set(id, previous);
   }
   return { ...after, stamps };

@@ -22,7 +22,7 @@ export function knownUris(
   if (isOnlyForm || listOf(catalog, server).find(uri))
     return table.covering(server, uri).length > 0 ? [uri] : [];
   if (equivalents.length > 0) return equivalents;
-  // Only patterns are left. The normal form counts if the server lists it, or if no pattern matches the URI itself.
+  // Only patterns are left. Subscribers get the normal form if the server lists it, or if no pattern matches the URI.
   const isNormalListed = listOf(catalog, server).find(normal) !== undefined;
   const known = isNormalListed || table.covering(server, uri).length === 0 ? normal : uri;
   return table.covering(server, known).length > 0 ? [known] : [];

@@ -25,7 +25,7 @@ const RECONCILER_OPTIONS: ReconcilerOptions = {
   retry: { firstMs: 5000, maxMs: 300_000 },
   schedule: scheduleTimeout,
 };
-/** The same on a link of the 2026 era, where no request is made for a single URI. */
+/** `maxConcurrent` on a link of the 2026 era, where all URIs that are subscribed at the same time share one request. */
 const MAX_CONCURRENT_LISTENS = 1000;
 
 /**

@@ -44,10 +44,10 @@ export class ListenSubscriptions {
   async subscribe(request: SubscriberRequest, uris: readonly string[]): Promise<ListenedResources> {
     const rows = await this.addAll(request.subscriber, await this.resolveAll(request, new Set(uris)));
     const unique = [...new Set(rows.values())];
-    const decision = { isDue: false };
-    const confirmed = Promise.all(unique.map((row) => this.confirm(row, decision)));
+    const acknowledgement = { isDue: false };
+    const confirmed = Promise.all(unique.map((row) => this.confirm(row, acknowledgement)));
     await waitUnlessAborted(confirmed, request);
-    decision.isDue = true;
+    acknowledgement.isDue = true;
     return {
       honoured: this.urisOfExisting(rows),
       acknowledged: () => unique.forEach((row) => this.updates.acknowledged(row)),
@@ -116,14 +116,14 @@ export class ListenSubscriptions {
     return rows;
   }
 
-  /** Never rejects. Once the decision is due, the URI counts as honoured: it is retried whatever the server answers. */
-  private async confirm(row: Subscription, decision: { readonly isDue: boolean }): Promise<void> {
+  /** Never rejects. Once the acknowledgement is due, the URI counts as honoured: it is retried even if the server refuses it. */
+  private async confirm(row: Subscription, acknowledgement: { readonly isDue: boolean }): Promise<void> {
     try {
       await this.upstreams.confirm(row);
       if (this.exists(row)) this.log.established(row);
     } catch (error) {
       if (!this.exists(row)) return;
-      if (error instanceof RemoteError && !decision.isDue) {
+      if (error instanceof RemoteError && !acknowledgement.isDue) {
         this.log.failed(row, error);
         this.subscribers.remove(row.id);
       } else {

@@ -14,7 +14,10 @@ import { UpstreamSubscriptions } from './upstream-subscriptions.js';
  */
 @Injectable()
 export class MissedUpdates implements OnModuleInit {
-  /** By id of the subscriber: the keys of queued events, which its current job leaves out. A reconnect replaces the job. */
+  /**
+   * By id of the subscriber for which updates are being repeated: the keys of its queued events, which are not repeated.
+   * When the subscriber reconnects again, a new job replaces the one in progress.
+   */
   private readonly jobs = new Map<string, ReadonlySet<string>>();
 
   constructor(

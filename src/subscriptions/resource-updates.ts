@@ -87,7 +87,7 @@ export class ResourceUpdates implements OnModuleInit {
     const content = { size: uri.length, params, publicUri: this.publicUrisOf(server, uri) };
     const update = new ResourceUpdate(server, uri, client.id, content);
     if (this.unlisted.hold(update)) return;
-    // If the route is empty, the update is held until the client has the acknowledgement of its subscription.
+    // No recipient: the update is held until the client has the acknowledgement of its subscription.
     if (this.routing.route(server, uri, update, client.id).next().done) return;
     const event = update.createEvent(client.scope);
     client.deliver(event.frame, event);
@@ -201,7 +201,7 @@ const deletedParams = (publicUri: string): string => gatewayParams(publicUri, 'd
 
 /** Delivers updates under the public URI that the resource has for the client. */
 const scoped = (client: Subscriber): Recipient => ({
-  // An event is passed as its own delivery options.
+  // FanOut passes the whole event as delivery options.
   deliver: (frame, options) => {
     const event = options instanceof UpdateEvent ? options.inScope(client.scope) : { ...options, frame };
     return client.deliver(event.frame, event);

@@ -25,8 +25,8 @@ export class ServerRemovals implements OnModuleInit {
   }
 
   /**
-   * In slices: a server may have 100,000 subscriptions. If the server is added again meanwhile, rows that clients then add
-   * stay.
+   * In slices: a server may have 100,000 subscriptions. Rows are kept that clients add meanwhile, because the server was added
+   * again.
    */
   private *endSubscriptionsTo(server: string): Steps {
     const rows = Array.from(this.subscribers.table.targetsOf(server), (target) => [...target]).flat();

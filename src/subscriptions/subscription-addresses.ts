@@ -91,7 +91,8 @@ export class SubscriptionAddresses {
     const found = address && table.find({ subscriber: id, ...address });
     if (found) return found;
     const isNamed = this.namedBy(idOrUri);
-    // A resource that is not visible any more keeps its URIs. A visible one loses a URI that now names another resource.
+    // A URI that now names another resource (`address`) still finds the subscription to the earlier one, unless the earlier
+    // resource is visible, under another URI.
     const rows = [...table.ofSubscriber(id)].filter(
       (row) => isNamed(row) && (!address || !this.isVisible(scope, row)),
     );

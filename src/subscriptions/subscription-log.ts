@@ -5,7 +5,7 @@ import { clientLabel } from '../mcp/client-profile.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Subscribers } from './subscribers.js';
 
-/** Logs the begin and the end of subscriptions. Counts those that are refused. */
+/** Logs the start and the end of subscriptions. Counts those that are refused. */
 @Injectable()
 export class SubscriptionLog {
   private readonly logger = new Logger('Subscriptions');

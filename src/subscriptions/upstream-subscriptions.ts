@@ -121,7 +121,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     const hasOwnRow = this.subscribers.table.resource(server, uri) !== undefined;
     for (const { owner, reconciler } of this.links.of(server)) {
       if (reconciler.holds(uri)) {
-        // That a server lists its resources for the first time is no change of a resource that is already subscribed.
+        // The first listing of a server says nothing about changes of a resource that is already subscribed.
         if (!isFirstListing) this.updates.reportPossibleChange(server, uri, owner);
       } else if (hasOwnRow) reconciler.resourceListed(uri);
     }

@@ -24,7 +24,7 @@ interface WantedTarget {
 export interface WatchedUris {
   readonly uris: Iterable<string>;
   /**
-   * Whether the link is still open, so that the server may have subscriptions to these URIs. Each of them counts for the
+   * Whether the link is still open, so that the server may have subscriptions to these URIs. Each of them counts towards the
    * maximum of a pattern until it is unsubscribed, even if the server does not list the resource any more.
    */
   readonly areHeld: boolean;
@@ -88,7 +88,7 @@ export class WantedResources {
     const yieldIfDue = sliceScheduler.start();
     const { uris, isTruncated } = await findMatches(this.listOf(server), pattern, yieldIfDue);
     if (isTruncated) this.onTooManyMatches(server);
-    // All matches are within the maximum, and nothing else counts for it.
+    // There are not too many matches, and no other URI counts towards the maximum.
     else if (!watched.areHeld) return uris;
     const selected = new Set<string>();
     let maxSelected = MAX_PATTERN_MATCHES;

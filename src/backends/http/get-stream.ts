@@ -80,7 +80,7 @@ export class GetStream implements Dispatcher.DispatchHandler {
     const pauseMs = inbound?.pauseAfter(performance.now() - startedAt) ?? 0;
     if (pauseMs === 0) return;
     controller.pause();
-    inbound?.expectSince(startedAt);
+    inbound?.expectMessagesSince(startedAt);
     setTimeout(() => controller.resume(), pauseMs).unref();
   }
 

@@ -133,7 +133,7 @@ describe('NotificationStreamReader', () => {
       admits: () => true,
       chargeMalformed: () => {},
       pauseAfter: () => 0,
-      expectSince: (time) => since.push(time),
+      expectMessagesSince: (time) => since.push(time),
     };
     const startedAt = performance.now();
     transport.openNotificationStream();

@@ -108,7 +108,7 @@ export class NotificationStreamReader {
   }
 
   private opened(): void {
-    this.owner.inbound?.expectSince(this.readAt);
+    this.owner.inbound?.expectMessagesSince(this.readAt);
     this.openedAt = this.readAt = performance.now();
     this.wasOpen = true;
     this.setState('open', this.canResume(this.lastEventId) ? 'resumed' : 'open');

@@ -20,9 +20,10 @@ interface AbandoningClient {
 
 /**
  * Requests that were cancelled or timed out, and that the server may still execute. An entry is removed when the server
- * responds, or after the grace, because a server that obeys the cancellation never responds. Then the request counts as ended
- * when it was abandoned: a notification stream that was interrupted may be replayed later. Requests beyond the maximum are
- * not stored: until the grace of the last of them ends, every client counts as having abandoned requests.
+ * responds, or after the grace, because a server that obeys the cancellation never responds. After the grace, `EndedCalls`
+ * has the time when the request was abandoned: its messages may still be read late, from a notification stream that was
+ * interrupted. Requests beyond the maximum are not stored: until the grace of the last of them ends, every client counts as
+ * having abandoned requests.
  */
 export class AbandonedRequests {
   private readonly byId = new Map<number, AbandonedRequest>();
@@ -32,7 +33,7 @@ export class AbandonedRequests {
     (request) => this.expire(request),
   );
 
-  /** When the grace of the last request ends that was not stored. */
+  /** End of the grace of the last request that was not stored. */
   private unstoredUntil = 0;
 
   constructor(private readonly ended: EndedCalls) {}
@@ -69,7 +70,7 @@ export class AbandonedRequests {
     return false;
   }
 
-  /** Messages that were sent since `time` are read from now on. */
+  /** Extends the grace: messages that are read from now on may have been sent since `time`. */
   renew(time: number): void {
     for (const client of this.openClients()) this.ended.add(client);
     if (time < this.unstoredUntil) this.unstoredUntil = performance.now() + ORIGIN_GRACE_MS;

@@ -1,6 +1,6 @@
 /**
  * How long after its end a call may still be the origin of messages that the server sends outside its response stream.
- * Counts from when such messages can be read, if their stream is paused or interrupted.
+ * If the stream of such messages was paused or interrupted, this time starts when it is read again.
  */
 export const ORIGIN_GRACE_MS = 1000;
 
@@ -14,7 +14,7 @@ export class EndedCalls {
   /** When the last call of a client other than the latest one ended. */
   private othersAt = -Infinity;
 
-  /** Calls of other clients may have ended after `endedAt`. */
+  /** `endedAt` may be before the ends of calls that were added earlier. */
   add(client: ClientKey, endedAt = performance.now()): void {
     if (client !== this.latest && endedAt < this.latestAt) {
       this.othersAt = Math.max(this.othersAt, endedAt);
@@ -25,7 +25,7 @@ export class EndedCalls {
     this.latestAt = Math.max(this.latestAt, endedAt);
   }
 
-  /** Messages that were sent since `time` are read from now on: the calls that may be their origin count as ended now. */
+  /** Messages that are read from now on may have been sent since `time`: calls that may be their origin count as ended now. */
   renew(time: number): void {
     const now = performance.now();
     if (time - this.latestAt < ORIGIN_GRACE_MS) this.latestAt = now;

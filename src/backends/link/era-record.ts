@@ -1,9 +1,9 @@
 import type { Era } from '../../core/errors.js';
 
-/** How long a server is not probed again that was found to speak an era. A server may be replaced by a later version. */
+/** How long the result of a probe is valid. A server may be replaced by a version that speaks another era. */
 export const MAX_VERDICT_AGE_MS = 600_000;
 
-/** The era in which a server is served. Times are milliseconds since the epoch. */
+/** The protocol era of a link. Times are milliseconds since the epoch. */
 export interface LinkEra {
   readonly name: Era;
   /** When the server was first found to speak this era, or configured to. */

@@ -10,8 +10,8 @@ export interface ExpirableLink extends Link {
 
 /**
  * Probes a server of the 2025 era again while its link is open: at intervals, and when its notification stream was
- * interrupted, because it may have been replaced by a version that also serves 2025. Such a server works, but without the
- * notifications and requests that it has in the 2026 era. When it offers 2026, the link expires.
+ * interrupted. The server may have been replaced by a version that speaks both eras: then the link still works, but without
+ * the notifications and requests that the server has only in the 2026 era. When the server offers 2026, the link expires.
  */
 export function watchEra(
   link: ExpirableLink,

@@ -17,11 +17,11 @@ import type { LinkRequest } from './link.js';
 export const MAX_INPUT_ROUNDS = 8;
 /** Maximum input requests in one result: each is a request that waits for the client. */
 export const MAX_INPUT_REQUESTS = 16;
-/** Maximum size of a result that requires input: as much as a client may send by default, because its state is sent back. */
+/** Maximum size of a result that requires input: as large as a request may be by default, because a request returns its state. */
 export const MAX_INPUT_BYTES = 4_194_304;
 /** How long the client, and the person in front of it, may take to answer the input requests of one result. */
 const INPUT_TIMEOUT_MS = 600_000;
-/** Pause before the request is repeated for a result that only has a state: the server asks for a later attempt. */
+/** Pause before the request is repeated after a result with a state and without input requests: the server asks for a retry. */
 const STATE_ONLY_PAUSE_MS = 250;
 
 /** Requests to the client that a result may contain. */

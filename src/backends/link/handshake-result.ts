@@ -8,7 +8,7 @@ export const MAX_RESULT_BYTES = 1_048_576;
 /** Limited, because the result is parsed at once: for a million bytes of small values that takes more than 100 ms. */
 export const MAX_RESULT_MEMBERS = 10_000;
 
-/** Servers are limited to fewer levels when their messages are read. */
+/** Never reached: when the message was read, fewer levels were allowed (`SERVER_JSON_LIMITS`). */
 const MAX_DEPTH = 1024;
 
 /** The parsed result of `initialize` or `server/discover`. Rejects one that is too long, before it is decoded. */

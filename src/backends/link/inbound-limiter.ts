@@ -34,7 +34,7 @@ interface InboundEvents {
   malformed(): void;
   /** Called when the server is within its rate again, after updates or list changes were dropped. */
   lost(): void;
-  /** Messages that were sent since `time` are read from now on. */
+  /** Called when a stream is read late: messages that are read from now on may have been sent since `time`. */
   delayed(time: number): void;
 }
 
@@ -69,7 +69,7 @@ export class InboundLimiter implements InboundGate {
   private isDelivering = false;
   private hasLost = false;
   private isStopped = false;
-  /** The fraction of a millisecond that was left of the last pause, because timers have whole ones. Added to the next pause. */
+  /** The fraction of a millisecond by which the last pause was too short: timers take whole ones. Added to the next pause. */
   private duePauseMs = 0;
   /** How many acknowledgements of subscriptions are awaited. They are solicited, and not limited. */
   awaitedAcknowledgements = 0;
@@ -120,7 +120,7 @@ export class InboundLimiter implements InboundGate {
     return pauseMs;
   }
 
-  expectSince(time: number): void {
+  expectMessagesSince(time: number): void {
     this.events.delayed(time);
   }
 

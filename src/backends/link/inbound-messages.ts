@@ -77,7 +77,7 @@ export class InboundMessages {
   constructor(
     private readonly pending: Pick<
       PendingRequests,
-      'respond' | 'fail' | 'origin' | 'receiveProgress' | 'expectSince'
+      'respond' | 'fail' | 'origin' | 'receiveProgress' | 'expectMessagesSince'
     >,
     private readonly serverRequests: Pick<ServerRequests, 'receive' | 'reject' | 'cancel'>,
     private readonly monitor: Pick<LinkMonitor, 'received'>,
@@ -90,7 +90,7 @@ export class InboundMessages {
       excess: (outcome) => this.countExcess(outcome),
       malformed: () => options.onMalformed?.(),
       lost: () => events.lost(),
-      delayed: (time) => pending.expectSince(time),
+      delayed: (time) => pending.expectMessagesSince(time),
     });
   }
 

@@ -35,7 +35,7 @@ class PausingGate implements InboundGate {
     return PAUSE_MS;
   }
 
-  expectSince(time: number): void {
+  expectMessagesSince(time: number): void {
     this.expectedSince.push(time);
   }
 }

@@ -219,7 +219,7 @@ describe('JsonRpcLink after a call has ended', () => {
       const { transport, outcome } = await afterCalls(ended, inFlight);
       for (let pause = 0; pause < 60; pause++) {
         await advanceTime(50);
-        transport.inbound!.expectSince(performance.now());
+        transport.inbound!.expectMessagesSince(performance.now());
       }
       await advanceTime(ORIGIN_GRACE_MS - 1);
       expect(outcome()[0]).toBe(owner);
@@ -240,7 +240,7 @@ describe('JsonRpcLink after a call has ended', () => {
       await advanceTime(beforeMs);
       const interruptedAt = performance.now();
       await advanceTime(60_000);
-      transport.inbound!.expectSince(interruptedAt);
+      transport.inbound!.expectMessagesSince(interruptedAt);
       await advanceTime(afterMs);
       expect(outcome()[0]).toBe(owner);
     },
@@ -250,7 +250,7 @@ describe('JsonRpcLink after a call has ended', () => {
     const { transport, calls, outcome } = await afterCalls([], ['a']);
     calls[0]!.caller!.cancel();
     await advanceTime(ORIGIN_GRACE_MS - 1);
-    transport.inbound!.expectSince(performance.now());
+    transport.inbound!.expectMessagesSince(performance.now());
     await advanceTime(ORIGIN_GRACE_MS - 1);
     expect(outcome()[0]).toBe('no client');
   });

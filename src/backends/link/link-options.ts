@@ -13,7 +13,7 @@ export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorI
   readonly opening?: Opening | undefined;
   /** The verdict that the links of one server share. */
   readonly eraRecord?: EraRecord | undefined;
-  /** The ended calls of all links of a server that clients share: a message may come on the link after that of its call. */
+  /** The ended calls of all links that clients share: after a reconnect, a message of a call may come on the next link. */
   readonly endedCalls?: EndedCalls | undefined;
   /** Called when the input that a server required was obtained from the client, or could not be. */
   readonly onInput?: ((outcome: InputOutcome) => void) | undefined;

@@ -19,7 +19,7 @@ export interface LinkProtocol {
   readonly pingMethod: string;
   /** Whether the server is notified of a cancelled request. Otherwise it notices that the response is not read any more. */
   readonly notifiesOfCancellation: boolean;
-  /** Makes a request for a client of 2025, or for the gateway itself. */
+  /** Makes a request for a client of either era, or for the gateway itself. */
   request(request: LinkRequest, send: SendRequest): Promise<JsonText>;
   /** The params as the server expects them. */
   paramsOf(pending: PendingRequest): string | undefined;

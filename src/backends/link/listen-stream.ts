@@ -6,7 +6,7 @@ export type ListChangeFilter = Readonly<
   Partial<Record<'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged', true>>
 >;
 
-/** More streams are merged. Each is a connection, and servers limit their number. */
+/** If there are more streams, small ones are merged: each is a connection, and servers limit their number. */
 const MAX_STREAMS = 8;
 /** With this notification, a server says which URIs it honours. */
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
@@ -64,8 +64,9 @@ function* stringsIn(array: string): Iterable<string> {
 }
 
 /**
- * The streams to merge, if there are too many: the smallest ones, and each that is not larger than those before it together.
- * So a URI is sent again about as often as the number of URIs doubles: ten times for 10,000.
+ * The streams to merge, if there are too many: the two smallest, and each further one, in the order of size, that is not
+ * larger than the sum of those before it. So a merge usually doubles the stream of a URI, and each URI is sent again about ten
+ * times while 10,000 are subscribed.
  */
 export function mergeableOf(streams: ReadonlySet<ListenStream>): ListenStream[] {
   if (streams.size <= MAX_STREAMS) return [];

@@ -12,14 +12,14 @@ import { UpdateOverlap } from './update-overlap.js';
 
 interface ListenEvents {
   /**
-   * - `open`: the first stream is acknowledged, or one that was lost is open again; notifications between are lost
+   * - `open`: the first stream is acknowledged, or one that was lost is open again; notifications in between are lost
    * - `lost`: a stream has ended
    * - `none`: the server does not know `subscriptions/listen`
    */
   stateChanged(state: 'open' | 'lost' | 'none'): void;
 }
 
-/** Maximum number of streams, those included that are being replaced. Beyond it, new subscriptions wait. */
+/** Maximum number of streams, including those that are being replaced. Beyond it, new subscriptions wait. */
 const MAX_OPEN_STREAMS = 20;
 const ACKNOWLEDGEMENT_TIMEOUT_MS = 10_000;
 /** How long a replaced stream stays open after the acknowledgement of the new one, for notifications on their way. */
@@ -33,7 +33,7 @@ interface SubscriptionWaiter {
 }
 
 /**
- * The subscriptions of one link of the 2026 era: one stream for the list changes, and few for the URIs of resources. A
+ * The subscriptions of one link of the 2026 era: one stream for the list changes, and a few for the URIs of resources. A
  * new URI gets a stream of its own, together with others that wait at the same time. When there are many streams, small
  * ones are merged: the new one is acknowledged before the old ones are closed, and an update that comes on both passes
  * once. A stream that ends is opened again; then notifications may have been lost.
@@ -41,7 +41,8 @@ interface SubscriptionWaiter {
 export class ListenStreams implements StreamSubscriptions {
   private readonly streams = new Set<ListenStream>();
   private readonly byId = new Map<number, ListenStream>();
-  private readonly holders = new Map<string, ListenStream>();
+  /** The acknowledged stream of each URI. */
+  private readonly streamByUri = new Map<string, ListenStream>();
   private readonly waiting = new Map<string, SubscriptionWaiter>();
   /** Streams that have ended and are opened again after a delay. */
   private readonly lost = new Set<ListenStream>();
@@ -74,7 +75,7 @@ export class ListenStreams implements StreamSubscriptions {
 
   /** Resolves when the server has acknowledged the URI. Rejects when it left the URI out. */
   subscribe(uri: string): Promise<void> {
-    if (this.holders.has(uri)) return Promise.resolve();
+    if (this.streamByUri.has(uri)) return Promise.resolve();
     let waiter = this.waiting.get(uri);
     if (!waiter) {
       waiter = createWaiter();
@@ -89,9 +90,9 @@ export class ListenStreams implements StreamSubscriptions {
     this.waiting.get(uri)?.resolve();
     this.waiting.delete(uri);
     for (const { uris } of this.lost) uris.delete(uri);
-    const stream = this.holders.get(uri);
+    const stream = this.streamByUri.get(uri);
     if (!stream) return;
-    this.holders.delete(uri);
+    this.streamByUri.delete(uri);
     stream.uris.delete(uri);
     if (stream.isEmpty) this.close(stream);
     else void this.work();
@@ -161,9 +162,10 @@ export class ListenStreams implements StreamSubscriptions {
       return false;
     }
     for (const uri of uris) if (!old.some((each) => each.uris.has(uri))) this.unsubscribe(uri);
-    const isLeftOut = (uri: string): boolean => this.holders.get(uri) !== stream && this.holders.delete(uri);
+    const isLeftOut = (uri: string): boolean =>
+      this.streamByUri.get(uri) !== stream && this.streamByUri.delete(uri);
     const leftOutUris = old.flatMap((each) => [...each.uris]).filter(isLeftOut);
-    // The server honours less than before: what is wanted is subscribed again, and refused.
+    // The server honours fewer URIs than before. Reported as a gap, so that all URIs are subscribed again and these are refused.
     if (leftOutUris.length > 0) this.events.stateChanged('open');
     for (const each of old) this.streams.delete(each);
     this.closing += old.length;
@@ -204,7 +206,7 @@ export class ListenStreams implements StreamSubscriptions {
       this.expectAcknowledgement(-1);
     }
     this.streams.add(stream);
-    for (const uri of stream.uris) this.holders.set(uri, stream);
+    for (const uri of stream.uris) this.streamByUri.set(uri, stream);
     const onEnd = (): void => this.streamEnded(stream);
     ended.then(onEnd, onEnd);
   }
@@ -219,11 +221,11 @@ export class ListenStreams implements StreamSubscriptions {
   /** Opens a stream again that has ended, with what it still has to carry. */
   private reopen(stream: ListenStream): void {
     const { filter, uris } = stream;
-    for (const uri of uris) this.holders.delete(uri);
+    for (const uri of uris) this.streamByUri.delete(uri);
     this.lost.add(stream);
     this.after(this.backoff.next(), async () => {
       this.lost.delete(stream);
-      const next = new ListenStream(filter, new Set([...uris].filter((uri) => !this.holders.has(uri))));
+      const next = new ListenStream(filter, new Set([...uris].filter((uri) => !this.streamByUri.has(uri))));
       if (next.isEmpty) return this.events.stateChanged('open');
       try {
         await this.open(next);

@@ -24,7 +24,7 @@ export async function requestForModernCaller(
   }
 }
 
-/** The result that asks the client, if the error requires that and the client can be asked. Throws otherwise. */
+/** The result that asks the client to open URLs, if the error requires that and the client supports it. Throws otherwise. */
 function inputFor(
   error: RemoteError,
   { capabilities, missingCapabilities }: Caller,
@@ -51,7 +51,7 @@ function hasDeclined(params: string | undefined): boolean {
   return actions.some((action) => action === '"decline"' || action === '"cancel"');
 }
 
-/** The member `requestState` of the params. Not undefined if it is there. */
+/** The value of the member `requestState` of the params; undefined only if there is no such member. */
 function stateIn(params: string | undefined): unknown {
   // The key may be written with escapes.
   if (params === undefined || !(params.includes('"requestState"') || params.includes('\\u')))

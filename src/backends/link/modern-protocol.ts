@@ -138,7 +138,7 @@ export class ModernProtocol implements LinkProtocol {
   }
 }
 
-/** The name in the params. Callers that know it say so, because the params may be long. */
+/** The name in the params. They are searched only if the request has no `target`, because they may be long. */
 function nameOf({ method, params, target }: LinkRequest): string | undefined {
   const member = nameMemberOf(method);
   if (member === undefined || target !== undefined) return member && target;

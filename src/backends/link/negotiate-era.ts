@@ -58,8 +58,9 @@ async function probe(steps: OpeningSteps, options: NegotiationOptions): Promise<
     if (!failure) return '2026';
     const { error } = failure;
     const isUnreachable = error instanceof TransportError && error.fault === 'unreachable';
-    const era = eraOfFailure(error) ?? (isUnreachable ? '2026' : record.recent());
-    if (era === '2026') throw error;
+    const era = eraOfFailure(error) ?? record.recent();
+    // `initialize` would fail too, or open a link in the wrong era.
+    if (isUnreachable || era === '2026') throw error;
   }
   await steps.initialize();
   return '2025';

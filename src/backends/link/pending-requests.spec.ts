@@ -244,12 +244,12 @@ describe('PendingRequests.origin', () => {
     const interruptedAt = performance.now();
     jest.advanceTimersByTime(60_000);
     expect(harness.pending.origin(undefined).ambiguous).toBe(false);
-    harness.pending.expectSince(interruptedAt);
+    harness.pending.expectMessagesSince(interruptedAt);
     jest.advanceTimersByTime(999);
     expect(harness.pending.origin(undefined).ambiguous).toBe(true);
     jest.advanceTimersByTime(1);
     expect(harness.pending.origin(undefined).ambiguous).toBe(false);
-    harness.pending.expectSince(performance.now());
+    harness.pending.expectMessagesSince(performance.now());
     expect(harness.pending.origin(undefined).ambiguous).toBe(false);
   });
 
@@ -284,7 +284,7 @@ describe('PendingRequests.origin', () => {
       jest.advanceTimersByTime(cancelledMs);
       caller.cancel();
       jest.advanceTimersByTime(60_000);
-      harness.pending.expectSince(interruptedAt);
+      harness.pending.expectMessagesSince(interruptedAt);
       jest.advanceTimersByTime(afterMs);
       expect(harness.pending.origin(undefined).ambiguous).toBe(ambiguous);
     },
@@ -298,7 +298,7 @@ describe('PendingRequests.origin', () => {
     caller.cancel();
     caller.session.close();
     jest.advanceTimersByTime(60_000);
-    harness.pending.expectSince(interruptedAt);
+    harness.pending.expectMessagesSince(interruptedAt);
     expect(harness.pending.origin(undefined).ambiguous).toBe(false);
   });
 

@@ -191,8 +191,8 @@ export class PendingRequests {
     return { callers, ambiguous: false };
   }
 
-  /** Messages that were sent since `time` are read from now on. Calls that may be their origin then still count. */
-  expectSince(time: number): void {
+  /** Messages that are read from now on may have been sent since `time`: calls of that time may still be their origin. */
+  expectMessagesSince(time: number): void {
     this.abandoned.renew(time);
     this.ended.renew(time);
   }

@@ -7,16 +7,19 @@ import { mapMember, memberText } from '../../lib/json-text/json-text.js';
  */
 export class RisingProgress {
   private requestId: number | undefined;
-  /** Whether the current request is not the first. */
-  private isLaterRequest = false;
-  /** Added to the progress of the current request. 0 for the first; undefined for a later one until its first progress. */
+  /** Whether the gateway has sent more than one request. */
+  private hasSeveralRequests = false;
+  /** Added to the progress of the current request; undefined until its first notification. */
   private offset: number | undefined = 0;
   private highest = -Infinity;
 
-  /** The params of a notification as the client gets them; undefined if the progress would not rise. */
+  /**
+   * The params of a notification as the client gets them; undefined if the progress would not rise. As long as there is
+   * only one request, its progress is passed on unchecked.
+   */
   next(requestId: number, params: string): string | undefined {
     if (this.requestId !== undefined && this.requestId !== requestId) {
-      this.isLaterRequest = true;
+      this.hasSeveralRequests = true;
       this.offset = undefined;
     }
     this.requestId = requestId;
@@ -24,7 +27,7 @@ export class RisingProgress {
     if (value === undefined) return params;
     this.offset ??= value > this.highest ? 0 : this.highest;
     const progress = value + this.offset;
-    if (this.isLaterRequest && !(progress > this.highest && progress < Infinity)) return undefined;
+    if (this.hasSeveralRequests && !(progress > this.highest && progress < Infinity)) return undefined;
     this.highest = Math.max(this.highest, progress);
     return this.offset === 0 ? params : this.shifted(params, progress);
   }

@@ -54,7 +54,7 @@ export class SessionLinks {
     }
   }
 
-  /** Sends a request over the link of the caller's session, or of what stands for it. */
+  /** Sends a request over the link of the caller's `linkOwner`: its session, or the owner of links of a caller without one. */
   async request(request: LinkRequest & { readonly caller: Caller }): Promise<JsonText> {
     const { linkOwner } = request.caller;
     if (!linkOwner)

@@ -37,7 +37,7 @@ export interface InboundGate {
    * To be called when messages on a stream that belongs to no single request are read late: what is read from now on may
    * have been sent since `time` (of `performance.now()`).
    */
-  expectSince(time: number): void;
+  expectMessagesSince(time: number): void;
 }
 
 /**
@@ -54,7 +54,7 @@ export interface LinkTransport extends Transport {
    */
   sendText(text: string, requestId?: RequestId, headers?: string): Promise<void>;
 
-  /** Of all later messages; undefined for a message before the revision is known. */
+  /** Sets the revision that all later messages declare; undefined while it is not known. */
   setProtocolVersion?: ((version: string | undefined) => void) | undefined;
 
   /** Called when a message was not read because it exceeds a JSON limit. The problem says which one. */

@@ -14,7 +14,7 @@ function read(input: string | Buffer, size = 1_000_000) {
       admits: (text) => !text.includes('excess'),
       chargeMalformed: () => ignored++,
       pauseAfter: () => 0,
-      expectSince: () => {},
+      expectMessagesSince: () => {},
     }),
     onMessage: (message, { text }) => {
       seen.messages.push(message);

@@ -162,7 +162,7 @@ export class StdioTransport implements LinkTransport {
     // libuv reads up to 32 chunks in one iteration of the event loop.
     stdout.pause();
     if (pauseMs === 0) return void setImmediate(() => stdout.resume());
-    this.inbound?.expectSince(startedAt);
+    this.inbound?.expectMessagesSince(startedAt);
     setTimeout(() => stdout.resume(), pauseMs).unref();
   }
 

@@ -73,12 +73,12 @@ export function TextRecord(
 }
 
 function EveryValue({ pattern, requirement }: TextRule): PropertyDecorator {
-  const invalidName = (record: Record<string, string>): string | undefined =>
+  const nameOfInvalid = (record: Record<string, string>): string | undefined =>
     Object.keys(record).find((name) => !pattern.test(record[name] ?? ''));
   return Rule<Record<string, string>>(
     'everyValue',
-    (record) => invalidName(record) === undefined,
-    (record) => `the value of \`${invalidName(record)}\` ${requirement}`,
+    (record) => nameOfInvalid(record) === undefined,
+    (record) => `the value of \`${nameOfInvalid(record)}\` ${requirement}`,
   );
 }
 

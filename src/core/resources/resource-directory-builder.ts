@@ -16,7 +16,7 @@ export class ResourceDirectoryBuilder {
     this.current = new ResourceDirectory([], style);
   }
 
-  /** The directory after the last job that ended. The same object as before when nothing changed. */
+  /** The directory after the last `put` or `remove` that ended. The same object as before when nothing changed. */
   get directory(): ResourceDirectory {
     return this.current;
   }
@@ -26,7 +26,7 @@ export class ResourceDirectoryBuilder {
     this.current = this.current.withServers(ids);
   }
 
-  /** A builder with the same directory, to which changes can be made independently. No job may be running. */
+  /** A builder with the same directory, to which changes can be made independently. No `put` or `remove` may be running. */
   *fork(): Steps<ResourceDirectoryBuilder> {
     const fork = new ResourceDirectoryBuilder(this.style);
     fork.conflicts = yield* this.conflicts.fork();

@@ -77,7 +77,7 @@ export class JsonText {
     return new JsonText(withoutMembers(this.text, keys));
   }
 
-  /** Number of characters; of bytes if the text is kept as bytes. */
+  /** Number of characters of the text; in a `ScannedObject`, which is kept as bytes, the number of bytes. */
   get storedLength(): number {
     return this.text.length;
   }
@@ -86,7 +86,10 @@ export class JsonText {
     return this.text.startsWith('{');
   }
 
-  /** False when the object has no member with this key, which must be ASCII. True may be wrong for a short text. */
+  /**
+   * Whether the object may have a member with this key, which must be ASCII. Exact in a `ScannedObject`. Other texts are
+   * only searched for the key: true is wrong if the key is in a value, false is wrong if it is written with escapes.
+   */
   mayHaveMember(key: string): boolean {
     return this.text.includes(`"${key}"`);
   }

@@ -17,9 +17,9 @@ interface PlacedColumn {
 /** The columns that fit into a list of this width, and their widths. */
 export function placeColumns(list: ListId, width: number): readonly PlacedColumn[] {
   const shown = COLUMNS[list].filter(({ minListWidth = 0 }) => width >= minListWidth);
-  const fixed = shown.reduce((sum, { width: column }) => sum + (typeof column === 'number' ? column : 0), 0);
+  const fixed = shown.reduce((sum, { width: wanted }) => sum + (typeof wanted === 'number' ? wanted : 0), 0);
   const shares = shown.reduce(
-    (sum, { width: column }) => sum + (typeof column === 'number' ? 0 : column.share),
+    (sum, { width: wanted }) => sum + (typeof wanted === 'number' ? 0 : wanted.share),
     0,
   );
   let freeWidth = width - fixed - GAP * (shown.length - 1);

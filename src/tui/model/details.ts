@@ -95,6 +95,7 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.field('protocol', server.protocolVersion);
   if (server.era === '2026') page.field('era', `${server.era} since ${server.eraSince}`);
   const updates = formatUpdates(server);
+  // Shown only if it is a problem: otherwise the text is the value of the admin API.
   if (updates !== server.updates) page.field('updates', updates, 'busy');
   page.field('defined by', server.origin === 'config' ? 'configuration' : 'administrator');
   for (const decision of server.decisions ?? []) page.field('decided', formatDecision(decision));

@@ -22,7 +22,7 @@ export function listsAffectedBy(kind: string, data: Data, model: Model): readonl
   if (kind === 'project') return EVERY_LIST;
   if (kind === 'subscription') return ['subscriptions', 'resources'];
   if (kind === 'session') return listsWithSession(data, model);
-  // Servers may have been enabled or disabled, which are in the scopes of sessions; tools show the decision about them.
+  // A server that was enabled or disabled changes the scopes of sessions. Tools show the decision about them.
   if (kind === 'decisions' || kind === 'config') return ['sessions', 'tools', 'disabled-tools'];
   if (kind !== 'catalog') return [];
   const changedList = data['kind'];

@@ -71,6 +71,7 @@ function withSearchKey(model: Model, { queryBefore }: OverlayOf<'search'>, key: 
     case 'tab':
       return withoutOverlay(model);
     case 'escape':
+      // Restores the earlier query. If the query was not changed, removes it.
       return withSearch(withoutOverlay(model), { query: queryBefore === query ? '' : queryBefore });
     case 'backspace':
       return query === ''

@@ -39,7 +39,7 @@ const PAGE_SIZE = 200;
 const LARGE_PAGE_SIZE = 1000;
 
 /**
- * The requests that the current screen needs, computed from the model alone. The session compares them with the running
+ * The requests that the current screen needs, computed from the model alone. `TuiSession` compares them with the running
  * requests after every event, starts new ones and aborts those no longer needed.
  */
 export function requestsFor(model: Model): TuiRequest[] {
