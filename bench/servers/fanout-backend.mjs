@@ -33,9 +33,15 @@ const server = createServer((request, response) => {
     if (request.method === 'DELETE') return reply(response, 200);
     const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString());
     if (id === undefined) return reply(response, 202);
-    return reply(response, 200, JSON.stringify({ jsonrpc: '2.0', id, result: RESULTS[method](params) }));
+    return reply(response, 200, JSON.stringify({ jsonrpc: '2.0', id, ...answerTo(method, params) }));
   });
 });
+
+/** An error for an unknown method, such as `server/discover`: the server is one of 2025. */
+function answerTo(method, params) {
+  const answer = RESULTS[method];
+  return answer ? { result: answer(params) } : { error: { code: -32601, message: 'Method not found' } };
+}
 
 function reply(response, status, body = '') {
   const headers = { 'content-length': Buffer.byteLength(body) };

@@ -4,6 +4,7 @@ import type { JsonDocument } from '../../lib/json-text/json-document.js';
 import { badEnvelope, claimedVersion, claimsEnvelope, readEnvelope } from '../../mcp/envelope.js';
 import { readMessage, type Inbound, type Params } from '../../mcp/json-rpc.js';
 import { isModernVersion } from '../../mcp/revisions/modern.js';
+import { headerMismatch } from '../../mcp/standard-headers.js';
 
 /** Whether a message is of the 2026 era, in which it has no session. */
 export type MessageEra = 'legacy' | 'modern';
@@ -41,10 +42,7 @@ function classifyRequest(
   const isModernHeader = namesModernVersion(headers);
   if (method === 'initialize' && !hasModernEnvelope(params)) {
     if (isModernHeader)
-      throw new GatewayError(
-        'header-mismatch',
-        `initialize does not exist in the revision that MCP-Protocol-Version names`,
-      );
+      throw headerMismatch('initialize does not exist in the revision that MCP-Protocol-Version names');
     return 'legacy';
   }
   if (claimsEnvelope(params)) return 'modern';

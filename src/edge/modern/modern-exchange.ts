@@ -38,7 +38,9 @@ export class ModernExchange {
     /** Called when the client closes the response before it is complete. */
     private readonly onLeft: () => void,
   ) {
-    response.once('close', this.closed);
+    // The client may have left while its request was read: then there is no further 'close'.
+    if (response.destroyed) onLeft();
+    else response.once('close', this.closed);
   }
 
   /** Opens an event stream that the caller writes. Nothing else is written, and the exchange holds no memory of it. */

@@ -7,7 +7,7 @@ import type { JsonDocument } from '../../lib/json-text/json-document.js';
 import { claimedVersion, claimsEnvelope, badEnvelope, readEnvelope } from '../../mcp/envelope.js';
 import type { Inbound } from '../../mcp/json-rpc.js';
 import { MODERN_VERSIONS } from '../../mcp/revisions/modern.js';
-import { requireMethodHeader, requireNameHeader } from '../../mcp/standard-headers.js';
+import { headerMismatch, requireMethodHeader, requireNameHeader } from '../../mcp/standard-headers.js';
 import { Metrics } from '../../metrics/metrics.js';
 import type { RequestSource } from '../http-request.js';
 import { acknowledge } from '../message-receiver.js';
@@ -86,8 +86,7 @@ function requireVersion(version: string, headers: IncomingHttpHeaders): void {
 }
 
 function requireSameVersion(version: string, { 'mcp-protocol-version': header }: IncomingHttpHeaders): void {
-  if (header !== version)
-    throw new GatewayError('header-mismatch', 'MCP-Protocol-Version must be the version in the envelope');
+  if (header !== version) throw headerMismatch('MCP-Protocol-Version must be the version in the envelope');
 }
 
 /** Notifications have no effect in this revision: a client cancels a request by closing its response. */
