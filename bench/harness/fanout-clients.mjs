@@ -127,6 +127,11 @@ const jobs = {
     readers.at(-1).lags = [];
     return {};
   },
+  /** Closes all streams, so that another gateway can be measured. */
+  close() {
+    for (const { socket } of readers.splice(0)) socket.destroy();
+    return {};
+  },
   lags: () => ({ lags: readers.flatMap(({ lags }) => lags?.splice(0) ?? []) }),
 };
 

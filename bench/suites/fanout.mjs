@@ -22,8 +22,9 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** One update to 10,000 clients of each era, and 300,000 updates to one that does not read. */
 export async function fanout() {
-  const sessions = await fanOutTo({ isListen: false });
-  const listens = await fanOutTo({ isListen: true });
+  const clients = startWorker(here('../harness/fanout-clients.mjs'));
+  const sessions = await fanOutTo({ clients, isListen: false });
+  const listens = await fanOutTo({ clients, isListen: true });
   const { stalled } = sessions;
   const p99Increase = stalled.subscribed - stalled.unsubscribed;
   print([
@@ -55,8 +56,8 @@ const limitsOf = (who, { lastClient, perDelivery, longestStall, perStream }, kil
   { what: `KB of RSS per idle stream of ${who}`, is: perStream, ceiling: kilobytes },
 ];
 
-/** A gateway with 10,000 sessions, or as many listen streams. */
-async function fanOutTo({ isListen }) {
+/** A gateway with 10,000 sessions, or as many listen streams. It ends before the next one is measured. */
+async function fanOutTo({ clients, isListen }) {
   const backend = await startServer([here('../servers/fanout-backend.mjs')]);
   // The updates of one server are subject to a rate limit. The other client is one of another server.
   const probe = await startServer([here('../servers/fanout-backend.mjs')]);
@@ -65,7 +66,6 @@ async function fanOutTo({ isListen }) {
     [...withGauge, here('../../dist/main.js'), '--config', configFor(backend.url, probe.url)],
     { GATEHOUSE__HTTP__PORT: '0' },
   );
-  const clients = startWorker(here('../harness/fanout-clients.mjs'));
   const ask = (job, options) => clients({ job, ...options });
   await untilListed(gateway.url, 2);
 
@@ -76,6 +76,7 @@ async function fanOutTo({ isListen }) {
   const wide = [];
   for (let round = 0; round < ROUNDS; round++) wide.push(await updateAll({ backend, gateway, ask }));
   const stalled = isListen ? undefined : await updateStalledClient({ backend, probe, gateway, ask });
+  await ask('close');
   await Promise.all([backend.stop(), probe.stop(), gateway.stop()]);
   return {
     lastClient: median(wide.map(({ ms }) => ms)),

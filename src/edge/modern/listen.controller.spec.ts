@@ -94,6 +94,12 @@ describe('ListenController', () => {
     expect([taken, acknowledgements, await outcomes('cancelled')]).toEqual([0, 0, 1]);
   });
 
+  it('holds nothing for a client that has left before its request is processed', async () => {
+    signal.abort();
+    await expect(listen()).rejects.toMatchObject({ kind: 'cancelled' });
+    expect([taken, listens.size, await outcomes('cancelled')]).toEqual([0, 0, 1]);
+  });
+
   it('answers with an error when the credentials become invalid before the acknowledgement', async () => {
     subscribed = () => {
       for (const one of listens.all()) one.close();

@@ -33,6 +33,7 @@ export class ListenController {
     const { scope, session, signal } = context;
     const leave = (): void => listen.finish();
     signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
     try {
       const request = { subscriber: listen, scope, session, signal };
       const resources = await this.subscriptions.subscribe(request, filter.resources ?? []);
