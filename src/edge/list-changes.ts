@@ -10,7 +10,7 @@ import { FanOut, type NotificationEvent } from '../mcp/fan-out.js';
 import { Registry } from '../registry/registry.service.js';
 import { NotificationRecipients, type NotificationRecipient } from './notification-recipients.js';
 
-/** Sends `list_changed` to recipients whose view of a list changed. A session's own link concerns only this session. */
+/** Sends `list_changed` to recipients whose view of a list changed. A link that is not shared concerns only its owner. */
 @Injectable()
 export class ListChanges implements OnModuleInit {
   constructor(
@@ -23,8 +23,8 @@ export class ListChanges implements OnModuleInit {
   onModuleInit(): void {
     this.registry.onChange((...change) => this.broadcast(...change));
     this.sessionListings.onChange((owner, kinds) => {
-      const recipient = this.recipients.ofSession(owner);
-      if (recipient) for (const kind of kinds) this.notify([recipient], kind);
+      const recipients = this.recipients.ofLinkOwner(owner);
+      for (const kind of kinds) this.notify(recipients, kind);
     });
   }
 
@@ -58,16 +58,16 @@ export class ListChanges implements OnModuleInit {
     return unchanged;
   }
 
-  /** `unchangedScopes` does not apply to a session with a catalog variant: the change may be visible in the variant. */
+  /** `unchangedScopes` does not apply to an owner of links with a catalog variant: the change may be visible in the variant. */
   private announce(kind: ListKind, changed: ReadonlySet<string>, unchangedScopes: ReadonlySet<string>): void {
     const servers = [...changed];
     this.deliver(kind, () =>
       this.recipients.matching((recipient) => {
-        const { id, scope } = recipient;
+        const { linkOwnerId: owner = '', scope } = recipient;
         return (
           recipient.acceptsListChange(kind) &&
-          (!unchangedScopes.has(scope.key) || this.registry.variants.of(id) !== undefined) &&
-          servers.some((server) => scope.allows(server) && !this.sessionListings.has(id, server, kind))
+          (!unchangedScopes.has(scope.key) || this.registry.variants.of(owner) !== undefined) &&
+          servers.some((server) => scope.allows(server) && !this.sessionListings.has(owner, server, kind))
         );
       }),
     );

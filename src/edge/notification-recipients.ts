@@ -7,6 +7,8 @@ import type { ClientSession, Subscriber } from '../mcp/mcp-context.js';
 /** A subscriber, with what the edge needs to notify it. */
 export interface NotificationRecipient extends Subscriber {
   readonly kind: 'session' | 'listen';
+  /** The id of the owner of the links that are not shared: of the session itself, or of a `LinkOwner`. */
+  readonly linkOwnerId: string | undefined;
   /** The project that limits the scope of the recipient. */
   readonly project: string | undefined;
   scope: Scope;
@@ -21,16 +23,20 @@ export interface NotificationRecipient extends Subscriber {
 @Injectable()
 export class NotificationRecipients {
   private readonly recipients = new Set<NotificationRecipient>();
+  /** The listen streams, by `linkOwnerId`. */
+  private readonly listens = new Map<string, Set<NotificationRecipient>>();
 
   add(recipient: NotificationRecipient): void {
+    const { kind, linkOwnerId } = recipient;
     this.recipients.add(recipient);
     recipient.onClose(() => this.recipients.delete(recipient));
+    if (kind === 'listen' && linkOwnerId !== undefined) this.addListen(linkOwnerId, recipient);
   }
 
-  /** The recipient that is this session; undefined when it is closed. */
-  ofSession(session: ClientSession): NotificationRecipient | undefined {
-    const recipient = session as ClientSession & NotificationRecipient;
-    return this.recipients.has(recipient) ? recipient : undefined;
+  /** The recipients for notifications about the links of this owner: the session that it is, or the streams of its clients. */
+  ofLinkOwner(owner: ClientSession): readonly NotificationRecipient[] {
+    const session = owner as ClientSession & NotificationRecipient;
+    return this.recipients.has(session) ? [session] : [...(this.listens.get(owner.id) ?? [])];
   }
 
   [Symbol.iterator](): Iterator<NotificationRecipient> {
@@ -42,5 +48,14 @@ export class NotificationRecipients {
     condition: (recipient: NotificationRecipient) => boolean,
   ): Generator<NotificationRecipient, void> {
     for (const recipient of this.recipients) if (condition(recipient)) yield recipient;
+  }
+
+  private addListen(linkOwnerId: string, listen: NotificationRecipient): void {
+    const listens = this.listens.get(linkOwnerId) ?? new Set();
+    this.listens.set(linkOwnerId, listens.add(listen));
+    listen.onClose(() => {
+      listens.delete(listen);
+      if (listens.size === 0) this.listens.delete(linkOwnerId);
+    });
   }
 }

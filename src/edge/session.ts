@@ -109,6 +109,10 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     return this.profile.clientInfo;
   }
 
+  get linkOwnerId(): string {
+    return this.id;
+  }
+
   /** The owner of the links that are not shared: for a subscriber that is a session, the session itself. */
   get session(): this {
     return this;

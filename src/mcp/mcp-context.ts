@@ -155,6 +155,8 @@ export interface SessionContext extends McpContext, SubscriberRequest {
 
 /** The context of methods that exist only in revision 2026-07-28. */
 export interface ModernContext extends McpContext {
+  /** The id of `linkOwner`, which is not created for it. */
+  readonly linkOwnerId: string | undefined;
   readonly clientInfo: Implementation | undefined;
   /**
    * Hands the response over as an event stream, of which only the headers are written. The request then counts as answered:

@@ -17,6 +17,7 @@ export const listenRequest = (more: Partial<ListenRequest> = {}): ListenRequest 
   project: undefined,
   scope: EVERYTHING,
   session: undefined,
+  linkOwnerId: undefined,
   revision: MODERN_REVISION,
   clientInfo: undefined,
   ...more,

@@ -55,21 +55,27 @@ export class LinkOwners implements OnModuleInit {
     return this.byKey.size;
   }
 
+  /** The id that the owner for this client has, if there is one. Undefined and throws like `of`. */
+  idOf(client: OwningClient): string | undefined {
+    const key = this.keyOf(client);
+    return key === undefined ? undefined : idOfKey(key);
+  }
+
   /**
    * The owner for a request of this client. Undefined for anonymous clients of other machines, because they would share it.
    * Throws when the handle is not valid, or its principal has too many.
    */
-  of({ principal, quotaKey, sessionHandle: handle }: OwningClient): LinkOwner | undefined {
-    if (principal === ANONYMOUS && !this.servesAnonymous) return undefined;
-    if (handle !== undefined) requireHandle(handle);
-    const key = JSON.stringify([principal.id, handle]);
+  of(client: OwningClient): LinkOwner | undefined {
+    const { principal, quotaKey, sessionHandle: handle } = client;
+    const key = this.keyOf(client);
+    if (key === undefined) return undefined;
     const known = this.byKey.get(key);
     if (known) {
       known.principal = principal;
       return known;
     }
     if (handle !== undefined && !this.handles.claim(quotaKey)) throw this.handles.refuse();
-    const owner = new LinkOwner(`sessionless ${key}`, principal, quotaKey, handle !== undefined);
+    const owner = new LinkOwner(idOfKey(key), principal, quotaKey, handle !== undefined);
     this.byKey.set(key, owner);
     owner.onClose(() => {
       this.byKey.delete(key);
@@ -83,10 +89,18 @@ export class LinkOwners implements OnModuleInit {
     this.closeWhere(({ principal }) => !isCurrent(principal));
   }
 
+  private keyOf({ principal, sessionHandle: handle }: OwningClient): string | undefined {
+    if (principal === ANONYMOUS && !this.servesAnonymous) return undefined;
+    if (handle !== undefined) requireHandle(handle);
+    return JSON.stringify([principal.id, handle]);
+  }
+
   private closeWhere(isMeant: (owner: LinkOwner) => boolean): void {
     for (const owner of this.byKey.values()) if (isMeant(owner)) owner.close();
   }
 }
+
+const idOfKey = (key: string): string => `sessionless ${key}`;
 
 function requireHandle(handle: unknown): void {
   if (typeof handle === 'string' && handle.length > 0 && handle.length <= MAX_HANDLE_LENGTH) return;

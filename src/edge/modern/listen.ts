@@ -14,7 +14,15 @@ import { ListenWriter, type ListenLimits } from './listen-writer.js';
 
 export type ListenRequest = Pick<
   ModernContext,
-  'requestId' | 'principal' | 'quotaKey' | 'project' | 'scope' | 'session' | 'revision' | 'clientInfo'
+  | 'requestId'
+  | 'principal'
+  | 'quotaKey'
+  | 'project'
+  | 'scope'
+  | 'session'
+  | 'linkOwnerId'
+  | 'revision'
+  | 'clientInfo'
 >;
 
 /** One request `subscriptions/listen`, from its arrival until its stream is closed. */
@@ -26,6 +34,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
   readonly quotaKey: string;
   readonly project: string | undefined;
   readonly session: ClientSession | undefined;
+  readonly linkOwnerId: string | undefined;
   readonly clientInfo: Implementation | undefined;
   readonly revision: Revision;
   readonly openedAt = Date.now();
@@ -43,12 +52,14 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     observer: StreamObserver,
   ) {
     super();
-    const { requestId, principal, quotaKey, project, scope, session, clientInfo, revision } = request;
+    const { requestId, principal, quotaKey, project, scope, session, linkOwnerId, clientInfo, revision } =
+      request;
     this.requestId = requestId!;
     this.principal = principal;
     this.quotaKey = quotaKey;
     this.project = project;
     this.session = session;
+    this.linkOwnerId = linkOwnerId;
     // The rest of what a client says about itself may be long.
     this.clientInfo = clientInfo && { name: clientInfo.name, version: clientInfo.version };
     this.revision = revision;

@@ -45,7 +45,7 @@ const CALL_NOTIFICATIONS: ReadonlySet<string> = new Set(['notifications/progress
 export interface ModernServices {
   readonly responses: ModernResponses;
   readonly parkedCalls: Pick<ParkedCalls, 'begin' | 'end'>;
-  readonly linkOwners: Pick<LinkOwners, 'of'>;
+  readonly linkOwners: Pick<LinkOwners, 'idOf' | 'of'>;
 }
 
 /** Maximum length of a result that waits for the client. Longer ones are dropped. */
@@ -107,6 +107,10 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   /** One key for all requests of a principal in the fair queue of a server: nothing says which of them are of one client. */
   get key(): string {
     return this.quotaKey;
+  }
+
+  get linkOwnerId(): string | undefined {
+    return this.services.linkOwners.idOf(this);
   }
 
   get linkOwner(): LinkOwner | undefined {
