@@ -12,6 +12,7 @@ import {
   withEnvelope,
   withoutEnvelope,
   withoutModernMembers,
+  withoutSubscriptionId,
 } from './envelope.js';
 
 const INFO = { name: 'gatehouse', version: '1' };
@@ -243,5 +244,19 @@ describe('withoutModernMembers', () => {
     ['{"content":[{"resultType":"x"}]}', '{"content":[{"resultType":"x"}]}'],
   ])('of %s is %s', (result, expected) => {
     expect(withoutModernMembers(new JsonText(result)).text).toBe(expected);
+  });
+});
+
+describe('withoutSubscriptionId', () => {
+  const ID_KEY = '"io.modelcontextprotocol/subscriptionId"';
+
+  it.each([
+    [`{"uri":"x","_meta":{${ID_KEY}:"listen:0"}}`, '{"uri":"x"}'],
+    [`{"_meta":{${ID_KEY}:7,"own":1.0},"uri":"x"}`, '{"_meta":{"own":1.0},"uri":"x"}'],
+    ['{"uri":"x","_meta":{"own":1.0}}', '{"uri":"x","_meta":{"own":1.0}}'],
+    [`{"uri":"x","note":${JSON.stringify(ID_KEY)}}`, `{"uri":"x","note":${JSON.stringify(ID_KEY)}}`],
+    [`{"_meta":{${ID_KEY}:1},"_meta":{${ID_KEY}:2},"uri":"x"}`, '{"uri":"x"}'],
+  ])('of %s is %s', (params, expected) => {
+    expect(withoutSubscriptionId(params)).toBe(expected);
   });
 });

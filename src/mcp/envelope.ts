@@ -190,7 +190,16 @@ export function aroundSubscriptionId(params: string | undefined): readonly [befo
   return [before, after + continued(meta === undefined ? params : withoutMembers(params, META))];
 }
 
+/** The params of a notification of a server without the id of the gateway's own request `subscriptions/listen`. */
+export function withoutSubscriptionId(params: string): string {
+  const meta = params.includes(SUBSCRIPTION_ID_META) ? memberText(params, '_meta') : undefined;
+  if (!meta?.startsWith('{')) return params;
+  const rest = withoutMembers(meta, SUBSCRIPTION_ID);
+  return rest === '{}' ? withoutMembers(params, META) : mapMember(params, '_meta', () => rest);
+}
+
 const META: ReadonlySet<string> = new Set(['_meta']);
+const SUBSCRIPTION_ID: ReadonlySet<string> = new Set([SUBSCRIPTION_ID_META]);
 
 /** The object's text behind a first member that is written before it. */
 function continued(object: string): string {

@@ -29,6 +29,7 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
   let admin: AdminClient;
   let client: ClientV1;
   const updates: string[] = [];
+  const updateMetas: unknown[] = [];
   const logged: unknown[] = [];
   let listChanges = 0;
 
@@ -51,7 +52,7 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
       own.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { name: 'Ada' } }));
       own.setNotificationHandler(
         ResourceUpdatedNotificationSchema,
-        ({ params }) => void updates.push(params.uri),
+        ({ params: { uri, _meta } }) => void (updates.push(uri), updateMetas.push(_meta)),
       );
       own.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params));
       own.setNotificationHandler(ToolListChangedNotificationSchema, () => void listChanges++);
@@ -142,6 +143,8 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
       await until('the update arrives', () => updates.filter((one) => one === uri).length >= update);
     }
     expect(updates.filter((one) => one === uri)).toHaveLength(3);
+    // The id of the gateway's own listen stream does not reach the client.
+    expect(new Set(updateMetas)).toEqual(new Set([undefined]));
   });
 
   it('get each update of a server over stdio once', async () => {

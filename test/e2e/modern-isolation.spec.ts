@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { hashOf } from '../../src/config/api-key-config.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
+import { ListenClient } from '../kit/listen-client.js';
 import { isAlive, untilExited } from '../kit/processes.js';
 import { RawModernClient, type ModernAnswer } from '../kit/raw-modern-client.js';
 import { everythingOverStdio } from '../kit/real-servers.js';
@@ -65,6 +66,28 @@ describe('a client of revision 2026-07-28 at a server with isolation: session', 
       code: -32602,
       message: expect.stringContaining('io.gatehouse/session'),
     });
+  });
+
+  it('hears on its listen stream of list changes of its process, which others do not hear of', async () => {
+    const CHANGED = 'notifications/tools/list_changed';
+    const namesOf = async (name: string): Promise<unknown[]> => {
+      const { result } = await client(name).send('tools/list').answer;
+      return (result!['tools'] as readonly { readonly name: string }[]).map((tool) => tool.name);
+    };
+    const alicePid = await pid(client('alice'), 'old');
+    for (const name of ['alice', 'bob']) expect(await namesOf(name)).not.toContain('old__later');
+    const [alice, bob] = await Promise.all(
+      ['alice', 'bob'].map((name) =>
+        ListenClient.open(gateway.url, { toolsListChanged: true }, { headers: bearer(name) }),
+      ),
+    );
+    scripted.tool('later', () => text('later'));
+    const link = scripted.links.find((each) => each.pid === alicePid)!;
+    link.send(JSON.stringify({ jsonrpc: '2.0', method: CHANGED }));
+    await alice!.events.message('the change', ({ method }) => method === CHANGED);
+    expect(await namesOf('alice')).toContain('old__later');
+    expect(await namesOf('bob')).not.toContain('old__later');
+    expect(bob!.methods).not.toContain(CHANGED);
   });
 
   it('loses its process after the idle time, and gets another one', async () => {

@@ -5,6 +5,7 @@ import { JsonDocument } from '../../lib/json-text/json-document.js';
 import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
+import { withoutSubscriptionId } from '../../mcp/envelope.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { isMessage, readMessage, requestIdIn, type Inbound, type Params } from '../../mcp/json-rpc.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
@@ -170,8 +171,12 @@ export class InboundMessages {
       // The message may contain data of a client, but it is not known of which one.
       if (ambiguous && !channel) this.options.onUnattributed?.('message');
       else this.notificationListener({ method, params, paramsText, channel });
-    } else if (this.subscriptionFilter?.(method, params, paramsText) !== false)
+    } else if (!this.subscriptionFilter)
       this.notificationListener({ method, params, paramsText, channel: undefined });
+    else if (this.subscriptionFilter(method, params, paramsText)) {
+      const text = paramsText && withoutSubscriptionId(paramsText);
+      this.notificationListener({ method, params, paramsText: text, channel: undefined });
+    }
   }
 
   /** Fails the request that the message responds to, and no other. */

@@ -364,7 +364,7 @@ describe('an endpoint of both eras', () => {
 
 describe('an endpoint with http.modern: false', () => {
   beforeEach(async () => {
-    edge = await serve({}, {});
+    edge = await serve({}, { modern: false });
   });
 
   it('takes no message of revision 2026-07-28', async () => {
