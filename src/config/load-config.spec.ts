@@ -70,7 +70,7 @@ describe('readConfig', () => {
         allowedOrigins: [],
         trustedProxies: [],
         allowRemoteWithoutAuth: false,
-        modern: true,
+        modern: false,
       },
       auth: {},
       decisions: { policy: 'overlay' },
