@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Limits } from '../../config/limits.js';
+import { IdTable } from '../../lib/id-table/id-table.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { PrincipalQuota } from '../../state/principal-quota.js';
 import { Quotas } from '../../state/quotas.js';
@@ -13,12 +14,21 @@ import type { ModernRequest } from './modern-request.js';
 /** A comment is written at the first interval of `Sessions` after this time, so at least every 15 seconds. */
 const QUIET_MS = 10_000;
 
+/** `leaveInFlight` of a request that does not count as in flight. */
+const hasLeft = (): void => {};
+
+interface Running {
+  /** Not the id that the client assigned: several clients may use the same one. */
+  readonly id: number;
+  readonly request: ModernRequest;
+}
+
 /** The running requests of revision 2026-07-28: limit per principal, comments on quiet responses, and the drain. */
 @Injectable()
 export class ModernRequests implements OnModuleInit {
-  private readonly running = new Set<ModernRequest>();
+  private readonly running = new IdTable<Running>();
   private readonly quota: PrincipalQuota;
-  private readonly comments = new CommentRounds<ModernRequest>(this.running, (request) =>
+  private readonly comments = new CommentRounds<Running>(this.running, ({ request }) =>
     request.keepAlive(QUIET_MS),
   );
 
@@ -45,17 +55,18 @@ export class ModernRequests implements OnModuleInit {
   /** Counts the request as running. Returns the function that ends this. Throws when its principal has reached the limit. */
   begin(request: ModernRequest): () => void {
     this.enterInFlight(request);
-    this.running.add(request);
+    const id = this.running.nextId();
+    this.running.add({ id, request });
     const endLevel = request.logLevel && this.logMessages.beginRequest(request.logLevel);
     return () => {
-      this.running.delete(request);
+      this.running.delete(id);
       endLevel?.();
       request.leaveInFlight();
     };
   }
 
   get all(): Iterable<RunningRequest> {
-    return this.running;
+    return Array.from(this.running, ({ request }) => request);
   }
 
   /** Counts the request as in flight until its `leaveInFlight` is called. Throws when its principal has reached the limit. */
@@ -63,15 +74,18 @@ export class ModernRequests implements OnModuleInit {
     const { quotaKey } = request;
     if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
     const count = this.runner.inFlight.begin();
-    request.leaveInFlight = () => {
-      request.leaveInFlight = () => {};
+    // A function expression on the right of this assignment would be created in V8's old space: with all that it references,
+    // it would stay in memory until a full garbage collection.
+    const leave = (): void => {
+      request.leaveInFlight = hasLeft;
       this.quota.release(quotaKey);
       count.finish();
     };
+    request.leaveInFlight = leave;
   }
 
   /** For the end of the process. */
   abortAll(): void {
-    for (const request of this.running) request.abort();
+    for (const { request } of this.running) request.abort();
   }
 }
