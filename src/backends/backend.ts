@@ -2,7 +2,7 @@ import type { ServerConfig } from '../config/servers-config.js';
 import { EMPTY_LISTING, type Listing, type ListKind } from '../core/catalog/catalog.js';
 import { serverUnavailable, type GatewayError } from '../core/errors.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
-import type { JsonText } from '../lib/json-text/json-text.js';
+import type { JsonText, Member } from '../lib/json-text/json-text.js';
 import type { Caller, ClientSession } from '../mcp/mcp-context.js';
 import { Tracing } from '../mcp/tracing.js';
 import type { BackendEnvironment } from './backend-environment.js';
@@ -26,6 +26,8 @@ const DISABLED = { reason: 'disabled' } as const;
 
 export interface BackendCall extends TracedCall {
   readonly caller: Caller;
+  /** The positions of the members of `params`, if they are known. */
+  readonly paramsMembers?: readonly Member[] | undefined;
   /** Whether no other call may run on the server during this call. */
   readonly exclusive?: boolean;
   /** The arguments of the called tool that are repeated in headers. */
@@ -236,12 +238,13 @@ export class Backend {
   }
 
   private request(
-    { method, caller, target, paramHeaders }: BackendCall,
+    { method, caller, target, paramHeaders, params: ownParams, paramsMembers: known }: BackendCall,
     params: string | undefined,
     deadline: number,
   ): Promise<JsonText> {
     const { timeoutMs } = this.settings;
-    const request = { method, params, caller, timeoutMs, deadline, target, paramHeaders };
+    const paramsMembers = params === ownParams ? known : undefined;
+    const request = { method, params, paramsMembers, caller, timeoutMs, deadline, target, paramHeaders };
     return this.sessions ? this.sessions.request(request) : this.connection.request(request);
   }
 

@@ -32,7 +32,8 @@ export class UnreadByPrincipal {
 export class UnreadResponses {
   private bytes = 0;
   private isClosed = false;
-  private readonly responses = new Set<ServerResponse>();
+  /** Undefined until a response is not read at once. */
+  private responses: Set<ServerResponse> | undefined;
 
   constructor(
     private readonly limits: UnreadLimits,
@@ -67,13 +68,14 @@ export class UnreadResponses {
     const bytes = response.writableLength;
     if (bytes === 0) return;
     this.add(bytes);
-    this.responses.add(response);
+    const responses = (this.responses ??= new Set());
+    responses.add(response);
     response.setTimeout(this.isClosed ? CLOSED_STUCK_MS : this.limits.streamStuckMs, () => {
       this.onStuck();
       response.destroy();
     });
     response.once('close', () => {
-      this.responses.delete(response);
+      responses.delete(response);
       this.add(-bytes);
     });
   }
@@ -81,7 +83,7 @@ export class UnreadResponses {
   close(): void {
     this.add(-this.bytes);
     this.isClosed = true;
-    for (const response of this.responses) response.setTimeout(CLOSED_STUCK_MS);
+    for (const response of this.responses ?? []) response.setTimeout(CLOSED_STUCK_MS);
   }
 }
 

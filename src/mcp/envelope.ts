@@ -9,6 +9,7 @@ import {
   type Member,
 } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
+import { TextCache } from '../lib/json-text/text-cache.js';
 import { bytesOfMembers, MAX_PROFILE_BYTES, profileTooLarge, type ClientProfile } from './client-profile.js';
 import type { Params } from './json-rpc.js';
 import { INPUT_MEMBERS } from './input-required.js';
@@ -101,13 +102,18 @@ export function withoutEnvelope(
   members: readonly Member[] = membersOf(params),
 ): string {
   const own = progressToken === undefined ? '' : `"progressToken":${progressToken}`;
-  const kept = members.flatMap(({ key, keyStart, start, end }) => {
-    if (INPUT_MEMBERS.has(key)) return [];
-    if (key !== '_meta' || params[start] !== '{') return [params.slice(keyStart, end)];
+  let kept = '';
+  for (const { key, keyStart, start, end } of members) {
+    if (INPUT_MEMBERS.has(key)) continue;
+    const separator = kept === '' ? '' : ',';
+    if (key !== '_meta' || params[start] !== '{') {
+      kept += separator + params.slice(keyStart, end);
+      continue;
+    }
     const meta = merge(own, params.slice(start, end));
-    return meta === '{}' ? [] : [params.slice(keyStart, start) + meta];
-  });
-  return `{${kept.join(',')}}`;
+    if (meta !== '{}') kept += separator + params.slice(keyStart, start) + meta;
+  }
+  return `{${kept}}`;
 }
 
 /** What a server may know of the client for whom a request is made. */
@@ -120,20 +126,25 @@ export interface RequestEnvelope {
 }
 
 /** The members of the envelope that are the same for all requests of one client. */
-export function envelopeMembers(clientInfo: Implementation, capabilities: ClientCapabilities): string {
+export const envelopeMembers = (clientInfo: Implementation, capabilities: ClientCapabilities): string =>
+  `${identityMembers(clientInfo)},${capabilitiesMember(capabilities)}`;
+
+/** The members of the envelope that are the same for all clients. */
+export const identityMembers = (clientInfo: Implementation): string =>
+  `${memberOf('protocolVersion', MODERN_VERSION)},${memberOf('clientInfo', clientInfo)}`;
+
+/** The member of the envelope with the capabilities that are forwarded. */
+export function capabilitiesMember(capabilities: ClientCapabilities): string {
   const { roots, sampling, elicitation, extensions } = capabilities;
   const ui = extensions?.[FORWARDED_EXTENSION];
+  if (!roots && !sampling && !elicitation && !ui) return NO_CAPABILITIES;
   const forwarded = {
     ...(roots && { roots: {} }),
     ...(sampling && { sampling }),
     ...(elicitation && { elicitation }),
     ...(ui && { extensions: { [FORWARDED_EXTENSION]: ui } }),
   };
-  return [
-    memberOf('protocolVersion', MODERN_VERSION),
-    memberOf('clientInfo', clientInfo),
-    memberOf('clientCapabilities', forwarded),
-  ].join(',');
+  return memberOf('clientCapabilities', forwarded);
 }
 
 /** The params with the envelope in `_meta`. `members` are the members of the params, if they are known. */
@@ -161,10 +172,10 @@ const RESULT_KEYS: ReadonlySet<string> = new Set(['resultType', 'ttlMs', 'cacheS
  * 2025 era a server may use the names for anything.
  */
 export function withoutModernMembers(result: JsonText): JsonText {
-  const hasKey = [...RESULT_KEYS].some(
-    (key) => result.mayHaveMember(key) && result.firstCharacterOf(key) !== undefined,
-  );
-  return hasKey ? result.without(RESULT_KEYS) : result;
+  for (const key of RESULT_KEYS)
+    if (result.mayHaveMember(key) && result.firstCharacterOf(key) !== undefined)
+      return result.without(RESULT_KEYS);
+  return result;
 }
 
 /** The name and version of the server in a result; undefined if the server does not say it. */
@@ -209,6 +220,8 @@ function continued(object: string): string {
 
 const memberOf = (name: string, value: unknown): string => `"${keyOf(name)}":${JSON.stringify(value)}`;
 
+const NO_CAPABILITIES = memberOf('clientCapabilities', {});
+
 function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
   let text = members;
   if (logLevel !== undefined) text += `,${memberOf('logLevel', logLevel)}`;
@@ -216,7 +229,16 @@ function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
   return text;
 }
 
-const merge = (own: string, meta: string): string => prepend(own, withoutMembers(meta, HOP_KEYS));
+const merge = (own: string, meta: string): string => prepend(own, withoutHopMembers(meta));
+
+/** By `_meta` of a client, which is usually the same in all of its requests: what is left of it on the next hop. */
+const keptMeta = new TextCache((meta) => withoutMembers(meta, HOP_KEYS), { texts: 256, length: 2048 });
+
+const withoutHopMembers = (meta: string): string =>
+  differsInEachRequest(meta) ? withoutMembers(meta, HOP_KEYS) : keptMeta.get(meta);
+
+const differsInEachRequest = (meta: string): boolean =>
+  meta.includes('"progressToken"') || meta.includes('"traceparent"');
 
 /** The object's text with these members before its own. */
 const prepend = (members: string, object: string): string =>

@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
+import { membersOf } from '../lib/json-text/json-text.js';
 import { URIS_AT_THE_LIMIT } from '../../test/kit/uri-lengths.js';
 import {
   requireString,
   requireUri,
   MAX_PROGRESS_TOKEN_LENGTH,
+  ownParams,
   withOwnValue,
   progressTokenOf,
   progressWithToken,
@@ -150,6 +152,25 @@ describe('withOwnValue', () => {
         expect(values).toEqual(['own']);
       }),
     );
+  });
+});
+
+describe('ownParams', () => {
+  it.each([
+    '{"name":"fs__read","arguments":{"a":1},"_meta":{}}',
+    '{ "x" : 1.0 , "name" : "fs__read" , "y":[] }',
+    '{"name":"a","x":1,"n\\u0061me":"long name"}',
+    '{"x":1}',
+    '{}',
+  ])('has the text of withOwnValue and the positions in it for %s', (text) => {
+    const { params, paramsMembers } = ownParams(text, 'name', 'own');
+    expect(params).toBe(withOwnValue(text, 'name', 'own'));
+    expect(paramsMembers).toEqual(membersOf(params));
+    expect(ownParams(text, 'name', 'own', membersOf(text))).toEqual({ params, paramsMembers });
+  });
+
+  it('refuses a similar key', () => {
+    expect(() => ownParams('{"name":"a","Name":"b"}', 'name', 'own')).toThrow(refused('is too similar'));
   });
 });
 

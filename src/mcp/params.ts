@@ -46,6 +46,34 @@ export function withOwnValue(
   knownMembers?: readonly Member[],
 ): string {
   const text = params ?? '{}';
+  return mapMember(text, key, () => JSON.stringify(ownValue), checkedMembers(text, key, knownMembers));
+}
+
+/** `withOwnValue` with the positions of the members in the new text, so that the link need not find them again. */
+export function ownParams(
+  params: string | undefined,
+  key: string,
+  ownValue: string,
+  knownMembers?: readonly Member[],
+): OwnParams {
+  const text = params ?? '{}';
+  const members = checkedMembers(text, key, knownMembers);
+  const own = JSON.stringify(ownValue);
+  let moved = 0;
+  const paramsMembers = members.map(({ key: each, keyStart, start, end }) => {
+    const before = moved;
+    if (each === key) moved += own.length - (end - start);
+    return { key: each, keyStart: keyStart + before, start: start + before, end: end + moved };
+  });
+  return { params: mapMember(text, key, () => own, members), paramsMembers };
+}
+
+export interface OwnParams {
+  readonly params: string;
+  readonly paramsMembers: readonly Member[];
+}
+
+function checkedMembers(text: string, key: string, knownMembers?: readonly Member[]): readonly Member[] {
   const members = knownMembers ?? membersOf(text);
   const folded = foldKey(key);
   if (members.length > MAX_PARAMS_MEMBERS)
@@ -56,7 +84,7 @@ export function withOwnValue(
     if (member.key !== key && foldKey(member.key) === folded)
       throw new GatewayError('invalid-params', `${JSON.stringify(member.key)} is too similar to ${key}`);
   }
-  return mapMember(text, key, () => JSON.stringify(ownValue), members);
+  return members;
 }
 
 /**
@@ -64,8 +92,9 @@ export function withOwnValue(
  * Kelvin sign, Turkish i), marks, invisible characters, hyphens, underscores, and everything after a NUL.
  */
 function foldKey(key: string): string {
-  // Fast path for nearly every key.
+  // Fast paths for nearly every key. Printable ASCII has no special cases.
   if (/^[a-zA-Z0-9]*$/.test(key)) return key.toLowerCase();
+  if (/^[\x20-\x7e]*$/.test(key)) return key.replace(/[-_]/g, '').toLowerCase();
   return key
     .normalize('NFKD')
     .replace(/\0.*|[\p{M}\p{C}_-]/gsu, '')
@@ -106,8 +135,9 @@ export function progressTokenOf(
   if (!params || !members) return undefined;
   let token: string | undefined;
   for (const { key, start, end } of members) {
-    if (key === '_meta' && params[start] === '{')
-      token = memberText(params.slice(start, end), 'progressToken') ?? token;
+    if (key !== '_meta' || params[start] !== '{') continue;
+    const meta = params.slice(start, end);
+    if (mayHaveToken(meta)) token = memberText(meta, 'progressToken') ?? token;
   }
   if (token !== undefined && token.length > MAX_PROGRESS_TOKEN_LENGTH) throw tokenTooLong();
   return token;
@@ -146,12 +176,11 @@ const tokenTooLong = (): MemoryLimitError =>
   );
 
 /** The members of the params; undefined if the params cannot contain a progress token. */
-export function membersWithToken(params: string | undefined): readonly Member[] | undefined {
-  // The key may be written with escapes.
-  return params && (params.includes('"progressToken"') || params.includes('\\u'))
-    ? membersOf(params)
-    : undefined;
-}
+export const membersWithToken = (params: string | undefined): readonly Member[] | undefined =>
+  params && mayHaveToken(params) ? membersOf(params) : undefined;
+
+/** The key may be written with escapes. */
+const mayHaveToken = (text: string): boolean => text.includes('"progressToken"') || text.includes('\\u');
 
 /** The params with another token: tokens are unique per connection, so each hop has its own. */
 export const withProgressToken = (params: string, token: string, members?: readonly Member[]): string =>

@@ -26,7 +26,7 @@ export function resultTypeIn(result: JsonText): string | undefined {
 }
 
 /** Whether no other `resultType` occurs in the text, also not in a nested object or with escapes. */
-function isPlainlyComplete(text: string): boolean {
+export function isPlainlyComplete(text: string): boolean {
   const at = text.indexOf(KEY);
   return (
     text.startsWith(':"complete"', at + KEY.length) && text.lastIndexOf(KEY) === at && !text.includes('\\u')

@@ -10,7 +10,7 @@ import { McpController, McpRequest } from '../mcp/mcp.decorators.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 import { requireParamHeaders } from '../mcp/param-headers.js';
 import type { Params } from '../mcp/json-rpc.js';
-import { requireString, withOwnValue, withoutTask } from '../mcp/params.js';
+import { ownParams, requireString, withoutTask } from '../mcp/params.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
 import { MetaTools } from '../registry/meta-tools.js';
@@ -75,7 +75,7 @@ export class ToolsController {
       const members = text === context.paramsText ? context.paramsMembers : undefined;
       const answer = await backend.call({
         method: 'tools/call',
-        params: withOwnValue(text, 'name', ownName, members),
+        ...ownParams(text, 'name', ownName, members),
         caller: context,
         target: ownName,
         paramHeaders: definition.paramHeaders,

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../../test/kit/cleanup.js';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
 import { flushPromises, outcomeOf, refusalOf } from '../../../test/kit/promises.js';
-import { JsonText, memberText } from '../../lib/json-text/json-text.js';
+import { JsonText, membersOf, memberText, type Member } from '../../lib/json-text/json-text.js';
 import {
   fulfilInput,
   InputError,
@@ -10,6 +10,7 @@ import {
   MAX_INPUT_REQUESTS,
   MAX_INPUT_ROUNDS,
 } from './fulfil-input.js';
+import type { LinkRequest } from './link.js';
 
 const COMPLETE = '{"content":[],"resultType":"complete"}';
 const ELICITATION = '{"method":"elicitation/create","params":{"message":"Name?","mode":"form"}}';
@@ -29,13 +30,16 @@ function fulfil(
 ) {
   const caller = new FakeClient('c', { elicitation: {}, sampling: {}, roots: {} }).call();
   const retries: string[] = [];
-  const send = ({ params: sent }: { readonly params?: string | undefined }): Promise<JsonText> => {
+  const positions: (readonly Member[] | undefined)[] = [];
+  const send = ({ params: sent, paramsMembers }: LinkRequest): Promise<JsonText> => {
+    positions.push(paramsMembers);
     const answer = answers[retries.length] ?? COMPLETE;
     retries.push(sent ?? '');
     return Promise.resolve(typeof answer === 'string' ? new JsonText(answer) : answer);
   };
-  const request = { method: 'tools/call', params, caller, timeoutMs: 1000 };
-  return { result: fulfilInput(first, request, send), caller, retries };
+  const paramsMembers = membersOf(params);
+  const request = { method: 'tools/call', params, paramsMembers, caller, timeoutMs: 1000 };
+  return { result: fulfilInput(first, request, send), caller, retries, positions };
 }
 
 const problemOf = async (result: Promise<unknown>): Promise<string> => {
@@ -65,6 +69,13 @@ describe('fulfilInput', () => {
     expect(JSON.parse(memberText(retries[0]!, 'inputResponses')!)).toEqual({
       who: { action: 'accept', content: { name: 'Ada' } },
     });
+  });
+
+  it('repeats the request without the positions of its first params', async () => {
+    const { result, caller, positions } = fulfil(required(`{"who":${ELICITATION}}`));
+    await answerAll(caller, { action: 'decline' });
+    await result;
+    expect(positions).toEqual([undefined]);
   });
 
   it('asks all questions of a result at once', async () => {

@@ -58,7 +58,7 @@ export async function fulfilInput(
     const answers = await answersTo(result, request.caller, toPublicParams, elicitationIds);
     const state = result.memberText('requestState');
     const params = await runSliced(retryParams(request.params, answers, state), sliceScheduler.start());
-    result = await send({ ...request, params, deadline: undefined });
+    result = await send({ ...request, params, paramsMembers: undefined, deadline: undefined });
     const kind = resultKindOf(result);
     if (kind === 'unknown') throw new InputError('the server answered with a result of an unknown type');
     if (kind === 'input_required') continue;

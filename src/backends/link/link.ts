@@ -1,6 +1,6 @@
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import type { CancelSignal } from '../../lib/cancellation/cancellation.js';
-import type { JsonText } from '../../lib/json-text/json-text.js';
+import type { JsonText, Member } from '../../lib/json-text/json-text.js';
 import type { Caller, Channel } from '../../mcp/mcp-context.js';
 import type { ParamHeader } from '../../mcp/param-headers.js';
 import type { LinkEra } from './era-record.js';
@@ -17,6 +17,8 @@ export interface LinkRequest {
   readonly method: string;
   /** JSON text, sent unchanged except for the progress token. */
   readonly params?: string | undefined;
+  /** The positions of the members of `params`, if the sender knows them. */
+  readonly paramsMembers?: readonly Member[] | undefined;
   /** The request is cancelled after this long without a response or progress. */
   readonly timeoutMs: number;
   /**

@@ -14,7 +14,7 @@ export async function requestForModernCaller(
   caller: Caller,
   send: (request: LinkRequest) => Promise<JsonText>,
 ): Promise<JsonText> {
-  const state = stateIn(request.params);
+  const state = stateIn(request);
   if (state !== undefined) throw unknownState(state);
   try {
     return withoutModernMembers(await send(request));
@@ -52,7 +52,8 @@ function hasDeclined(params: string | undefined): boolean {
 }
 
 /** The value of the member `requestState` of the params; undefined only if there is no such member. */
-function stateIn(params: string | undefined): unknown {
+function stateIn({ params, paramsMembers }: LinkRequest): unknown {
+  if (paramsMembers && !paramsMembers.some(({ key }) => key === 'requestState')) return undefined;
   // The key may be written with escapes.
   if (params === undefined || !(params.includes('"requestState"') || params.includes('\\u')))
     return undefined;

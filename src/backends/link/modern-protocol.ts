@@ -2,7 +2,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, RemoteError } from '../../core/errors.js';
 import { JsonText, mapMember, memberText } from '../../lib/json-text/json-text.js';
 import { isJsonObject } from '../../lib/json-text/json-value.js';
-import { envelopeMembers, withEnvelope } from '../../mcp/envelope.js';
+import { capabilitiesMember, envelopeMembers, identityMembers, withEnvelope } from '../../mcp/envelope.js';
 import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import { paramHeaders } from '../../mcp/param-headers.js';
 import type { InputOutcome } from '../../metrics/metric-labels.js';
@@ -38,13 +38,16 @@ export class ModernProtocol implements LinkProtocol {
   readonly era = '2026';
   readonly pingMethod = 'server/discover';
   readonly notifiesOfCancellation: boolean;
+  private readonly identity: string;
   private readonly gatewayMembers: string;
   /** The envelope of each session, whose capabilities do not change. */
   private readonly sessionMembers = new WeakMap<ClientSession, string>();
 
   constructor(private readonly options: ModernProtocolOptions) {
     this.notifiesOfCancellation = !options.isHttp;
-    this.gatewayMembers = this.membersFor(options.capabilities);
+    const clientInfo = { name: 'gatehouse', version: options.version };
+    this.identity = identityMembers(clientInfo);
+    this.gatewayMembers = envelopeMembers(clientInfo, options.capabilities);
   }
 
   async request(request: LinkRequest, send: SendRequest): Promise<JsonText> {
@@ -134,7 +137,7 @@ export class ModernProtocol implements LinkProtocol {
   }
 
   private membersFor(capabilities: ClientCapabilities): string {
-    return envelopeMembers({ name: 'gatehouse', version: this.options.version }, capabilities);
+    return `${this.identity},${capabilitiesMember(capabilities)}`;
   }
 }
 

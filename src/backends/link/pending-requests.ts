@@ -24,7 +24,7 @@ export interface PendingRequest {
   readonly request: LinkRequest;
   /** The client's own progress token, as the client wrote it. */
   readonly clientToken: string | undefined;
-  /** The members of the params, if the client's token is among them. */
+  /** The members of the params, if they are known. */
   readonly paramsMembers: readonly Member[] | undefined;
   readonly resolve: (result: JsonText) => void;
   readonly reject: (error: Error) => void;
@@ -98,7 +98,7 @@ export class PendingRequests {
     reject: PendingRequest['reject'],
   ): PendingRequest {
     const deadline = request.deadline ?? performance.now() + request.timeoutMs;
-    const paramsMembers = membersWithToken(request.params);
+    const paramsMembers = request.paramsMembers ?? membersWithToken(request.params);
     const pending: PendingRequest = {
       id: this.byId.nextId(),
       request,

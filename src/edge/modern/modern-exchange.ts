@@ -40,7 +40,8 @@ export class ModernExchange {
   ) {
     // The client may have left while its request was read: then there is no further 'close'.
     if (response.destroyed) onLeft();
-    else response.once('close', this.closed);
+    // Not `once`, which takes three times as long: the event comes once.
+    else response.on('close', this.closed);
   }
 
   /** Opens an event stream and leaves it to the caller: the exchange writes nothing more, and counts none of its bytes. */

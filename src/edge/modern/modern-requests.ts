@@ -14,7 +14,11 @@ import type { ModernRequest } from './modern-request.js';
 /** A response that was quiet for this long gets a comment at the next interval of `Sessions`, so at least every 15 seconds. */
 const QUIET_MS = 10_000;
 
+/** `leaveInFlight` of a request that does not count as in flight. */
+const hasLeft = (): void => {};
+
 interface RunningEntry {
+  /** Not the id that the client assigned: several clients may use the same one. */
   readonly id: number;
   readonly request: ModernRequest;
 }
@@ -71,11 +75,14 @@ export class ModernRequests implements OnModuleInit {
     const { quotaKey } = request;
     if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
     const count = this.runner.inFlight.begin();
-    request.leaveInFlight = () => {
-      request.leaveInFlight = () => {};
+    // A function expression on the right of this assignment would be created in V8's old space: with all that it references,
+    // it would stay in memory until a full garbage collection.
+    const leave = (): void => {
+      request.leaveInFlight = hasLeft;
       this.quota.release(quotaKey);
       count.finish();
     };
+    request.leaveInFlight = leave;
   }
 
   /** For the end of the process. */

@@ -3,6 +3,7 @@ import { ScannedObject } from '../../lib/json-text/scanned-object.js';
 import { resultHead } from '../json-rpc.js';
 import type { McpContext } from '../mcp-context.js';
 import { ANONYMOUS } from '../principal.js';
+import { isPlainlyComplete } from '../result-kind.js';
 
 /** What decides how a result is written. */
 type AnsweredRequest = Pick<McpContext, 'requestId' | 'method' | 'principal'>;
@@ -14,6 +15,8 @@ interface ModernResult {
 }
 
 const COMPLETE = '"resultType":"complete"';
+const FIRST_COMPLETE = `{${COMPLETE},`;
+const FIRST_CONTENT = '"content":';
 const CACHE_SCOPE: ReadonlySet<string> = new Set(['cacheScope']);
 const NOT_CACHEABLE = '"ttlMs":0,"cacheScope":"private"';
 
@@ -33,7 +36,7 @@ const OWN_CACHEABLE: ReadonlySet<string> = new Set([
 export function modernResult(request: AnsweredRequest, result: JsonText): ModernResult {
   const { method, requestId } = request;
   if (OWN_CACHEABLE.has(method)) return headed(requestId!, `${COMPLETE},${NOT_CACHEABLE}`, result);
-  const kind = memberOf(result, 'resultType');
+  const kind = typeIn(result);
   // Only complete results can be cached, and have a content.
   if (kind === '"input_required"') return headed(requestId!, '', result);
   const first = kind === undefined ? [COMPLETE] : [];
@@ -56,6 +59,17 @@ function headed(
   return { head: `${resultHead(id)}{${first}${separator}`, result };
 }
 
+/** The text of `resultType`. Most servers write it first, and no other one. */
+function typeIn(result: JsonText): string | undefined {
+  if (
+    result instanceof ScannedObject ||
+    !result.text.startsWith(FIRST_COMPLETE) ||
+    !isPlainlyComplete(result.text)
+  )
+    return memberOf(result, 'resultType');
+  return '"complete"';
+}
+
 /** The text of a member. Most results do not contain the key at all. */
 const memberOf = (result: JsonText, key: string): string | undefined =>
   result.mayHaveMember(key) || mayHaveEscapedKeys(result) ? result.memberText(key) : undefined;
@@ -64,8 +78,11 @@ const mayHaveEscapedKeys = (result: JsonText): boolean =>
   !(result instanceof ScannedObject) && result.text.includes('\\u');
 
 const hasContent = (result: JsonText): boolean =>
-  (!(result instanceof ScannedObject) && result.text.startsWith('{"content":')) ||
+  (!(result instanceof ScannedObject) && beginsWithContent(result.text)) ||
   result.firstCharacterOf('content') !== undefined;
+
+const beginsWithContent = (text: string): boolean =>
+  text.startsWith(FIRST_CONTENT, text.startsWith(FIRST_COMPLETE) ? FIRST_COMPLETE.length : 1);
 
 function isEmpty(result: JsonText): boolean {
   if (result instanceof SharedJson) return result.bytes.length < 64 && /^\{\s*\}$/.test(result.text);
