@@ -77,15 +77,6 @@ describe('command line, showing a gateway', () => {
     });
   });
 
-  it('lists the tool that matches a query best first, not the first by name', async () => {
-    const { json } = await run(['tools', 'ls', '--server', 'everything', '--query', 'content', '-o', 'json']);
-    const names = (json['tools'] as unknown as readonly { readonly name: string }[]).map(({ name }) => name);
-    expect(names.slice(0, 2)).toEqual([
-      'everything__get-structured-content',
-      'everything__get-annotated-message',
-    ]);
-  });
-
   it('lists tools, prompts, projects and subscriptions, and ends a subscription', async () => {
     const session = await RawSession.open(gateway.url);
     await session.request('resources/subscribe', { uri: APP_LOG });

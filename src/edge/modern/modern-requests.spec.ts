@@ -25,7 +25,7 @@ const oldBytes = (): number =>
 function modernRequests(limit = Infinity) {
   const inFlight = new InFlightRequests();
   const requests = new ModernRequests(
-    { ...new Limits(), requestsPerPrincipal: limit } as Limits,
+    Object.assign(new Limits(), { requestsPerPrincipal: limit }),
     new MemoryQuotas(),
     new Metrics(),
     {} as Sessions,
