@@ -229,21 +229,19 @@ export class Backend {
 
   private send(call: BackendCall, deadline: number): Promise<JsonText> {
     const { span } = call.caller;
-    if (!span) return this.request(call, call.params, deadline);
+    if (!span) return this.request(call, deadline);
     const transport = this.settings.type === 'stdio' ? 'pipe' : 'tcp';
     const attributes = { 'gatehouse.server.id': this.id, 'network.transport': transport };
     return traceCall(this.tracing, call, { parent: span, attributes }, (params) =>
-      this.request(call, params, deadline),
+      this.request({ ...call, params, paramsMembers: undefined }, deadline),
     );
   }
 
   private request(
-    { method, caller, target, paramHeaders, params: ownParams, paramsMembers: known }: BackendCall,
-    params: string | undefined,
+    { method, params, paramsMembers, caller, target, paramHeaders }: BackendCall,
     deadline: number,
   ): Promise<JsonText> {
     const { timeoutMs } = this.settings;
-    const paramsMembers = params === ownParams ? known : undefined;
     const request = { method, params, paramsMembers, caller, timeoutMs, deadline, target, paramHeaders };
     return this.sessions ? this.sessions.request(request) : this.connection.request(request);
   }

@@ -33,4 +33,30 @@ describe('traces', () => {
     const call = scripted.received.find(({ message }) => message.method === 'tools/call')!;
     expect(call.text).toContain(`00-${TRACE}-${sent.spanId}-01`);
   });
+
+  it('replace the progress token of a call in the params with the trace context', async () => {
+    const { port } = await startCollector();
+    const scripted = await ScriptedServer.start();
+    scripted.tool('echo', () => text('hi'));
+    const gateway = await startGateway(
+      { mcpServers: { db: scripted.http } },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
+    );
+    await gateway.listed({ tools: ['db'] });
+    const session = await RawSession.open(gateway.url);
+    // `_meta` comes first, so that the trace context moves the members behind it.
+    await session.request('tools/call', {
+      _meta: { progressToken: 'own' },
+      name: 'db__echo',
+      arguments: {},
+      x: 1,
+    });
+    const call = scripted.received.find(({ message }) => message.method === 'tools/call')!;
+    const { params } = JSON.parse(call.text) as { params: { _meta: object } };
+    expect(params).toMatchObject({ name: 'echo', arguments: {}, x: 1 });
+    expect(params._meta).toEqual({
+      progressToken: expect.any(Number),
+      traceparent: expect.stringMatching(/^00-/),
+    });
+  });
 });
