@@ -203,6 +203,7 @@ describe('UpstreamSubscriptions with isolation: session', () => {
       streams[0]!.close();
       await harness.pass(LINGER_MS);
       expect(requestsOn(server.links[1]!).at(-1)).toBe('-x://a');
+      expect([...harness.subscribers.owned.subscribersOf('owner')]).toEqual(['owner']);
       expect(requestsOn(server.links[2]!)).toEqual(['+x://a']);
     });
 
@@ -227,8 +228,8 @@ describe('UpstreamSubscriptions with isolation: session', () => {
 
     it('open the link when the server is enabled again', async () => {
       await harness.enable('s', false);
+      await harness.pass(60_000);
       await harness.enable('s', true);
-      await harness.pass(1000);
       const subscribed = server.links.slice(3).map((link) => requestsOn(link).join(' '));
       expect(subscribed.toSorted()).toEqual(['', '+x://a', '+x://a +x://b']);
     });
