@@ -72,10 +72,11 @@ export class SessionAdmin {
 
   /**
    * The scope of a list request of the client. Like such a request, it waits a few seconds until servers with
-   * `isolation: session` have listed for the session.
+   * `isolation: session` have listed for the session. A listen stream is shown the lists of the shared links.
    */
-  private async requestScopeOf({ session, scope }: ConnectedClient): Promise<Scope> {
-    const request = { linkOwner: session, scope };
+  private async requestScopeOf(client: ConnectedClient): Promise<Scope> {
+    const { scope } = client;
+    const request = { linkOwner: client.kind === 'session' ? client.linkOwner : undefined, scope };
     await this.listings.whenMayBeListed(request, []);
     return this.listings.scopeOf(scope, request);
   }

@@ -7,8 +7,6 @@ import type { ClientSession, Subscriber } from '../mcp/mcp-context.js';
 /** A subscriber, with what the edge needs to notify it. */
 export interface NotificationRecipient extends Subscriber {
   readonly kind: 'session' | 'listen';
-  /** The id of the owner of the links that are not shared: of the session itself, or of a `LinkOwner`. */
-  readonly linkOwnerId: string | undefined;
   /** The project that limits the scope of the recipient. */
   readonly project: string | undefined;
   scope: Scope;

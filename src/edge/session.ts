@@ -113,8 +113,8 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     return this.id;
   }
 
-  /** The owner of the links that are not shared: for a subscriber that is a session, the session itself. */
-  get session(): this {
+  /** For a subscriber that is a session, the session itself. */
+  get linkOwner(): this {
     return this;
   }
 

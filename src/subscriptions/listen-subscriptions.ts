@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RemoteError } from '../core/errors.js';
+import { GatewayError, RemoteError } from '../core/errors.js';
 import type { SubscribableAddress } from '../core/resources/resource-pattern.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
@@ -38,15 +38,21 @@ export class ListenSubscriptions {
 
   /**
    * Resolves when the servers have answered, when the request is cancelled, or after a timeout. A URI is left out if it is
-   * unknown or out of scope, or if its server refuses it. While a server is not available, its resources are subscribed in
-   * the background. Rejects when a limit is reached; then no subscription is left.
+   * unknown or out of scope, if its server refuses it, or if it needs a link of its own that the client cannot have. While a
+   * server is not available, its resources are subscribed in the background. Rejects when a limit is reached; then no
+   * subscription is left.
    */
   async subscribe(request: SubscriberRequest, uris: readonly string[]): Promise<ListenedResources> {
     const rows = await this.addAll(request.subscriber, await this.resolveAll(request, new Set(uris)));
     const unique = [...new Set(rows.values())];
     const acknowledgement = { isDue: false };
     const confirmed = Promise.all(unique.map((row) => this.confirm(row, acknowledgement)));
-    await waitUnlessAborted(confirmed, request);
+    try {
+      await waitUnlessAborted(confirmed, request);
+    } catch (error) {
+      for (const { id } of unique) this.subscribers.remove(id);
+      throw error;
+    }
     acknowledgement.isDue = true;
     return {
       honoured: this.urisOfExisting(rows),
@@ -116,13 +122,17 @@ export class ListenSubscriptions {
     return rows;
   }
 
-  /** Never rejects. Once the acknowledgement is due, the URI counts as honoured: it is retried even if the server refuses it. */
+  /**
+   * Rejects when the client can have no further link of its own. Once the acknowledgement is due, the URI counts as honoured: it
+   * is retried whatever the error.
+   */
   private async confirm(row: Subscription, acknowledgement: { readonly isDue: boolean }): Promise<void> {
     try {
       await this.upstreams.confirm(row);
       if (this.exists(row)) this.log.established(row);
     } catch (error) {
       if (!this.exists(row)) return;
+      if (isLimit(error) && !acknowledgement.isDue) throw error;
       if (error instanceof RemoteError && !acknowledgement.isDue) {
         this.log.failed(row, error);
         this.subscribers.remove(row.id);
@@ -144,6 +154,8 @@ export class ListenSubscriptions {
   }
 }
 
+const isLimit = (error: unknown): boolean => error instanceof GatewayError && error.kind === 'limit-exceeded';
+
 async function waitUnlessAborted(
   confirmed: Promise<unknown>,
   { signal }: Pick<SubscriberRequest, 'signal'>,
@@ -152,6 +164,9 @@ async function waitUnlessAborted(
   const aborted = new Promise<void>((resolve) => (stop = resolve));
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  await completesWithin(Promise.race([confirmed, aborted]), CONFIRMATION_WAIT_MS);
-  signal.removeEventListener('abort', stop);
+  try {
+    await completesWithin(Promise.race([confirmed, aborted]), CONFIRMATION_WAIT_MS);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }

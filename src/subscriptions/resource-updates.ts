@@ -49,7 +49,7 @@ export class ResourceUpdates implements OnModuleInit {
     this.subscribers.onRemove((subscription, client) => this.subscriptionEnded(subscription, client));
   }
 
-  /** Calls the listener for each update of a server. `owner` is the session that owns the link, if it is not shared. */
+  /** Calls the listener for each update of a server. `owner` is the id of the owner of the link, if it is not shared. */
   onReceived(listener: (address: ResourceAddress, owner: string | undefined) => void): void {
     this.receivedListeners.add(listener);
   }
@@ -74,11 +74,11 @@ export class ResourceUpdates implements OnModuleInit {
 
   /**
    * Sends an update of the gateway itself: a poll found a change, or updates of the server may have been missed.
-   * `onlySubscriber` is the id of the only session that gets the update.
+   * `onlyOwner` is the id of the link owner whose subscribers alone get the update.
    */
-  reportPossibleChange(server: string, uri: string, onlySubscriber?: string): void {
+  reportPossibleChange(server: string, uri: string, onlyOwner?: string): void {
     const content = { size: uri.length, params: gatewayParams, publicUri: this.publicUrisOf(server, uri) };
-    this.publishWhenListed(new ResourceUpdate(server, uri, onlySubscriber, content));
+    this.publishWhenListed(new ResourceUpdate(server, uri, onlyOwner, content));
   }
 
   /** Sends an update of a resource, or its deletion, to one subscriber that may have missed it. */
@@ -88,28 +88,28 @@ export class ResourceUpdates implements OnModuleInit {
     const update = new ResourceUpdate(server, uri, client.id, content);
     if (this.unlisted.hold(update)) return;
     // No recipient: the update is held until the client has the acknowledgement of its subscription.
-    if (this.routing.route(server, uri, update, client.id).next().done) return;
+    if (this.routing.route(server, uri, update, [client.id]).next().done) return;
     const event = update.createEvent(client.scope);
     client.deliver(event.frame, event);
   }
 
   /**
    * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates: after the
-   * deletion, clients would take them for the return of the resource. `onlySubscriber` is the id of the only session that
-   * gets the deletion.
+   * deletion, clients would take them for the return of the resource. `onlyOwner` is the id of the link owner whose
+   * subscribers alone get the deletion.
    */
   reportDeletion(
     { server, uri }: ResourceAddress,
     publicUri: (scope: Scope) => string,
-    onlySubscriber?: string,
+    onlyOwner?: string,
   ): void {
     for (const owner of [undefined, ...this.ownersOf(server, uri)])
       if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.countUnsentUpdate('coalesced');
     const content = { size: uri.length, params: deletedParams, publicUri };
-    this.publish(new ResourceUpdate(server, uri, onlySubscriber, content));
+    this.publish(new ResourceUpdate(server, uri, onlyOwner, content));
   }
 
-  /** `owner` is the id of the session that owns the link; undefined for the shared link. */
+  /** `owner` is the id of the owner of the link; undefined for the shared link. */
   private receive(server: string, notification: ServerNotification, owner: string | undefined): void {
     const { method, params, paramsText } = notification;
     if (method !== 'notifications/resources/updated' || paramsText === undefined) return;
@@ -153,9 +153,11 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   private *recipientsOf(update: ResourceUpdate): Generator<Recipient, void, undefined> {
-    const { server, uri, onlySubscriber } = update;
+    const { server, uri, onlyOwner } = update;
+    const { owned } = this.subscribers;
+    const subscribers = onlyOwner === undefined ? undefined : owned.subscribersOf(onlyOwner);
     // Read with `next` instead of `for of`, which would lose the returned number of subscribers.
-    const route = this.routing.route(server, uri, update, onlySubscriber);
+    const route = this.routing.route(server, uri, update, subscribers);
     let next = route.next();
     for (; !next.done; next = route.next()) {
       const client = this.subscribers.subscriberOf(next.value);
@@ -181,14 +183,15 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   /**
-   * The sessions that are subscribed to the resource, if the server has a link per session; otherwise none. The throttle
-   * may hold an update of the resource for each of these sessions.
+   * The link owners with subscriptions to the resource, if the links of the server are not shared; otherwise none. The throttle
+   * may hold an update of the resource for each of them.
    */
-  private ownersOf(server: string, uri: string): string[] {
-    const owners: string[] = [];
+  private ownersOf(server: string, uri: string): Iterable<string> {
+    const { table, owned } = this.subscribers;
+    const owners = new Set<string>();
     if (this.backends.find(server)?.hasSessionLinks)
-      for (const target of this.subscribers.table.covering(server, uri))
-        target.forEach(({ subscriber }) => owners.push(subscriber));
+      for (const target of table.covering(server, uri))
+        target.forEach((row) => owners.add(owned.ownerOf(row)));
     return owners;
   }
 

@@ -72,9 +72,9 @@ export class SubscriptionAddresses {
     return isUnlisted && this.hasLinkFor(request, address) ? address : undefined;
   }
 
-  /** False if the server has a link per session, and the request belongs to no session. */
-  hasLinkFor({ session }: SubscriberRequest, { server }: ResourceAddress): boolean {
-    return session !== undefined || this.backends.find(server)?.hasSessionLinks !== true;
+  /** False if the links of the server are not shared, and the subscriber can have no such link. */
+  hasLinkFor({ subscriber }: SubscriberRequest, { server }: ResourceAddress): boolean {
+    return subscriber.linkOwnerId !== undefined || this.backends.find(server)?.hasSessionLinks !== true;
   }
 
   /** Throws when the URI may belong to a server that has not listed its resources yet, or is unavailable. */

@@ -7,12 +7,12 @@ import {
 } from '../core/resources/resource-pattern.js';
 import { resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import { EVERYTHING } from '../core/scope.js';
-import type { Subscription } from '../core/subscriptions/subscription-target.js';
-import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
+import type { Subscription, SubscriptionTarget } from '../core/subscriptions/subscription-target.js';
 import type { DesiredSubscriptions } from '../core/subscriptions/upstream.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import type { Registry } from '../registry/registry.service.js';
 import { findMatches, MAX_PATTERN_MATCHES } from './pattern-matches.js';
+import type { Subscribers } from './subscribers.js';
 
 /** A resource or a pattern that is subscribed to. */
 interface WantedTarget {
@@ -36,12 +36,12 @@ export interface WatchedUris {
  */
 export class WantedResources {
   constructor(
-    private readonly table: SubscriptionTable,
+    private readonly subscribers: Pick<Subscribers, 'table' | 'owned'>,
     private readonly registry: Registry,
     private readonly onTooManyMatches: (server: string) => void,
   ) {}
 
-  /** The desired state of a link that one session owns, or that all clients share. */
+  /** The desired state of a link with this owner, or of the link that all clients share. */
   desiredOn(server: string, owner: string | undefined): DesiredSubscriptions {
     return {
       isWanted: (uri) =>
@@ -50,16 +50,16 @@ export class WantedResources {
     };
   }
 
-  /** The targets of the included rows: of the rows of one session, or of all rows if `owner` is undefined. */
+  /** The targets of the included rows: of the rows of one link owner, or of all rows if `owner` is undefined. */
   targetsOf(
     server: string,
     owner: string | undefined,
     isIncluded: (row: Subscription) => boolean,
   ): readonly WantedTarget[] {
     if (owner === undefined)
-      return [...this.table.targetsOf(server)].filter((target) => some(target, isIncluded));
-    return [...this.table.ofSubscriber(owner)]
-      .filter((row) => row.server === server && isIncluded(row))
+      return [...this.subscribers.table.targetsOf(server)].filter((target) => some(target, isIncluded));
+    return [...this.subscribers.owned.of(server, owner)]
+      .filter(isIncluded)
       .map((row) => ({ uri: row.uri, pattern: patternAt(row) }));
   }
 
@@ -105,21 +105,30 @@ export class WantedResources {
   }
 
   private isWanted(server: string, uri: string): boolean {
-    if (this.table.resource(server, uri)) return true;
-    return this.table.isWanted(server, uri) && this.isListed(server, uri);
+    const { table } = this.subscribers;
+    if (table.resource(server, uri)) return true;
+    return table.isWanted(server, uri) && this.isListed(server, uri);
   }
 
-  private isWantedBy(subscriber: string, server: string, uri: string): boolean {
-    if (this.table.resource(server, uri)?.subscriptionOf(subscriber)) return true;
+  private isWantedBy(owner: string, server: string, uri: string): boolean {
+    const { table } = this.subscribers;
+    const resource = table.resource(server, uri);
+    if (resource && this.isSubscribed(owner, resource)) return true;
     if (!this.isListed(server, uri)) return false;
-    return this.table
+    return table
       .covering(server, uri)
-      .some((target) => target.pattern !== undefined && target.subscriptionOf(subscriber) !== undefined);
+      .some((target) => target.pattern !== undefined && this.isSubscribed(owner, target));
+  }
+
+  private isSubscribed(owner: string, target: SubscriptionTarget): boolean {
+    for (const subscriber of this.subscribers.owned.subscribersOf(owner))
+      if (target.subscriptionOf(subscriber)) return true;
+    return false;
   }
 
   /**
-   * The catalogs that offer resources on a link. A session can subscribe to what its own link lists, and its patterns match
-   * what the shared link lists.
+   * The catalogs that offer resources on a link. Subscribers can subscribe to what their own link lists, and their patterns
+   * match what the shared link lists.
    */
   private catalogsFor(owner: string | undefined): readonly Catalog[] {
     const { catalog } = this.registry;

@@ -123,11 +123,6 @@ export class InboundMessages {
     }
   }
 
-  /** The lists may have changed although the server sent no notification. */
-  reportListChange(method: string): void {
-    this.notificationListener({ method, params: {}, paramsText: undefined, channel: undefined });
-  }
-
   receiveRefused(problem: JsonProblem): void {
     this.monitor.received++;
     if (isOverLimit(problem.reason)) this.options.onRefusedJson?.(problem.reason);

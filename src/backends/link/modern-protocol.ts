@@ -10,14 +10,13 @@ import { resultKindOf, resultTypeIn } from '../../mcp/result-kind.js';
 import { nameMemberOf, standardHeaders } from '../../mcp/standard-headers.js';
 import { fulfilInput, InputError, type ToPublicParams } from './fulfil-input.js';
 import { withPublicInput } from './public-input.js';
+import { headersRefused, isHeaderMismatch } from './link-errors.js';
 import { UNSUPPORTED_VERSION, type LinkProtocol, type SendRequest } from './link-protocol.js';
 import type { LinkRequest } from './link.js';
 import type { PendingRequest } from './pending-requests.js';
-import { TransportError } from './transport.js';
 
 const INVALID_PARAMS = -32602;
 const RESOURCE_NOT_FOUND = -32002;
-const HEADER_MISMATCH = -32020;
 const MISSING_CAPABILITY = -32021;
 
 export interface ModernProtocolOptions {
@@ -29,8 +28,6 @@ export interface ModernProtocolOptions {
   readonly toPublicParams?: ToPublicParams | undefined;
   /** Called when the input that a server required was obtained from the client, or could not be. */
   readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
-  /** Called when the server refused the headers of a call: the listed input schema may not be the current one. */
-  readonly onHeaderMismatch: () => void;
 }
 
 /** Revision 2026-07-28: no session; each request says who the client is and what it supports. */
@@ -107,8 +104,8 @@ export class ModernProtocol implements LinkProtocol {
   /** The error as a client of the caller's era knows it. */
   private handleError(request: LinkRequest, error: RemoteError): JsonText {
     const { code, message, text } = error;
-    const isModern = request.caller?.revision.era === '2026';
-    if (isModern && code !== HEADER_MISMATCH) throw error;
+    if (isHeaderMismatch(error)) throw headersRefused(error);
+    if (request.caller?.revision.era === '2026') throw error;
     if (code === INVALID_PARAMS && request.method === 'resources/read' && isAboutUri(text))
       throw new RemoteError(
         RESOURCE_NOT_FOUND,
@@ -116,14 +113,7 @@ export class ModernProtocol implements LinkProtocol {
         mapMember(text, 'code', () => `${RESOURCE_NOT_FOUND}`),
       );
     if (code === MISSING_CAPABILITY) return failureOf(request, `the client lacks a capability: ${message}`);
-    if (code !== HEADER_MISMATCH) throw error;
-    this.options.onHeaderMismatch();
-    throw new TransportError(
-      'refused',
-      `it refused the headers of the request: ${message}`,
-      {},
-      { cause: error },
-    );
+    throw error;
   }
 
   private membersOfCaller({ session, capabilities }: Caller): string {

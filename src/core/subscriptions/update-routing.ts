@@ -47,16 +47,16 @@ export class UpdateRouting<U> {
 
   /**
    * Yields the subscriptions to deliver the update to, one per subscriber, except those that have ended meanwhile.
-   * Returns the number of subscribers that get the update now or later. With `onlySubscriber`, the id of a subscriber, all
-   * others are left out.
+   * Returns the number of subscribers that get the update now or later. With `subscribers`, ids of subscribers, all others are
+   * left out.
    */
   *route(
     server: string,
     uri: string,
     update: U,
-    onlySubscriber?: string,
+    subscribers?: Iterable<string>,
   ): Generator<Subscription, number, undefined> {
-    const { due, held } = this.findDue(server, uri, update, onlySubscriber);
+    const { due, held } = this.findDue(server, uri, update, subscribers);
     let reached = held.size;
     for (const subscription of due) {
       if (this.table.get(subscription.id) !== subscription) continue;
@@ -70,7 +70,7 @@ export class UpdateRouting<U> {
     return reached;
   }
 
-  private findDue(server: string, uri: string, update: U, onlySubscriber: string | undefined) {
+  private findDue(server: string, uri: string, update: U, subscribers: Iterable<string> | undefined) {
     const covering = this.table.covering(server, uri);
     const targets = covering.length > 1 ? covering.toSorted((a, b) => a.size - b.size) : covering;
     // The largest target comes last, so that its subscribers need not be added to `served`.
@@ -80,7 +80,7 @@ export class UpdateRouting<U> {
     /** By subscriber. */
     const held = new Map<string, HeldUpdate<U>>();
     for (const target of targets) {
-      for (const subscription of subscriptionsOf(target, onlySubscriber)) {
+      for (const subscription of subscriptionsOf(target, subscribers)) {
         const { id, subscriber } = subscription;
         // An earlier update that is held for this subscription is superseded by the delivery through another one.
         if (served?.has(subscriber)) this.supersede(id, uri);
@@ -114,9 +114,9 @@ export class UpdateRouting<U> {
 
 function subscriptionsOf(
   target: SubscriptionTarget,
-  onlySubscriber: string | undefined,
+  subscribers: Iterable<string> | undefined,
 ): Iterable<Subscription> {
-  if (onlySubscriber === undefined) return target;
-  const subscription = target.subscriptionOf(onlySubscriber);
-  return subscription ? [subscription] : [];
+  return subscribers
+    ? Array.from(subscribers, (id) => target.subscriptionOf(id)).filter((row) => row !== undefined)
+    : target;
 }

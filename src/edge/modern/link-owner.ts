@@ -22,14 +22,16 @@ type EndWait = (request: OwningRequest | undefined) => void;
 
 /**
  * The owner of links that are not shared, for clients of revision 2026-07-28, which has no sessions: it represents all requests
- * of one principal, or those with the same handle (`SESSION_HANDLE_KEY`). What a server sends outside of a call goes to
- * one of these requests: see `requestOf`.
+ * of one principal, or those with the same handle (`SESSION_HANDLE_KEY`). Messages of a server outside of calls go to one of
+ * these requests (see `requestOf`), updates and list changes to the listen streams among them.
  */
 export class LinkOwner implements ClientSession {
   readonly capabilities = SESSIONLESS_CAPABILITIES;
   isClosed = false;
   private readonly requests = new Set<OwningRequest>();
   private readonly waits = new Set<EndWait>();
+  /** The number of listen streams with subscriptions over the links of this owner. */
+  private holds = 0;
   private readonly closeListeners = new ListenerSet();
   private lastUsedAt = performance.now();
 
@@ -52,9 +54,20 @@ export class LinkOwner implements ClientSession {
     this.lastUsedAt = performance.now();
   }
 
-  /** Whether no request has run for this long. */
+  /** Keeps the links open until `release` is called. */
+  hold(): void {
+    this.holds++;
+  }
+
+  release(): void {
+    this.holds--;
+    this.lastUsedAt = performance.now();
+  }
+
+  /** Whether the owner has not been used for this long: by a request, or by a listen stream. */
   isIdleFor(ms: number): boolean {
-    return this.requests.size === 0 && performance.now() - this.lastUsedAt >= ms;
+    const isUsed = this.requests.size > 0 || this.holds > 0;
+    return !isUsed && performance.now() - this.lastUsedAt >= ms;
   }
 
   notify(method: string, params: JsonText | undefined): void {

@@ -23,7 +23,7 @@ interface OwningClient {
 
 /**
  * The owners of links that are not shared (`isolation: session`), for clients without sessions: one per principal, or per
- * handle of a principal. An owner is closed, with its links, when it has had no request for `limits.sessionIdleMs`.
+ * handle of a principal. An owner is closed, with its links, when it has not been used for `limits.sessionIdleMs`.
  */
 @Injectable()
 export class LinkOwners implements OnModuleInit {

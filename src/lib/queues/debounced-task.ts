@@ -1,3 +1,5 @@
+import { Waiters } from '../listeners/waiters.js';
+
 interface DebounceTimes {
   /** Delay of a scheduled run, so that a burst of requests causes one run. */
   readonly debounceMs: number;
@@ -12,6 +14,8 @@ export class DebouncedTask {
   private isRunning = false;
   private lastStartedAt = -Infinity;
   private isStopped = false;
+  /** Wait for the end of the next run. */
+  private waiters = new Waiters();
 
   constructor(
     private readonly run: () => Promise<void>,
@@ -28,9 +32,18 @@ export class DebouncedTask {
     this.scheduleAt(Math.max(performance.now() + delayMs, this.lastStartedAt + this.times.minIntervalMs));
   }
 
+  /** Runs as soon as the minimum interval allows it. Resolves after this run, or when the task is stopped. */
+  async scheduled(): Promise<void> {
+    if (this.isStopped) return;
+    const ended = this.waiters.wait();
+    this.schedule(0);
+    await ended;
+  }
+
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);
+    this.waiters.release();
   }
 
   private scheduleAt(time: number): void {
@@ -51,9 +64,12 @@ export class DebouncedTask {
     this.dueAt = Infinity;
     this.isRunning = true;
     this.lastStartedAt = performance.now();
+    const { waiters } = this;
+    this.waiters = new Waiters();
     try {
       await this.run();
     } finally {
+      waiters.release();
       this.isRunning = false;
       this.startWhenDue();
     }
