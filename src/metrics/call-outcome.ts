@@ -16,7 +16,7 @@ const OUTCOMES: Partial<Record<ErrorKind, CallOutcome>> = {
   cancelled: 'cancelled',
 };
 
-/** A result is parsed only if its text contains `isError`. */
+/** The members of a result are read only if its text contains `isError`, or escapes with which it may be written. */
 export const outcomeOfResult = (result: JsonText): CallOutcome =>
   result.mayHaveMember('isError') && result.memberText('isError') === 'true' ? 'tool_error' : 'ok';
 

@@ -15,6 +15,9 @@ import {
 /** Texts up to this length are parsed as a whole, which takes two milliseconds at most. */
 export const MAX_EAGER_LENGTH = 32 * 1024;
 
+/** How an escaped ASCII letter begins. */
+const ESCAPED_ASCII = '\\u00';
+
 /**
  * A JSON value as text, parsed at most once. Forwarding the text keeps what parsing would lose: numbers too large for a
  * double, `1.0`, escapes and duplicate keys. All functions of this file expect text that JSON.parse accepts.
@@ -87,11 +90,11 @@ export class JsonText {
   }
 
   /**
-   * Whether the object may have a member with this key, which must be ASCII. Exact in a `ScannedObject`. Other texts are
-   * only searched for the key: true is wrong if the key is in a value, false is wrong if it is written with escapes.
+   * Whether the object may have a member with this key, which must consist of ASCII letters. Exact in a `ScannedObject`. Other
+   * texts are only searched for the key and for escaped ASCII characters: true may be wrong, false is not.
    */
   mayHaveMember(key: string): boolean {
-    return this.text.includes(`"${key}"`);
+    return this.text.includes(`"${key}"`) || this.text.includes(ESCAPED_ASCII);
   }
 
   toJSON(): unknown {
