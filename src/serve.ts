@@ -26,7 +26,7 @@ import { LogOutput } from './log-output.js';
 import { connectMcp } from './mcp/mcp.module.js';
 import { Metrics } from './metrics/metrics.js';
 import { exitOnSignals } from './process-signals.js';
-import { bannerText, firstSyncText, programName } from './start-banner.js';
+import { bannerText, firstSyncText, programName, targetOptions } from './start-banner.js';
 import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
@@ -126,10 +126,13 @@ async function announce(
   process.stdout.on('error', () => {});
   process.stdout.write(`Gatehouse ${VERSION} listens on ${url}/mcp\n`, output.countFailure);
   if (!process.stderr.isTTY) return;
-  const program = programName(process.argv[1]);
-  output.write(bannerText({ url, file: { ...file, exists }, config, program }));
+  const commands = {
+    program: programName(process.argv[1]),
+    options: targetOptions(file, { url, port: config.http.port, env: process.env }),
+  };
+  output.write(bannerText({ url, file: { ...file, exists }, config, commands }));
   void app.get(StartupProgress).whenComplete?.then(() => {
     const servers = Array.from(app.get(Backends).all(), (backend) => backend.status());
-    output.write(firstSyncText(servers, program));
+    output.write(firstSyncText(servers, commands));
   });
 }

@@ -4,6 +4,7 @@ import { readConfig } from '../config/load-config.js';
 import { allKeysOf, RESERVED_NAMES } from '../config/schema/shape.js';
 import { SERVER_ID, SERVER_SHAPE } from '../config/servers-config.js';
 import { translateClientKey, type TranslatedKey } from '../config/source/client-keys.js';
+import { isEditorVariable } from '../config/source/client-variables.js';
 import {
   BARE_VARIABLE_NOTE,
   hasBareVariable,
@@ -175,7 +176,7 @@ class VariableTranslator {
 
   private translateReference(reference: string, inside: string, path: string): string {
     const [kind = '', name = ''] = inside.split(':', 2);
-    if (/^[A-Za-z_]\w*(:-.*)?$/s.test(inside) && !EDITOR_VARIABLES.test(inside)) return reference;
+    if (/^[A-Za-z_]\w*(:-.*)?$/s.test(inside) && !isEditorVariable(inside)) return reference;
     if (kind === 'env' && /^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`;
     if (kind === 'input') return this.translateInput(name);
     const replacement = PATH_VARIABLES[inside];
@@ -200,10 +201,6 @@ class VariableTranslator {
     return `\${${variable}}`;
   }
 }
-
-/** Variables with a value only inside an editor, such as the open file. */
-const EDITOR_VARIABLES =
-  /^(userHome|pathSeparator|workspace\w*|file\w*|relativeFile\w*|cwd|execPath|lineNumber|selectedText|defaultBuildTask)$/;
 
 const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly note?: string }>> = {
   userHome: { text: '${HOME}' },
@@ -241,7 +238,7 @@ function validationProblems(mcpServers: Record<string, ServerDefinition>): strin
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const others = error.problems.filter(
-      ({ message }) => !/^the environment variable \w+ is not set$/.test(message),
+      ({ message }) => !/^the environment variable \w+ is not set\b/.test(message),
     );
     const unset = error.problems.filter((problem) => !others.includes(problem)).map(({ path }) => path);
     // A value with an unset variable cannot be validated.

@@ -21,7 +21,8 @@ export interface TargetOptions {
 
 /** A gateway on this machine. */
 export interface LocalGateway {
-  readonly url: string;
+  /** Missing with `http.port: 0`: only the process knows its port. */
+  readonly url?: string;
   readonly token?: string;
 }
 
@@ -45,16 +46,19 @@ export async function resolveGatewayTarget(
   if (url !== undefined && (token !== undefined || !isLocal(url))) return targetOf(url, token);
   const local = await (url === undefined
     ? findLocal(options.config)
-    : findOrNone(url, () => findLocal(options.config)));
-  return targetOf(url ?? local.url, token ?? local.token);
+    : findOrNone(() => findLocal(options.config)));
+  const address = url ?? local.url;
+  if (address === undefined)
+    throw new RangeError('the gateway uses any free port (http.port is 0): give its URL with --url');
+  return targetOf(address, token ?? local.token);
 }
 
 /** With an explicit URL, a configuration that cannot be read is not an error. */
-async function findOrNone(url: string, find: () => Promise<LocalGateway>): Promise<LocalGateway> {
+async function findOrNone(find: () => Promise<LocalGateway>): Promise<LocalGateway> {
   try {
     return await find();
   } catch {
-    return { url };
+    return {};
   }
 }
 

@@ -26,12 +26,10 @@ export function findLocalGateway(
   note: (text: string) => void = () => {},
 ): LocalGateway {
   const { http, admin, stateDir } = readLocalOrDamaged(file, env, note);
-  if (http.port === 0)
-    throw new RangeError('the gateway uses any free port (http.port is 0): give its URL with --url');
   const host = WILDCARDS[http.host] ?? http.host;
   const token = admin.token ?? generatedToken(new StateDir(stateDir).path);
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${http.port}`,
+    ...(http.port === 0 ? {} : { url: `http://${host.includes(':') ? `[${host}]` : host}:${http.port}` }),
     ...(token === undefined ? {} : { token }),
   };
 }
