@@ -45,7 +45,7 @@ export class GatewayGauges implements OnModuleInit {
       'gauge',
       'gatehouse_config_last_reload_success_timestamp_seconds',
       'Time of the last accepted reload of the configuration.',
-      () => this.reloader.lastGoodAt.getTime() / 1000,
+      () => this.reloader.lastSuccessAt.getTime() / 1000,
     );
   }
 
