@@ -5,20 +5,21 @@ import type { ConfigFile } from './config/config-path.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
 import { StateDir } from './config/state-dir.js';
 
+/** What the banner shows. */
 interface BannerFacts {
   /** The URL of the gateway, without a path. */
   readonly url: string;
   readonly file: ConfigFile & { readonly exists: boolean };
   readonly config: Pick<GatehouseConfig, 'admin' | 'stateDir' | 'mcpServers'>;
-  /** How the user runs this program. */
+  /** The command with which the user runs this program. */
   readonly program: string;
 }
 
-/** More failing servers than this are counted, not named. */
+/** Maximum number of failing servers that are named. Further ones are counted. */
 const MAX_NAMED = 5;
 const LABEL_WIDTH = 13;
 
-/** What a user needs first: written to a terminal when the gateway listens. */
+/** The lines that a terminal gets when the gateway listens: what a user needs first. */
 export function bannerText({ url, file, config, program }: BannerFacts): string {
   const option = file.mustExist ? ` --config ${file.path}` : '';
   const token =
@@ -39,7 +40,7 @@ export function bannerText({ url, file, config, program }: BannerFacts): string 
 
 type ServerState = Pick<BackendStatus, 'id' | 'state'>;
 
-/** One line after the first sync; empty without servers. */
+/** The line that a terminal gets after the first sync of all servers. Empty if there are no servers. */
 export function firstSyncText(servers: readonly ServerState[], program: string): string {
   if (servers.length === 0) return '';
   const failing = servers.filter(({ state }) => state !== 'ready').map(({ id }) => id);
@@ -52,7 +53,7 @@ export function firstSyncText(servers: readonly ServerState[], program: string):
 
 const line = (label: string, text: string): string => `  ${label.padEnd(LABEL_WIDTH)}${text}\n`;
 
-/** `gatehouse` if it was installed; from a clone, the command that starts the bundle. */
+/** The command that runs this program: `gatehouse` if it is installed; in a clone, the command that starts the bundle. */
 export function programName(script: string | undefined): string {
   if (script === undefined || /^gatehouse(\.\w+)?$/.test(basename(script))) return 'gatehouse';
   const path = basename(script) === 'start.mjs' ? resolve(script, '../../dist/main.js') : script;

@@ -15,7 +15,7 @@ export interface TargetOptions {
   readonly url?: string | undefined;
   readonly token?: string | undefined;
   readonly key?: string | undefined;
-  /** The configuration of a gateway on this machine. */
+  /** Path of the configuration file of a gateway on this machine. */
   readonly config?: string | undefined;
 }
 
@@ -26,8 +26,8 @@ export interface LocalGateway {
 }
 
 /**
- * Options take precedence over the environment, and the environment over the configuration on this machine. A token that
- * was found in that configuration is not sent to another machine.
+ * Finds the gateway. Options take precedence over the environment, and the environment over the configuration on this machine. The
+ * token of that configuration is never sent to another machine.
  */
 export async function resolveGatewayTarget(
   options: TargetOptions,
@@ -42,20 +42,14 @@ export async function resolveGatewayTarget(
     ...(adminToken === undefined ? {} : { token: adminToken }),
     ...(key === undefined ? {} : { key }),
   });
-  if (url !== undefined && (token !== undefined || !isLocal(url))) return targetOf(url, token);
-  const local = await (url === undefined
-    ? findLocal(options.config)
-    : findOrNone(url, () => findLocal(options.config)));
-  return targetOf(url ?? local.url, token ?? local.token);
-}
-
-/** With an explicit URL, a configuration that cannot be read is not an error. */
-async function findOrNone(url: string, find: () => Promise<LocalGateway>): Promise<LocalGateway> {
-  try {
-    return await find();
-  } catch {
-    return { url };
+  if (url === undefined) {
+    const local = await findLocal(options.config);
+    return targetOf(local.url, token ?? local.token);
   }
+  if (token !== undefined || !isLocal(url)) return targetOf(url, token);
+  // The configuration is needed only for the token. If it cannot be read, the request is sent without a token.
+  const local = await findLocal(options.config).catch(() => undefined);
+  return targetOf(url, local?.token);
 }
 
 /** Accepts the URL of the gateway, of its MCP endpoint and of its admin API. Throws a RangeError for anything else. */

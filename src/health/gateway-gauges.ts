@@ -17,7 +17,7 @@ const STATES: readonly BackendStatus['state'][] = [
   'stopped',
 ];
 
-/** Gauges, and one counter, whose values are read from the gateway's state at every scrape. */
+/** Exposes gauges, and one counter, whose values are read from the state of the gateway at every scrape. */
 @Injectable()
 export class GatewayGauges implements OnModuleInit {
   constructor(
