@@ -6,8 +6,8 @@ import { textLogLine } from './text-log-line.js';
 const REDACTED = '[redacted]';
 
 /**
- * Contexts of Nest's own messages during the start. They are logged at debug level, errors included, because the command line
- * reports a failed start.
+ * Contexts of Nest's own messages during the start. They are logged at debug level, errors included, because the command
+ * line reports a failed start.
  */
 const FRAMEWORK_CONTEXTS = new Set([
   'ExceptionHandler',

@@ -3,12 +3,15 @@ import type { Writable } from 'node:stream';
 /** Maximum size of the lines that the reader has not read yet. Further lines are dropped and counted. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 
-/** Why a line was not written. `closed`: the reader has closed its end, or the disk is full. `full`: the reader does not read. */
+/**
+ * Why a line was not written. `closed`: the reader has closed its end, or the disk is full. `full`: the reader does not
+ * read.
+ */
 type LogFailure = 'closed' | 'full';
 
 /**
- * Writes log lines to stderr. Node writes to a pipe without blocking and keeps the lines that the reader has not read in memory.
- * If the reader closes its end or does not read, lines are lost, but the gateway is not affected.
+ * Writes log lines to stderr. Node writes to a pipe without blocking and keeps the lines that the reader has not read in
+ * memory. If the reader closes its end or does not read, lines are lost, but the gateway is not affected.
  */
 export class LogOutput {
   private readonly failures: Record<LogFailure, number> = { closed: 0, full: 0 };

@@ -23,8 +23,8 @@ export function agentFor(url: URL, proxies: EgressProxies): HttpAgent {
 }
 
 /**
- * Makes the agent send complete URLs in request lines, as a forward proxy requires. Node calls `addRequest` before it writes the
- * request line.
+ * Makes the agent send complete URLs in request lines, as a forward proxy requires. Node calls `addRequest` before it
+ * writes the request line.
  */
 function withAbsoluteForm(agent: HttpAgent, origin: string, { authorization }: ForwardProxy): HttpAgent {
   const { addRequest } = agent as unknown as {

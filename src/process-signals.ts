@@ -11,9 +11,9 @@ interface SignalOptions {
 const EXIT_TIMEOUT_MS = 800;
 
 /**
- * Ends the process on SIGTERM and SIGINT. After the first signal the gateway drains, and the process ends at the latest one second
- * after the drain deadline. A second signal ends the process at once. Child processes are killed at every exit, except after
- * SIGKILL.
+ * Ends the process on SIGTERM and SIGINT. After the first signal the gateway drains, and the process ends at the latest one
+ * second after the drain deadline. A second signal ends the process at once. Child processes are killed at every exit,
+ * except after SIGKILL.
  */
 export function exitOnSignals(
   app: { close(signal?: string): Promise<void> },

@@ -30,7 +30,10 @@ import { bannerText, firstSyncText, programName } from './start-banner.js';
 import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
-/** Maximum length of a path parameter. Own names of tools in paths of the admin API may be longer than 100, Fastify's default. */
+/**
+ * Maximum length of a path parameter. Own names of tools in paths of the admin API may be longer than 100, Fastify's
+ * default.
+ */
 const MAX_PARAMETER_LENGTH = 1024;
 
 const LOST_LINES = {

@@ -48,8 +48,8 @@ export class AdminActions {
   }
 
   /**
-   * Creates the `apply` of a change that updates the decisions. The decision with the id `renewedDecisionId` gets a new stamp
-   * (author and time) even if its value stays the same.
+   * Creates the `apply` of a change that updates the decisions. The decision with the id `renewedDecisionId` gets a new
+   * stamp (author and time) even if its value stays the same.
    */
   decisionUpdate(
     { actor }: AdminCaller,

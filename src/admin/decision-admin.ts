@@ -31,8 +31,8 @@ export class DecisionAdmin {
   }
 
   /**
-   * Ends a decision, so that the configuration file applies again. If the decision defines a server or project that the file
-   * does not define, the server or project is removed with every decision about it.
+   * Ends a decision, so that the configuration file applies again. If the decision defines a server or project that the
+   * file does not define, the server or project is removed with every decision about it.
    */
   async clear(caller: AdminCaller, id: string): Promise<void> {
     let cleared: ReviewedDecision | undefined;

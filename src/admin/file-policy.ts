@@ -8,8 +8,8 @@ export class FilePolicy {
   constructor(private readonly live: LiveConfig) {}
 
   /**
-   * Whether the policy is `file` and the file defines the server or project. The admin API may disable a protected server and
-   * its tools, but not change them otherwise.
+   * Whether the policy is `file` and the file defines the server or project. The admin API may disable a protected server
+   * and its tools, but not change them otherwise.
    */
   protects(kind: 'server' | 'project', id: string): boolean {
     const { decisions, mcpServers, projects } = this.live.current;

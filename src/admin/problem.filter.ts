@@ -15,7 +15,9 @@ const WWW_AUTHENTICATE = 'Bearer realm="gatehouse-admin"';
 const ADMIN_URL = /^\/admin(?:[/?]|$)/;
 const TYPE_PREFIX = 'urn:gatehouse:problem:';
 
-/** Answers errors under /admin with problem details (RFC 9457), including errors that occur before a controller is called. */
+/**
+ * Answers errors under /admin with problem details (RFC 9457), including errors that occur before a controller is called.
+ */
 @Catch()
 export class ProblemFilter extends BaseExceptionFilter {
   private readonly logger = new Logger('Admin');

@@ -9,9 +9,9 @@ export const NOT_STORED = 'is masked, and no value is stored';
  * Replaces masked arguments of a request by the stored ones. `shownForms` has the masked forms of the stored arguments, one
  * for each role that may read them. An argument that cannot be restored is added to `errors`.
  *
- * A masked argument is looked up in the shown forms by its text together with the argument before it, usually the name of an
- * option, so that a request may add and remove other arguments. If this fails and the number of arguments is unchanged, the
- * argument is looked up by its position.
+ * A masked argument is looked up in the shown forms by its text together with the argument before it, usually the name of
+ * an option, so that a request may add and remove other arguments. If this fails and the number of arguments is unchanged,
+ * the argument is looked up by its position.
  */
 export function restoreArgs(
   sent: readonly unknown[],

@@ -1,4 +1,7 @@
-/** Maximum number of search results that are ordered by relevance. Further results follow in the order of their names or URIs. */
+/**
+ * Maximum number of search results that are ordered by relevance. Further results follow in the order of their names or
+ * URIs.
+ */
 export const MAX_RANKED = 1000;
 
 /** No public name or URI starts with this. */

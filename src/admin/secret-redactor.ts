@@ -12,7 +12,10 @@ import { SubstringSet } from '../lib/substrings/substring-set.js';
 
 export const REDACTED = '[redacted]';
 
-/** A scheme with a credential, such as `Bearer abc`. The credential alone is a secret too, because a server may log it alone. */
+/**
+ * A scheme with a credential, such as `Bearer abc`. The credential alone is a secret too, because a server may log it
+ * alone.
+ */
 const CREDENTIALS = /^\S+ +(\S+)$/;
 
 /**
@@ -27,9 +30,9 @@ const BEFORE_OTHER_LISTENERS = -1;
 type Listener = (secrets: readonly string[]) => void;
 
 /**
- * Removes secrets from responses and log lines. Secrets are the values that the configuration took from the environment, the
- * admin tokens, and what looks like a secret in headers, environments, arguments and URLs of servers. A value stays secret
- * after it was removed from the configuration.
+ * Removes secrets from responses and log lines. Secrets are the values that the configuration took from the environment,
+ * the admin tokens, and what looks like a secret in headers, environments, arguments and URLs of servers. A value stays
+ * secret after it was removed from the configuration.
  */
 @Injectable()
 export class SecretRedactor {

@@ -229,7 +229,9 @@ export class ServerAdmin {
   }
 }
 
-/** Refuses a change whose address is not allowed. `change` is undefined for a request that changes nothing; it is allowed. */
+/**
+ * Refuses a change whose address is not allowed. `change` is undefined for a request that changes nothing; it is allowed.
+ */
 function refuseUnless(
   isAddressAllowed: boolean,
   change: PlannedChange | undefined,

@@ -8,7 +8,9 @@ import { SessionViews } from './session-views.js';
 
 /** Open sessions are polled: their requests and streams begin and end too often to publish each change. */
 const POLL_INTERVAL_MS = 1000;
-/** If more sessions than this have changed at a poll, one event says how many. Readers then read the list of sessions again. */
+/**
+ * If more sessions than this have changed at a poll, one event says how many. Readers then read the list of sessions again.
+ */
 export const MAX_PUBLISHED_SESSIONS = 50;
 
 /** The counters of a listen stream, which makes no calls. */

@@ -19,8 +19,8 @@ type MergeOutcome = 'was written' | 'was changed' | 'needs no change';
 const NEW_FILE_MODE = 0o600;
 
 /**
- * Adds the entries of `config` to the JSON file of a client, and keeps all other entries. Creates the file if it does not exist.
- * Refuses a file with comments, because they would be lost.
+ * Adds the entries of `config` to the JSON file of a client, and keeps all other entries. Creates the file if it does not
+ * exist. Refuses a file with comments, because they would be lost.
  */
 export function mergeClientConfig(path: string, config: JsonObject): MergeOutcome {
   // If the path is a symbolic link, the file that it names is changed, and the link stays.

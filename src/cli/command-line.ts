@@ -10,7 +10,9 @@ import { addGatewayCommands } from './gateway-commands.js';
 import { addLocalCommands } from './local-commands.js';
 import { addStartCommands } from './start-commands.js';
 
-/** The programs that the command line starts. The caller passes functions, so that a program is loaded only when it starts. */
+/**
+ * The programs that the command line starts. The caller passes functions, so that a program is loaded only when it starts.
+ */
 interface Programs {
   serve(options: { readonly config?: string }): Promise<void>;
   tui(target: GatewayTarget, project: string | undefined): Promise<void>;
@@ -85,8 +87,8 @@ export function commandLine(programs: Programs): Command {
 }
 
 /**
- * Ends the program with an error if the first word is not a command. Without this check, commander would report the word as an
- * excess argument of the default command `serve`.
+ * Ends the program with an error if the first word is not a command. Without this check, commander would report the word as
+ * an excess argument of the default command `serve`.
  */
 function requireKnownCommand(program: Command, word: string | undefined): void {
   if (word === undefined || word.startsWith('-') || word === 'help') return;

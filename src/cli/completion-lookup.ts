@@ -7,8 +7,8 @@ const LOOKUP_TIMEOUT_MS = 1500;
 const MAX_CANDIDATES = 200;
 
 /**
- * Requests the values that an argument or option can have from the gateway. Resolves with an empty list after an error, because a
- * completion cannot print a message.
+ * Requests the values that an argument or option can have from the gateway. Resolves with an empty list after an error,
+ * because a completion cannot print a message.
  */
 export async function lookUpNames(
   argumentOrOption: string,
@@ -50,7 +50,10 @@ async function namesOf(
   return [];
 }
 
-/** `tools call` takes public names, `tools enable` own names of disabled tools, and `tools disable` own names of enabled tools. */
+/**
+ * `tools call` takes public names, `tools enable` own names of disabled tools, and `tools disable` own names of enabled
+ * tools.
+ */
 async function toolNamesFor(
   action: string,
   [server = '']: readonly string[],

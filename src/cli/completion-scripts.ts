@@ -2,8 +2,9 @@ export const COMPLETION_SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type CompletionShell = (typeof COMPLETION_SHELLS)[number];
 
 /*
- * Each script passes the words up to the cursor to `gatehouse __complete`, and offers the lines that this command prints. The
- * script must not let the shell expand these lines: `compgen -W`, for instance, would run a command substitution in a name.
+ * Each script passes the words up to the cursor to `gatehouse __complete`, and offers the lines that this command prints.
+ * The script must not let the shell expand these lines: `compgen -W`, for instance, would run a command substitution in a
+ * name.
  */
 
 const BASH = `# bash completion for gatehouse: eval "$(gatehouse completion bash)"

@@ -19,8 +19,8 @@ type ValueLookup = (
 const COMPLETE_FILES = ':files';
 
 /**
- * Matches a name without shell syntax. Only such names are offered, because names come from untrusted servers and are inserted into
- * a command line.
+ * Matches a name without shell syntax. Only such names are offered, because names come from untrusted servers and are
+ * inserted into a command line.
  */
 const SHELL_SAFE = /^[\w.:/@%+,=-]+$/;
 

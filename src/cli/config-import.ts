@@ -27,9 +27,9 @@ type ServerDefinition = Record<string, unknown>;
 const STRING_OR_COMMENT = /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
 /**
- * Converts a configuration of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Cline, Roo Code or Gemini CLI. Their formats
- * differ only in a few names. Servers and tools that the file disables stay disabled. Throws a RangeError if the file has no
- * servers.
+ * Converts a configuration of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Cline, Roo Code or Gemini CLI. Their
+ * formats differ only in a few names. Servers and tools that the file disables stay disabled. Throws a RangeError if the
+ * file has no servers.
  */
 export function importServers(text: string, file: string): ImportResult {
   const document = parseDocument(text, file);
@@ -118,8 +118,8 @@ const SWITCHES: ReadonlySet<string> = new Set([
 const KNOWN_KEYS: ReadonlySet<string> = new Set(allKeysOf(SERVER_SHAPE).keys());
 
 /**
- * Sets the translated value. If the definition also has the key of the gateway, the server is disabled if one of the keys disables
- * it, lists are united, and another value of the key of the gateway stays.
+ * Sets the translated value. If the definition also has the key of the gateway, the server is disabled if one of the keys
+ * disables it, lists are united, and another value of the key of the gateway stays.
  */
 function setTranslated(result: ServerDefinition, { path: [key, member], value }: TranslatedKey): void {
   if (member !== undefined) {
@@ -248,7 +248,8 @@ function validationProblems(mcpServers: Record<string, ServerDefinition>): strin
       ({ message }) => !/^the environment variable \w+ is not set$/.test(message),
     );
     const unset = error.problems.filter((problem) => !others.includes(problem)).map(({ path }) => path);
-    // Other problems at the path of an unset variable are left out, because the value cannot be validated without the variable.
+    // Other problems at the path of an unset variable are left out, because the value cannot be validated without the
+    // variable.
     return others
       .filter(({ path }) => !unset.includes(path))
       .map(({ path, message }) => `${path}: ${message}`);

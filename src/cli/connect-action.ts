@@ -72,10 +72,14 @@ async function requiresKey(endpoint: string, options: TargetOptions): Promise<bo
   return (await refusesWithoutKey(endpoint)) ?? (await requiresKeyByConfig(options));
 }
 
-/** The command that runs this program. Both paths are absolute, because desktop programs do not have the PATH of a terminal. */
+/**
+ * The command that runs this program. Both paths are absolute, because desktop programs do not have the PATH of a terminal.
+ */
 const ownCommand = (): [string, ...string[]] => [process.execPath, resolve(process.argv[1] ?? 'gatehouse')];
 
-/** Returns the configuration with the key in place of the placeholder. Returns the same object if there is no placeholder. */
+/**
+ * Returns the configuration with the key in place of the placeholder. Returns the same object if there is no placeholder.
+ */
 function withKey(config: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(config);
   const placeholder = JSON.stringify(KEY_PLACEHOLDER);

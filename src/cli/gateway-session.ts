@@ -24,8 +24,8 @@ export function resolveTarget(
 }
 
 /**
- * Whether the configuration on this machine requires that clients send API keys or tokens. False if the options or the environment
- * name the URL, because the gateway may then have another configuration.
+ * Whether the configuration on this machine requires that clients send API keys or tokens. False if the options or the
+ * environment name the URL, because the gateway may then have another configuration.
  */
 export async function requiresKeyByConfig({ url, config }: TargetOptions): Promise<boolean> {
   if (url !== undefined || process.env['GATEHOUSE_URL']) return false;

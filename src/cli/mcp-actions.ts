@@ -46,8 +46,8 @@ export async function callTool(
 }
 
 /**
- * Returns a function that converts the text of an argument by the input schema of the tool. Returns the text itself for a tool that
- * is not listed.
+ * Returns a function that converts the text of an argument by the input schema of the tool. Returns the text itself for a
+ * tool that is not listed.
  */
 async function converterFor(
   client: SdkMcpClient,

@@ -21,7 +21,10 @@ export class Output {
     this.line(printableJson(value));
   }
 
-  /** Writes a table. On a terminal it is truncated to the width of the terminal. If there are no rows, stderr gets `emptyText`. */
+  /**
+   * Writes a table. On a terminal it is truncated to the width of the terminal. If there are no rows, stderr gets
+   * `emptyText`.
+   */
   table(columns: readonly TableColumn[], rows: readonly (readonly TableCell[])[], emptyText: string): void {
     if (rows.length === 0) {
       this.note(emptyText);
@@ -31,7 +34,10 @@ export class Output {
     for (const line of tableLines(columns, rows, { width, paint: this.paint })) this.line(line);
   }
 
-  /** Writes untrusted text and a final line feed. The text is made printable on a terminal and is unchanged in a file or pipe. */
+  /**
+   * Writes untrusted text and a final line feed. The text is made printable on a terminal and is unchanged in a file or
+   * pipe.
+   */
   content(text: string): void {
     if (this.isTerminal) for (const line of printableLines(text)) this.line(line);
     else process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
@@ -56,7 +62,10 @@ export function usesColour(isTerminal: boolean, env: Environment): boolean {
   return isTerminal && env['TERM'] !== 'dumb';
 }
 
-/** Returns a function that applies a style if `isColoured`. `styleText` must not check the stream, because `usesColour` decides. */
+/**
+ * Returns a function that applies a style if `isColoured`. `styleText` must not check the stream, because `usesColour`
+ * decides.
+ */
 export const painter =
   (isColoured: boolean): Paint =>
   (style, text) =>

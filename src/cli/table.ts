@@ -68,8 +68,8 @@ const totalWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
 
 /**
- * The widths of the columns in a table that fits, if possible. Repeatedly narrows the widest column that may be truncated to the
- * width of the second widest one.
+ * The widths of the columns in a table that fits, if possible. Repeatedly narrows the widest column that may be truncated
+ * to the width of the second widest one.
  */
 function fitWidths(
   columns: readonly TableColumn[],

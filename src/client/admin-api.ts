@@ -19,7 +19,10 @@ import type {
 } from './admin-types.js';
 import type { GatewayTarget } from './gateway-target.js';
 
-/** Longer than for other requests, because the gateway responds to enable and reconnect after the server is ready or has failed. */
+/**
+ * Longer than for other requests, because the gateway responds to enable and reconnect after the server is ready or has
+ * failed.
+ */
 const SERVER_ACTION_TIMEOUT_MS = 90_000;
 const MAX_PAGE_SIZE = 1000;
 

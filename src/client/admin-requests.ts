@@ -14,8 +14,8 @@ export interface RequestOptions {
 }
 
 /**
- * Sends HTTP requests with the admin token to a gateway. Every failure is a GatewayProblem. If the caller aborts a request, the
- * method rejects with the reason of the caller.
+ * Sends HTTP requests with the admin token to a gateway. Every failure is a GatewayProblem. If the caller aborts a request,
+ * the method rejects with the reason of the caller.
  */
 export class AdminRequests {
   constructor(private readonly target: GatewayTarget) {}
@@ -51,9 +51,9 @@ export class AdminRequests {
   }
 
   /**
-   * Sends a request and reads its response with `read`. Rejects when the signal of the caller aborts or the time is over. The
-   * timeout of `read` relies neither on `AbortSignal.any` nor on the signal that `fetch` got: in Node 20, both stop working after
-   * a garbage collection.
+   * Sends a request and reads its response with `read`. Rejects when the signal of the caller aborts or the time is over.
+   * The timeout of `read` relies neither on `AbortSignal.any` nor on the signal that `fetch` got: in Node 20, both stop
+   * working after a garbage collection.
    */
   private async exchange<T>(
     path: string,

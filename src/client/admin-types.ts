@@ -20,7 +20,9 @@ export type ResourceItem = Schemas['Resource'];
 export type TemplateItem = Schemas['ResourceTemplate'];
 export type SubscriptionItem = Schemas['Subscription'];
 
-/** The lists that come in pages, by the last part of their path: what servers offer, subscriptions of clients, and sessions. */
+/**
+ * The lists that come in pages, by the last part of their path: what servers offer, subscriptions of clients, and sessions.
+ */
 export interface AdminLists {
   tools: ToolItem;
   prompts: PromptItem;

@@ -9,13 +9,16 @@ export interface BridgeLimits {
   /** Maximum size of a message. A longer one of the client is refused; a longer one of the gateway ends its stream. */
   readonly messageBytes: number;
   /**
-   * Maximum number of requests in flight. Further requests are refused at once. They do not wait, because responses of the client
-   * may follow them on the input.
+   * Maximum number of requests in flight. Further requests are refused at once. They do not wait, because responses of the
+   * client may follow them on the input.
    */
   readonly requests: number;
   /** How long the bridge tries to send a message while the gateway does not listen, for example during a restart. */
   readonly reconnectMs: number;
-  /** How long the bridge waits for the answers to requests in flight after the end of stdin. Clients kill it after two seconds. */
+  /**
+   * How long the bridge waits for the answers to requests in flight after the end of stdin. Clients kill it after two
+   * seconds.
+   */
   readonly drainMs: number;
 }
 
@@ -26,7 +29,9 @@ export const BRIDGE_LIMITS: BridgeLimits = {
   drainMs: 1500,
 };
 export const RETRY_MS = 500;
-/** A connection without any byte for this time is lost. Longer than the interval of keep-alive comments in event streams. */
+/**
+ * A connection without any byte for this time is lost. Longer than the interval of keep-alive comments in event streams.
+ */
 const SILENCE_MS = 120_000;
 
 export type BridgeResponse = Dispatcher.ResponseData;
@@ -63,8 +68,8 @@ export class BridgeConnection {
   }
 
   /**
-   * Like `send`, but tries again for up to `reconnectMs` while the gateway does not listen. A message that the gateway may have
-   * received is sent again only with `isRepeatable`.
+   * Like `send`, but tries again for up to `reconnectMs` while the gateway does not listen. A message that the gateway may
+   * have received is sent again only with `isRepeatable`.
    */
   async sendWithRetries(method: 'GET' | 'POST', options: SendOptions): Promise<BridgeResponse> {
     const { reconnectMs } = this.limits;
@@ -105,8 +110,8 @@ export class BridgeConnection {
   }
 
   /**
-   * Delivers the messages of an event stream until it ends or its connection is lost. Returns the parser, which has the last event
-   * id. Rejects when a message is too long, and after `end`.
+   * Delivers the messages of an event stream until it ends or its connection is lost. Returns the parser, which has the
+   * last event id. Rejects when a message is too long, and after `end`.
    */
   async readEvents(
     { body }: BridgeResponse,

@@ -13,7 +13,10 @@ const NO_ANSWER: BridgeError = { code: ERROR_CODES['server-unavailable'].code, m
 const requestText = (method: string, uri: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id: OWN_ID, method, params: { uri } });
 
-/** Records the subscriptions of the client and makes them again in a new session, when the session of the client has expired. */
+/**
+ * Records the subscriptions of the client and makes them again in a new session, when the session of the client has
+ * expired.
+ */
 export class BridgeSubscriptions {
   private readonly uris = new Set<string>();
 
@@ -32,8 +35,8 @@ export class BridgeSubscriptions {
   }
 
   /**
-   * Subscribes again in the current session. The client gets an update of each resource, because it may have missed updates. Ends
-   * early when there is another session.
+   * Subscribes again in the current session. The client gets an update of each resource, because it may have missed
+   * updates. Ends early when there is another session.
    */
   async restore(): Promise<void> {
     const { session } = this.connection;

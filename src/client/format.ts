@@ -52,7 +52,10 @@ export const textOrEmpty = (value: unknown): string => (typeof value === 'string
 
 export const firstLine = (value: unknown): string => textOrEmpty(value).trim().split('\n', 1)[0]!;
 
-/** For example `ready, tools/list failed: fetch failed`. A ready server has a reason if one of its lists could not be fetched. */
+/**
+ * For example `ready, tools/list failed: fetch failed`. A ready server has a reason if one of its lists could not be
+ * fetched.
+ */
 export const formatState = ({ state, reason }: Pick<ServerSummary, 'state' | 'reason'>): string =>
   state === 'ready' && reason !== undefined ? `ready, ${reason}` : state;
 
@@ -76,7 +79,9 @@ const TONES: Readonly<Partial<Record<ServerSummary['state'], StateTone>>> = {
 
 export const stateTone = (state: ServerSummary['state']): StateTone => TONES[state] ?? 'off';
 
-/** For example `disabled by admin at 2026-11-18T09:30:00.000Z, overrules the file`. Parts that are not known are left out. */
+/**
+ * For example `disabled by admin at 2026-11-18T09:30:00.000Z, overrules the file`. Parts that are not known are left out.
+ */
 export function formatDecision(decision: AdminDecision): string {
   const { change, by, at } = decision;
   const author = by === undefined ? '' : ` by ${by}`;

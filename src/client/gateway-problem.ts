@@ -54,7 +54,9 @@ interface Failure {
   readonly errors?: unknown;
 }
 
-/** The reason for the user. `fetch` wraps the error of the connection, which may be a list with one error for each address. */
+/**
+ * The reason for the user. `fetch` wraps the error of the connection, which may be a list with one error for each address.
+ */
 function reasonOf(error: unknown): string {
   const { name, message, code, cause, errors } = (error ?? {}) as Failure;
   if (name === 'TimeoutError') return 'it does not respond in time';

@@ -26,8 +26,8 @@ export interface LocalGateway {
 }
 
 /**
- * Finds the gateway. Options take precedence over the environment, and the environment over the configuration on this machine. The
- * token of that configuration is never sent to another machine.
+ * Finds the gateway. Options take precedence over the environment, and the environment over the configuration on this
+ * machine. The token of that configuration is never sent to another machine.
  */
 export async function resolveGatewayTarget(
   options: TargetOptions,

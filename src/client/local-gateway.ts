@@ -10,7 +10,10 @@ import { interpolate, type Environment } from '../config/source/interpolate.js';
 import { StateDir } from '../config/state-dir.js';
 import type { LocalGateway } from './gateway-target.js';
 
-/** The keys that locate a gateway. Other keys are not read: they may need variables that only the environment of the gateway has. */
+/**
+ * The keys that locate a gateway. Other keys are not read: they may need variables that only the environment of the gateway
+ * has.
+ */
 const LOCATING_KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], ['stateDir']] as const;
 /** Matches environment variables that override other keys. */
 const OTHER_OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
@@ -18,8 +21,9 @@ const OTHER_OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
 const LOOPBACK_OF_WILDCARD: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
- * The gateway that runs on this machine with this configuration file. If the file is invalid, the keys that can be read locate the
- * gateway, because a running gateway keeps its configuration when the file becomes invalid. `note` then gets a text for the user.
+ * The gateway that runs on this machine with this configuration file. If the file is invalid, the keys that can be read
+ * locate the gateway, because a running gateway keeps its configuration when the file becomes invalid. `note` then gets a
+ * text for the user.
  */
 export function findLocalGateway(
   file: ConfigFile,
@@ -92,8 +96,8 @@ function readLocal({ path, mustExist }: ConfigFile, env: Environment): Gatehouse
 }
 
 /**
- * The configuration from the LOCATING_KEYS of a document, except values that use undefined variables. Throws a ConfigError if one of
- * these keys is not valid.
+ * The configuration from the LOCATING_KEYS of a document, except values that use undefined variables. Throws a ConfigError
+ * if one of these keys is not valid.
  */
 function readKeys(document: ConfigDocument, source: string, env: Environment): GatehouseConfig {
   const locating: Record<string, unknown> = {};

@@ -2,7 +2,10 @@ import { BoundedBuffer } from '../lib/bounded-buffer/bounded-buffer.js';
 
 const LF = 0x0a;
 
-/** Yields the lines of a stream without their line feeds. Leaves out blank lines. Yields undefined for a line over `maxBytes`. */
+/**
+ * Yields the lines of a stream without their line feeds. Leaves out blank lines. Yields undefined for a line over
+ * `maxBytes`.
+ */
 export async function* messageLines(
   input: AsyncIterable<Buffer>,
   maxBytes: number,

@@ -3,7 +3,9 @@
  * line separators, private use, lone surrogates and unassigned code points.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/gu;
-/** A run of combining marks longer than any language uses. A terminal would draw the marks over the lines above and below. */
+/**
+ * A run of combining marks longer than any language uses. A terminal would draw the marks over the lines above and below.
+ */
 const EXCESS_MARKS = /(\p{M}{4})\p{M}+/gu;
 const ASCII = /^[\x20-\x7e]*$/;
 

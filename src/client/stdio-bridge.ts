@@ -39,8 +39,8 @@ export class StdioBridge {
   private readonly limits: BridgeLimits;
   private readonly inFlight = new Set<Promise<void>>();
   /**
-   * The last exchange that every later message waits for. These are the exchanges of `initialize`, and those of messages without
-   * requests.
+   * The last exchange that every later message waits for. These are the exchanges of `initialize`, and those of messages
+   * without requests.
    */
   private lastBlockingExchange: Promise<void> = Promise.resolve();
   /** The text of the client's `initialize` request, with which another session is opened. */
@@ -80,8 +80,8 @@ export class StdioBridge {
   }
 
   /**
-   * Starts the exchange of a message. `line` is undefined for a message that is too long. Does not wait for the answer, so that the
-   * next message is read.
+   * Starts the exchange of a message. `line` is undefined for a message that is too long. Does not wait for the answer, so
+   * that the next message is read.
    */
   private async receive(line: string | undefined): Promise<void> {
     const message = line === undefined ? undefined : readBridgeMessage(line);
@@ -109,7 +109,9 @@ export class StdioBridge {
     void exchange.finally(() => this.inFlight.delete(exchange));
   }
 
-  /** Sends a message and delivers its answer. Never rejects: a failure becomes the answer to the requests of the message. */
+  /**
+   * Sends a message and delivers its answer. Never rejects: a failure becomes the answer to the requests of the message.
+   */
   private async exchange(line: string, message: BridgeMessage): Promise<void> {
     try {
       await this.deliverAnswer(await this.post(line, message), message);
@@ -127,8 +129,8 @@ export class StdioBridge {
   }
 
   /**
-   * Sends a message, again in another session if the session has expired. A tool must not run twice, so a call is sent again only if
-   * the gateway cannot have received it.
+   * Sends a message, again in another session if the session has expired. A tool must not run twice, so a call is sent
+   * again only if the gateway cannot have received it.
    */
   private async post(body: string, { method, requests }: BridgeMessage): Promise<BridgeResponse> {
     const isRepeatable = requests.length === 0 || (method !== undefined && method !== 'tools/call');

@@ -8,7 +8,9 @@ import type { HttpSettings } from './http-settings.js';
 import type { LiveConfig } from './live-config.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-/** A reload waits until the file was not changed for this time, because editors and orchestrators write in several steps. */
+/**
+ * A reload waits until the file was not changed for this time, because editors and orchestrators write in several steps.
+ */
 const DEBOUNCE_MS = 200;
 
 /** Keys that a reload applies. Changes of other keys need a restart and are logged. */
@@ -129,8 +131,8 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   }
 
   /**
-   * Schedules a reload if the file has changed. The watcher also reports changes of other files in the directory. One of them
-   * may be the log of the gateway, to which every reload writes: without the check, each reload would cause the next.
+   * Schedules a reload if the file has changed. The watcher also reports changes of other files in the directory. One of
+   * them may be the log of the gateway, to which every reload writes: without the check, each reload would cause the next.
    */
   private scheduleIfChanged(): void {
     const fingerprint = fingerprintOf(this.source.path);
@@ -168,7 +170,10 @@ const changedKeysOf = (config: GatehouseConfig, other: GatehouseConfig): (keyof 
     (key) => key !== 'notes' && !isDeepStrictEqual(orderedEntries(config[key]), orderedEntries(other[key])),
   );
 
-/** Converts a map to a list, so that a comparison includes the order of its entries: the order of servers affects public names. */
+/**
+ * Converts a map to a list, so that a comparison includes the order of its entries: the order of servers affects public
+ * names.
+ */
 const orderedEntries = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
 
 /** A text that changes when the file, or the target of its symbolic link, is written, replaced or removed. */

@@ -17,7 +17,9 @@ import { ShutdownSettings } from './shutdown-settings.js';
 import { StartupSettings } from './startup-settings.js';
 import { StateDir } from './state-dir.js';
 
-/** Provides each section of the configuration under its own injection token, so that a module injects only what it needs. */
+/**
+ * Provides each section of the configuration under its own injection token, so that a module injects only what it needs.
+ */
 @Module({})
 export class ConfigModule {
   static forRoot(config: GatehouseConfig, source: ConfigSource): DynamicModule {

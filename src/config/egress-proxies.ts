@@ -19,9 +19,9 @@ const PROXY_FAILURES = ['unreachable', 'timeout', 'closed', 'refused', 'invalid'
 type NoProxyRule = (host: string, port: string) => boolean;
 
 /**
- * Selects the proxy for each request that the gateway makes. A proxy in the configuration of the server takes precedence. For
- * other servers, `HTTP_PROXY` or `HTTPS_PROXY` names the proxy, and `NO_PROXY` names the hosts that are reached without one.
- * Loopback is never reached through a proxy.
+ * Selects the proxy for each request that the gateway makes. A proxy in the configuration of the server takes precedence.
+ * For other servers, `HTTP_PROXY` or `HTTPS_PROXY` names the proxy, and `NO_PROXY` names the hosts that are reached without
+ * one. Loopback is never reached through a proxy.
  */
 export class EgressProxies {
   private readonly byProtocol: ReadonlyMap<string, URL | undefined>;
@@ -57,8 +57,8 @@ export class EgressProxies {
   }
 
   /**
-   * The proxy for a request to this URL; undefined for a direct connection. `serverProxy` is the proxy in the configuration of
-   * the server, which is used regardless of NO_PROXY.
+   * The proxy for a request to this URL; undefined for a direct connection. `serverProxy` is the proxy in the configuration
+   * of the server, which is used regardless of NO_PROXY.
    */
   for(url: URL, serverProxy?: string): URL | undefined {
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();

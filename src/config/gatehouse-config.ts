@@ -16,7 +16,9 @@ import { SERVER_SHAPE, SERVER_ID, ServersConfig, type ServerConfig } from './ser
 import { ShutdownSettings } from './shutdown-settings.js';
 import { StartupSettings } from './startup-settings.js';
 
-/** The whole configuration, with defaults in place of missing keys. `readConfig` creates it and freezes it at every depth. */
+/**
+ * The whole configuration, with defaults in place of missing keys. `readConfig` creates it and freezes it at every depth.
+ */
 export class GatehouseConfig {
   @Text('JSON Schema for editors. The gateway does not read this key.', {
     isPublic: true,

@@ -22,8 +22,8 @@ export function loadConfig({ path, env }: { path: string; env: Environment }): G
 }
 
 /**
- * Returns a function that loads the file each time it is called. With `mustExist: false`, a missing file counts as empty. Once
- * the file has existed, a missing file is an error, so that deleting the file does not remove every server.
+ * Returns a function that loads the file each time it is called. With `mustExist: false`, a missing file counts as empty.
+ * Once the file has existed, a missing file is an error, so that deleting the file does not remove every server.
  */
 export function configLoader({ path, mustExist }: ConfigFile, env: Environment): () => GatehouseConfig {
   let isRequired = mustExist;

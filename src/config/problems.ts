@@ -20,8 +20,8 @@ export class ConfigProblems {
   }
 
   /**
-   * Adds a problem unless there is one at this path already: later problems are usually consequences of the first. `path` is
-   * a text if it names a line of the file or an environment variable instead of a key.
+   * Adds a problem unless there is one at this path already: later problems are usually consequences of the first. `path`
+   * is a text if it names a line of the file or an environment variable instead of a key.
    */
   add(path: KeyPath | string, message: string): void {
     const text = typeof path === 'string' ? path : formatPath(path);

@@ -31,7 +31,9 @@ export class ServersConfig extends Map<string, ServerConfig> implements Readonly
   }
 }
 
-/** A server has one of two forms: stdio or HTTP. A definition with `command` has the stdio form, in which `url` is refused. */
+/**
+ * A server has one of two forms: stdio or HTTP. A definition with `command` has the stdio form, in which `url` is refused.
+ */
 export const SERVER_SHAPE: SectionShape = {
   kind: 'section',
   types: [StdioServerConfig, HttpServerConfig],

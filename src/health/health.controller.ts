@@ -16,7 +16,10 @@ import { StartupProgress } from './startup-progress.js';
 /** With `swaggerDocumentation`, terminus would load @nestjs/swagger. */
 const CHECK_OPTIONS = { noCache: true, swaggerDocumentation: false };
 
-/** The endpoints below `/health` are for orchestrators: they are public and name no server. `/health` itself is for operators. */
+/**
+ * The endpoints below `/health` are for orchestrators: they are public and name no server. `/health` itself is for
+ * operators.
+ */
 @Controller('health')
 export class HealthController {
   constructor(
@@ -37,8 +40,8 @@ export class HealthController {
   }
 
   /**
-   * A response means that the process runs and its event loop is not blocked. No check of terminus is used, because it would fail
-   * while the gateway drains.
+   * A response means that the process runs and its event loop is not blocked. No check of terminus is used, because it
+   * would fail while the gateway drains.
    */
   @Get('live')
   @HealthCheck(CHECK_OPTIONS)
@@ -47,9 +50,9 @@ export class HealthController {
   }
 
   /**
-   * Status 200 means that the gateway accepts requests and that every server has finished its first sync or failed. A server that
-   * is down does not make the gateway unready. All replicas use the same server, and if all of them were taken out of service, a
-   * partial failure would become an outage.
+   * Status 200 means that the gateway accepts requests and that every server has finished its first sync or failed. A
+   * server that is down does not make the gateway unready. All replicas use the same server, and if all of them were taken
+   * out of service, a partial failure would become an outage.
    */
   @Get('ready')
   @HealthCheck(CHECK_OPTIONS)

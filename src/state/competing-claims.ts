@@ -39,8 +39,8 @@ async function validClaimAt(path: string, now: number, leaseMs: number): Promise
   const isHolderRunning = holder && isRunning(holder);
   if (holder && (isHolderRunning ?? isFresh))
     return { holder, isVerified: isHolderRunning === true, heartbeat: `${path} ${mtimeMs}` };
-  // A claim without a holder is incomplete. It is ignored while it is fresh, because its process looks for other claims after
-  // it has completed its own.
+  // A claim without a holder is incomplete. It is ignored while it is fresh, because its process looks for other claims
+  // after it has completed its own.
   if (holder || !isFresh) await removeQuietly(path);
   return undefined;
 }

@@ -21,7 +21,10 @@ export const toolDecisionId = (server: string, tool: string): string => `tool:${
 export const projectDecisionId = (project: string): string => `project:${project}`;
 export const keyDecisionId = (key: string): string => `key:${key}`;
 
-/** For example `server:a:enabled` or `tool:a:b:c`. The id of a server contains no colon; the name of a tool may contain some. */
+/**
+ * For example `server:a:enabled` or `tool:a:b:c`. The id of a server contains no colon; the name of a tool may contain
+ * some.
+ */
 const ITEM_ID = /^(server|tool|project|key):([^:]+)(?::(.*))?$/s;
 
 const changeTo = (enabled: boolean): 'enabled' | 'disabled' => (enabled ? 'enabled' : 'disabled');
@@ -90,8 +93,8 @@ export function withoutDecision(decisions: Decisions, id: string): Decisions {
 }
 
 /**
- * Returns `after` with this stamp on every decision that differs from `before`. The decision with the id `renewedDecisionId`
- * gets the stamp even if its value is the same. Stamps of removed decisions are removed.
+ * Returns `after` with this stamp on every decision that differs from `before`. The decision with the id
+ * `renewedDecisionId` gets the stamp even if its value is the same. Stamps of removed decisions are removed.
  */
 export function stampChanges(
   before: Decisions,

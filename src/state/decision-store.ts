@@ -46,17 +46,17 @@ export interface Decisions {
 export type DecisionListener = (now: Decisions, before: Decisions) => void;
 
 /**
- * Port for the decisions of administrators at run time, which are an overlay on the configuration. The store keeps decisions
- * and announces changes to listeners. Other modules compare decisions with the configuration and apply them.
+ * Port for the decisions of administrators at run time, which are an overlay on the configuration. The store keeps
+ * decisions and announces changes to listeners. Other modules compare decisions with the configuration and apply them.
  */
 export abstract class DecisionStore {
   abstract get current(): Decisions;
 
   /**
-   * Applies a pure function to the current decisions. Changes run one at a time, in the order of the calls. Resolves when the
-   * result is durable, is `current` and was announced to the listeners. The store increments the revision; a change without
-   * effect keeps the revision and writes nothing. Rejects with `storage-full`, `storage-unavailable` or the error that
-   * `change` throws; `current` is then unchanged.
+   * Applies a pure function to the current decisions. Changes run one at a time, in the order of the calls. Resolves when
+   * the result is durable, is `current` and was announced to the listeners. The store increments the revision; a change
+   * without effect keeps the revision and writes nothing. Rejects with `storage-full`, `storage-unavailable` or the error
+   * that `change` throws; `current` is then unchanged.
    */
   abstract update(change: (decisions: Decisions) => Decisions): Promise<Decisions>;
 

@@ -75,7 +75,10 @@ export class LockClaim {
     await this.file.close();
   }
 
-  /** Writes the text again instead of setting the modification time, so that all times come from the clock of the file system. */
+  /**
+   * Writes the text again instead of setting the modification time, so that all times come from the clock of the file
+   * system.
+   */
   private async writeHeartbeat(): Promise<void> {
     await this.file.write(this.text, 0).catch(() => undefined);
   }

@@ -36,8 +36,8 @@ export class PrincipalQuota {
   }
 
   /**
-   * Claims even above the limit. Used for what is admitted already: a session of the previous process, or one whose quota key
-   * changes.
+   * Claims even above the limit. Used for what is admitted already: a session of the previous process, or one whose quota
+   * key changes.
    */
   claimUnlimited(quotaKey: string): void {
     const [{ key }] = this.counterOf(quotaKey);

@@ -21,7 +21,9 @@ export const serializeChange = (change: SessionChange): string =>
     ? `{"do":"keep","session":${serializeSession(change.session)},"seen":${change.seen}}\n`
     : `${JSON.stringify(change)}\n`;
 
-/** In the file, the members of the profile are members of the session. Joins both JSON texts without parsing the profile. */
+/**
+ * In the file, the members of the profile are members of the session. Joins both JSON texts without parsing the profile.
+ */
 const serializeSession = ({ profile, ...session }: StoredSession): string =>
   `${JSON.stringify(session).slice(0, -1)},${profile.slice(1)}`;
 
@@ -35,7 +37,10 @@ export function parseChange(line: string): SessionChange | undefined {
   return { ...value, session: { ...session, profile } } as unknown as SessionChange;
 }
 
-/** Checks of the members, by the value of `do`. The object has no prototype, because `do` of a damaged line may be any string. */
+/**
+ * Checks of the members, by the value of `do`. The object has no prototype, because `do` of a damaged line may be any
+ * string.
+ */
 const VALIDATORS: Readonly<Record<string, (change: JsonObject) => boolean>> = Object.assign(
   Object.create(null),
   {

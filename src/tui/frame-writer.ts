@@ -23,9 +23,9 @@ interface Terminal extends NodeJS.EventEmitter {
 }
 
 /**
- * The stream to which Ink writes its frames. It writes only the rows that have changed to the terminal, each at its absolute
- * position. With the terminal as its stream, Ink would clear and rewrite the whole screen for every frame that is as high as the
- * terminal, even with `incrementalRendering`.
+ * The stream to which Ink writes its frames. It writes only the rows that have changed to the terminal, each at its
+ * absolute position. With the terminal as its stream, Ink would clear and rewrite the whole screen for every frame that is
+ * as high as the terminal, even with `incrementalRendering`.
  */
 export class FrameWriter extends EventEmitter {
   /** The rows that the terminal shows. */

@@ -5,8 +5,8 @@ import { FrameWriter } from './frame-writer.js';
 import { previewLines } from './preview-lines.js';
 
 /**
- * Runs the terminal UI until the user quits, and ends the process then. Rejects without drawing anything if there is no terminal or
- * the gateway does not respond.
+ * Runs the terminal UI until the user quits, and ends the process then. Rejects without drawing anything if there is no
+ * terminal or the gateway does not respond.
  */
 export async function runTui(target: GatewayTarget, project: string | undefined): Promise<void> {
   const { stdin, stdout } = process;
@@ -30,7 +30,8 @@ export async function runTui(target: GatewayTarget, project: string | undefined)
   const quit = (): void => session.dispatch({ type: 'key', key: 'ctrl-c' });
   // At every exit of the process, the screen of the shell is restored.
   process.once('exit', restoreScreen);
-  // With `once`, a second signal would find only the listener of Ink, which would end the process before the screen is restored.
+  // With `once`, a second signal would find only the listener of Ink, which would end the process before the screen is
+  // restored.
   process.on('SIGTERM', quit).on('SIGHUP', quit);
   writer.open();
   session.start();

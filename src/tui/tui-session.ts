@@ -22,7 +22,10 @@ interface TuiOptions {
   readonly size: Model['size'];
 }
 
-/** Keeps the model up to date: applies events, starts the requests that the model needs after each event, and aborts all others. */
+/**
+ * Keeps the model up to date: applies events, starts the requests that the model needs after each event, and aborts all
+ * others.
+ */
 export class TuiSession {
   model: Model;
   private readonly listeners = new ListenerSet();
@@ -73,8 +76,8 @@ export class TuiSession {
   }
 
   /**
-   * Applies an event of the feed. The lists that the event has changed are loaded again after a short delay, together with the lists
-   * of later events.
+   * Applies an event of the feed. The lists that the event has changed are loaded again after a short delay, together with
+   * the lists of later events.
    */
   private onFeedEvent(kind: string, data: Readonly<Record<string, unknown>>): void {
     if (kind === 'server' && this.isOutsideProject(data['id'])) return;
@@ -90,8 +93,8 @@ export class TuiSession {
   }
 
   /**
-   * Whether the server is outside the project to which the view is limited. The feed has events of all servers, but the model has
-   * only servers of the project. When a server is added to the project, a `project` event follows.
+   * Whether the server is outside the project to which the view is limited. The feed has events of all servers, but the
+   * model has only servers of the project. When a server is added to the project, a `project` event follows.
    */
   private isOutsideProject(server: unknown): boolean {
     return this.options.project !== undefined && !this.model.servers.some(({ id }) => id === server);

@@ -12,8 +12,8 @@ import {
 } from './shape.js';
 
 /**
- * Creates instances of the section classes from a parsed document, whose mappings are Maps. Every property of the result has
- * the type that its class declares: a value of another type is reported, and the default takes its place. The values
+ * Creates instances of the section classes from a parsed document, whose mappings are Maps. Every property of the result
+ * has the type that its class declares: a value of another type is reported, and the default takes its place. The values
  * themselves are checked later, by class-validator.
  */
 export function build(

@@ -22,8 +22,8 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
 }
 
 /**
- * Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours each count one. Item `j` of a row
- * is the distance between the first `i` characters of `a` and the first `j` characters of `b`.
+ * Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours each count one. Item `j` of a
+ * row is the distance between the first `i` characters of `a` and the first `j` characters of `b`.
  */
 export function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];

@@ -86,7 +86,10 @@ export const translateClientKey = (name: string, value: unknown): TranslatedKey 
 
 const HINT = 'that the gateway does not have; remove it, or convert the file with `gatehouse config import`';
 
-/** Keys that other clients have in the definition of a server and the gateway does not have, each with the problem to report. */
+/**
+ * Keys that other clients have in the definition of a server and the gateway does not have, each with the problem to
+ * report.
+ */
 export const CLIENT_SERVER_KEYS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     autoApprove: 'Cline',
@@ -141,7 +144,10 @@ function translateServer(id: string, server: ConfigDocument, problems: ConfigPro
   }
 }
 
-/** Reads `$NAME` as `${NAME}` in a definition of Gemini CLI. In other definitions `$NAME` may be plain text, and is only noted. */
+/**
+ * Reads `$NAME` as `${NAME}` in a definition of Gemini CLI. In other definitions `$NAME` may be plain text, and is only
+ * noted.
+ */
 function translateVariables(id: string, server: ConfigDocument, problems: ConfigProblems): void {
   const isGemini = isOfGemini(server.keys());
   for (const key of [...KEYS_WITH_VARIABLES, 'httpUrl']) {
@@ -173,8 +179,8 @@ function textsIn(value: unknown): string[] {
 }
 
 /**
- * Returns the mapping under a key, or undefined if the value is not a mapping. The mapping is replaced by a copy first, because
- * YAML aliases may share it.
+ * Returns the mapping under a key, or undefined if the value is not a mapping. The mapping is replaced by a copy first,
+ * because YAML aliases may share it.
  */
 function mappingAt(server: ConfigDocument, key: string): ConfigDocument | undefined {
   const existing = server.get(key) ?? new Map<string, unknown>();
@@ -184,7 +190,9 @@ function mappingAt(server: ConfigDocument, key: string): ConfigDocument | undefi
   return copy;
 }
 
-/** Sets the value, or adds its items to an existing list. Returns false if the key has a different value that is no list. */
+/**
+ * Sets the value, or adds its items to an existing list. Returns false if the key has a different value that is no list.
+ */
 function setOrUnite(section: ConfigDocument, key: string, value: unknown): boolean {
   const existing = section.get(key);
   if (existing !== undefined && !Array.isArray(existing)) return isDeepStrictEqual(existing, value);

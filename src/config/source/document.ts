@@ -2,7 +2,10 @@ import { isMap, LineCounter, parseDocument as parseYaml, type YAMLError } from '
 import type { ConfigProblems } from '../problems.js';
 import type { Shape } from '../schema/shape.js';
 
-/** A parsed file. Mappings are Maps at every depth: a Map keeps the order of the file and has `__proto__` as an ordinary key. */
+/**
+ * A parsed file. Mappings are Maps at every depth: a Map keeps the order of the file and has `__proto__` as an ordinary
+ * key.
+ */
 export type ConfigDocument = Map<string, unknown>;
 
 /** Keys are always strings, a duplicate key is an error, and `yes` is a string. */

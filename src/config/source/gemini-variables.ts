@@ -6,7 +6,9 @@ export const KEYS_WITH_VARIABLES = ['command', 'args', 'env', 'cwd', 'url', 'hea
 
 /** Captures the name of a variable without braces. Matches `${` and `$${` without a name, so that they stay unchanged. */
 const VARIABLE = /\$\$?\{|\$([A-Za-z_]\w*)/g;
-/** Matches only names in upper case: outside files of Gemini CLI, other text after a dollar sign may belong to a password. */
+/**
+ * Matches only names in upper case: outside files of Gemini CLI, other text after a dollar sign may belong to a password.
+ */
 const LIKELY_VARIABLE = /(?<![$\w])\$[A-Z_][A-Z0-9_]*\b/;
 
 /** Whether the definition comes from Gemini CLI, which writes variables also as `$NAME`. */

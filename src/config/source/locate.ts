@@ -19,8 +19,8 @@ interface LocateFailure {
 }
 
 /**
- * Finds the key that an environment variable overrides. `segments` are the parts of its name between double underscores, below
- * the value `node` with the given shape and path.
+ * Finds the key that an environment variable overrides. `segments` are the parts of its name between double underscores,
+ * below the value `node` with the given shape and path.
  */
 export function locate(
   segments: readonly string[],
@@ -75,8 +75,8 @@ function findLongestExisting(
 }
 
 /**
- * Finds an existing name, ignoring case. If there is none, `_` also matches `-` and `.`, which the names of variables cannot
- * contain.
+ * Finds an existing name, ignoring case. If there is none, `_` also matches `-` and `.`, which the names of variables
+ * cannot contain.
  */
 function findExisting(
   joined: string,

@@ -8,8 +8,9 @@ import type { SecretCollector } from './secret-collector.js';
 const PREFIX = 'GATEHOUSE__';
 
 /**
- * Applies overrides from environment variables: `GATEHOUSE__HTTP__PORT=0` sets http.port. The value is YAML, or a plain string
- * for text keys. A mapping is applied before its keys, so that one variable can set a mapping and another a key of it.
+ * Applies overrides from environment variables: `GATEHOUSE__HTTP__PORT=0` sets http.port. The value is YAML, or a plain
+ * string for text keys. A mapping is applied before its keys, so that one variable can set a mapping and another a key of
+ * it.
  */
 export function applyOverrides(
   document: ConfigDocument,

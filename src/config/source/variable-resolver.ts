@@ -13,9 +13,9 @@ export class VariableResolver {
   ) {}
 
   /**
-   * Returns a copy of the value with its variables interpolated. YAML aliases may share an object between keys. The copy shares
-   * none, because an override of one server must not change another one. Values of unknown keys are returned unchanged, so the
-   * recursion ends even for a circular alias: known keys have a limited depth.
+   * Returns a copy of the value with its variables interpolated. YAML aliases may share an object between keys. The copy
+   * shares none, because an override of one server must not change another one. Values of unknown keys are returned
+   * unchanged, so the recursion ends even for a circular alias: known keys have a limited depth.
    */
   resolve(value: unknown, shape: Shape | undefined, path: KeyPath = []): unknown {
     if (!shape) return value;

@@ -31,8 +31,8 @@ export class RetryTimer {
   }
 
   /**
-   * Resets the delay after a success. Has no effect while an attempt is planned, because then another operation has failed in
-   * the meantime.
+   * Resets the delay after a success. Has no effect while an attempt is planned, because then another operation has failed
+   * in the meantime.
    */
   succeeded(): void {
     if (!this.cancel) this.backoff.reset();

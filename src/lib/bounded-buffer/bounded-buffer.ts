@@ -1,12 +1,14 @@
 const EMPTY = Buffer.alloc(0);
 /**
- * Smaller chunks are packed: copied into a shared Buffer, because a Buffer of its own takes many times the memory of a small
- * chunk.
+ * Smaller chunks are packed: copied into a shared Buffer, because a Buffer of its own takes many times the memory of a
+ * small chunk.
  */
 const MIN_CHUNK_BYTES = 4 * 1024;
 const MAX_PACK_BYTES = 64 * 1024;
 
-/** Collects the chunks of one message up to a limit, so that the message is decoded as a whole and no character is split. */
+/**
+ * Collects the chunks of one message up to a limit, so that the message is decoded as a whole and no character is split.
+ */
 export class BoundedBuffer {
   private chunks: Buffer[] = [];
   private size = 0;
@@ -76,7 +78,9 @@ export class BoundedBuffer {
     this.packedBytes = 0;
   }
 
-  /** Copies a small chunk into the pack. `last` is the last of `chunks`; the new chunk extends it if both are in the pack. */
+  /**
+   * Copies a small chunk into the pack. `last` is the last of `chunks`; the new chunk extends it if both are in the pack.
+   */
   private packChunk(chunk: Buffer, last: Buffer): void {
     if (this.packedBytes + chunk.length > this.pack.length) {
       this.pack = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * this.size, MIN_CHUNK_BYTES), MAX_PACK_BYTES));

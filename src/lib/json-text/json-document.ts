@@ -16,11 +16,14 @@ const SCAN_STEP_BYTES = 256 * 1024;
 const RESCAN_LIMITS = { maxDepth: 1024, maxMembers: Infinity };
 
 /**
- * A JSON text from outside that was found to be valid. A short text is parsed as a whole. Of a long text, a member is decoded
- * and parsed when it is read first.
+ * A JSON text from outside that was found to be valid. A short text is parsed as a whole. Of a long text, a member is
+ * decoded and parsed when it is read first.
  */
 export abstract class JsonDocument {
-  /** The parsed text. Callers must not change it. Members of a long text are parsed when they are read; a long array reads as null. */
+  /**
+   * The parsed text. Callers must not change it. Members of a long text are parsed when they are read; a long array reads
+   * as null.
+   */
   abstract readonly value: unknown;
   abstract readonly kind: JsonOutline['kind'];
   abstract readonly text: string;
@@ -110,8 +113,8 @@ class ScannedDocument extends JsonDocument {
     super();
     this.kind = outline.kind;
     if (this.kind !== 'object') return;
-    // The outer positions are those of `{`, then of the colon and the comma of each member. After the last member, `}` takes
-    // the place of the comma.
+    // The outer positions are those of `{`, then of the colon and the comma of each member. After the last member, `}`
+    // takes the place of the comma.
     for (let colon = 1; colon < outline.outer.length - 1; colon += 2)
       this.colons.set(JSON.parse(this.between(colon - 1)) as string, colon);
   }

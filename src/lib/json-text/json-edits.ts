@@ -29,8 +29,8 @@ export function* editedText(text: string, edits: readonly JsonEdit[]): Steps<str
 }
 
 /**
- * Returns where the given positions of a text are after the edits. The positions ascend, and none is inside an edit. `growthOf`
- * returns by how much an edit makes the text longer.
+ * Returns where the given positions of a text are after the edits. The positions ascend, and none is inside an edit.
+ * `growthOf` returns by how much an edit makes the text longer.
  */
 export function* movedPositions(
   positions: readonly number[],

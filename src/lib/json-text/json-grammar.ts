@@ -1,7 +1,7 @@
 /**
- * The grammar of JSON (RFC 8259) as a table. An entry is the next state, or an action of the scanner that sets the next state.
- * It is found by the current state and the class of the next byte. The states of a value exist once for each kind of container,
- * so that the state after a value says in which container the value was.
+ * The grammar of JSON (RFC 8259) as a table. An entry is the next state, or an action of the scanner that sets the next
+ * state. It is found by the current state and the class of the next byte. The states of a value exist once for each kind of
+ * container, so that the state after a value says in which container the value was.
  */
 
 /** The kinds of values: at the top, in an array, in an object, and the key of a member. */

@@ -46,7 +46,8 @@ export class JsonReader {
   }
 
   /**
-   * Adds a piece of the text and keeps its Buffer. Returns false when the text exceeds `maxBytes`; the reader is then empty.
+   * Adds a piece of the text and keeps its Buffer. Returns false when the text exceeds `maxBytes`; the reader is then
+   * empty.
    */
   append(piece: Buffer): boolean {
     if (!this.buffer.append(piece)) {
@@ -147,8 +148,8 @@ function isNestedDeeper(text: string, maxDepth: number): boolean {
 const OPENING_BRACKETS = ['{', '['];
 
 /**
- * Whether the text has more than `max` opening brackets. Most texts have fewer, so this check makes the slower one of the depth
- * unnecessary for them.
+ * Whether the text has more than `max` opening brackets. Most texts have fewer, so this check makes the slower one of the
+ * depth unnecessary for them.
  */
 function hasMoreBrackets(text: string, max: number): boolean {
   let count = 0;

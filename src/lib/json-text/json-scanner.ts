@@ -37,16 +37,16 @@ export interface JsonLimits {
 export type JsonLimit = 'depth' | 'members' | 'size';
 
 /**
- * The byte positions of brackets, colons and commas in the order of the text. With them, members and elements are found without
- * reading the text again.
+ * The byte positions of brackets, colons and commas in the order of the text. With them, members and elements are found
+ * without reading the text again.
  */
 export interface JsonOutline {
   readonly kind: 'object' | 'array' | 'scalar';
   /** The positions in the outermost object or array. */
   readonly outer: readonly number[];
   /**
-   * The positions in the objects and arrays directly inside the outermost one. The list has a maximum length, so it may lack the
-   * last positions.
+   * The positions in the objects and arrays directly inside the outermost one. The list has a maximum length, so it may
+   * lack the last positions.
    */
   readonly inner: readonly number[];
   /** False when `outer` reached its maximum length, so that later positions are missing. */
@@ -60,8 +60,8 @@ const MAX_INNER_POSITIONS = 8192;
 const MAX_RECORDED_DEPTH = 2;
 
 /**
- * Checks the grammar, as `JSON.parse` does, and the limits of a JSON text that arrives in pieces. Each piece is checked when it
- * arrives, so that a large text does not block the event loop when it is complete. Nesting needs no recursion.
+ * Checks the grammar, as `JSON.parse` does, and the limits of a JSON text that arrives in pieces. Each piece is checked
+ * when it arrives, so that a large text does not block the event loop when it is complete. Nesting needs no recursion.
  *
  * A text that exceeds a limit is scanned to its end, so that its short members, such as an id, can still be read.
  */

@@ -32,7 +32,10 @@ export function skipSpace(text: string, from: number): number {
 export const startOfValue = (text: string, keyEnd: number): number =>
   skipSpace(text, skipSpace(text, keyEnd) + 1);
 
-/** The index of the key or value after the comma that follows a value. If there is no comma, the index of the closing bracket. */
+/**
+ * The index of the key or value after the comma that follows a value. If there is no comma, the index of the closing
+ * bracket.
+ */
 export function skipComma(text: string, valueEnd: number): number {
   const next = skipSpace(text, valueEnd);
   return text.charCodeAt(next) === COMMA ? skipSpace(text, next + 1) : next;
@@ -76,8 +79,8 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 /**
- * The index after the value at `from`; -1 if the value is an array or object that does not end before `limit`. Counts brackets
- * instead of recursing, so that a deep value needs no stack.
+ * The index after the value at `from`; -1 if the value is an array or object that does not end before `limit`. Counts
+ * brackets instead of recursing, so that a deep value needs no stack.
  */
 export function skipValue(text: string, from: number, limit = Infinity): number {
   const first = text.charCodeAt(from);

@@ -16,9 +16,9 @@ import {
 export const MAX_EAGER_LENGTH = 32 * 1024;
 
 /**
- * A JSON value as text, which is parsed at most once. The gateway forwards the text, because a parsed and serialized value would
- * lose numbers too large for a double, `1.0`, escapes and duplicate keys. All functions of this file expect text that JSON.parse
- * accepts.
+ * A JSON value as text, which is parsed at most once. The gateway forwards the text, because a parsed and serialized value
+ * would lose numbers too large for a double, `1.0`, escapes and duplicate keys. All functions of this file expect text that
+ * JSON.parse accepts.
  */
 export class JsonText {
   #value: unknown;
@@ -39,8 +39,8 @@ export class JsonText {
   }
 
   /**
-   * The parsed text. All callers share it, so it must not be changed. A member of a long object is parsed when it is read first,
-   * because parsing the whole object can take a second. A long array in such an object reads as null.
+   * The parsed text. All callers share it, so it must not be changed. A member of a long object is parsed when it is read
+   * first, because parsing the whole object can take a second. A long array in such an object reads as null.
    */
   get value(): unknown {
     this.#value ??= this.isLongObject ? lazyObject(this) : JSON.parse(this.text);
@@ -90,9 +90,9 @@ export class JsonText {
   }
 
   /**
-   * A fast check whether the object has a member with this ASCII key. The result is exact for a `ScannedObject`. Other texts are
-   * only searched for the key: the result is wrongly true if a value contains the key, and wrongly false if the key is written
-   * with escapes.
+   * A fast check whether the object has a member with this ASCII key. The result is exact for a `ScannedObject`. Other
+   * texts are only searched for the key: the result is wrongly true if a value contains the key, and wrongly false if the
+   * key is written with escapes.
    */
   mayHaveMember(key: string): boolean {
     return this.text.includes(`"${key}"`);

@@ -10,9 +10,9 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * An object as bytes, with the positions of `{`, then of the colon and the comma of each member. After the last member, `}` takes
- * the place of the comma. The bytes are decoded only when the text is read, because a result of many megabytes is usually
- * forwarded unchanged.
+ * An object as bytes, with the positions of `{`, then of the colon and the comma of each member. After the last member, `}`
+ * takes the place of the comma. The bytes are decoded only when the text is read, because a result of many megabytes is
+ * usually forwarded unchanged.
  */
 export class ScannedObject extends SharedJson {
   /** By key: the index of its colon in `positions`. If a key is repeated, the last one counts. */
@@ -85,8 +85,8 @@ export class ScannedObject extends SharedJson {
   }
 
   /**
-   * A string with one character for each byte. Brackets, keys in ASCII and other parts of the structure can be found in it without
-   * decoding. Text that may contain other characters than ASCII has to be read with `decode`.
+   * A string with one character for each byte. Brackets, keys in ASCII and other parts of the structure can be found in it
+   * without decoding. Text that may contain other characters than ASCII has to be read with `decode`.
    */
   get byteText(): string {
     this.latin1Text ??= this.bytes.toString('latin1');
@@ -167,7 +167,9 @@ export class ScannedObject extends SharedJson {
     return new ScannedObject(Buffer.concat([...parts, CLOSE]), [...positions, length]);
   }
 
-  /** Decodes the text in steps, from each position to the next, because the members are found by the lengths of these parts. */
+  /**
+   * Decodes the text in steps, from each position to the next, because the members are found by the lengths of these parts.
+   */
   *decodeSteps(): Steps {
     const parts: string[] = [];
     for (const [index, from] of this.positions.entries()) {
@@ -256,8 +258,8 @@ export function* oneLineSteps(bytes: Buffer): Steps<Buffer> {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
 /**
- * The members of an object from its text, which is divided at the positions. Two parts are one member: the first begins with `{`
- * or a comma and contains the key, the second begins with a colon and contains the value. The last part is `}`.
+ * The members of an object from its text, which is divided at the positions. Two parts are one member: the first begins
+ * with `{` or a comma and contains the key, the second begins with a colon and contains the value. The last part is `}`.
  */
 function membersIn(parts: readonly string[]): readonly Member[] {
   const members: Member[] = [];

@@ -27,8 +27,8 @@ export function* memberSteps(text: string): Steps<readonly Member[]> {
 }
 
 /**
- * Finds in steps the members with one of these keys in the object that begins at `at`. Other members are left out, because there
- * may be a million.
+ * Finds in steps the members with one of these keys in the object that begins at `at`. Other members are left out, because
+ * there may be a million.
  */
 export const namedMemberSteps = (text: string, keys: readonly string[], at = 0): Steps<Member[]> =>
   collectMembers(text, at, (start, end) => keys.find((key) => isKey(text, start, end, key)));

@@ -1,11 +1,11 @@
 export type Listener<Args extends readonly unknown[]> = (...args: Args) => void;
 
 /**
- * The listeners of one event. `emit` calls each listener once, in ascending `order`, and listeners with the same `order` in the
- * sequence in which they were added. `emit` does not call listeners that are added or removed while it runs.
+ * The listeners of one event. `emit` calls each listener once, in ascending `order`, and listeners with the same `order` in
+ * the sequence in which they were added. `emit` does not call listeners that are added or removed while it runs.
  *
- * All listeners are called even if one throws. The error goes to `onError`. Without `onError`, `emit` throws the first error
- * after it has called all listeners.
+ * All listeners are called even if one throws. The error goes to `onError`. Without `onError`, `emit` throws the first
+ * error after it has called all listeners.
  */
 export class ListenerSet<Args extends readonly unknown[] = []> {
   /** The `order` of each listener. The map is sorted by `order`. */

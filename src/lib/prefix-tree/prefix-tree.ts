@@ -1,6 +1,6 @@
 /**
- * A radix tree: a map that finds the values of all keys that are prefixes of a text. A lookup takes time linear in the length
- * of the text, independent of the number of keys. A key adds at most two nodes.
+ * A radix tree: a map that finds the values of all keys that are prefixes of a text. A lookup takes time linear in the
+ * length of the text, independent of the number of keys. A key adds at most two nodes.
  */
 export class PrefixTree<T extends object> {
   private readonly root: Node<T> = { label: '', value: undefined, children: undefined };

@@ -24,7 +24,10 @@ export class DebouncedTask {
     this.scheduleAt(performance.now());
   }
 
-  /** Schedules a run after `delayMs`, or later if the minimum interval requires it. No effect if an earlier run is scheduled. */
+  /**
+   * Schedules a run after `delayMs`, or later if the minimum interval requires it. No effect if an earlier run is
+   * scheduled.
+   */
   schedule(delayMs = this.times.debounceMs): void {
     this.scheduleAt(Math.max(performance.now() + delayMs, this.lastStartedAt + this.times.minIntervalMs));
   }

@@ -1,8 +1,9 @@
 import { LinkedList, ListPlace } from './linked-list.js';
 
 /**
- * A queue that serves keys round-robin, and the items of one key in the order in which they were pushed. The first item of a key
- * waits for at most one item of each other key, however many items the other keys have. Every operation takes constant time.
+ * A queue that serves keys round-robin, and the items of one key in the order in which they were pushed. The first item of
+ * a key waits for at most one item of each other key, however many items the other keys have. Every operation takes
+ * constant time.
  */
 export class FairQueue<T> {
   private readonly lanes = new Map<string, Lane<T>>();

@@ -3,9 +3,9 @@ import { LinkedList, ListPlace } from './linked-list.js';
 import { SizeRanking } from './size-ranking.js';
 
 /**
- * A fair queue with two levels: it serves the groups round-robin, and within a group the keys round-robin. Also finds the group
- * with the most items. Every operation takes constant time, except that `peek` and `shift` visit each group that is not ready
- * and comes before the first ready one.
+ * A fair queue with two levels: it serves the groups round-robin, and within a group the keys round-robin. Also finds the
+ * group with the most items. Every operation takes constant time, except that `peek` and `shift` visit each group that is
+ * not ready and comes before the first ready one.
  */
 export class GroupedFairQueue<T> {
   private readonly groups = new Map<string, Group<T>>();

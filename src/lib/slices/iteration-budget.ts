@@ -2,8 +2,8 @@
 const BUDGET_MS = 2;
 
 /**
- * Limits the time that processing long input takes in one iteration of the event loop, for all connections together. Work beyond
- * the budget waits for a later iteration and runs in the order of its arrival.
+ * Limits the time that processing long input takes in one iteration of the event loop, for all connections together. Work
+ * beyond the budget waits for a later iteration and runs in the order of its arrival.
  */
 export class IterationBudget {
   private spentMs = 0;
@@ -17,7 +17,10 @@ export class IterationBudget {
     return this.spentMs >= BUDGET_MS;
   }
 
-  /** Runs the work and returns true if the budget is not used up. If it returns false, the caller passes the work to `runLater`. */
+  /**
+   * Runs the work and returns true if the budget is not used up. If it returns false, the caller passes the work to
+   * `runLater`.
+   */
   tryRun(work: () => void): boolean {
     if (this.waiting.length > 0 || this.spentMs >= BUDGET_MS) return false;
     this.run(work);

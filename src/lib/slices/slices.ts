@@ -2,14 +2,14 @@
 const SLICE_MS = 8;
 
 /**
- * A sliced job calls this function between small steps. While the current slice has time left, the function returns undefined.
- * After that, it returns a promise that resolves when the next slice of the job begins; the job has to await it.
+ * A sliced job calls this function between small steps. While the current slice has time left, the function returns
+ * undefined. After that, it returns a promise that resolves when the next slice of the job begins; the job has to await it.
  */
 export type Yield = () => Promise<void> | undefined;
 
 /**
- * Runs at most one slice in each iteration of the event loop, so that a request waits for at most one slice however many sliced
- * jobs are in progress. Jobs get their slices in the order in which they yielded.
+ * Runs at most one slice in each iteration of the event loop, so that a request waits for at most one slice however many
+ * sliced jobs are in progress. Jobs get their slices in the order in which they yielded.
  */
 class SliceScheduler {
   /** One function for each job that has yielded, which resumes the job. */

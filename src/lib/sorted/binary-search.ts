@@ -1,6 +1,6 @@
 /**
- * The first index in the range from `low` (inclusive) to `high` (exclusive) at which `isBefore` is false; `high` if there is
- * none. `isBefore` must not become true again after the first index at which it is false.
+ * The first index in the range from `low` (inclusive) to `high` (exclusive) at which `isBefore` is false; `high` if there
+ * is none. `isBefore` must not become true again after the first index at which it is false.
  */
 export function partitionPoint(low: number, high: number, isBefore: (index: number) => boolean): number {
   let [from, to] = [low, high];

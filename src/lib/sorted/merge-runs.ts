@@ -7,8 +7,8 @@ export interface SortedRun<Item> {
 }
 
 /**
- * The items of all runs with keys greater than `after`, sorted by key; all items if `after` is empty. The start takes a binary
- * search in each run. Each item takes at most a binary search among the runs.
+ * The items of all runs with keys greater than `after`, sorted by key; all items if `after` is empty. The start takes a
+ * binary search in each run. Each item takes at most a binary search among the runs.
  */
 export function* mergeRuns<Item>(runs: readonly SortedRun<Item>[], after: string): Iterable<Item> {
   // Sorted by key, so that the first head has the next item.

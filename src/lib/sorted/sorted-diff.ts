@@ -4,8 +4,8 @@ interface SortedDifference<Item> {
 }
 
 /**
- * Compares two lists that are sorted by key. Yields each removed and each added item. For an item that is in both lists, yields
- * an empty difference, so that the caller can pause a long comparison.
+ * Compares two lists that are sorted by key. Yields each removed and each added item. For an item that is in both lists,
+ * yields an empty difference, so that the caller can pause a long comparison.
  */
 export function* diffSorted<Item>(
   old: readonly Item[],

@@ -15,7 +15,10 @@ const FIELD_NAMES = [DATA, EVENT, ID, RETRY];
 const MAX_ID_LENGTH = 1024;
 /** Bytes that a line may have in addition to its value: field name, colon and space. */
 const FIELD_OVERHEAD = 16;
-/** Length of the longest start of a data line: byte order mark, `data:` and space. With fewer bytes, a line may still be data. */
+/**
+ * Length of the longest start of a data line: byte order mark, `data:` and space. With fewer bytes, a line may still be
+ * data.
+ */
 const MAX_DATA_PREFIX_BYTES = BYTE_ORDER_MARK.length + DATA.length + 2;
 
 /** Collects the data of one event, piece by piece. */
@@ -32,9 +35,10 @@ export interface EventData<Data> {
 type SseEventListener<Data> = (data: Data, type: string) => void;
 
 /**
- * Parses a `text/event-stream` (WHATWG HTML, section 9.2) from chunks of bytes with arbitrary boundaries. Reads every byte once
- * and buffers at most one event. Data is passed to `EventData` as it arrives, even if its line is incomplete. An event without
- * data is not passed to the listener; it only sets `lastEventId`, the position from which the stream can be resumed.
+ * Parses a `text/event-stream` (WHATWG HTML, section 9.2) from chunks of bytes with arbitrary boundaries. Reads every byte
+ * once and buffers at most one event. Data is passed to `EventData` as it arrives, even if its line is incomplete. An event
+ * without data is not passed to the listener; it only sets `lastEventId`, the position from which the stream can be
+ * resumed.
  */
 export class EventStreamParser<Data> {
   /** The last `retry` field: the delay before a reconnect. */

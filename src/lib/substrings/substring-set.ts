@@ -4,13 +4,16 @@ interface Match {
 }
 
 /**
- * Finds any number of words in a text in one pass (Aho-Corasick). The time is linear in the length of the text and independent
- * of the number of words. Each state of the automaton stands for the beginning of a word that was read; state 0 stands for none.
+ * Finds any number of words in a text in one pass (Aho-Corasick). The time is linear in the length of the text and
+ * independent of the number of words. Each state of the automaton stands for the beginning of a word that was read; state 0
+ * stands for none.
  */
 export class SubstringSet {
   /** By state: the following state for each code unit that continues the beginning of a word. */
   private readonly next: Map<number, number>[] = [new Map()];
-  /** By state: the state for the longest end of the text read that is also the beginning of a word, except the state itself. */
+  /**
+   * By state: the state for the longest end of the text read that is also the beginning of a word, except the state itself.
+   */
   private readonly suffix: number[] = [0];
   /** By state: the length of the longest word with which the text read ends; 0 if it ends with none. */
   private readonly longest: number[] = [0];

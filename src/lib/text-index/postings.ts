@@ -2,13 +2,15 @@
 export const MAX_DOCUMENTS = 4096;
 
 /**
- * Marks the head of a term with a single posting, which most terms have. The head then contains the posting: the document in
- * bits 8 to 23 and the weight in bits 0 to 7.
+ * Marks the head of a term with a single posting, which most terms have. The head then contains the posting: the document
+ * in bits 8 to 23 and the weight in bits 0 to 7.
  */
 const SINGLE = 1 << 24;
 /** Minimum size of a list in bytes. */
 const MIN_CAPACITY = 8;
-/** Marks the first byte of a distance that takes two bytes. The first byte has the lower 7 bits, the second byte the others. */
+/**
+ * Marks the first byte of a distance that takes two bytes. The first byte has the lower 7 bits, the second byte the others.
+ */
 const MORE = 0x80;
 
 /** A reusable buffer for the decoded postings of one term, by ascending document. */
@@ -19,14 +21,16 @@ export class PostingList {
 }
 
 /**
- * The postings of each term id: the documents that have the term, and the weight of the term in each of them. The postings of a
- * term form a list in a shared array of bytes. Each posting is the distance from the previous document in one or two bytes, and
- * the weight in one byte.
+ * The postings of each term id: the documents that have the term, and the weight of the term in each of them. The postings
+ * of a term form a list in a shared array of bytes. Each posting is the distance from the previous document in one or two
+ * bytes, and the weight in one byte.
  */
 export class Postings {
   /** Number of postings of all terms. */
   size = 0;
-  /** By term: the only posting of the term (see `SINGLE`), or the index of its list plus one; 0 if the term has no posting. */
+  /**
+   * By term: the only posting of the term (see `SINGLE`), or the index of its list plus one; 0 if the term has no posting.
+   */
   private heads = new Uint32Array(32);
 
   private listCount = 0;

@@ -8,7 +8,9 @@ export interface QueryTerm {
   readonly isPrefix: boolean;
   /** Other terms that match too: inflected forms of the same word. */
   readonly forms: readonly string[];
-  /** The parts of the query that the term covers, one bit for each part. A whole token like `getUserProfile` covers several. */
+  /**
+   * The parts of the query that the term covers, one bit for each part. A whole token like `getUserProfile` covers several.
+   */
   readonly coverage: number;
 }
 
@@ -20,7 +22,9 @@ export interface Query {
 
 const MAX_QUERY_LENGTH = 256;
 const MAX_QUERY_PARTS = 12;
-/** In a ranked search, a shorter term is a prefix only if it is the last one of the query, because that may be incomplete. */
+/**
+ * In a ranked search, a shorter term is a prefix only if it is the last one of the query, because that may be incomplete.
+ */
 const MIN_PREFIX_LENGTH = 3;
 /** In a ranked search, a shorter token is not divided into parts, because parts of `s3` or `v2` alone have no meaning. */
 const MIN_DIVIDED_LENGTH = 4;

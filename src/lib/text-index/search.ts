@@ -14,8 +14,8 @@ interface SearchOptions {
   /** Finds only items whose kind passes this test. */
   readonly isKind?: ((kind: string) => boolean) | undefined;
   /**
-   * How much the scores of all items of an index are raised if many of its items have the terms of the query. Useful if each
-   * index is about one subject. 0 or undefined turns this off.
+   * How much the scores of all items of an index are raised if many of its items have the terms of the query. Useful if
+   * each index is about one subject. 0 or undefined turns this off.
    */
   readonly contextBoost?: number | undefined;
 }
@@ -37,7 +37,10 @@ export function search<Item>(
   return runAtOnce(searchSteps(indexes, text, options));
 }
 
-/** `search` in slices. It does not find items that are added during the search, and may find items that are removed during it. */
+/**
+ * `search` in slices. It does not find items that are added during the search, and may find items that are removed during
+ * it.
+ */
 export function slicedSearch<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
@@ -77,8 +80,8 @@ function* searchSteps<Item>(
 }
 
 /**
- * Items that match all terms of the query, of which the last one is a prefix. A query without terms matches all items. Items are
- * found while the caller iterates, so that the caller can yield to the event loop between items.
+ * Items that match all terms of the query, of which the last one is a prefix. A query without terms matches all items.
+ * Items are found while the caller iterates, so that the caller can yield to the event loop between items.
  */
 export const matching = <Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> =>
   matchingQuery(indexes, parseQuery(text));
@@ -129,8 +132,8 @@ class QueryRun<Item> {
   }
 
   /**
-   * Finds the terms in the sealed segments, one segment in each step. The result stays valid between steps, because no document
-   * is added to a sealed segment.
+   * Finds the terms in the sealed segments, one segment in each step. The result stays valid between steps, because no
+   * document is added to a sealed segment.
    */
   *lookUpTerms(): Steps {
     for (const segment of this.segments) {
@@ -147,8 +150,8 @@ class QueryRun<Item> {
   }
 
   /**
-   * Returns the share of the information in the query that each combination of query parts has, by the bits of the combination.
-   * Rare words have more information. Also sets `share` of each term.
+   * Returns the share of the information in the query that each combination of query parts has, by the bits of the
+   * combination. Rare words have more information. Also sets `share` of each term.
    */
   computeShares(): Float32Array {
     const { terms, fullCoverage } = this.query;
@@ -168,7 +171,10 @@ class QueryRun<Item> {
     return normalized;
   }
 
-  /** The score that `contextBoost` adds to the documents of each segment. It grows with the share of documents with each term. */
+  /**
+   * The score that `contextBoost` adds to the documents of each segment. It grows with the share of documents with each
+   * term.
+   */
   contextScores(boost: number): Map<Segment<Item>, number> {
     const contextScores = new Map<Segment<Item>, number>();
     for (const { segments, size } of this.indexes) {
@@ -181,8 +187,8 @@ class QueryRun<Item> {
   }
 
   /**
-   * The current segments in groups. Each group is scored in one step. The open segments of all indexes form the first group,
-   * because their term ids change when they are sealed between steps.
+   * The current segments in groups. Each group is scored in one step. The open segments of all indexes form the first
+   * group, because their term ids change when they are sealed between steps.
    */
   get segmentGroups(): readonly (readonly Segment<Item>[])[] {
     const { segments } = this;
@@ -205,8 +211,8 @@ class QueryRun<Item> {
 }
 
 /**
- * Offers documents to `best` under keys that combine score and rank in one number: a higher score gives a higher key, and so
- * does a lower rank for the same score. Then no items need to be compared.
+ * Offers documents to `best` under keys that combine score and rank in one number: a higher score gives a higher key, and
+ * so does a lower rank for the same score. Then no items need to be compared.
  */
 function selectBest(scores: SegmentScores, ranks: Uint16Array, minScore: number, best: TopK<number>): void {
   const { documents, values, valueBits, size } = scores;

@@ -41,7 +41,8 @@ export class SegmentScores {
       const before = coverage[document]!;
       if (before === 0) documents[size++] = document;
       coverage[document] = before | term.coverage;
-      // Rounded like the values in `bestScores`, so that a score does not depend on whether the segment has variants of the term.
+      // Rounded like the values in `bestScores`, so that a score does not depend on whether the segment has variants of the
+      // term.
       this.addScore(document, Math.fround(weight * weights[i]!), term);
     }
     this.size = size;
@@ -84,9 +85,9 @@ export class SegmentScores {
   }
 
   /**
-   * Adds `contextScore` to each score and multiplies the sum by the share of the query that the document matches. Drops documents
-   * that match less than `minShare` of the query. `shares` has the share for each value of `coverage`. Call this once, after the
-   * last term.
+   * Adds `contextScore` to each score and multiplies the sum by the share of the query that the document matches. Drops
+   * documents that match less than `minShare` of the query. `shares` has the share for each value of `coverage`. Call this
+   * once, after the last term.
    */
   applyCoverage(shares: Float32Array, minShare: number, contextScore: number): void {
     const { documents, values, coverage, coveredShares, size } = this;

@@ -6,9 +6,9 @@ const MAX_TERMS = 1 << 15;
 const MAX_POSTINGS = 1 << 17;
 
 /**
- * A part of an index: up to 4096 documents with their own term dictionary, so that sealing, merging and scoring a segment take
- * bounded time. Sealing ends the additions and compacts the segment. A removed document keeps its id and its postings until the
- * segment is merged into another one.
+ * A part of an index: up to 4096 documents with their own term dictionary, so that sealing, merging and scoring a segment
+ * take bounded time. Sealing ends the additions and compacts the segment. A removed document keeps its id and its postings
+ * until the segment is merged into another one.
  */
 export class Segment<Item> {
   readonly terms = new TermDictionary();

@@ -2,7 +2,9 @@ import { partitionPoint } from '../sorted/binary-search.js';
 
 const BLOCK_SIZE = 512;
 
-/** Term ids in the order of their terms. They are stored in blocks, so that an insertion moves the ids of at most one block. */
+/**
+ * Term ids in the order of their terms. They are stored in blocks, so that an insertion moves the ids of at most one block.
+ */
 export class SortedTerms {
   private readonly blocks = [new Uint16Array(BLOCK_SIZE)];
   private readonly lengths = [0];
@@ -48,8 +50,8 @@ export class SortedTerms {
   }
 
   /**
-   * Splits a full block in the middle. If the insertion is at the end of the block, splits at the end instead, so that terms that
-   * are added in order leave full blocks.
+   * Splits a full block in the middle. If the insertion is at the end of the block, splits at the end instead, so that
+   * terms that are added in order leave full blocks.
    */
   private split(): void {
     const at = this.slot === BLOCK_SIZE ? BLOCK_SIZE : BLOCK_SIZE / 2;

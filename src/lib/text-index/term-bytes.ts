@@ -36,8 +36,8 @@ export class TermBytes {
   }
 
   /**
-   * Whether one insertion, deletion, substitution or transposition turns this term into the one in `bytes`. Edits are counted in
-   * bytes, so an edit of a letter that takes several bytes is not always found.
+   * Whether one insertion, deletion, substitution or transposition turns this term into the one in `bytes`. Edits are
+   * counted in bytes, so an edit of a letter that takes several bytes is not always found.
    */
   isWithinOneEdit(bytes: Uint8Array, start: number, end: number): boolean {
     const length = end - start;

@@ -12,8 +12,8 @@ export interface RankRange {
 }
 
 /**
- * Maps terms to ids, which are integers of two bytes, and finds terms by their beginning. The terms are concatenated in one array
- * of bytes.
+ * Maps terms to ids, which are integers of two bytes, and finds terms by their beginning. The terms are concatenated in one
+ * array of bytes.
  */
 export class TermDictionary {
   private count = 0;
@@ -87,7 +87,9 @@ export class TermDictionary {
     return this.endOf(id) - this.startOf(id);
   }
 
-  /** Gives each term its rank as id and frees spare capacity. Terms cannot be added afterwards. Returns the old ids by rank. */
+  /**
+   * Gives each term its rank as id and frees spare capacity. Terms cannot be added afterwards. Returns the old ids by rank.
+   */
   seal(): Uint16Array {
     const ids = this.order!.ids();
     const bytes = new Uint8Array(this.endOf(this.count - 1));

@@ -8,8 +8,8 @@ import { STEPS_PER_UNIT } from './term-weights.js';
 /** Weight of another form of the word relative to an exact match. */
 const FORM_SHARE = 0.7;
 /**
- * Weight of a variant relative to an exact match. It is multiplied by the ratio of the lengths of term and variant. A variant is a
- * longer term that starts with the query term, or a term within one edit.
+ * Weight of a variant relative to an exact match. It is multiplied by the ratio of the lengths of term and variant. A
+ * variant is a longer term that starts with the query term, or a term within one edit.
  */
 const VARIANT_SHARE = 0.45;
 /** A term with less weight in a document covers only a part of its share of the query. */

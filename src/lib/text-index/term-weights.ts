@@ -13,7 +13,9 @@ export interface IndexedField {
   readonly isUri?: boolean;
 }
 
-/** The constants k1 and b of BM25: how slowly the weight grows with repetition, and how much the length of the field counts. */
+/**
+ * The constants k1 and b of BM25: how slowly the weight grows with repetition, and how much the length of the field counts.
+ */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
 
@@ -27,11 +29,11 @@ const MAX_WEIGHT = 255;
 export const STEPS_PER_UNIT = 32;
 
 /**
- * The terms of a document with their weights in steps, integers from 1 to 255. The weight of a term comes mainly from the field in
- * which it weighs most; the other fields add little, because titles and descriptions repeat names.
+ * The terms of a document with their weights in steps, integers from 1 to 255. The weight of a term comes mainly from the
+ * field in which it weighs most; the other fields add little, because titles and descriptions repeat names.
  *
- * The weights are computed as in BM25F, but with the usual length of a field instead of the average length in all documents. So a
- * weight depends only on its document: it never changes, and it reveals nothing about other documents.
+ * The weights are computed as in BM25F, but with the usual length of a field instead of the average length in all
+ * documents. So a weight depends only on its document: it never changes, and it reveals nothing about other documents.
  */
 export function termWeights(schema: readonly IndexedField[], fields: DocumentFields): Map<string, number> {
   const weights = new Map<string, number>();

@@ -16,7 +16,9 @@ const CLASSES: readonly (readonly [RegExp, number])[] = [
 /** A run of letters and digits in a text, in lower case. */
 export interface Token {
   readonly whole: string;
-  /** The parts of a token such as `getUserProfile` or `report2024`, divided by case and digits. Other tokens are one part. */
+  /**
+   * The parts of a token such as `getUserProfile` or `report2024`, divided by case and digits. Other tokens are one part.
+   */
   readonly parts: readonly string[];
 }
 
@@ -51,7 +53,10 @@ export function tokenize(text: string): Token[] {
   return tokens;
 }
 
-/** The terms by which a text is found, repeated terms included: the parts of its tokens, and each whole token with several parts. */
+/**
+ * The terms by which a text is found, repeated terms included: the parts of its tokens, and each whole token with several
+ * parts.
+ */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   for (const { whole, parts } of tokenize(text)) {

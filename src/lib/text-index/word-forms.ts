@@ -9,8 +9,8 @@ const DOUBLING = /[^aeiou][aeiou][bdgklmnprt]$/;
 const DOUBLED = /([bdgklmnprt])\1$/;
 
 /**
- * The other inflected forms of an English word: plural, third person, past and participle. They are formed by spelling rules alone.
- * So some of them are not English words, which does no harm, because no indexed text contains them.
+ * The other inflected forms of an English word: plural, third person, past and participle. They are formed by spelling
+ * rules alone. So some of them are not English words, which does no harm, because no indexed text contains them.
  */
 export function wordFormsOf(word: string): string[] {
   if (!ENGLISH_WORD.test(word)) return [];

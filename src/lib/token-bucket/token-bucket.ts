@@ -21,7 +21,10 @@ export class TokenBucket {
     return this.tokens === 0;
   }
 
-  /** Returns undefined when the event is refused. If it is allowed, returns the number of events refused since the last allowed one. */
+  /**
+   * Returns undefined when the event is refused. If it is allowed, returns the number of events refused since the last
+   * allowed one.
+   */
   take(now = performance.now()): number | undefined {
     this.refill(now);
     if (this.tokens === 0) {

@@ -30,10 +30,10 @@ const UNREACHABLE = 2 ** 30;
 const NO_CODE = -1;
 
 /**
- * Returns the matcher of an expression. `mayBeEmpty` says whether `{name}` and `{+name}` match the empty text at their place. An
- * expression with another operator always matches the empty text, because all its variables may be undefined. Values may contain
- * commas, because a list without `*` is joined by commas. With `*`, the names in a URI are keys that the client chooses, so every
- * name matches.
+ * Returns the matcher of an expression. `mayBeEmpty` says whether `{name}` and `{+name}` match the empty text at their
+ * place. An expression with another operator always matches the empty text, because all its variables may be undefined.
+ * Values may contain commas, because a list without `*` is joined by commas. With `*`, the names in a URI are keys that the
+ * client chooses, so every name matches.
  */
 export function matcherOf({ operator, variables }: Expression, mayBeEmpty: boolean): ExpressionMatcher {
   const isExploded = variables.some(({ explode }) => explode);
@@ -101,8 +101,8 @@ class UnlimitedValue implements ExpressionMatcher {
   }
 
   /**
-   * The positions at which a value can begin that ends at one of `ends`: between two delimiters, every position up to the last end
-   * there. Goes backwards through the delimiters.
+   * The positions at which a value can begin that ends at one of `ends`: between two delimiters, every position up to the
+   * last end there. Goes backwards through the delimiters.
    */
   private valueStarts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const starts = new Uint8Array(ends.length);

@@ -6,13 +6,16 @@ export interface Variable {
 }
 
 /**
- * Matches the texts that one expression may produce. Both methods take one pass over the subject. `ends` and the result of `starts`
- * are sets of positions, as arrays with one byte for each position of the subject: 1 if the position is in the set.
+ * Matches the texts that one expression may produce. Both methods take one pass over the subject. `ends` and the result of
+ * `starts` are sets of positions, as arrays with one byte for each position of the subject: 1 if the position is in the
+ * set.
  */
 export interface ExpressionMatcher {
   /** The positions at which a match can begin that ends at one of `ends`. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array;
-  /** The last of `ends` at which a match that begins at `start` can end. `start` must be one of the positions of `starts`. */
+  /**
+   * The last of `ends` at which a match that begins at `start` can end. `start` must be one of the positions of `starts`.
+   */
   farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number;
 }
 
@@ -32,7 +35,9 @@ export class Delimiters {
   }
 }
 
-/** The part of a URI between the first and the last literal of a template, with tables that are computed at their first use. */
+/**
+ * The part of a URI between the first and the last literal of a template, with tables that are computed at their first use.
+ */
 export class MatchSubject {
   private readonly positions = new Map<string, readonly number[]>();
   private codeTable: Uint16Array | undefined;
@@ -73,7 +78,10 @@ export class MatchSubject {
     return end;
   }
 
-  /** The positions at which the literal begins and after which one of `starts` follows. Takes linear time (Knuth-Morris-Pratt). */
+  /**
+   * The positions at which the literal begins and after which one of `starts` follows. Takes linear time
+   * (Knuth-Morris-Pratt).
+   */
   positionsBefore(literal: string, starts: Uint8Array): Uint8Array {
     if (literal === '') return starts;
     const { codes } = this;
@@ -118,8 +126,9 @@ function positionsOf(text: string, character: string): number[] {
 const PERCENT = 0x25;
 
 /**
- * The number of characters before each position. RFC 6570 (section 2.4.1) counts the characters of a value before its encoding:
- * `%C3%B6` is one character. An encoded byte from 80 to BF is not the first byte of a character in UTF-8, so it is not counted.
+ * The number of characters before each position. RFC 6570 (section 2.4.1) counts the characters of a value before its
+ * encoding: `%C3%B6` is one character. An encoded byte from 80 to BF is not the first byte of a character in UTF-8, so it
+ * is not counted.
  */
 function countCharacters(text: string): Uint32Array {
   const counts = new Uint32Array(text.length + 1);
@@ -141,7 +150,10 @@ function countCharacters(text: string): Uint32Array {
 const isLowSurrogate = (text: string, at: number): boolean =>
   (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 
-/** The failure table of Knuth-Morris-Pratt: for each prefix of the literal, the length of its longest proper suffix that is also a prefix. */
+/**
+ * The failure table of Knuth-Morris-Pratt: for each prefix of the literal, the length of its longest proper suffix that is
+ * also a prefix.
+ */
 function failureTable(literal: Uint16Array): Uint32Array {
   const failures = new Uint32Array(literal.length);
   for (let at = 1; at < literal.length - 1; at++)

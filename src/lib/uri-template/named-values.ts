@@ -27,8 +27,9 @@ interface NamedVariable {
 }
 
 /**
- * Matches pairs of the name of a variable and a value, `?name=value&name=value`, or the empty text. Like servers, accepts pairs in
- * every order and repeated pairs. Also accepts a name without `=`, because RFC 6570 writes an empty value after `;` like this.
+ * Matches pairs of the name of a variable and a value, `?name=value&name=value`, or the empty text. Like servers, accepts
+ * pairs in every order and repeated pairs. Also accepts a name without `=`, because RFC 6570 writes an empty value after
+ * `;` like this.
  */
 export class NamedValues implements ExpressionMatcher {
   private readonly prefix: number;

@@ -53,8 +53,9 @@ export class UriTemplate {
   }
 
   /**
-   * Returns the raw text that the URI has in place of each expression, operator included. Returns undefined when the URI does not
-   * match. If several matches are possible, the first expression takes as much text as it can, then the second, and so on.
+   * Returns the raw text that the URI has in place of each expression, operator included. Returns undefined when the URI
+   * does not match. If several matches are possible, the first expression takes as much text as it can, then the second,
+   * and so on.
    */
   match(uri: string): readonly string[] | undefined {
     const head = this.literals[0]!;
@@ -72,7 +73,10 @@ export class UriTemplate {
     return this.literals.map((literal, index) => literal + (parts[index] ?? '')).join('');
   }
 
-  /** For each expression, the positions at which it may end so that the rest of the template matches. Undefined when there is no match. */
+  /**
+   * For each expression, the positions at which it may end so that the rest of the template matches. Undefined when there
+   * is no match.
+   */
   private possibleEnds(subject: MatchSubject): Uint8Array[] | undefined {
     const all: Uint8Array[] = [];
     let ends: Uint8Array = new Uint8Array(subject.text.length + 1);
@@ -119,7 +123,10 @@ function splitTemplate(text: string): TemplateParts | undefined {
   }
 }
 
-/** The end of the expression that begins at `open`; -1 if there is no valid expression. Reads no further than to a second `{`. */
+/**
+ * The end of the expression that begins at `open`; -1 if there is no valid expression. Reads no further than to a second
+ * `{`.
+ */
 export function expressionEnd(text: string, open: number): number {
   const limit = Math.min(text.length, open + MAX_EXPRESSION_LENGTH);
   for (let at = open + 1; at < limit; at++) {

@@ -37,8 +37,8 @@ export function listsAffectedBy(kind: string, data: Data, model: Model): readonl
 }
 
 /**
- * The lists that an event about a session may have changed. If the row of the session is in memory, `withFeedEvent` replaces it, and
- * no list is loaded again. An event without id says that many sessions have changed.
+ * The lists that an event about a session may have changed. If the row of the session is in memory, `withFeedEvent`
+ * replaces it, and no list is loaded again. An event without id says that many sessions have changed.
  */
 function listsWithSession({ id, closed }: Data, { lists }: Model): readonly ListId[] {
   if (closed === true) return ['sessions', 'subscriptions'];

@@ -13,8 +13,8 @@ const ASCII = /^\p{ASCII}*$/u;
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /**
- * Finds the matches that the resource search of the gateway finds: whole words, of which the last one may be a prefix. Ignores case
- * and accents.
+ * Finds the matches that the resource search of the gateway finds: whole words, of which the last one may be a prefix.
+ * Ignores case and accents.
  */
 export function highlightWords(text: string, query: string): readonly HighlightPiece[] {
   const { terms } = parseQuery(query);
@@ -27,8 +27,8 @@ export function highlightWords(text: string, query: string): readonly HighlightP
 }
 
 /**
- * A text without accents and in lower case, in which words are compared. For each UTF-16 unit of it, the arrays have the class of
- * its character, and the start and end of the grapheme in the original text from which it comes.
+ * A text without accents and in lower case, in which words are compared. For each UTF-16 unit of it, the arrays have the
+ * class of its character, and the start and end of the grapheme in the original text from which it comes.
  */
 class FoldedText {
   private readonly lower: string;

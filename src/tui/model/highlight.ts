@@ -36,7 +36,9 @@ export function highlightSubstrings(text: string, query: string): readonly Highl
     .filter((piece) => piece.text !== '');
 }
 
-/** Whether the texts together contain all words of the query. Used for lists that are searched here and not by the gateway. */
+/**
+ * Whether the texts together contain all words of the query. Used for lists that are searched here and not by the gateway.
+ */
 export function matchesQuery(texts: readonly string[], query: string): boolean {
   const text = texts.join('\n').toLowerCase();
   return query

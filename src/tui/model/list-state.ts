@@ -10,7 +10,8 @@ export interface ListState {
   /** Index of the first visible row. */
   readonly top: number;
   /**
-   * Whether the user went to the end and the remaining pages are being loaded. While they are, the last loaded row is selected.
+   * Whether the user went to the end and the remaining pages are being loaded. While they are, the last loaded row is
+   * selected.
    */
   readonly isLoadingToEnd: boolean;
   /** Increases when search or filter change. Responses to requests of an earlier generation are dropped. */
@@ -75,7 +76,9 @@ export const withSelectionAtEnd = (list: ListState): ListState => ({
   isLoadingToEnd: list.paged.rest !== undefined,
 });
 
-/** Scrolls as little as possible, so that the selected row is visible and there is no free space below the end of the list. */
+/**
+ * Scrolls as little as possible, so that the selected row is visible and there is no free space below the end of the list.
+ */
 export function withSelectionInView(list: ListState, height: number): ListState {
   const minTop = Math.max(0, list.selected - height + 1);
   const maxTop = Math.min(list.selected, Math.max(0, knownLength(list.paged) - height));

@@ -17,7 +17,9 @@ export function withList(model: Model, id: ListId, change: (list: ListState) => 
 export const withListsStale = (model: Model, ids: readonly ListId[]): Model =>
   ids.reduce((next, id) => withList(next, id, withPagesStale), model);
 
-/** Replaces all rows of a list that the gateway sends as a whole. `isFresh` is false if it has changed since the request. */
+/**
+ * Replaces all rows of a list that the gateway sends as a whole. `isFresh` is false if it has changed since the request.
+ */
 export function withAllRows(list: ListState, entries: readonly ListRow[], isFresh: boolean): ListState {
   const paged = wholeList(entries);
   const pages = paged.pages.map((page) => ({ ...page, isFresh }));

@@ -13,8 +13,8 @@ interface Page {
 }
 
 /**
- * A list of any length. Only pages near the visible rows are in memory. A cursor is a position in the sort order, so it stays valid
- * when rows are added or removed.
+ * A list of any length. Only pages near the visible rows are in memory. A cursor is a position in the sort order, so it
+ * stays valid when rows are added or removed.
  */
 export interface PagedList {
   /** The pages that were loaded, from the start of the list on. */
@@ -83,7 +83,9 @@ export function nextMissingPage(list: PagedList, from: number, to: number): Page
   return list.rest && to >= offset ? { index: list.pages.length, cursor: list.rest.cursor } : undefined;
 }
 
-/** Inserts a loaded page. Later pages stay if the page has the same end and length as before, because they still follow it. */
+/**
+ * Inserts a loaded page. Later pages stay if the page has the same end and length as before, because they still follow it.
+ */
 export function withPage(
   list: PagedList,
   { index }: PagePosition,

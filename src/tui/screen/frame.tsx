@@ -84,8 +84,8 @@ function totalOf({ servers, totals, lists }: Model, panel: PanelId): number | un
 }
 
 /**
- * Shows the first of these that applies: the search, a lost connection, the running action, the result of the last action, or the
- * reason why the selected server is not ready.
+ * Shows the first of these that applies: the search, a lost connection, the running action, the result of the last action,
+ * or the reason why the selected server is not ready.
  */
 export function NoticeLine({ model, width }: Props) {
   return <ScreenLine line={noticeOf(model, width)} width={width} />;

@@ -30,7 +30,9 @@ export function parseKeys(input: string, key: Key): readonly string[] {
   return Array.from(input, (letter) => CONTROLS[letter] ?? keyOfCharacter(letter));
 }
 
-/** The name of the key for one character of a chunk. Ink names the key of a control character only if it is the whole chunk. */
+/**
+ * The name of the key for one character of a chunk. Ink names the key of a control character only if it is the whole chunk.
+ */
 function keyOfCharacter(letter: string): string {
   const code = letter.codePointAt(0)!;
   return code < 0x20 ? `ctrl-${String.fromCodePoint(code + 0x60)}` : letter;
