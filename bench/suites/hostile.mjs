@@ -73,8 +73,8 @@ export async function hostile() {
     ['steady', 'well-behaved requests'],
     ['direct', 'requests without the gateway'],
   ]) {
-    const [before, during] = [quiet, attacked].map((each) => each[name].p99.toFixed(1));
-    console.log(`p99 of ${what}: ${before} ms before, ${during} ms under attack`);
+    const [earlier, later] = [quiet, attacked].map((each) => each[name].p99.toFixed(1));
+    console.log(`p99 of ${what}: ${earlier} ms before, ${later} ms under attack`);
   }
   console.log(
     `RSS: ${(before.rss / MB).toFixed(0)} MB before, ${(peak / MB).toFixed(0)} MB at most, ${(after.rss / MB).toFixed(0)} MB after`,
