@@ -30,7 +30,7 @@ export class SubscriptionAdmin {
     const { client, uri } = query;
     const request = this.requests.parse(JSON.stringify(['subscriptions', client, uri]), query);
     const { scope, server, q, matches, after, limit } = request;
-    const isNamed = uri === undefined ? undefined : this.addresses.namedBy(uri);
+    const isNamed = uri === undefined ? undefined : this.addresses.rowTestFor(uri);
     const found = new BoundedSortedList<Subscription>(limit + 1, sortKey);
     const yieldIfDue = sliceScheduler.start();
     let total = 0;

@@ -105,7 +105,7 @@ class ScopeChanges {
     const key = `${before.key} ${recipient.scope.key}`;
     let kinds = this.differing.get(key);
     if (!kinds) {
-      kinds = LIST_KINDS.filter((kind) => this.catalog[kind].differs(before, recipient.scope));
+      kinds = LIST_KINDS.filter((kind) => this.catalog[kind].differsBetween(before, recipient.scope));
       this.differing.set(key, kinds);
     }
     for (const kind of kinds) this.byKind.get(kind)!.push(recipient);

@@ -3,16 +3,17 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import { RetryTimer } from '../lib/backoff/retry-timer.js';
 import type { Subscribers } from './subscribers.js';
 
-const RETRY = { firstMs: 500, maxMs: 30_000 };
+const RETRY_DELAYS = { firstMs: 500, maxMs: 30_000 };
 
+/** Identifies the link of a session (`subscriber`) to a server. */
 type LinkOwner = Pick<Subscription, 'server' | 'subscriber'>;
 
 /**
- * Keeps the own link of a session open while the session has subscriptions to a server with `isolation: session`. The link
- * of a session whose subscriptions are all pending is opened by SubscriptionConfirmation instead.
+ * Keeps the link of a session open while the session has subscriptions to a server with `isolation: session`. If all these
+ * subscriptions are pending, SubscriptionConfirmation opens the link instead.
  */
 export class SessionLinkOpener {
-  /** By server and session. */
+  /** By `keyOf` the link. */
   private readonly retries = new Map<string, RetryTimer>();
 
   constructor(
@@ -56,7 +57,7 @@ export class SessionLinkOpener {
 
   private retry(owner: LinkOwner): void {
     const key = keyOf(owner);
-    const retry = this.retries.get(key) ?? new RetryTimer(() => this.open(owner), RETRY);
+    const retry = this.retries.get(key) ?? new RetryTimer(() => this.open(owner), RETRY_DELAYS);
     this.retries.set(key, retry);
     retry.plan();
   }

@@ -36,22 +36,23 @@ export class ResourceDirectoryBuilder {
     return fork;
   }
 
+  /** Replaces the resources and templates of a server. */
   *put(offer: ResourceOffer): Steps {
     const old = this.offers.get(offer.server);
     this.offers.set(offer.server, offer);
     if (old?.resources !== offer.resources || old.templates !== offer.templates)
       yield* this.rebuildParts(yield* this.conflicts.put(offer));
-    this.update();
+    this.updateDirectory();
   }
 
   *remove(server: string): Steps {
     if (!this.offers.delete(server)) return;
     this.parts.delete(server);
     yield* this.rebuildParts(yield* this.conflicts.remove(server));
-    this.update();
+    this.updateDirectory();
   }
 
-  private update(): void {
+  private updateDirectory(): void {
     const parts = [...this.offers.values()]
       .toSorted((a, b) => a.rank - b.rank || (a.server < b.server ? -1 : 1))
       .map(({ server }) => this.parts.get(server)!);
