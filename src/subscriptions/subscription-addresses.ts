@@ -46,8 +46,8 @@ export class SubscriptionAddresses {
     const address = this.resolve(request, uri);
     if (address) return address;
     const owners = this.ownersOf(request, uri);
-    const listed = this.backends.sessionListings.whenMayBeListed(request, owners);
-    return listed?.then(() => this.resolve(request, uri));
+    const pendingListing = this.backends.sessionListings.whenMayBeListed(request, owners);
+    return pendingListing?.then(() => this.resolve(request, uri));
   }
 
   /**
