@@ -109,8 +109,8 @@ export class DecisionReview implements OnApplicationBootstrap {
   }
 
   /**
-   * Extends a change of the decisions: the returned change also stamps the changed decisions with administrator and time,
-   * and drops those that equal the file. `renewedDecisionId` is a parameter of `stampChanges`.
+   * Extends a change of the decisions: the returned change also stamps the changed decisions with administrator and
+   * time, and drops those that equal the file. `renewedDecisionId` is a parameter of `stampChanges`.
    */
   complete(change: (decisions: Decisions) => Decisions, by: string, renewedDecisionId?: string) {
     return (before: Decisions): Decisions => {
@@ -220,8 +220,8 @@ function fileValueOf({ kind, target, tool, change }: DecisionItem, config: Gateh
 }
 
 /**
- * Whether a decision that applies differs from the file. Definitions are not compared: `withoutRedundant` has dropped those
- * that equal the file.
+ * Whether a decision that applies differs from the file. Definitions are not compared: `withoutRedundant` has dropped
+ * those that equal the file.
  */
 function overrulesFile(item: DecisionItem, config: GatehouseConfig): boolean {
   const fileValue = fileValueOf(item, config);

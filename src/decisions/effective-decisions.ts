@@ -25,7 +25,10 @@ export function effectiveServerDecision(
   };
 }
 
-/** The decision about a project, if it applies. With `decisions.policy: file`, it does not if the file defines the project. */
+/**
+ * The decision about a project, if it applies. With `decisions.policy: file`, it does not if the file defines the
+ * project.
+ */
 export function effectiveProjectDecision(
   id: string,
   { projects }: Decisions,

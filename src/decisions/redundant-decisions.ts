@@ -6,8 +6,8 @@ import { decideProject, decideServer } from '../state/decisions.js';
 import type { Decisions, ProjectDecision, ServerDecision } from '../state/decision-store.js';
 
 /**
- * Drops the decisions that equal the configuration file. They have no effect now, but would overrule a later change of the
- * file. A decision that is the same object in `unchecked` stays without a comparison.
+ * Drops the decisions that equal the configuration file. They have no effect now, but would overrule a later change of
+ * the file. A decision that is the same object in `unchecked` stays without a comparison.
  */
 export function withoutRedundant(
   decisions: Decisions,

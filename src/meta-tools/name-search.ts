@@ -104,7 +104,10 @@ abstract class NameSearch {
     return index;
   }
 
-  /** Updates the indexes to the entries of `table`. Successive tables share unchanged entries, which are not indexed again. */
+  /**
+   * Updates the indexes to the entries of `table`. Successive tables share unchanged entries, which are not indexed
+   * again.
+   */
   private async synchronize(table: NameTable): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     for (const server of table.changedServers(this.indexedTable))

@@ -34,8 +34,8 @@ export class ResourceSearch implements OnModuleInit {
   }
 
   /**
-   * The resources that match, best match first. Waits until the indexes are up to date. When the promise resolves, a resource
-   * may have been removed from the catalog.
+   * The resources that match, best match first. Waits until the indexes are up to date. When the promise resolves, a
+   * resource may have been removed from the catalog.
    */
   async search(query: string, { scope, server, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
     const indexes = await this.updatedIndexes(scope, server);

@@ -19,8 +19,8 @@ const MAX_SUMMARY_LENGTH = 300;
 const SENTENCE_END = /[.!?](?=\s)|\n\s*\n/;
 
 /**
- * Splits a description after its first sentence, which says what a tool is for (`summary`). The rest says how it is used,
- * and often names other tools. Therefore terms in the summary count more.
+ * Splits a description after its first sentence, which says what a tool is for (`summary`). The rest says how it is
+ * used, and often names other tools. Therefore terms in the summary count more.
  */
 export function splitDescription(text = ''): { readonly summary: string; readonly description: string } {
   const trimmed = text.trimStart();

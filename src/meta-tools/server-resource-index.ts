@@ -31,7 +31,9 @@ export class ServerResourceIndex {
     return this.indexing.bringUpToDate();
   }
 
-  /** Walks through the old entries and the new list, both sorted by URI, to find added, removed and changed resources. */
+  /**
+   * Walks through the old entries and the new list, both sorted by URI, to find added, removed and changed resources.
+   */
   private async synchronize(list: ResourceList): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     const oldEntries = this.entries;

@@ -18,8 +18,8 @@ interface ItemSource<Item, Summary> {
 }
 
 /**
- * Divides the summaries of a meta tool into pages. A cursor contains the key of the last item of its page, so that it stays
- * valid when the catalog changes.
+ * Divides the summaries of a meta tool into pages. A cursor contains the key of the last item of its page, so that it
+ * stays valid when the catalog changes.
  */
 export class SummaryPager {
   private readonly cursors: Cursors;
@@ -31,7 +31,10 @@ export class SummaryPager {
     this.cursors = new Cursors(key.derive('meta tools'));
   }
 
-  /** The page that the arguments of a call of `tool` request. Throws if their cursor is for another tool, scope or server. */
+  /**
+   * The page that the arguments of a call of `tool` request. Throws if their cursor is for another tool, scope or
+   * server.
+   */
   page<Item, Summary>(
     tool: string,
     scope: Scope,

@@ -9,7 +9,10 @@ export const MAX_RESULTS = 100;
 export const DEFAULT_SUMMARIES_PER_PAGE = 50;
 export const MAX_PAGE_SIZE = 1000;
 
-/** The error for an invalid argument. Its message becomes a tool result with `isError`, so that the model can correct it. */
+/**
+ * The error for an invalid argument. Its message becomes a tool result with `isError`, so that the model can correct
+ * it.
+ */
 export class ArgumentError extends Error {
   override readonly name = 'ArgumentError';
 }

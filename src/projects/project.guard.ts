@@ -9,12 +9,14 @@ import { Projects } from './projects.service.js';
 /** Members of `_meta` in which a request can name its project. */
 const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
 
-/** Requests with these methods wait until servers with `isolation: session` have listed over the links of the session. */
+/**
+ * Requests with these methods wait until servers with `isolation: session` have listed over the links of the session.
+ */
 const LIST_METHODS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
 
 /**
- * Sets project and scope of an MCP message. The scope has the servers that the principal is granted, limited to those of
- * the project if the message names one.
+ * Sets project and scope of an MCP message. The scope has the servers that the principal is granted, limited to those
+ * of the project if the message names one.
  */
 @Injectable()
 export class ProjectGuard implements CanActivate {

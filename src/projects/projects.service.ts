@@ -45,8 +45,8 @@ export class Projects {
   }
 
   /**
-   * The scope of a principal in one project, or in all projects that the principal is granted. Throws the same error for a
-   * forbidden as for an unknown project, so that a client cannot find out which projects exist.
+   * The scope of a principal in one project, or in all projects that the principal is granted. Throws the same error
+   * for a forbidden as for an unknown project, so that a client cannot find out which projects exist.
    */
   scope({ grants }: Principal, project?: string): Scope {
     if (project !== undefined) {

@@ -50,7 +50,10 @@ export class PromptsController {
     return this.registry.catalogOf(scope).prompts.view(scope).find(name);
   }
 
-  /** Waits for listings of the session that are still being fetched, then looks again. Throws if there is no such prompt. */
+  /**
+   * Waits for listings of the session that are still being fetched, then looks again. Throws if there is no such
+   * prompt.
+   */
   private async findForSession(name: string, context: McpContext): Promise<CatalogEntry> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).prompts.view(scope).ownersOf(name);

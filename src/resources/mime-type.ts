@@ -6,7 +6,10 @@ import type { Steps } from '../lib/slices/run-sliced.js';
 /** Maximum characters of a MIME type as a JSON string. A longer one counts as unknown. */
 const MAX_JSON_LENGTH = 256;
 
-/** The MIME type of the first content in a read result. Does not parse the text or blob of the content, which may be large. */
+/**
+ * The MIME type of the first content in a read result. Does not parse the text or blob of the content, which may be
+ * large.
+ */
 export function* mimeTypeOf(result: JsonText): Steps<string | undefined> {
   if (!result.isObject) return undefined;
   const source = yield* editableJson(result);

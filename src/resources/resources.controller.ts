@@ -53,7 +53,10 @@ export class ResourcesController {
     }
   }
 
-  /** Waits for listings of the session that are still being fetched, then looks again. Throws if there is no such resource. */
+  /**
+   * Waits for listings of the session that are still being fetched, then looks again. Throws if there is no such
+   * resource.
+   */
   private async findForSession(uri: string, context: McpContext): Promise<ResolvedResource> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);

@@ -25,7 +25,9 @@ const RECONCILER_OPTIONS: ReconcilerOptions = {
   retry: { firstMs: 5000, maxMs: 300_000 },
   schedule: scheduleTimeout,
 };
-/** `maxConcurrent` on a link of the 2026 era. URIs that are subscribed at the same time share one listen request there. */
+/**
+ * `maxConcurrent` on a link of the 2026 era. URIs that are subscribed at the same time share one listen request there.
+ */
 const MAX_CONCURRENT_LISTENS = 1000;
 
 /**
@@ -48,13 +50,18 @@ export class LinkReconcilers {
     this.links = new UpstreamLinks((server, link) => this.previousMatches.store(server, link));
   }
 
-  /** Call this for every link that is opened. `owner` is the session that owns the link; undefined for the shared link. */
+  /**
+   * Call this for every link that is opened. `owner` is the session that owns the link; undefined for the shared link.
+   */
   attach(backend: Backend, link: Link, owner: string | undefined): void {
     this.start(backend, link, owner);
     link.onGap(() => this.notificationsMissed(backend.id, link, owner));
   }
 
-  /** Call this after a change of the configuration. Replaces the reconcilers of polled links if the interval has changed. */
+  /**
+   * Call this after a change of the configuration. Replaces the reconcilers of polled links if the interval has
+   * changed.
+   */
   reconfigured(backend: Backend): void {
     const { subscribe, watch } = backend.config;
     for (const { pollMs, link, owner } of this.links.of(backend.id))

@@ -11,7 +11,9 @@ import { SubscriptionAddresses } from './subscription-addresses.js';
 import { SubscriptionLog } from './subscription-log.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
-/** Maximum time that the acknowledgement waits for servers. Clients of SDK 2.x wait a minute for the acknowledgement. */
+/**
+ * Maximum time that the acknowledgement waits for servers. Clients of SDK 2.x wait a minute for the acknowledgement.
+ */
 export const CONFIRMATION_WAIT_MS = 10_000;
 
 /** The subscriptions of one listen stream. */
@@ -37,9 +39,9 @@ export class ListenSubscriptions {
   ) {}
 
   /**
-   * Resolves when the servers have answered, when the request is cancelled, or after `CONFIRMATION_WAIT_MS`. A URI is left
-   * out if it is unknown or out of scope, or if its server refuses it. Resources of a server that is not available are
-   * subscribed in the background. If a limit is reached, rejects and removes all subscriptions of the request.
+   * Resolves when the servers have answered, when the request is cancelled, or after `CONFIRMATION_WAIT_MS`. A URI is
+   * left out if it is unknown or out of scope, or if its server refuses it. Resources of a server that is not available
+   * are subscribed in the background. If a limit is reached, rejects and removes all subscriptions of the request.
    */
   async subscribe(request: SubscriberRequest, uris: readonly string[]): Promise<ListenedResources> {
     const rows = await this.addAll(request.subscriber, await this.resolveAll(request, new Set(uris)));
@@ -55,8 +57,8 @@ export class ListenSubscriptions {
   }
 
   /**
-   * Returns addresses by URI, without the URIs that lead to no address. If there are such URIs, waits for servers that are
-   * starting.
+   * Returns addresses by URI, without the URIs that lead to no address. If there are such URIs, waits for servers that
+   * are starting.
    */
   private async resolveAll(
     request: SubscriberRequest,
@@ -78,8 +80,8 @@ export class ListenSubscriptions {
   }
 
   /**
-   * Adds the address of each URI to `found`. Returns the URIs that lead to no address. Works in slices, because a request
-   * may have many URIs.
+   * Adds the address of each URI to `found`. Returns the URIs that lead to no address. Works in slices, because a
+   * request may have many URIs.
    */
   private async resolve(
     request: SubscriberRequest,
@@ -124,8 +126,9 @@ export class ListenSubscriptions {
   }
 
   /**
-   * Waits for the confirmation of the server. If the server refuses while `subscribe` still waits, the row is removed. After
-   * that wait, the client has been told that the URI is honoured: any failure is retried in the background. Never rejects.
+   * Waits for the confirmation of the server. If the server refuses while `subscribe` still waits, the row is removed.
+   * After that wait, the client has been told that the URI is honoured: any failure is retried in the background. Never
+   * rejects.
    */
   private async confirm(row: Subscription, wait: { readonly isOver: boolean }): Promise<void> {
     try {

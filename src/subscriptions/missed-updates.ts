@@ -9,14 +9,14 @@ import { Subscribers } from './subscribers.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 /**
- * Repeats updates for a client that opens its stream again without Last-Event-ID, because events on its earlier connection
- * may have been lost. The client gets one update for each resource to which it is subscribed.
+ * Repeats updates for a client that opens its stream again without Last-Event-ID, because events on its earlier
+ * connection may have been lost. The client gets one update for each resource to which it is subscribed.
  */
 @Injectable()
 export class MissedUpdates implements OnModuleInit {
   /**
-   * The jobs in progress, by id of the subscriber. The value has the keys of its queued events, which need not be repeated.
-   * When the subscriber reconnects again, a new job replaces the earlier one.
+   * The jobs in progress, by id of the subscriber. The value has the keys of its queued events, which need not be
+   * repeated. When the subscriber reconnects again, a new job replaces the earlier one.
    */
   private readonly jobs = new Map<string, ReadonlySet<string>>();
 

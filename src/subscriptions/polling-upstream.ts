@@ -19,7 +19,9 @@ interface PolledResource {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Polls the resources of a server that takes no subscriptions: reads them at intervals and reports changed contents. */
+/**
+ * Polls the resources of a server that takes no subscriptions: reads them at intervals and reports changed contents.
+ */
 export class PollingUpstream implements Upstream {
   private readonly resources = new Map<string, PolledResource>();
   private readonly pollWorkers = new WorkerPool<string>(MAX_CONCURRENT_POLLS, (uri) => this.pollAgain(uri));

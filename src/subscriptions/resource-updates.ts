@@ -60,8 +60,8 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   /**
-   * Call this when the acknowledgement has been written. Sends the held updates as new events, so that their ids are higher
-   * than the ids of events that were sent while they were held.
+   * Call this when the acknowledgement has been written. Sends the held updates as new events, so that their ids are
+   * higher than the ids of events that were sent while they were held.
    */
   acknowledged(subscription: Subscription): void {
     const client = this.subscribers.subscriberOf(subscription);
@@ -95,9 +95,9 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   /**
-   * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates, because clients
-   * would conclude from an update after the deletion that the resource exists again. `onlySubscriber` is the id of the
-   * only session that gets the deletion.
+   * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates, because
+   * clients would conclude from an update after the deletion that the resource exists again. `onlySubscriber` is the id
+   * of the only session that gets the deletion.
    */
   reportDeletion(
     { server, uri }: ResourceAddress,
@@ -138,7 +138,9 @@ export class ResourceUpdates implements OnModuleInit {
     if (!this.unlisted.hold(update)) this.publishIfEnabled(update);
   }
 
-  /** Drops the update if its server was disabled meanwhile. Subscribers have got the deletion of the resource already. */
+  /**
+   * Drops the update if its server was disabled meanwhile. Subscribers have got the deletion of the resource already.
+   */
   private publishIfEnabled(update: ResourceUpdate): void {
     if (this.backends.find(update.server)) this.publish(update);
     else this.metrics.countUnsentUpdate('unheard');
@@ -160,7 +162,8 @@ export class ResourceUpdates implements OnModuleInit {
     let next = route.next();
     for (; !next.done; next = route.next()) {
       const client = this.subscribers.subscriberOf(next.value);
-      // The row of a server that is no longer in the scope may still exist, because `Subscribers` removes rows in slices.
+      // The row of a server that is no longer in the scope may still exist, because `Subscribers` removes rows in
+      // slices.
       if (client?.scope.allows(server)) yield this.registry.hasScopedUris ? scoped(client) : client;
     }
     if (next.value === 0) this.metrics.countUnsentUpdate('unheard');

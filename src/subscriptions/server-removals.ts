@@ -25,8 +25,8 @@ export class ServerRemovals implements OnModuleInit {
   }
 
   /**
-   * Ends the subscriptions that exist now, in slices, because a server may have 100,000 of them. If the server is added again
-   * meanwhile, new subscriptions to it are not ended.
+   * Ends the subscriptions that exist now, in slices, because a server may have 100,000 of them. If the server is added
+   * again meanwhile, new subscriptions to it are not ended.
    */
   private *endSubscriptionsTo(server: string): Steps {
     const rows = Array.from(this.subscribers.table.targetsOf(server), (target) => [...target]).flat();

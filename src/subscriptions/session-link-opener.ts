@@ -9,8 +9,8 @@ const RETRY_DELAYS = { firstMs: 500, maxMs: 30_000 };
 type LinkOwner = Pick<Subscription, 'server' | 'subscriber'>;
 
 /**
- * Keeps the link of a session open while the session has subscriptions to a server with `isolation: session`. If all these
- * subscriptions are pending, SubscriptionConfirmation opens the link instead.
+ * Keeps the link of a session open while the session has subscriptions to a server with `isolation: session`. If all
+ * these subscriptions are pending, SubscriptionConfirmation opens the link instead.
  */
 export class SessionLinkOpener {
   /** By `keyOf` the link. */

@@ -48,12 +48,12 @@ const LIMIT_MESSAGES: Readonly<Record<ReachedLimit['which'], (limit: number) => 
 };
 
 /**
- * The subscription table together with the subscribers of its rows. Removes the rows of a subscriber that is closed, and
- * the rows to servers that leave the scope of their subscriber.
+ * The subscription table together with the subscribers of its rows. Removes the rows of a subscriber that is closed,
+ * and the rows to servers that leave the scope of their subscriber.
  *
  * Listeners: `onChange` is called for every row that is added or removed. `onRemove` is called for every removed row,
- * before `onChange`. `onEnd` is called once for all rows that are removed because a subscriber was closed or lost access,
- * after `onRemove` and `onChange` were called for each of these rows.
+ * before `onChange`. `onEnd` is called once for all rows that are removed because a subscriber was closed or lost
+ * access, after `onRemove` and `onChange` were called for each of these rows.
  */
 @Injectable()
 export class Subscribers {
@@ -68,7 +68,10 @@ export class Subscribers {
   /** Subscribers whose scope has changed, and whose rows have not been checked since then. */
   private readonly unchecked = new Set<Subscriber>();
   private isChecking = false;
-  /** All checks of one event-loop iteration share one slice. A change of a project changes the scopes of many subscribers. */
+  /**
+   * All checks of one event-loop iteration share one slice. A change of a project changes the scopes of many
+   * subscribers.
+   */
   private slice: Yield | undefined;
   private readonly limits: SubscriptionLimits;
   /** Set by SessionPersistence. Resolves when all subscriptions are on disk, or after a timeout; never rejects. */
@@ -92,8 +95,8 @@ export class Subscribers {
   }
 
   /**
-   * Calls the listener when a subscriber may have missed events. `queuedKeys` has the keys of the events in its queue, which
-   * it will still get.
+   * Calls the listener when a subscriber may have missed events. `queuedKeys` has the keys of the events in its queue,
+   * which it will still get.
    */
   onMissedEvents(listener: MissedEventsListener): void {
     this.missedEventsListeners.add(listener);
@@ -129,7 +132,9 @@ export class Subscribers {
     return added;
   }
 
-  /** Adds a subscription of a previous process. Returns undefined if the scope or a limit does not allow it any more. */
+  /**
+   * Adds a subscription of a previous process. Returns undefined if the scope or a limit does not allow it any more.
+   */
   restore(
     subscriber: Subscriber,
     { id, since, ...address }: RestorableSubscription,
@@ -173,7 +178,9 @@ export class Subscribers {
     );
   }
 
-  /** Ends the rows that the new scope does not allow, in slices. `ResourceUpdates` no longer delivers updates for them. */
+  /**
+   * Ends the rows that the new scope does not allow, in slices. `ResourceUpdates` no longer delivers updates for them.
+   */
   private checkLater(subscriber: Subscriber): void {
     this.unchecked.add(subscriber);
     if (this.isChecking) return;

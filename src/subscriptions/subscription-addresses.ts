@@ -28,8 +28,8 @@ export class SubscriptionAddresses {
   ) {}
 
   /**
-   * Returns the address to subscribe for a URI; undefined if there is none. Checks the scope of the request, and that of the
-   * subscriber, which may have changed since the request was received.
+   * Returns the address to subscribe for a URI; undefined if there is none. Checks the scope of the request, and that
+   * of the subscriber, which may have changed since the request was received.
    */
   resolve({ subscriber, scope }: SubscriberRequest, uri: string): SubscribableAddress | undefined {
     const address = this.findAddress(scope, uri) ?? this.findSubscribed(subscriber, uri);
@@ -51,8 +51,8 @@ export class SubscriptionAddresses {
   }
 
   /**
-   * Resolves when all servers of the scope have listed their resources, or after `LISTING_WAIT_MS`. Returns undefined if all
-   * of them have listed already.
+   * Resolves when all servers of the scope have listed their resources, or after `LISTING_WAIT_MS`. Returns undefined
+   * if all of them have listed already.
    */
   whenServersListed({ scope }: SubscriberRequest): Promise<void> | undefined {
     const unlisted = [...this.backends.all()].filter(({ id }) => scope.allows(id) && !this.hasListed(id));
@@ -72,7 +72,10 @@ export class SubscriptionAddresses {
     return isUnlisted && this.hasLinkFor(request, address) ? address : undefined;
   }
 
-  /** Whether a link can carry the subscription. A server with a link per session has none for a request without a session. */
+  /**
+   * Whether a link can carry the subscription. A server with a link per session has none for a request without a
+   * session.
+   */
   hasLinkFor({ session }: SubscriberRequest, { server }: ResourceAddress): boolean {
     return session !== undefined || this.backends.find(server)?.hasSessionLinks !== true;
   }
@@ -91,8 +94,8 @@ export class SubscriptionAddresses {
     const found = address && table.find({ subscriber: id, ...address });
     if (found) return found;
     const isNamed = this.rowTestFor(idOrUri);
-    // The URI may have belonged to another resource when the client subscribed. The subscription to that resource is found,
-    // unless the resource is still visible: it has another URI now.
+    // The URI may have belonged to another resource when the client subscribed. The subscription to that resource is
+    // found, unless the resource is still visible: it has another URI now.
     const rows = [...table.ofSubscriber(id)].filter(
       (row) => isNamed(row) && (!address || !this.isVisible(scope, row)),
     );
@@ -104,7 +107,9 @@ export class SubscriptionAddresses {
     return this.registry.catalog.resources.publicUri({ server, uri }, scope);
   }
 
-  /** Returns a function that tests whether the text is the URI of a row, in any form. It looks the text up once at most. */
+  /**
+   * Returns a function that tests whether the text is the URI of a row, in any form. It looks the text up once at most.
+   */
   rowTestFor(text: string): (row: Subscription) => boolean {
     /** Undefined before the lookup; null if nothing was found. */
     let found: ResourceAddress | null | undefined;

@@ -31,8 +31,8 @@ export class SubscriptionConfirmation {
           confirmed.add(uri);
         } catch (error) {
           failures.push(error);
-          // A server that refuses one resource may accept the next one. After a timeout or a lost link, more requests would
-          // fail too.
+          // A server that refuses one resource may accept the next one. After a timeout or a lost link, more requests
+          // would fail too.
           if (!(error instanceof RemoteError)) return;
         }
       }

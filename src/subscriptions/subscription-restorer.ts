@@ -18,7 +18,10 @@ export class SubscriptionRestorer {
     private readonly updates: ResourceUpdates,
   ) {}
 
-  /** Returns false if the server was removed from the configuration, or if scope or limits do not allow the subscription. */
+  /**
+   * Returns false if the server was removed from the configuration, or if scope or limits do not allow the
+   * subscription.
+   */
   restore(client: Subscriber, stored: Parameters<Subscribers['restore']>[1]): boolean {
     const server = this.desired.current.get(stored.server);
     const restored = server && this.subscribers.restore(client, stored);

@@ -53,8 +53,8 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /**
-   * Throws if a limit is reached. Returns a promise, which rejects instead, if the URI may be in a listing of the session
-   * that is still being fetched. A URI that does not resolve passes, because `subscribe` refuses it.
+   * Throws if a limit is reached. Returns a promise, which rejects instead, if the URI may be in a listing of the
+   * session that is still being fetched. A URI that does not resolve passes, because `subscribe` refuses it.
    */
   requireWithinLimits(request: SubscriberRequest, uri: string): Promise<void> | undefined {
     const { subscriber } = request;
@@ -68,8 +68,8 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /**
-   * Adds a row and resolves when the server has confirmed it. Idempotent. Removes the row again if the server refuses, or if
-   * all requests that wait for the confirmation are cancelled.
+   * Adds a row and resolves when the server has confirmed it. Idempotent. Removes the row again if the server refuses,
+   * or if all requests that wait for the confirmation are cancelled.
    */
   async subscribe(context: SessionContext, uri: string): Promise<Subscription> {
     const { subscriber, signal } = context;

@@ -8,8 +8,8 @@ interface Window<U> {
 }
 
 /**
- * Limits how often updates with the same key are published. The first update is published at once and opens a window. Of
- * the updates that follow before the window ends, only the latest is published, when the window ends.
+ * Limits how often updates with the same key are published. The first update is published at once and opens a window.
+ * Of the updates that follow before the window ends, only the latest is published, when the window ends.
  */
 export class UpdateThrottle<U> {
   private readonly windows = new Map<string, Window<U>>();

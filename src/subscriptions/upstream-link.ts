@@ -33,8 +33,8 @@ export const sourceOfUpdates = ({ link, mode, pollMs }: UpstreamLink): UpdateSou
   updateSourceOf(link, mode, pollMs);
 
 /**
- * Creates the upstream that subscribes or polls, depending on the server and its configuration. `onChange` is called with
- * the URI of a resource when a poll finds that its content has changed.
+ * Creates the upstream that subscribes or polls, depending on the server and its configuration. `onChange` is called
+ * with the URI of a resource when a poll finds that its content has changed.
  */
 export function createUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
   const { subscribe, watch } = backend.config;
@@ -46,7 +46,9 @@ export function createUpstream(backend: Backend, link: Link, onChange: (uri: str
   return polling ?? new LocalUpstream(backend.id, link);
 }
 
-/** For a server that takes no subscriptions and is not polled. No request is sent. The server may still send updates. */
+/**
+ * For a server that takes no subscriptions and is not polled. No request is sent. The server may still send updates.
+ */
 class LocalUpstream implements Upstream {
   private readonly warning = new NoUpdatesWarning();
 

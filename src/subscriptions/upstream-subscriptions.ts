@@ -81,8 +81,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   /**
-   * Resolves when the server has confirmed the resource of the row, or at least one resource of its pattern. Resources of
-   * the pattern that the server did not confirm are retried in the background.
+   * Resolves when the server has confirmed the resource of the row, or at least one resource of its pattern. Resources
+   * of the pattern that the server did not confirm are retried in the background.
    */
   async confirm(row: Subscription): Promise<void> {
     this.pending.add(row.id);
@@ -94,8 +94,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     } finally {
       this.pending.delete(row.id);
     }
-    // A link that was opened meanwhile did not subscribe the URIs of this row, because the row was pending. Therefore the
-    // confirmed URIs are marked dirty.
+    // A link that was opened meanwhile did not subscribe the URIs of this row, because the row was pending. Therefore
+    // the confirmed URIs are marked dirty.
     const link = this.linkOf(row);
     if (!link) this.sessionLinks.open(row);
     for (const uri of uris)
@@ -133,7 +133,9 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.updates.reportDeletion(address, publicUri);
   }
 
-  /** Stops the requests of reconcilers over the links of the server. The links may stay open until calls in flight end. */
+  /**
+   * Stops the requests of reconcilers over the links of the server. The links may stay open until calls in flight end.
+   */
   serverDisabled(server: string): void {
     this.links.deleteAll(server);
   }

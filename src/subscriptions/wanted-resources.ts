@@ -34,8 +34,8 @@ export interface WatchedUris {
 }
 
 /**
- * The resources that clients are subscribed to, computed from the subscription table and the catalog. A pattern stands for
- * the listed resources that match it.
+ * The resources that clients are subscribed to, computed from the subscription table and the catalog. A pattern stands
+ * for the listed resources that match it.
  */
 export class WantedResources {
   constructor(
@@ -67,8 +67,8 @@ export class WantedResources {
   }
 
   /**
-   * Whether the server does not have the resource any more: the server has listed its resources, and this resource is not
-   * listed, is not an instance of a template and is not linked (`ResourceLinks`).
+   * Whether the server does not have the resource any more: the server has listed its resources, and this resource is
+   * not listed, is not an instance of a template and is not linked (`ResourceLinks`).
    */
   isGone(address: ResourceAddress, catalog = this.registry.catalog): boolean {
     return (
@@ -85,8 +85,8 @@ export class WantedResources {
   }
 
   /**
-   * The listed resources that match a pattern, up to `MAX_PATTERN_MATCHES`: first those that are watched already, then the
-   * others in the order of the list. Works in slices, because lists may be long.
+   * The listed resources that match a pattern, up to `MAX_PATTERN_MATCHES`: first those that are watched already, then
+   * the others in the order of the list. Works in slices, because lists may be long.
    */
   async matching(server: string, pattern: ResourcePattern, watched: WatchedUris): Promise<Iterable<string>> {
     const yieldIfDue = sliceScheduler.start();
@@ -122,8 +122,8 @@ export class WantedResources {
   }
 
   /**
-   * The catalogs that offer resources on a link. A session can subscribe to resources that its own link lists. Its patterns
-   * match resources that the shared link lists.
+   * The catalogs that offer resources on a link. A session can subscribe to resources that its own link lists. Its
+   * patterns match resources that the shared link lists.
    */
   private catalogsFor(owner: string | undefined): readonly Catalog[] {
     const { catalog } = this.registry;

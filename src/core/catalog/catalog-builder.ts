@@ -20,8 +20,8 @@ const META_TOOL_RANK = -1;
 
 /**
  * Builds the next catalog from the previous one and one server that changed. The generator methods are jobs that run in
- * steps. `build` includes the changes of the jobs that have ended. At most one job for names (tools and prompts) and one
- * job for resources may run at the same time.
+ * steps. `build` includes the changes of the jobs that have ended. At most one job for names (tools and prompts) and
+ * one job for resources may run at the same time.
  */
 export class CatalogBuilder {
   private readonly servers = new Map<string, ListedServer>();
@@ -42,7 +42,10 @@ export class CatalogBuilder {
     this.resources.setServers(ids);
   }
 
-  /** A job for names: replaces the tools and prompts of a server. A list that the server has not sent yet has no entries. */
+  /**
+   * A job for names: replaces the tools and prompts of a server. A list that the server has not sent yet has no
+   * entries.
+   */
   *putNames(server: ListedServer): Steps {
     const { id, rank, style, listing, disabledTools: disabledNames } = server;
     const { tools, prompts } = listing;
@@ -61,7 +64,9 @@ export class CatalogBuilder {
     yield* this.resources.put({ server: id, rank, resources, templates });
   }
 
-  /** A job for names: returns tables of tools and prompts in which `listings` replace the listings of the same servers. */
+  /**
+   * A job for names: returns tables of tools and prompts in which `listings` replace the listings of the same servers.
+   */
   *namesWith(listings: Listings): Steps<Pick<Catalog, 'tools' | 'prompts'>> {
     const fork = new CatalogBuilder(this.styles);
     fork.tools = yield* this.tools.fork();

@@ -16,8 +16,8 @@ export interface Listing {
 }
 
 /**
- * The listing of a server that has not listed anything yet. A member that is the same object as here has not been fetched.
- * A member that was fetched is another object, even if it is empty.
+ * The listing of a server that has not listed anything yet. A member that is the same object as here has not been
+ * fetched. A member that was fetched is another object, even if it is empty.
  */
 export const EMPTY_LISTING: Listing = {
   tools: [],
@@ -44,8 +44,8 @@ export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources']
 export type CatalogChange = Readonly<Record<ListKind, ReadonlySet<string>>>;
 
 /**
- * Snapshot of everything that the servers offer. Immutable: after a sync, the registry builds the next catalog and swaps
- * the reference, so that one request sees one catalog. Cached list pages belong to the views of one catalog.
+ * Snapshot of everything that the servers offer. Immutable: after a sync, the registry builds the next catalog and
+ * swaps the reference, so that one request sees one catalog. Cached list pages belong to the views of one catalog.
  */
 export class Catalog {
   private readonly byId: ReadonlyMap<string, ListedServer>;

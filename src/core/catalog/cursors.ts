@@ -6,9 +6,9 @@ const SIGNATURE_BYTES = 16;
 const MAX_CURSOR_CHARACTERS = 11_200;
 
 /**
- * Signs and verifies list cursors, which a client can store but not forge. A cursor contains the position of a page: the
- * key of the item before it, so that the cursor stays valid when the list changes. The signature (HMAC) covers the list
- * and the scope: a cursor for another list or scope is refused.
+ * Signs and verifies list cursors, which a client can store but not forge. A cursor contains the position of a page:
+ * the key of the item before it, so that the cursor stays valid when the list changes. The signature (HMAC) covers the
+ * list and the scope: a cursor for another list or scope is refused.
  */
 export class Cursors {
   constructor(private readonly key: Buffer) {}

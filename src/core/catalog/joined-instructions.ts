@@ -34,7 +34,9 @@ export function joinInstructions(all: readonly ServerInstructions[], maxBytes: n
 
 const heading = (server: string): string => `# ${server}${SEPARATOR}`;
 
-/** The maximum number of bytes of each text; infinite when all texts fit. Bytes that short texts do not use are shared. */
+/**
+ * The maximum number of bytes of each text; infinite when all texts fit. Bytes that short texts do not use are shared.
+ */
 function equalShare(all: readonly ServerInstructions[], maxBytes: number): number {
   let remainingBytes = maxBytes - (all.length - 1) * SEPARATOR.length;
   for (const { server } of all) remainingBytes -= heading(server).length;

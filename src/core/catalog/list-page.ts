@@ -65,8 +65,8 @@ export interface Paged {
 }
 
 /**
- * Builds a page. `items` are those that follow `after` in the list. Reads one item more than the page contains, to find out
- * whether there is a next page.
+ * Builds a page. `items` are those that follow `after` in the list. Reads one item more than the page contains, to find
+ * out whether there is a next page.
  */
 export function* buildPage(
   { member, after, size, signCursor, era = '2025' }: PageRequest,
@@ -121,7 +121,9 @@ export class PageCache {
     private readonly onEvicted: () => void = () => {},
   ) {}
 
-  /** Returns the page with this key of the list, or builds it. Concurrent requests for the same page share one build. */
+  /**
+   * Returns the page with this key of the list, or builds it. Concurrent requests for the same page share one build.
+   */
   get(list: object, key: string, build: () => Promise<ListPage>): ListPage | Promise<ListPage> {
     const pages = this.lists.get(list) ?? new Map<string, CachedPage | Promise<ListPage>>();
     this.lists.set(list, pages);
@@ -161,6 +163,9 @@ export class PageCache {
   }
 }
 
-/** The memory of a cached page. V8 stores a character of a text in one byte if the whole text is ASCII, otherwise in two. */
+/**
+ * The memory of a cached page. V8 stores a character of a text in one byte if the whole text is ASCII, otherwise in
+ * two.
+ */
 const bytesOf = (key: string, { bytes, text }: ListPage): number =>
   bytes.length + text.length * (bytes.length === text.length ? 1 : 2) + key.length;

@@ -11,7 +11,9 @@ export interface Definition {
   readonly text: string;
   /** Only of tools: the text for clients of the 2026 era, if it differs. */
   readonly modernText?: string;
-  /** Title and description: only of tools and prompts. Of resources, which may be a million, only the text is stored. */
+  /**
+   * Title and description: only of tools and prompts. Of resources, which may be a million, only the text is stored.
+   */
   readonly title?: string;
   readonly description?: string;
   /** Only of tools: whether the listed output schema has the server's own schema as its property `result`. */

@@ -15,8 +15,8 @@ interface ChangedEntries {
 }
 
 /**
- * Decides which scopes see a change of the tools, or prompts, of some servers. In style `never`, a scope does not list an
- * entry whose name belongs to another server. If a scope lists none of the entries that changed, it sees no change.
+ * Decides which scopes see a change of the tools, or prompts, of some servers. In style `never`, a scope does not list
+ * an entry whose name belongs to another server. If a scope lists none of the entries that changed, it sees no change.
  */
 export class NameChange {
   /** By changed server. `visible`: the change is visible in every scope that contains the server. */
@@ -52,7 +52,8 @@ export class NameChange {
     const [old, now] = [this.previous.part(server), this.current.part(server)];
     const styles = [old?.style, now?.style];
     if (!styles.includes('never') || !this.current.hasSameServers(this.previous)) return 'visible';
-    // A server that has listed for the first time, or has no list any more, changes which names of others have a digest.
+    // A server that has listed for the first time, or has no list any more, changes which names of others have a
+    // digest.
     if ((!old || !now) && this.current.hasOverlap(server)) return 'visible';
     const removed = entriesMissingIn(now, old);
     const added = entriesMissingIn(old, now);

@@ -65,7 +65,9 @@ export class NameView implements Paged {
     return entry;
   }
 
-  /** The servers of the scope to which the name belongs, because it starts like their prefixed names or digest names. */
+  /**
+   * The servers of the scope to which the name belongs, because it starts like their prefixed names or digest names.
+   */
   ownersOf(name: string): string[] {
     const owners = new Set([...this.servers.ownersOf(name)].map(([server]) => server));
     for (const server of this.servers.digestOwnersOf(name)) owners.add(server);
@@ -83,7 +85,9 @@ export class NameView implements Paged {
     return names.length > 1 ? names : [];
   }
 
-  /** The entry under its name in this view; undefined if the view does not list it. The table contains `defaultEntry`. */
+  /**
+   * The entry under its name in this view; undefined if the view does not list it. The table contains `defaultEntry`.
+   */
   listedEntry(defaultEntry: CatalogEntry): ListedEntry | undefined {
     const entry = this.names.scopedEntry(defaultEntry);
     return isListed(entry) ? entry : undefined;
@@ -96,8 +100,8 @@ export class NameView implements Paged {
   }
 
   /**
-   * The listed entries whose key comes after `key`, in order; only those of `server`, if given. The key of an entry is its
-   * public name, except for meta tools (`META_TOOL_KEY`).
+   * The listed entries whose key comes after `key`, in order; only those of `server`, if given. The key of an entry is
+   * its public name, except for meta tools (`META_TOOL_KEY`).
    */
   *after(key: string, server?: string): Iterable<ListedEntry> {
     const { runs } = this.lists;
@@ -175,7 +179,9 @@ export class NameView implements Paged {
   }
 }
 
-/** A run of the entries under their default names, which are sorted already, and a run of the entries with other names. */
+/**
+ * A run of the entries under their default names, which are sorted already, and a run of the entries with other names.
+ */
 function* runsOf({ listed }: ServerEntries, renamed: ReadonlyMap<CatalogEntry, CatalogEntry>): Steps<Runs> {
   if (renamed.size === 0) return [runOf(listed)];
   const withDefaultName: ListedEntry[] = [];

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * When a public name has the server id as prefix. `conflict`: only if several servers have a tool, or a prompt, with the
- * same own name.
+ * When a public name has the server id as prefix. `conflict`: only if several servers have a tool, or a prompt, with
+ * the same own name.
  */
 export type NamingStyle = 'always' | 'conflict' | 'never';
 
@@ -20,8 +20,8 @@ export const prefixedName = (server: string, separator: string, ownName: string)
   `${server}${separator}${ownName}`;
 
 /**
- * Splits the name at every separator: yields each pair of server id and own name that would have this prefixed name. Does
- * not check that the server or the own name exists.
+ * Splits the name at every separator: yields each pair of server id and own name that would have this prefixed name.
+ * Does not check that the server or the own name exists.
  */
 export function* splitPrefixedName(name: string, separator: string): Iterable<readonly [string, string]> {
   for (
@@ -34,12 +34,16 @@ export function* splitPrefixedName(name: string, separator: string): Iterable<re
 
 export const isValidPublicName = (name: string): boolean => VALID_NAME.test(name);
 
-/** Whether a name looks like a result of `nameWithDigest`. If so, it may be the digest name of another tool or prompt. */
+/**
+ * Whether a name looks like a result of `nameWithDigest`. If so, it may be the digest name of another tool or prompt.
+ */
 export const endsWithDigest = (name: string): boolean => ENDS_WITH_DIGEST.test(name);
 
 export const nameWithoutDigest = (name: string): string => name.slice(0, -DIGEST_LENGTH - 1);
 
-/** Whether `nameWithDigest` cuts the name or replaces characters of it, so that `nameWithoutDigest` cannot restore it. */
+/**
+ * Whether `nameWithDigest` cuts the name or replaces characters of it, so that `nameWithoutDigest` cannot restore it.
+ */
 export const isAlteredByDigest = (name: string): boolean =>
   name.length > MAX_NAME_LENGTH - DIGEST_LENGTH - 1 || !isValidPublicName(name);
 

@@ -37,8 +37,8 @@ const STEPS_BETWEEN_YIELDS = 128;
  *   other server may have the prefixed name: the server has not listed yet, its tool with this name is disabled, or the
  *   name looks like one of its digest names.
  *
- * The name of an entry depends only on the servers of the scope, not on the order in which they listed. The time to name
- * one entry grows with the number of servers. `assignAll` names all entries at once, in steps.
+ * The name of an entry depends only on the servers of the scope, not on the order in which they listed. The time to
+ * name one entry grows with the number of servers. `assignAll` names all entries at once, in steps.
  */
 export class ScopedNames {
   private readonly byServer: ReadonlyMap<string, ServerEntries>;
@@ -82,8 +82,8 @@ export class ScopedNames {
   }
 
   /**
-   * The entries that have the prefixed name of this entry, including this one. Contains only those that got digest names.
-   * Empty if no other entry has the prefixed name.
+   * The entries that have the prefixed name of this entry, including this one. Contains only those that got digest
+   * names. Empty if no other entry has the prefixed name.
    */
   sharersOfPrefixedName({ server, ownName }: CatalogEntry): CatalogEntry[] {
     const prefixed = prefixedName(server, this.contents.separator, ownName);
@@ -191,8 +191,8 @@ export class ScopedNames {
   }
 
   /**
-   * Whether the prefixed name of an entry of `server` may also be the name of another entry in the scope. `possible`: no
-   * other entry has the name now, but another server could list one that has it.
+   * Whether the prefixed name of an entry of `server` may also be the name of another entry in the scope. `possible`:
+   * no other entry has the name now, but another server could list one that has it.
    */
   private ambiguityOf(server: string, prefixed: string): 'ambiguous' | 'possible' | 'none' {
     if (this.byServer.get(META_TOOL_SERVER)?.byPublicName.has(prefixed)) return 'ambiguous';

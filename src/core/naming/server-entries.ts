@@ -15,21 +15,23 @@ export interface ServerEntries {
   /** The listed entries with bare names that other servers may take, so that their name depends on the scope. */
   readonly scopeDependent: readonly ListedEntry[];
   /**
-   * The beginnings of names in `scopeDependent` that could be a server id. If a server with such an id is configured, the
-   * name belongs to that server (`ServerIds`).
+   * The beginnings of names in `scopeDependent` that could be a server id. If a server with such an id is configured,
+   * the name belongs to that server (`ServerIds`).
    */
   readonly possibleOwners: ReadonlySet<string>;
   /** Whether a name in `scopeDependent` looks like a digest name, which may belong to another server. */
   readonly mayHaveDigestOwners: boolean;
   /** The default names without a prefix. */
   readonly bareNames: ReadonlySet<string>;
-  /** Own names of tools that an administrator disabled. They are not listed, but other servers cannot take their names. */
+  /**
+   * Own names of tools that an administrator disabled. They are not listed, but other servers cannot take their names.
+   */
   readonly disabledNames: ReadonlySet<string>;
   /** By default name. */
   readonly byPublicName: ReadonlyMap<string, CatalogEntry>;
   /**
-   * By digest name: the entries that have it in some scope. Contains only digest names from which the prefixed name cannot
-   * be restored, and which are not the default name of their entry.
+   * By digest name: the entries that have it in some scope. Contains only digest names from which the prefixed name
+   * cannot be restored, and which are not the default name of their entry.
    */
   readonly byDigestName: ReadonlyMap<string, CatalogEntry>;
   readonly byOwnName: ReadonlyMap<string, CatalogEntry>;

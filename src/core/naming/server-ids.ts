@@ -13,13 +13,15 @@ import {
 type Owner = readonly [server: string, ownName: string];
 
 /**
- * The ids of all configured servers, including those that are disabled or have not listed yet. A name that starts with the
- * id of a server and the separator belongs to that server: it leads to no other server, even if its owner does not have
- * such an entry. Digest names (`nameWithDigest`) belong to a server in the same way.
+ * The ids of all configured servers, including those that are disabled or have not listed yet. A name that starts with
+ * the id of a server and the separator belongs to that server: it leads to no other server, even if its owner does not
+ * have such an entry. Digest names (`nameWithDigest`) belong to a server in the same way.
  */
 export class ServerIds {
   private readonly ids: ReadonlySet<string>;
-  /** By server: the beginning of its digest names. Only servers whose digest names do not begin with id and separator. */
+  /**
+   * By server: the beginning of its digest names. Only servers whose digest names do not begin with id and separator.
+   */
   private cachedAlteredPrefixes: ReadonlyMap<string, string> | undefined;
   /** By beginning of digest names: the servers. The reverse of `alteredPrefixes`. */
   private digestPrefixes: ReadonlyMap<string, readonly string[]> | undefined;
@@ -45,7 +47,9 @@ export class ServerIds {
     return this.ids.has(server);
   }
 
-  /** The servers with whose id and separator the name begins. Several, if an id begins with another one and a separator. */
+  /**
+   * The servers with whose id and separator the name begins. Several, if an id begins with another one and a separator.
+   */
   *ownersOf(name: string): Iterable<Owner> {
     for (const owner of splitPrefixedName(name, this.separator))
       if (owner[0] !== META_TOOL_SERVER && this.ids.has(owner[0])) yield owner;

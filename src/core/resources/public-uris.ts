@@ -18,8 +18,8 @@ const MAX_JSON_URI_LENGTH = 2 + 6 * MAX_URI_BYTES;
 export type ToPublicUri = (uri: string) => string;
 
 /**
- * Adds the edits that replace the URIs in one value. `value` is its range in the text of `source`. Runs in steps, because
- * a result may have a hundred thousand links.
+ * Adds the edits that replace the URIs in one value. `value` is its range in the text of `source`. Runs in steps,
+ * because a result may have a hundred thousand links.
  */
 type Change = (source: EditableJson, value: JsonRange, edits: JsonEdit[]) => Steps;
 
@@ -130,7 +130,10 @@ function uiChange(toPublic: ToPublicUri): Change {
 
 const BLOCK_KEYS = ['type', 'uri', 'resource', 'content'];
 
-/** The change of a content block. In sampling requests, a block can be a tool result, which has inner blocks (`isInner`). */
+/**
+ * The change of a content block. In sampling requests, a block can be a tool result, which has inner blocks
+ * (`isInner`).
+ */
 function blockChange(toPublic: ToPublicUri, isInner = false): Change {
   const uri = uriChange(toPublic);
   const byType = new Map<string, MemberChanges>([

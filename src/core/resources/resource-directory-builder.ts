@@ -26,7 +26,9 @@ export class ResourceDirectoryBuilder {
     this.current = this.current.withServers(ids);
   }
 
-  /** A builder with the same directory, to which changes can be made independently. No `put` or `remove` may be running. */
+  /**
+   * A builder with the same directory, to which changes can be made independently. No `put` or `remove` may be running.
+   */
   *fork(): Steps<ResourceDirectoryBuilder> {
     const fork = new ResourceDirectoryBuilder(this.style);
     fork.conflicts = yield* this.conflicts.fork();

@@ -12,8 +12,8 @@ import type { ResourceOffer } from './conflicts/resource-conflicts.js';
 import type { ServerResources } from './server-resources.js';
 
 /**
- * All resources and templates of all servers. Immutable. Public URIs and identifiers depend on the scope: `view` returns
- * those of one scope.
+ * All resources and templates of all servers. Immutable. Public URIs and identifiers depend on the scope: `view`
+ * returns those of one scope.
  */
 export class ResourceDirectory {
   /** By key of the scope. */

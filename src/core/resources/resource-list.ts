@@ -35,12 +35,16 @@ export class ResourceList {
     readonly plainById: readonly Resource[],
   ) {}
 
-  /** The server has not listed its resources yet. Callers compare with `===`, because `EMPTY` has no resources either. */
+  /**
+   * The server has not listed its resources yet. Callers compare with `===`, because `EMPTY` has no resources either.
+   */
   static readonly NOT_LISTED = new ResourceList([], [], [], [], []);
   /** The server has listed its resources and has none. */
   static readonly EMPTY = new ResourceList([], [], [], [], []);
 
-  /** Creates the list from definitions, whose `name` is the URI. Of several definitions with one URI, the first counts. */
+  /**
+   * Creates the list from definitions, whose `name` is the URI. Of several definitions with one URI, the first counts.
+   */
   static async build(
     server: string,
     listed: readonly Definition[],
@@ -133,8 +137,8 @@ type MutableResource = { -readonly [Key in keyof Resource]: Resource[Key] };
 const DIGEST_DIGITS = [8, 16, 64];
 
 /**
- * Adds a digest to every identifier that several resources share. None of these resources keeps the identifier without a
- * digest: its meaning would change with the list, and a client that stored it would read another resource. Returns
+ * Adds a digest to every identifier that several resources share. None of these resources keeps the identifier without
+ * a digest: its meaning would change with the list, and a client that stored it would read another resource. Returns
  * whether any identifier was shared.
  */
 async function resolveConflicts(

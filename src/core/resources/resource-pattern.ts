@@ -10,9 +10,9 @@ export interface ResourcePattern {
 }
 
 /**
- * The pattern that a text is: `file:///logs/*` matches every URI that starts with `file:///logs/`, `*` matches every URI,
- * and a template matches its instances. Every other text is the URI of a single resource: undefined. Only the form of
- * the text decides, not whether such a resource exists.
+ * The pattern that a text is: `file:///logs/*` matches every URI that starts with `file:///logs/`, `*` matches every
+ * URI, and a template matches its instances. Every other text is the URI of a single resource: undefined. Only the form
+ * of the text decides, not whether such a resource exists.
  */
 export function patternOf(uri: string): ResourcePattern | undefined {
   if (uri.endsWith('*')) return new PrefixPattern(uri);
@@ -40,7 +40,8 @@ export const exactAddress = ({ server, uri }: ResourceAddress): SubscribableAddr
 
 /**
  * Whether a subscription to `uri` covers an update of `updated`, because it is the same resource or a part of it.
- * `updated` must start with `uri`. `file:///a/b/c` and `file:///a/b#c` are parts of `file:///a/b`, `file:///a/bc` is not.
+ * `updated` must start with `uri`. `file:///a/b/c` and `file:///a/b#c` are parts of `file:///a/b`, `file:///a/bc` is
+ * not.
  */
 export const isSameOrPart = (uri: string, updated: string): boolean =>
   uri.length === updated.length || isSeparator(updated, uri.length) || isSeparator(uri, uri.length - 1);

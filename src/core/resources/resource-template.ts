@@ -70,8 +70,8 @@ export function withDistinctId(template: ResourceTemplate): ResourceTemplate {
 }
 
 /**
- * The URI template as clients see it. `isConflicting`: the own URI template is also a name of another template, or belongs
- * to another server.
+ * The URI template as clients see it. `isConflicting`: the own URI template is also a name of another template, or
+ * belongs to another server.
  */
 export function publicUriTemplate(
   { server, uriTemplate, id }: ResourceTemplate,

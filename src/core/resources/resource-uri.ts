@@ -22,8 +22,8 @@ const UI_SCHEME = 'ui://';
 export const isUi = (uri: string): boolean => uri.startsWith(UI_SCHEME);
 
 /**
- * The resource form of an own URI: `resource://`, the server id, `/` and the whole own URI. For a user interface: `ui://`,
- * the server id, `/` and the own URI without its scheme.
+ * The resource form of an own URI: `resource://`, the server id, `/` and the whole own URI. For a user interface:
+ * `ui://`, the server id, `/` and the own URI without its scheme.
  */
 export function resourceForm({ server, uri }: ResourceAddress): string {
   return isUi(uri)
@@ -31,7 +31,10 @@ export function resourceForm({ server, uri }: ResourceAddress): string {
     : `${RESOURCE_SCHEME}${server}/${uri}`;
 }
 
-/** The address in a text that has the resource form; undefined for any other text. Does not check that the server exists. */
+/**
+ * The address in a text that has the resource form; undefined for any other text. Does not check that the server
+ * exists.
+ */
 export function parseResourceForm(text: string): ResourceAddress | undefined {
   const scheme = [RESOURCE_SCHEME, UI_SCHEME].find((candidate) => text.startsWith(candidate));
   if (scheme === undefined) return undefined;
@@ -56,9 +59,9 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   IS_ID_CHARACTER[character.charCodeAt(0)] = 1;
 
 /**
- * The identifier of a resource or template, such as `fs_file___logs_app.log` for `file:///logs/app.log` of server `fs`. The
- * URI cannot be computed from the identifier. The code writes into a Buffer, because a list may have a million identifiers
- * and V8 keeps the pieces of a concatenated string in memory.
+ * The identifier of a resource or template, such as `fs_file___logs_app.log` for `file:///logs/app.log` of server `fs`.
+ * The URI cannot be computed from the identifier. The code writes into a Buffer, because a list may have a million
+ * identifiers and V8 keeps the pieces of a concatenated string in memory.
  */
 export function underscoreId({ server, uri }: ResourceAddress): string {
   const id = Buffer.allocUnsafe(server.length + uri.length + '____'.length);
@@ -75,8 +78,8 @@ export function underscoreId({ server, uri }: ResourceAddress): string {
 }
 
 /**
- * Writes the part of `text` between `from` and `to`. Template expressions and identifier characters are copied. Every run
- * of other characters becomes one underscore. Returns the new length of `id`.
+ * Writes the part of `text` between `from` and `to`. Template expressions and identifier characters are copied. Every
+ * run of other characters becomes one underscore. Returns the new length of `id`.
  */
 function writeIdText(id: Buffer, start: number, text: string, from: number, to: number): number {
   let length = start;

@@ -129,7 +129,9 @@ export class ResourceView {
     return undefined;
   }
 
-  /** Resolves a URI template in any form: the public form first, then resource form and identifier, then the own form. */
+  /**
+   * Resolves a URI template in any form: the public form first, then resource form and identifier, then the own form.
+   */
   findTemplate(text: string): ResourceTemplate | undefined {
     const form = parseResourceForm(text);
     const byForm = form && this.byServer.get(form.server)?.templateIndex.findByUri(form.uri);
@@ -146,8 +148,8 @@ export class ResourceView {
   }
 
   /**
-   * The server and own URI of what a client subscribes to: a resource, a template, or a prefix (`…*`). A listed resource
-   * comes first, even if its URI ends in `*`.
+   * The server and own URI of what a client subscribes to: a resource, a template, or a prefix (`…*`). A listed
+   * resource comes first, even if its URI ends in `*`.
    */
   findSubscribable(text: string): SubscribableAddress | undefined {
     const found = this.find(text);
@@ -178,8 +180,8 @@ export class ResourceView {
   }
 
   /**
-   * Resolves a prefix (`…*`). In the resource form, it names its server. Otherwise exactly one server must have resources
-   * with this prefix.
+   * Resolves a prefix (`…*`). In the resource form, it names its server. Otherwise exactly one server must have
+   * resources with this prefix.
    */
   private findPrefix(text: string): ResourceAddress | undefined {
     const form = parseResourceForm(text);

@@ -121,7 +121,10 @@ export class ServerResources {
     return this.resolved(resource && this.idOf(resource) === id ? resource : undefined);
   }
 
-  /** Finds a resource by its identifier without a digest, even if the scope lists it with a digest because of a conflict. */
+  /**
+   * Finds a resource by its identifier without a digest, even if the scope lists it with a digest because of a
+   * conflict.
+   */
   findConflictingId(id: string): ResolvedResource | undefined {
     return this.resolved(this.mayHaveId(id) ? this.list.findId(id) : undefined);
   }
@@ -191,8 +194,8 @@ export class ServerResources {
 }
 
 /**
- * The resources of a list except user interfaces, in two arrays. Each array is sorted by default URI: the public URI in a
- * scope without conflicts.
+ * The resources of a list except user interfaces, in two arrays. Each array is sorted by default URI: the public URI in
+ * a scope without conflicts.
  */
 interface SortedResources {
   /** Resources that have their default URI in every scope. */

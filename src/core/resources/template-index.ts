@@ -21,8 +21,8 @@ const OPEN_BRACE = 0x7b;
 const END_OF_TEXT = -1;
 
 /**
- * The unit of cost is the time in which a match examines one character. This is the cost of comparing the last literal of
- * a template with the end of the text.
+ * The unit of cost is the time in which a match examines one character. This is the cost of comparing the last literal
+ * of a template with the end of the text.
  */
 const COST_OF_LAST_LITERAL = 4;
 /** Characters that a search for a literal examines at a cost of 1. */
@@ -80,8 +80,8 @@ class TemplateSearch {
   }
 
   /**
-   * Returns the match with the most literal characters, and the cost of the search. If the cost exceeds the limit, returns
-   * no match, because a template that was not examined could match better.
+   * Returns the match with the most literal characters, and the cost of the search. If the cost exceeds the limit,
+   * returns no match, because a template that was not examined could match better.
    */
   run(costLimit: number): { readonly instance?: TemplateInstance; readonly cost: number } {
     const { text } = this;
@@ -125,9 +125,9 @@ interface Candidate {
 type Range = readonly [from: number, to: number];
 
 /**
- * The ranges of templates that may match the text. These are the templates whose first literal is a prefix of the text, and
- * the templates without an expression that equal the text. In each round, `from` and `to` enclose the templates that begin
- * with the first `at` characters of the text.
+ * The ranges of templates that may match the text. These are the templates whose first literal is a prefix of the text,
+ * and the templates without an expression that equal the text. In each round, `from` and `to` enclose the templates
+ * that begin with the first `at` characters of the text.
  */
 function* rangesThatMayMatch(
   sorted: readonly ResourceTemplate[],
@@ -162,7 +162,10 @@ function* rangesThatMayMatch(
 /** The number of literals that have to be searched. The first and the last literal have known positions in the text. */
 const innerLiteralCount = ({ literals }: UriTemplate): number => Math.max(0, literals.length - 2);
 
-/** Whether the text contains the literals in their order. A cheap check before `match`: if not, the template cannot match. */
+/**
+ * Whether the text contains the literals in their order. A cheap check before `match`: if not, the template cannot
+ * match.
+ */
 function hasLiterals({ literals }: UriTemplate, text: string): boolean {
   const last = literals.length - 1;
   let at = literals[0]!.length;

@@ -10,9 +10,10 @@ const MAX_MATCH_COST = 2 ** 18;
 const MIN_SERVER_COST = MAX_MATCH_COST / 8;
 
 /**
- * Finds the templates that match the text and have the most literal characters, at most one per server. If several servers
- * have one, the text is ambiguous, and all of them are returned. Servers with few possible templates are searched first.
- * The limit for each search is an equal share of the remaining cost, so that no server uses up the share of another.
+ * Finds the templates that match the text and have the most literal characters, at most one per server. If several
+ * servers have one, the text is ambiguous, and all of them are returned. Servers with few possible templates are
+ * searched first. The limit for each search is an equal share of the remaining cost, so that no server uses up the
+ * share of another.
  */
 export function bestInstances(
   indexes: readonly TemplateIndex[],

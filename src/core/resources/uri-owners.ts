@@ -16,8 +16,8 @@ export function* possibleUriOwners(text: string): Iterable<string> {
 }
 
 /**
- * The servers to which a text belongs, because it is a resource form or an identifier with their id. The text leads to no
- * other server, even if its owner does not have such a resource.
+ * The servers to which a text belongs, because it is a resource form or an identifier with their id. The text leads to
+ * no other server, even if its owner does not have such a resource.
  */
 export function uriOwners(text: string, servers: ReadonlySet<string>): string[] {
   return [...possibleUriOwners(text)].filter((server) => servers.has(server));

@@ -32,8 +32,8 @@ export function addWithinLimits(
 }
 
 /**
- * The limit that the wanted subscription would exceed, if any. A subscription that the subscriber has already exceeds none,
- * because it is not added again.
+ * The limit that the wanted subscription would exceed, if any. A subscription that the subscriber has already exceeds
+ * none, because it is not added again.
  */
 export function findReachedLimit(
   table: SubscriptionTable,

@@ -18,9 +18,9 @@ export interface RemovedSubscription {
 }
 
 /**
- * All subscriptions of all clients. A target is a resource or pattern to which they subscribe. All methods are synchronous,
- * so that no other code runs between a check of the counts and the `add` after it. Finding, adding and removing a
- * subscription takes constant time.
+ * All subscriptions of all clients. A target is a resource or pattern to which they subscribe. All methods are
+ * synchronous, so that no other code runs between a check of the counts and the `add` after it. Finding, adding and
+ * removing a subscription takes constant time.
  */
 export class SubscriptionTable {
   private readonly byId = new Map<string, Subscription>();
@@ -50,7 +50,9 @@ export class SubscriptionTable {
     return this.byId.get(id);
   }
 
-  /** The row of the subscriber for this URI. There is at most one: if the URI is also a pattern, a row is for either. */
+  /**
+   * The row of the subscriber for this URI. There is at most one: if the URI is also a pattern, a row is for either.
+   */
   find({
     subscriber,
     server,

@@ -43,8 +43,8 @@ export class SubscriptionTarget {
   }
 
   /**
-   * Visits all subscriptions without allocating memory. `visit` may add and remove subscriptions. A removed subscription is
-   * not visited.
+   * Visits all subscriptions without allocating memory. `visit` may add and remove subscriptions. A removed
+   * subscription is not visited.
    */
   forEach(visit: (subscription: Subscription) => void): void {
     if (this.bySubscriber) this.bySubscriber.forEach(visit);
@@ -72,8 +72,8 @@ export class SubscriptionTarget {
 }
 
 /**
- * The targets of one server. A target covers a URI if its subscribers get updates of this URI. Finding these targets takes
- * one descent through a prefix tree, and one match for each pattern whose literal prefix is a prefix of the URI.
+ * The targets of one server. A target covers a URI if its subscribers get updates of this URI. Finding these targets
+ * takes one descent through a prefix tree, and one match for each pattern whose literal prefix is a prefix of the URI.
  */
 export class TargetIndex {
   private readonly resources = new PrefixTree<SubscriptionTarget>();
@@ -82,7 +82,9 @@ export class TargetIndex {
   private readonly unnormalized = new Map<string, Set<SubscriptionTarget>>();
   /** Number of subscriptions of all targets together. The table updates it. */
   subscriptionCount = 0;
-  /** The last result of `covering`. Every update is looked up twice, and many successive updates are of one resource. */
+  /**
+   * The last result of `covering`. Every update is looked up twice, and many successive updates are of one resource.
+   */
   private lastLookup: { readonly uri: string; readonly covering: readonly SubscriptionTarget[] } | undefined;
 
   constructor(private readonly server: string) {}

@@ -4,7 +4,9 @@ import type { Subscription, SubscriptionTarget } from './subscription-target.js'
 /** Maximum number of updates that are held for one subscription. If there are more, the oldest is dropped. */
 const MAX_HELD_UPDATES = 1000;
 
-/** An update that is held for one subscriber. Several unacknowledged subscriptions of the subscriber share this object. */
+/**
+ * An update that is held for one subscriber. Several unacknowledged subscriptions of the subscriber share this object.
+ */
 interface HeldUpdate<U> {
   readonly update: U;
   isDelivered: boolean;
@@ -21,7 +23,9 @@ export class UpdateRouting<U> {
 
   constructor(
     private readonly table: SubscriptionTable,
-    /** Called when a held update is replaced by a later one of the same resource, or dropped because too many are held. */
+    /**
+     * Called when a held update is replaced by a later one of the same resource, or dropped because too many are held.
+     */
     private readonly onHeldRemoved: (outcome: 'coalesced' | 'dropped') => void = () => {},
   ) {}
 

@@ -76,8 +76,8 @@ export class UpstreamReconciler {
   }
 
   /**
-   * A row of the subscription table was removed. Does nothing while another row wants the URI, because the client of that
-   * row may still wait for its first request.
+   * A row of the subscription table was removed. Does nothing while another row wants the URI, because the client of
+   * that row may still wait for its first request.
    */
   rowRemoved(uri: string): void {
     if (!this.desired.isWanted(uri)) this.markDirty(uri);

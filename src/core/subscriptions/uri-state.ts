@@ -12,8 +12,8 @@ export class UriState {
   /** Updates may have been lost. Subscribers get one update as soon as the server holds the subscription again. */
   hasMissedUpdates = false;
   /**
-   * Set after a gap in the notifications of a subscription that the server held: whether the server has sent an update of
-   * the resource since the gap (`updated`) or not (`silent`). With `updated`, subscribers need no further update for
+   * Set after a gap in the notifications of a subscription that the server held: whether the server has sent an update
+   * of the resource since the gap (`updated`) or not (`silent`). With `updated`, subscribers need no further update for
    * those that were lost.
    */
   sinceGap: 'silent' | 'updated' | undefined;

@@ -6,8 +6,8 @@ const SHARD_COUNT = 256;
 type Owners = string | readonly string[];
 
 /**
- * Maps names to the servers that have them. Names are divided into many small Maps (shards), because a Map with a million
- * names blocks the event loop when it grows.
+ * Maps names to the servers that have them. Names are divided into many small Maps (shards), because a Map with a
+ * million names blocks the event loop when it grows.
  */
 export class NameOwners {
   private shards = Array.from({ length: SHARD_COUNT }, () => new Map<string, Owners>());

@@ -24,7 +24,9 @@ export interface PossibleConflicts {
   readonly sharedUris: ReadonlySet<string>;
   /** Own URIs that may be the resource form or identifier of another resource. Only in style `original`. */
   readonly formLikeUris: ReadonlySet<string>;
-  /** The server ids in `formLikeUris`. If a server with such an id is configured, the URI belongs to it (`uriOwners`). */
+  /**
+   * The server ids in `formLikeUris`. If a server with such an id is configured, the URI belongs to it (`uriOwners`).
+   */
   readonly possibleOwners: ReadonlySet<string>;
   /** By id of another server: the identifiers that both servers have. */
   readonly sharedIds: ReadonlyMap<string, ReadonlySet<string>>;
@@ -87,7 +89,9 @@ export class ResourceConflicts {
     return changed;
   }
 
-  /** Updates `uriOwners` for the difference of two offers of a server. Adds the other servers it affects to `changed`. */
+  /**
+   * Updates `uriOwners` for the difference of two offers of a server. Adds the other servers it affects to `changed`.
+   */
   private *updateOwners(
     server: string,
     old: ResourceOffer | undefined,
@@ -110,8 +114,8 @@ export class ResourceConflicts {
   }
 
   /**
-   * Finds the identifiers that two servers share. There are none unless one server id is a prefix of the other, because an
-   * identifier starts with the server id. Adds the servers to `changed` if the shared identifiers changed.
+   * Finds the identifiers that two servers share. There are none unless one server id is a prefix of the other, because
+   * an identifier starts with the server id. Adds the servers to `changed` if the shared identifiers changed.
    */
   private *updateSharedIds(one: ResourceOffer, other: ResourceOffer, changed: Set<string>): Steps {
     const [short, long] = one.server.length < other.server.length ? [one, other] : [other, one];

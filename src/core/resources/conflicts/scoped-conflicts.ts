@@ -124,7 +124,9 @@ class TemplateNames {
     return isShared || uriOwners(uriTemplate, this.scope.servers).some((owner) => owner !== server);
   }
 
-  /** The templates with a digest in each identifier that several templates have. Returns the argument if none has one. */
+  /**
+   * The templates with a digest in each identifier that several templates have. Returns the argument if none has one.
+   */
   withDistinctIds(templates: readonly ResourceTemplate[]): readonly ResourceTemplate[] {
     const isShared = ({ id }: ResourceTemplate): boolean => (this.idCounts.get(id) ?? 0) > 1;
     if (!templates.some(isShared)) return templates;
