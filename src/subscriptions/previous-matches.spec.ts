@@ -72,7 +72,7 @@ describe('PreviousMatches', () => {
 
   it('keeps the URIs of a lost link for the next link of the same owner, once', () => {
     add('a', 'x://*');
-    for (const owner of [undefined, 'a', 'b']) previous.keep('s', linkOf(owner));
+    for (const owner of [undefined, 'a', 'b']) previous.store('s', linkOf(owner));
     expect([...previous.take('s', undefined)]).toEqual(['x://a']);
     expect([...previous.take('s', 'a')]).toEqual(['x://a']);
     for (const owner of [undefined, 'a', 'b']) expect(previous.take('s', owner).size).toBe(0);
@@ -80,10 +80,10 @@ describe('PreviousMatches', () => {
 
   it('keeps nothing without patterns, and drops everything with the last one', () => {
     add('a', 'x://a');
-    previous.keep('s', linkOf());
+    previous.store('s', linkOf());
     expect(previous.take('s', undefined).size).toBe(0);
     const row = add('a', 'x://*');
-    for (const owner of [undefined, 'a']) previous.keep('s', linkOf(owner));
+    for (const owner of [undefined, 'a']) previous.store('s', linkOf(owner));
     table.removeById(row.id);
     previous.rowRemoved(row);
     for (const owner of [undefined, 'a']) expect(previous.take('s', owner).size).toBe(0);
@@ -92,7 +92,7 @@ describe('PreviousMatches', () => {
   it('keeps the URIs of a link for all subscribers of its owner', () => {
     for (const id of ['a', 'b']) owned.add({ id, linkOwnerId: 'owner' } as Subscriber);
     const rows = ['a', 'b'].map((id) => add(id, 'x://*'));
-    previous.keep('s', linkOf('owner'));
+    previous.store('s', linkOf('owner'));
     const remove = (row: Subscription): void => {
       table.removeById(row.id);
       previous.rowRemoved(row);
@@ -100,7 +100,7 @@ describe('PreviousMatches', () => {
     };
     remove(rows[0]!);
     expect(previous.take('s', 'owner').size).toBe(1);
-    previous.keep('s', linkOf('owner'));
+    previous.store('s', linkOf('owner'));
     remove(rows[1]!);
     expect(previous.take('s', 'owner').size).toBe(0);
   });

@@ -4,8 +4,9 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import { RetryTimer } from '../lib/backoff/retry-timer.js';
 import type { Subscribers } from './subscribers.js';
 
-const RETRY = { firstMs: 500, maxMs: 30_000 };
+const RETRY_DELAYS = { firstMs: 500, maxMs: 30_000 };
 
+/** Identifies a link that is not shared. */
 interface OwnLink {
   readonly server: string;
   /** The id of the owner of the link. */
@@ -14,10 +15,10 @@ interface OwnLink {
 
 /**
  * Keeps the link of an owner to a server with `isolation: session` open while subscribers of the owner have subscriptions to
- * this server. While these are all pending, SubscriptionConfirmation opens the link instead.
+ * the server. If all these subscriptions are pending, SubscriptionConfirmation opens the link instead.
  */
 export class SessionLinkOpener {
-  /** By server and owner. */
+  /** By `keyOf` the link. */
   private readonly retries = new Map<string, RetryTimer>();
 
   constructor(
@@ -70,7 +71,7 @@ export class SessionLinkOpener {
 
   private retry(link: OwnLink): void {
     const key = keyOf(link);
-    const retry = this.retries.get(key) ?? new RetryTimer(() => this.open(link), RETRY);
+    const retry = this.retries.get(key) ?? new RetryTimer(() => this.open(link), RETRY_DELAYS);
     this.retries.set(key, retry);
     retry.plan();
   }

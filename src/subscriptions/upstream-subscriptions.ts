@@ -18,7 +18,7 @@ import { ResourceUpdates } from './resource-updates.js';
 import { watchedOn, type UpstreamLink, type UpstreamLinks } from './upstream-link.js';
 import { WantedResources } from './wanted-resources.js';
 
-/** When a link that stayed open this long is lost, the backoff starts again from the first delay. */
+/** If a link was open for longer than this when it is lost, its backoff starts again from the first delay. */
 const STABLE_LINK_MS = 10_000;
 
 /** How a resource appeared in the listing of its server. */
@@ -81,8 +81,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   /**
-   * Resolves when the server has confirmed the resource of the row, or at least one resource of its pattern; further
-   * resources are retried in the background.
+   * Resolves when the server has confirmed the resource of the row, or at least one resource of its pattern. Resources
+   * of the pattern that the server did not confirm are retried in the background.
    */
   async confirm(row: Subscription): Promise<void> {
     this.pending.add(row.id);
@@ -94,8 +94,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     } finally {
       this.pending.delete(row.id);
     }
-    // A link that was opened meanwhile has left out this row, because the row was pending. So confirmed URIs are marked
-    // dirty too: that link may not have subscribed them.
+    // A link that was opened meanwhile did not subscribe the URIs of this row, because the row was pending. Therefore
+    // the confirmed URIs are marked dirty.
     const link = this.linkOf(row);
     if (!link) this.sessionLinks.openFor(row);
     for (const uri of uris)
@@ -103,12 +103,12 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       else link?.reconciler.retryLater(uri);
   }
 
-  /** The resource of the row, or the resources of its pattern, up to the maximum. */
+  /** The resource of the row, or the resources that match its pattern, up to `MAX_PATTERN_MATCHES`. */
   watchedUris(row: Subscription): Promise<Iterable<string>> {
     return this.wanted.urisOf(row, watchedOn(this.linkOf(row)));
   }
 
-  /** For a row whose confirmation no client waits for. */
+  /** Subscribes the URIs of a row for which no client waits. */
   subscribeInBackground(row: Subscription): void {
     this.sessionLinks.openFor(row);
     const link = this.linkOf(row);
@@ -127,18 +127,20 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     }
   }
 
-  /** To be called when a resource that is subscribed to is not listed any more. */
+  /** Call this when a server no longer lists a resource that has subscribers. Sends its deletion to them. */
   resourceGone(address: ResourceAddress, publicUri: (scope: Scope) => string): void {
     for (const { reconciler } of this.links.of(address.server)) reconciler.resourceGone(address.uri);
     this.updates.reportDeletion(address, publicUri);
   }
 
-  /** Sends no further requests over the links of the server, which may stay open until calls in flight end. */
+  /**
+   * Stops the requests of reconcilers over the links of the server. The links may stay open until calls in flight end.
+   */
   serverDisabled(server: string): void {
     this.links.deleteAll(server);
   }
 
-  /** To be called after a new listing. Subscribes the resources that match a pattern, up to the maximum. */
+  /** Call this after a new listing. Subscribes the resources that match a pattern, up to `MAX_PATTERN_MATCHES`. */
   async subscribeMatches(server: string, pattern: ResourcePattern): Promise<void> {
     for (const link of this.links.of(server))
       for (const uri of await this.wanted.matching(server, pattern, watchedOn(link)))
@@ -156,7 +158,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     // On a shared link, other clients may be subscribed to the same target.
     if (!link || (link.owner === undefined && this.subscribers.table.targetAt(row))) return;
     const pattern = patternAt(row);
-    if (pattern) link.reconciler.patternRemoved((tracked) => pattern.matches(tracked));
+    if (pattern) link.reconciler.patternRemoved((uri) => pattern.matches(uri));
     else link.reconciler.rowRemoved(row.uri);
   }
 

@@ -18,7 +18,7 @@ import { MetaTools } from '../registry/meta-tools.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** Lists the tools of all servers and forwards calls to the server of a public name. */
+/** Lists the tools of all servers. Forwards each call to the server that has the tool, or runs the meta tool. */
 @McpController()
 export class ToolsController {
   constructor(
@@ -42,8 +42,8 @@ export class ToolsController {
     const tool = view.find(name);
     if (!tool) {
       const owners = view.ownersOf(name);
-      const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
-      if (listed) return listed.then(() => this.call(params, context));
+      const pendingListing = this.backends.sessionListings.whenMayBeListed(context, owners);
+      if (pendingListing) return pendingListing.then(() => this.call(params, context));
       this.backends.requireListed(owners, 'tools', name);
       throw unknownName('tool', name, view);
     }
@@ -57,6 +57,7 @@ export class ToolsController {
     params: Params | undefined,
     context: McpContext,
   ): Promise<JsonText> {
+    // Meta tools show what the session lists, so the listings have to be complete.
     const { sessionListings } = this.backends;
     await sessionListings.whenListed(context.scope, context);
     context.scope = sessionListings.scopeOf(context.scope, context);

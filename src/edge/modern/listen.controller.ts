@@ -16,7 +16,7 @@ export class ListenController {
     private readonly metrics: Metrics,
   ) {}
 
-  /** A request that is refused is answered with JSON. Otherwise returns after the acknowledgement; the stream stays open. */
+  /** Opens a listen stream. Resolves after the acknowledgement, and the stream stays open. Rejects if it is refused. */
   @McpRequest('subscriptions/listen')
   async listen(params: Params | undefined, context: ModernContext): Promise<void> {
     try {

@@ -30,7 +30,7 @@ export type ListenRequest = Pick<
 /** One request `subscriptions/listen`, from its arrival until its stream is closed. */
 export class Listen extends ScopedRecipient implements NotificationRecipient {
   readonly kind = 'listen';
-  /** As short as the public id of a session. Not a secret, because it gives no access. */
+  /** It has as many digits as the public id of a session. It is not a secret, because it gives no access. */
   readonly id = randomBytes(8).toString('hex');
   readonly principal: Principal;
   readonly quotaKey: string;
@@ -40,7 +40,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
   readonly clientInfo: Implementation | undefined;
   readonly revision: Revision;
   readonly openedAt = Date.now();
-  /** Log messages are sent during calls only. */
+  /** In this revision, clients get log messages only during calls. */
   readonly logLevel = undefined;
   private readonly requestId: RequestId;
   private readonly writer: ListenWriter;
@@ -49,7 +49,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
 
   constructor(
     request: ListenRequest,
-    /** The kinds of lists whose changes the client wants to know. */
+    /** The kinds of lists for which the client wants `list_changed`. */
     readonly listChanges: readonly ListKind[],
     limits: ListenLimits,
     observer: StreamObserver,
@@ -63,7 +63,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     this.project = project;
     this.linkOwnerId = linkOwnerId;
     this.sessionHandle = request.sessionHandle;
-    // The rest of what a client says about itself may be long.
+    // Other members of `clientInfo` may be long.
     this.clientInfo = clientInfo && { name: clientInfo.name, version: clientInfo.version };
     this.revision = revision;
     this.writer = new ListenWriter(Buffer.from(JSON.stringify(requestId)), limits, observer);
@@ -86,7 +86,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     return this.listChanges.includes(kind);
   }
 
-  /** Queued until the stream is open. */
+  /** Sends an event. The event is queued until the stream is open. */
   deliver(frame: NotificationFrame, options: DeliverOptions): void {
     this.writer.send(frame, options);
   }
@@ -95,12 +95,14 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     this.writer.withdraw(isStale);
   }
 
-  /** Never calls the listener: a client cannot open the same stream again, so no event is missed between two connections. */
+  /**
+   * The listener is never called. A listen stream has one connection, so that no event is lost between two connections.
+   */
   onMissedEvents(): () => void {
     return () => {};
   }
 
-  /** Writes the acknowledgement first: `notifications` says what of the filter is honoured. */
+  /** Opens the stream with the acknowledgement. `notifications` is the honoured part of the filter. */
   open(context: Pick<ModernContext, 'takeStream'>, notifications: object): void {
     const params = JSON.stringify({ _meta: this.meta, notifications });
     const { bytes } = plainFrame(notificationMessage('notifications/subscriptions/acknowledged', params));
@@ -119,14 +121,14 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     this.writer.end(plainFrame(resultMessage(this.requestId, result)).bytes);
   }
 
-  /** Ends the stream like `end`, but without the queued events: the client must not get them any more. */
+  /** Ends the stream like `end`, but drops the queued events, because the client must not get them any more. */
   close(): void {
     this.withdraw(() => true);
     this.end();
     this.finish();
   }
 
-  /** Releases everything that is held for the stream. To be called when its connection is closed, and idempotent. */
+  /** Releases everything that belongs to the stream. Called when its connection is closed. Idempotent. */
   finish(): void {
     if (this.isClosed) return;
     this.isClosed = true;
