@@ -1,26 +1,29 @@
+/** Bounds of the estimate. */
 const MIN_MS = 100;
 const MAX_MS = 60_000;
-/** The estimate while no call has ended since the queue began to grow. */
+/** The estimate until the first call has ended. */
 const UNKNOWN_MS = 1000;
 
-/** Estimates how long a queue takes to drain, from the calls that ended since the queue was empty. */
+/** Estimates how long a queue takes to drain, from the rate at which calls have ended since the queue was last empty. */
 export class DrainEstimate {
   private startedAt = 0;
   private endedCalls = 0;
 
-  /** To be called when the first call is queued. */
+  /** To be called when a call is added to the empty queue. */
   start(): void {
     this.startedAt = performance.now();
     this.endedCalls = 0;
   }
 
+  /** To be called whenever a call has ended, queued before or not. */
   callEnded(): void {
     this.endedCalls++;
   }
 
-  retryAfterMs(waiting: number): number {
+  /** The time until this number of queued calls has drained. */
+  retryAfterMs(queuedCalls: number): number {
     if (this.endedCalls === 0) return UNKNOWN_MS;
-    const estimate = (waiting * (performance.now() - this.startedAt)) / this.endedCalls;
-    return Math.round(Math.min(Math.max(estimate, MIN_MS), MAX_MS));
+    const msPerCall = (performance.now() - this.startedAt) / this.endedCalls;
+    return Math.round(Math.min(Math.max(queuedCalls * msPerCall, MIN_MS), MAX_MS));
   }
 }

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { TransportError } from '../link/transport.js';
 
-/** A server that has not started after this time gives up its slot, so that other servers can start. */
+/** After this time, a server that has not started yet releases its slot, so that other servers can start. */
 const MAX_HOLD_MS = 3000;
 const SERVERS_PER_CORE = 2;
 
-/** Limits how many servers start at once. Servers beyond that wait in the order of their requests. */
+/** Limits how many servers start at once. Further servers wait for a slot, in the order in which they asked for one. */
 export class StartSlots {
   private readonly queue = new Set<() => void>();
   private free: number;
@@ -15,7 +15,7 @@ export class StartSlots {
     this.free = limit;
   }
 
-  /** Slots that are not limited, for links outside of the gateway's start. */
+  /** Slots without a limit, which are open from the beginning. */
   static unlimited(): StartSlots {
     const slots = new StartSlots(Infinity);
     slots.open();
@@ -33,11 +33,13 @@ export class StartSlots {
     return this.queue.size;
   }
 
-  /** Calls `start` when a slot is free, and frees the slot when its promise settles. Rejects if aborted before the call. */
+  /**
+   * Calls `start` when a slot is free, and settles as its promise does. The slot is free again when the promise settles. Rejects
+   * if the signal is aborted before the call.
+   */
   async run<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (this.isOpen && this.free > 0) this.free--;
     else await this.waitForSlot(signal);
-    const timer = setTimeout(() => release(), MAX_HOLD_MS).unref();
     let isHeld = true;
     const release = (): void => {
       clearTimeout(timer);
@@ -45,6 +47,7 @@ export class StartSlots {
       isHeld = false;
       this.startNext();
     };
+    const timer = setTimeout(release, MAX_HOLD_MS).unref();
     return start().finally(release);
   }
 
