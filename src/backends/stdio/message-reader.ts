@@ -66,13 +66,15 @@ export class MessageReader {
       return;
     }
     this.firstPart = undefined;
-    if (firstPart[0] === CR && firstPart.length + end - start === 1) return;
+    const isEmptyLine = firstPart[0] === CR && firstPart.length + end - start === 1;
+    if (isEmptyLine) return;
     if (!mayBeginObject(firstPart[0])) return this.ignore('is not JSON-RPC', firstPart);
     this.json.append(bytes.subarray(start, end));
     const line = takeMessage(this.json, this.listener.inbound());
     if (line) this.deliver(line, firstPart);
   }
 
+  /** Reads a line that arrived in one piece. */
   private readLine(bytes: Buffer, start: number, lineEnd: number): void {
     const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
     if (end === start) return;
@@ -85,7 +87,7 @@ export class MessageReader {
     this.deliver(this.json.read(bytes, start, end), bytes, start, end);
   }
 
-  /** `bytes` contain the line, or its first part. */
+  /** Delivers the message of a line. `bytes` contain the line, or its first part. */
   private deliver(line: ReadJson, bytes: Buffer, start = 0, end = bytes.length): void {
     if (line instanceof JsonProblem) {
       if (isOverLimit(line.reason)) this.listener.onRefused(line);
