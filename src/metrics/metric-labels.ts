@@ -98,7 +98,7 @@ export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 /**
  * What became of the input that a server required during a call.
  * - `answered`: the gateway asked the client and sent the answers to the server
- * - `failed`: the client did not answer
+ * - `failed`: the input could not be obtained
  * - `forwarded`: the client got the questions, and repeats its request with the answers
  */
 export type InputOutcome = 'answered' | 'failed' | 'forwarded';
