@@ -22,8 +22,9 @@ const FIRST_COMPLETE = `{${COMPLETE},`;
 const FIRST_CONTENT = '"content":';
 const CACHE_SCOPE: ReadonlySet<string> = new Set(['cacheScope']);
 const NOT_CACHEABLE = '"ttlMs":0,"cacheScope":"private"';
-/** A longer scanned object has members: servers do not fill an empty object with spaces. */
-const MAX_EMPTY_BYTES = 64;
+/** The codes of the white space that JSON allows: space, tab, line feed and carriage return. */
+const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+const CLOSING_BRACE = 0x7d;
 
 /**
  * Methods whose results the gateway writes itself. The revision requires that these results say how long clients may cache them.
@@ -96,7 +97,10 @@ const beginsWithContent = (text: string): boolean =>
   text.startsWith(FIRST_CONTENT, text.startsWith(FIRST_COMPLETE) ? FIRST_COMPLETE.length : 1);
 
 function isEmpty(result: JsonText): boolean {
+  if (!(result instanceof SharedJson)) return /^\{\s*\}/.test(result.text);
   // Reading the text of a scanned object would decode all of its bytes.
-  if (result instanceof SharedJson && result.bytes.length >= MAX_EMPTY_BYTES) return false;
-  return /^\{\s*\}/.test(result.text);
+  const { bytes } = result;
+  let index = 1;
+  while (WHITE_SPACE.has(bytes[index]!)) index++;
+  return bytes[index] === CLOSING_BRACE;
 }
