@@ -2,6 +2,7 @@ import { GatewayError, type ErrorKind } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 
 /**
+ * How a call to a server ended.
  * - `tool_error`: the tool ran and its result has `isError`
  * - `error`: the server answered with a JSON-RPC error, or the gateway failed
  * - `unavailable`, `timeout`, `overloaded` and `cancelled`: why the call ended without a response of the server

@@ -30,11 +30,12 @@ export class LabelledCounter<const Names extends readonly string[]> {
     for (const values of initial) this.increment(values, 0);
   }
 
-  increment(values: Values<Names>, by = 1): void {
+  increment(values: Values<Names>, amount = 1): void {
+    // No label value contains a line feed.
     const key = values.length === 1 ? values[0]! : values.join('\n');
     const entry = this.entries.get(key);
-    if (entry) entry.count += by;
-    else this.entries.set(key, { values, count: by });
+    if (entry) entry.count += amount;
+    else this.entries.set(key, { values, count: amount });
   }
 
   /** Removes the series for which `isRetained` is false. */

@@ -26,7 +26,7 @@ import type {
 } from './metric-labels.js';
 import { MimeTypeLabels } from './mime-type-labels.js';
 
-/** Values that are read at every scrape, each with its labels. */
+/** The values of one metric at one scrape, each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
 /** By outcome: the function that observes the duration of a request of one method. */
@@ -62,6 +62,7 @@ export class Metrics {
   );
   private readonly observers = new Map<string, Observers>();
   readonly serverDurations = new ServerDurations(LATENCY_BUCKETS);
+  /** Called before each scrape. See `retainServers`. */
   private removeUnknownServers: () => void = () => {};
 
   constructor(readonly registry: Registry = new Registry()) {
@@ -165,6 +166,7 @@ export class Metrics {
     this.counters.originRefusals.increment([reason]);
   }
 
+  /** Counts a session, stream, connection, request, call or process that a limit has refused. */
   countRefusal(limit: RefusedLimit): void {
     this.counters.limitRefusals.increment([limit]);
   }
