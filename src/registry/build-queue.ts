@@ -35,6 +35,7 @@ export class BuildQueue {
     });
   }
 
+  /** To be called when the part with this key no longer exists, before `add` is called with the key. */
   markRemoved(key: string): void {
     this.removals.set(key, {});
   }

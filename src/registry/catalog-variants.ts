@@ -7,7 +7,7 @@ import type { Steps } from '../lib/slices/run-sliced.js';
 /** Maximum number of variants. Limited, because every variant is built again when the shared catalog changes. */
 export const MAX_CATALOG_VARIANTS = 1000;
 
-/** Begins the keys of variants. No server id begins with it: the build queues take both as keys. */
+/** Begins the keys of variants. Server ids are keys of the build queues too, and none begins with this prefix. */
 const KEY_PREFIX = '\0';
 
 /**
@@ -128,9 +128,11 @@ export class CatalogVariants {
   }
 
   private release(variant: CatalogVariant): void {
-    if (--variant.users === 0) this.byKey.delete(variant.key);
+    variant.users--;
+    if (variant.users === 0) this.byKey.delete(variant.key);
   }
 
+  /** Equal listings have the same key. */
   private keyOf(listings: Listings): string {
     const parts = [...listings].map(([id, listing]) => `${id} ${this.idsOf(listing).join(' ')}`);
     return KEY_PREFIX + parts.toSorted().join('\0');

@@ -46,7 +46,8 @@ export class ConflictLog {
       const { kind, server, name } = conflict;
       const group = groups.get(`${kind}\0${server}`) ?? { conflict, count: 0 };
       groups.set(`${kind}\0${server}`, group);
-      if (++group.count <= MAX_LOGGED_NAMES) this.logger.warn({ message: MESSAGES[kind], server, name });
+      group.count++;
+      if (group.count <= MAX_LOGGED_NAMES) this.logger.warn({ message: MESSAGES[kind], server, name });
     }
     for (const { conflict, count } of groups.values())
       if (count > MAX_LOGGED_NAMES)

@@ -38,14 +38,16 @@ export class ResourceLinks {
     const { resources } = this.catalogOf(scope);
     // Created on first use: most results contain no URI.
     let publicUris: Map<string, string> | undefined;
+    /** Number of unlisted resources in the result so far. */
     let lookups = 0;
     return (uri) => {
       const known = publicUris?.get(uri);
       if (known !== undefined) return known;
       const address = { server, uri };
       const isListed = resources.isListed(address);
+      if (!isListed) lookups++;
       const publicUri =
-        isListed || lookups++ < MAX_UNLISTED_LOOKUPS
+        isListed || lookups <= MAX_UNLISTED_LOOKUPS
           ? resources.publicUri(address, scope)
           : resourceForm(address);
       publicUris ??= new Map();
