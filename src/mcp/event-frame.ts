@@ -81,9 +81,10 @@ class LazyFrame implements EventFrame {
 
   private compose(): string {
     const id = `id: ${eventId(this.sequence, this.stream)}\n`;
+    const retry = this.retryMs === undefined ? '' : `retry: ${this.retryMs}\n`;
     const text = this.message
       ? `event: message\n${id}data: ${onOneLine(this.message())}\n\n`
-      : `${id}${this.retryMs === undefined ? '' : `retry: ${this.retryMs}\n`}data: \n\n`;
+      : `${id}${retry}data: \n\n`;
     this.message = undefined;
     return text;
   }

@@ -54,8 +54,8 @@ export function urlsRequired(error: RemoteError): JsonText | undefined {
   const elicitations = Array.from(elementsOf(list), ({ start, end }) => list.slice(start, end));
   if (elicitations.length === 0 || !elicitations.every(isByUrl)) return undefined;
   return inputRequired(
-    elicitations.map((text, n) => [
-      `url${n + 1}`,
+    elicitations.map((text, index) => [
+      `url${index + 1}`,
       { method: 'elicitation/create', params: new JsonText(text) },
     ]),
   );

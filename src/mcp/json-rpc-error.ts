@@ -14,7 +14,9 @@ export class JsonRpcError extends Error {
   override readonly name = 'JsonRpcError';
 
   private constructor(
+    /** `remote` for an error of a server. */
     readonly kind: ErrorKind | 'remote',
+    /** The HTTP status of the response. */
     readonly http: number,
     readonly code: number,
     readonly text: string,

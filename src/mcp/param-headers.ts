@@ -57,8 +57,8 @@ export function paramHeadersOf(definition: string, inputSchema: unknown): readon
 export function paramHeaders(headers: readonly ParamHeader[], args: unknown): string {
   let lines = '';
   for (const { name, path } of headers) {
-    const value = textOf(path.reduce<unknown>((object, key) => memberOf(object, key), args));
-    if (value !== undefined) lines += `mcp-param-${name}: ${headerValue(value)}\r\n`;
+    const text = textOf(valueAt(path, args));
+    if (text !== undefined) lines += `mcp-param-${name}: ${headerValue(text)}\r\n`;
   }
   return lines;
 }
@@ -75,7 +75,7 @@ export function requireParamHeaders(
 ): void {
   if (!declared || !headers) return;
   for (const { name, path } of declared) {
-    const value = path.reduce<unknown>((object, key) => memberOf(object, key), params?.['arguments']);
+    const value = valueAt(path, params?.['arguments']);
     const expected = textOf(value);
     if (expected === undefined) continue;
     const text = textOfHeader(headers[`mcp-param-${name.toLowerCase()}`]);
@@ -122,8 +122,12 @@ function declaresHeader(schema: unknown): boolean {
   );
 }
 
-const memberOf = (object: unknown, key: string): unknown =>
-  isJsonObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
+/** The value to which the path leads; undefined if it is missing. */
+function valueAt(path: readonly string[], args: unknown): unknown {
+  let value = args;
+  for (const key of path) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return value;
+}
 
 /**
  * The text of an argument in its header; undefined if it has no header. `4.2e1` in the body is `42` in the header. An integer
