@@ -109,6 +109,7 @@ export class AddressPolicy {
     return addresses[0]!;
   }
 
+  /** The option `lookup` of sockets. The lookup fails unless all addresses of the host are allowed. */
   private readonly lookup: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       const [first] = addresses ?? [];
@@ -124,6 +125,7 @@ export class AddressPolicy {
     return new Error(REFUSED_BY_POLICY);
   }
 
+  /** Without `admin.allowedNetworks`, loopback addresses are allowed only if the gateway itself listens on one. */
   private allowsForm(address: string): boolean {
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
     if (FORBIDDEN.check(address, family)) return false;
@@ -134,13 +136,14 @@ export class AddressPolicy {
   }
 }
 
+/** All addresses of a host. */
 async function resolve(hostname: string): Promise<string[]> {
-  const found = await withTimeout(
+  const records = await withTimeout(
     dns.lookup(hostname, { all: true }),
     RESOLVE_TIMEOUT_MS,
     () => new Error('the name was not resolved in time'),
   );
-  return found.map(({ address }) => address);
+  return records.map(({ address }) => address);
 }
 
 const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');

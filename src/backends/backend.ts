@@ -24,13 +24,14 @@ import { traceCall, type TracedCall } from './trace-call.js';
 
 const DISABLED = { reason: 'disabled' } as const;
 
+/** A call of a client to a server. */
 export interface BackendCall extends TracedCall {
   readonly caller: Caller;
   /** The positions of the members of `params`, if they are known. */
   readonly paramsMembers?: readonly Member[] | undefined;
   /** Whether no other call may run on the server during this call. */
   readonly exclusive?: boolean;
-  /** The arguments of the called tool that are repeated in headers. */
+  /** The arguments of the called tool that have HTTP headers. */
   readonly paramHeaders?: readonly ParamHeader[] | undefined;
 }
 
@@ -253,6 +254,7 @@ export class Backend {
     );
   }
 
+  /** Sends a call over the link of its session, or over the shared link. */
   private request(
     { method, params, paramsMembers, caller, target, paramHeaders }: BackendCall,
     deadline: number,

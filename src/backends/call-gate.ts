@@ -2,7 +2,7 @@ import type { GatewayError } from '../core/errors.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { Waiters } from '../lib/listeners/waiters.js';
 import { unlimitedQuotas, type BackendQuotas } from './backend-quotas.js';
-import { DrainEstimate } from './drain-estimate.js';
+import { QueueTimeEstimate } from './queue-time-estimate.js';
 import { GateErrors } from './gate-errors.js';
 import { RequestQueue, type CallerKeys, type QueuedRequest } from './request-queue.js';
 import { SlotShares } from './slot-shares.js';
@@ -41,7 +41,7 @@ export class CallGate {
   private backgroundRunning = 0;
   private isExclusiveRunning = false;
   private readonly shares: SlotShares;
-  private readonly drain = new DrainEstimate();
+  private readonly queueTime = new QueueTimeEstimate();
   private readonly errors: GateErrors;
   private readonly idleWaiters = new Waiters();
 
@@ -83,7 +83,10 @@ export class CallGate {
     return refusal ? Promise.reject(refusal) : this.enqueue(caller, call, options);
   }
 
-  /** Makes a request of the gateway itself. Their queue has no limit: the callers bound their number. */
+  /**
+   * Makes a request of the gateway itself. Requests of one kind start in order. Their queue has no limit: the callers bound
+   * their number.
+   */
   runBackground<T>(kind: string, request: () => Promise<T>, deadline: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
@@ -116,6 +119,7 @@ export class CallGate {
     this.advance();
   }
 
+  /** Whether a slot is free. An exclusive call needs all slots. */
   private hasSlot(exclusive: boolean): boolean {
     if (exclusive) return this.running === 0;
     return this.running < this.limits.concurrency && !this.isExclusiveRunning;
@@ -142,7 +146,7 @@ export class CallGate {
   private readonly hasShare = (principal: string): boolean =>
     this.shares.allows(principal, this.limits.concurrency, this.freeSlots);
 
-  /** Makes the call, which holds a slot until it settles. */
+  /** Makes the call, which holds a slot until it settles. Rejects when the principal has too many calls at all servers. */
   private begin<T>(principal: string, call: () => Promise<T>, exclusive: boolean): Promise<T> {
     if (!this.quotas.calls.claim(principal)) return Promise.reject(this.quotas.calls.refuse());
     this.shares.started(principal);
@@ -153,8 +157,8 @@ export class CallGate {
       this.quotas.calls.release(principal);
       this.shares.ended(principal);
       this.isExclusiveRunning = false;
-      this.drain.callEnded();
-      this.freeSlot();
+      this.queueTime.callEnded();
+      this.releaseSlot();
     };
     result.then(end, end);
     return result;
@@ -166,13 +170,13 @@ export class CallGate {
     const result = callSafely(request);
     const end = (): void => {
       this.backgroundRunning--;
-      this.freeSlot();
+      this.releaseSlot();
     };
     result.then(end, end);
     return result;
   }
 
-  private freeSlot(): void {
+  private releaseSlot(): void {
     this.running--;
     if (this.queue.size > 0) this.advance();
     else if (this.isIdle()) this.idleWaiters.release();
@@ -188,12 +192,12 @@ export class CallGate {
     const queued = this.queue.callCountOf(principal);
     if (queued >= queuedPerPrincipal) {
       this.quotas.refused('queuedPerPrincipal');
-      return this.errors.queuedPerPrincipal(queuedPerPrincipal, this.drain.retryAfterMs(queued));
+      return this.errors.queuedPerPrincipal(queuedPerPrincipal, this.queueTime.retryAfterMs(queued));
     }
     const { callCount } = this.queue;
     if (callCount < this.limits.queue) return undefined;
     this.quotas.refused('queue');
-    const overloaded = this.errors.overloaded(this.limits.queue, this.drain.retryAfterMs(callCount));
+    const overloaded = this.errors.overloaded(this.limits.queue, this.queueTime.retryAfterMs(callCount));
     const newest = this.queue.newestOfLargest();
     // With the arriving call, its own principal would have the most queued calls.
     if (!newest || newest.groupSize <= queued + 1) return overloaded;
@@ -203,7 +207,7 @@ export class CallGate {
 
   private enqueue<T>(caller: CallerKeys, call: () => Promise<T>, options: QueueOptions): Promise<T> {
     const { signal, deadline = Infinity, exclusive = false } = options;
-    if (this.queue.callCount === 0) this.drain.start();
+    if (this.queue.callCount === 0) this.queueTime.start();
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
         signal?.removeEventListener('abort', cancel);
@@ -243,6 +247,7 @@ export class CallGate {
     return this.running === this.backgroundRunning && this.queue.callCount === 0;
   }
 
+  /** Rejects a queued request whose deadline has passed. */
   private expire(request: QueuedRequest): void {
     request.fail(this.errors.timedOut());
     this.advance();

@@ -7,6 +7,7 @@ import { Tunnel, type TunnelError } from './tunnel.js';
 
 type CreateConnector = typeof buildConnector;
 
+/** Timeout of a tunnel, if the options of the connector have none. */
 const DEFAULT_TIMEOUT_MS = 5000;
 
 /** A proxy that gets requests with the whole URL as their target (RFC 9112, 3.2.2). */
@@ -88,7 +89,7 @@ const addressOf = ({ hostname, host, protocol, port }: URL): buildConnector.Opti
   port,
 });
 
-/** Connects to the proxy, whatever the target. */
+/** Connects to the proxy for every target. */
 const forwardConnector =
   (proxy: URL, toProxy: CreateConnector): CreateConnector =>
   (options = {}) => {

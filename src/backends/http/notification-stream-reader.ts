@@ -45,6 +45,7 @@ export class NotificationStreamReader {
   private stream: GetStream | undefined;
   private reconnectTimer: NodeJS.Timeout | undefined;
   private idleTimer: NodeJS.Timeout | undefined;
+  /** The event after which the next stream resumes; empty if it does not resume. */
   private lastEventId = '';
   /** When the current stream was opened; infinite until then. */
   private openedAt = Infinity;
@@ -87,9 +88,9 @@ export class NotificationStreamReader {
     this.stream = new GetStream(
       parser,
       {
-        onOpen: () => this.opened(),
-        onActivity: () => this.markRead(),
-        onEnd: (why) => this.ended(parser, why),
+        onOpen: () => this.handleOpen(),
+        onActivity: () => this.handleActivity(),
+        onEnd: (why) => this.handleEnd(parser, why),
       },
       owner,
     );
@@ -111,7 +112,7 @@ export class NotificationStreamReader {
     }, streamIdleMs).unref();
   }
 
-  private opened(): void {
+  private handleOpen(): void {
     this.owner.inbound?.expectMessagesSince(this.readAt);
     const now = performance.now();
     this.openedAt = now;
@@ -120,7 +121,7 @@ export class NotificationStreamReader {
     this.setState('open', this.canResume(this.lastEventId) ? 'resumed' : 'open');
   }
 
-  private markRead(): void {
+  private handleActivity(): void {
     this.readAt = performance.now();
     this.idleTimer?.refresh();
   }
@@ -144,7 +145,7 @@ export class NotificationStreamReader {
     }
   }
 
-  private ended(parser: StreamPosition, why: TransportError): void {
+  private handleEnd(parser: StreamPosition, why: TransportError): void {
     clearTimeout(this.idleTimer);
     if (this.isClosed) return;
     if (this.isSessionExpired(why)) this.owner.closeAfterSessionExpiry(sessionExpired());

@@ -72,12 +72,14 @@ export class PendingPost implements PostRequest {
   private document: ReadJson | undefined;
   /** Collects any other JSON body. */
   private reader: JsonReader | undefined;
+  /** Reads the collected body within the budget of the event loop. */
   private input: PacedInput | undefined;
   private discardedBytes = 0;
   /** Whether the response takes part in `largeResponses`. */
   private isLarge = false;
   /** Whether the connection is paused because too many large responses are being read. */
   private isWaiting = false;
+  /** Reads a body that is an event stream. */
   private events: SseResponse | undefined;
   /** The error with which the POST fails if the body of an HTTP error does not contain the JSON-RPC response. */
   private httpError: TransportError | undefined;

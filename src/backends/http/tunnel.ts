@@ -30,6 +30,7 @@ interface TunnelRequest {
 export class Tunnel {
   private head = '';
   private isOpen = false;
+  /** Ends the request. Undefined before `open`, and after the end. */
   private settle: ((error: TunnelError | null) => void) | undefined;
 
   /** An option `onread` that passes data to the tunnel until it is open, and then to the given `onread`. */

@@ -2,6 +2,7 @@ import { isSessionExpired } from '../link/link-errors.js';
 import { retryDelays, type RetryDelays, type ServerKind } from './retry-delays.js';
 
 /**
+ * The state of the connection to one server.
  * - `connecting`: a link is being opened
  * - `ready`: the link is open and the server answers
  * - `unresponsive`: the link is open, but no message of the server arrives; calls fail at once until one arrives
@@ -46,6 +47,7 @@ export interface ConnectionStatus {
 }
 
 /**
+ * An event that may change the status.
  * - `connect`: an attempt to open a link begins
  * - `opened`: the attempt succeeded
  * - `failed`: the attempt failed

@@ -160,6 +160,7 @@ export class ServerConnection {
     return this.current ? this.send(this.current, request, 'first') : this.resend(undefined, request);
   }
 
+  /** After the first attempt, a request whose session has expired is sent again over the next link. */
   private send(link: Link, request: LinkRequest, attempt: 'first' | 'last'): Promise<JsonText> {
     const { received } = link;
     return link.request(request).then(
@@ -178,6 +179,7 @@ export class ServerConnection {
     );
   }
 
+  /** Waits for the link that follows `lost`, and sends the request over it. */
   private async resend(lost: Link | undefined, request: LinkRequest): Promise<JsonText> {
     const next = this.nextLink(lost).catch((error: unknown) => {
       throw toCallError(this.server, error);
@@ -265,6 +267,7 @@ export class ServerConnection {
     });
   }
 
+  /** Applies an event to the status. Logs and reports a change of the state. */
   private dispatch(event: ConnectionEvent): void {
     const previous = this.currentStatus;
     this.currentStatus = transition(previous, event, { now: Date.now(), random: Math.random() });

@@ -7,12 +7,13 @@ const SERVERS_PER_CORE = 2;
 
 /** Limits how many servers start at once. Further servers wait for a slot, in the order in which they asked for one. */
 export class StartSlots {
+  /** For each server that waits: the function that gives it a slot. */
   private readonly queue = new Set<() => void>();
-  private free: number;
+  private freeSlots: number;
   private isOpen = false;
 
   constructor(limit = availableParallelism() * SERVERS_PER_CORE) {
-    this.free = limit;
+    this.freeSlots = limit;
   }
 
   /** Slots without a limit, which are open from the beginning. */
@@ -38,12 +39,12 @@ export class StartSlots {
    * if the signal is aborted before the call.
    */
   async run<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (this.isOpen && this.free > 0) this.free--;
+    if (this.isOpen && this.freeSlots > 0) this.freeSlots--;
     else await this.waitForSlot(signal);
     let isHeld = true;
     const release = (): void => {
       clearTimeout(timer);
-      if (isHeld) this.free++;
+      if (isHeld) this.freeSlots++;
       isHeld = false;
       this.startNext();
     };
@@ -68,8 +69,8 @@ export class StartSlots {
 
   private startNext(): void {
     for (const start of this.queue) {
-      if (!this.isOpen || this.free <= 0) return;
-      this.free--;
+      if (!this.isOpen || this.freeSlots <= 0) return;
+      this.freeSlots--;
       this.queue.delete(start);
       start();
     }

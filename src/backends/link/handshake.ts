@@ -51,6 +51,7 @@ export class Handshake {
     private readonly options: LinkOptions,
   ) {}
 
+  /** Finds the era of the server and opens the link in it. Rejects when the server does not complete the handshake. */
   async open(): Promise<void> {
     const {
       opening = 'initialize',
@@ -124,6 +125,7 @@ export class Handshake {
     this.listen(this.facts.capabilities);
   }
 
+  /** Opens the listen stream for list changes, if the server announces any. */
   private listen({ tools, prompts, resources }: ServerCapabilities): void {
     const { inbound, streamState } = this.parts;
     const { limiter } = inbound;

@@ -29,7 +29,7 @@ export type ExcessOutcome = 'coalesced' | 'dropped';
 interface InboundEvents {
   /** Called with a message that has waited. The text was not parsed. */
   deliver(text: string): void;
-  /** Called for each message beyond the rate that does not reach the link. */
+  /** Called for each message beyond the rate that is replaced or dropped. */
   excess(outcome: ExcessOutcome): void;
   /** Called for each malformed message. */
   malformed(): void;
@@ -39,6 +39,7 @@ interface InboundEvents {
   delayed(time: number): void;
 }
 
+/** The interval at which waiting messages are delivered, as far as there are tokens. */
 const DELIVERY_INTERVAL_MS = 20;
 /** The pause of a link within its rate, so that the event loop handles other events before the link is read further. */
 const MIN_PAUSE_MS = 1;
@@ -72,6 +73,7 @@ export class InboundLimiter implements InboundGate {
   private readonly waiting = new Map<string, string>();
   private waitingLength = 0;
   private timer: NodeJS.Timeout | undefined;
+  /** True while waiting messages are delivered: `accepts` must not make them wait again. */
   private isDelivering = false;
   /** Whether an update or list change was dropped. */
   private hasLost = false;
@@ -98,7 +100,7 @@ export class InboundLimiter implements InboundGate {
     return false;
   }
 
-  /** To be called for every parsed notification and request. False when the message must not be processed. */
+  /** To be called for every parsed notification and request. Returns false when the message must not be processed now. */
   accepts(method: string, message: { readonly text: string }): boolean {
     if (!this.isDelivering && this.isOverRate && !this.isAwaited(method)) {
       this.addExcess(method, message.text);

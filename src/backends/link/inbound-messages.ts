@@ -20,18 +20,21 @@ import type { PendingRequests } from './pending-requests.js';
 import type { ServerRequests } from './server-requests.js';
 import type { MessageExtra } from './transport.js';
 
-/** The kinds of server messages that must reach only the client, or the call, to which they belong. */
+/**
+ * The kinds of server messages that must reach only the client, or the call, to which they belong. `message`: a log message
+ * (`notifications/message`).
+ */
 export type AttributableMessage = 'message' | 'progress' | 'request';
 
 /** Maximum bytes of the params of a request or an acknowledgement: as much as a client may send by default. */
-const MAX_PARAMS_LENGTH = 4_194_304;
+const MAX_PARAMS_BYTES = 4_194_304;
 /** Maximum bytes of the params of any other notification. They are decoded, changed and encoded in one slice. */
-const MAX_NOTIFICATION_LENGTH = 1_048_576;
+const MAX_NOTIFICATION_PARAMS_BYTES = 1_048_576;
 
-const maxParamsLength = (message: JSONRPCMessage): number =>
+const maxParamsBytesOf = (message: JSONRPCMessage): number =>
   'method' in message && !('id' in message) && message.method !== ACKNOWLEDGED
-    ? MAX_NOTIFICATION_LENGTH
-    : MAX_PARAMS_LENGTH;
+    ? MAX_NOTIFICATION_PARAMS_BYTES
+    : MAX_PARAMS_BYTES;
 
 /** A character takes at most this number of bytes in UTF-8. */
 const MAX_CHARACTER_BYTES = 4;
@@ -101,9 +104,9 @@ export class InboundMessages {
   receive(raw: JSONRPCMessage, extra?: MessageExtra): void {
     this.monitor.received++;
     const document = extra?.document ?? JsonDocument.of(JSON.stringify(raw));
-    const maxParams = maxParamsLength(raw);
-    if ('method' in raw && document.memberLength('params') > maxParams) {
-      const problem = `has params of more than ${maxParams} bytes`;
+    const maxParamsBytes = maxParamsBytesOf(raw);
+    if ('method' in raw && document.memberLength('params') > maxParamsBytes) {
+      const problem = `has params of more than ${maxParamsBytes} bytes`;
       return this.receiveRefused(new JsonProblem('size', problem, document));
     }
     const message = readMessage(document);
@@ -113,16 +116,9 @@ export class InboundMessages {
       if (message.memoryLimit) this.options.onMemoryLimit?.(message.memoryLimit);
       else this.options.onMalformed?.();
       this.receiveInvalid(message.id, message.problem, 'method' in raw);
-    } else if (!this.limiter.accepts(message.method, document)) return;
-    else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
-    else {
-      const { id, method } = message;
-      const params = paramsWithoutTask(message.params, paramsOf(message));
-      const { owner } = this.options;
-      const { callers } = this.pending.origin(extra?.requestId);
-      const channel = callers.at(-1) ?? owner;
-      const isOfCall = owner === undefined || extra?.requestId !== undefined;
-      this.serverRequests.receive({ id, method, params, channel, callers, isOfCall });
+    } else if (this.limiter.accepts(message.method, document)) {
+      if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
+      else this.receiveRequest(message, extra?.requestId);
     }
   }
 
@@ -139,7 +135,10 @@ export class InboundMessages {
     this.receiveInvalid(requestIdIn(problem), `the message ${problem.message}`, isRequest);
   }
 
-  /** Receives a message that has waited because it was beyond the rate. If it came on a response stream, that is not known. */
+  /**
+   * Receives a message that has waited because it was beyond the rate. The response stream on which it may have come is not
+   * stored.
+   */
   private receiveText(text: string): void {
     const document = WAITING_MESSAGES.read(Buffer.from(text));
     if (document instanceof JsonProblem || !isMessage(document.value)) {
@@ -158,6 +157,19 @@ export class InboundMessages {
     this.warnings.add('the server sends more messages than its rate allows');
   }
 
+  private receiveRequest(
+    message: Extract<Inbound, { kind: 'request' }>,
+    streamRequestId: RequestId | undefined,
+  ): void {
+    const { id, method } = message;
+    const params = paramsWithoutTask(message.params, paramsOf(message));
+    const { owner } = this.options;
+    const { callers } = this.pending.origin(streamRequestId);
+    const channel = callers.at(-1) ?? owner;
+    const isOfCall = owner === undefined || streamRequestId !== undefined;
+    this.serverRequests.receive({ id, method, params, channel, callers, isOfCall });
+  }
+
   private receiveNotification(
     message: Extract<Inbound, { kind: 'notification' }>,
     streamRequestId: RequestId | undefined,
@@ -170,10 +182,10 @@ export class InboundMessages {
     } else if (method === 'notifications/cancelled') {
       this.serverRequests.cancel(params['requestId'] as RequestId);
     } else if (method === 'notifications/message') {
-      const { callers, ambiguous } = this.pending.origin(streamRequestId);
+      const { callers, isAmbiguous } = this.pending.origin(streamRequestId);
       const channel = callers.at(-1) ?? this.options.owner;
       // The message may contain data of one client, and it is not known which client that is.
-      if (ambiguous && !channel) this.options.onUnattributed?.('message');
+      if (isAmbiguous && !channel) this.options.onUnattributed?.('message');
       else this.notificationListener({ method, params, paramsText, channel });
     } else if (!this.subscriptionFilter)
       this.notificationListener({ method, params, paramsText, channel: undefined });

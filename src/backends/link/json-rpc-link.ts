@@ -22,8 +22,8 @@ import { PendingRequests, type AbandonReason, type PendingRequest } from './pend
 import { ServerRequests } from './server-requests.js';
 import { TransportError, type LinkTransport } from './transport.js';
 
-/** How long the link waits for the responses to requests in flight after its session has expired. */
-const DRAIN_TIMEOUT_MS = 5000;
+/** How long a link whose session has expired waits for the responses to its requests in flight. */
+const LATE_RESPONSE_TIMEOUT_MS = 5000;
 const NO_LINES: readonly string[] = [];
 
 /**
@@ -184,7 +184,8 @@ export class JsonRpcLink implements ExpirableLink {
         reject(new TransportError('unreachable', this.closeReason.message, {}, { cause: this.closeReason }));
         return;
       }
-      if ((request.caller ?? request).signal?.aborted) {
+      const signal = request.caller ? request.caller.signal : request.signal;
+      if (signal?.aborted) {
         reject(cancelledError());
         return;
       }
@@ -246,6 +247,7 @@ export class JsonRpcLink implements ExpirableLink {
     };
   }
 
+  /** Counts a message that the transport did not read, because it exceeds the size limit. */
   private countUnread({ details }: TransportError): void {
     if (details.isUnread) this.options.onRefusedJson?.('size');
   }
@@ -296,7 +298,8 @@ export class JsonRpcLink implements ExpirableLink {
   }
 
   private async closeTransport(): Promise<void> {
-    if (isSessionExpired(this.closeReason)) await completesWithin(this.pending.whenEmpty(), DRAIN_TIMEOUT_MS);
+    if (isSessionExpired(this.closeReason))
+      await completesWithin(this.pending.whenEmpty(), LATE_RESPONSE_TIMEOUT_MS);
     this.failPending();
     await this.transport.close();
   }

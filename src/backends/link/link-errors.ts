@@ -8,6 +8,7 @@ import { TransportError } from './transport.js';
 /** The delay after which a client should repeat a call that the server has not read. */
 const BUSY_RETRY_MS = 1000;
 
+/** The error for a message or link without a valid response. The server may have executed the message. */
 export const brokenError = (message: string, options?: ErrorOptions): TransportError =>
   new TransportError('broken', message, {}, options);
 
@@ -37,6 +38,7 @@ export const isTimeout = (error: unknown): boolean =>
 export const isSessionExpired = (error: unknown): boolean =>
   error instanceof TransportError && error.fault === 'session-expired';
 
+/** Whether the server has responded with HTTP 400. */
 export const isBadRequest = (error: unknown): boolean =>
   error instanceof TransportError && error.fault === 'refused' && error.details.httpStatus === 400;
 

@@ -140,8 +140,11 @@ export function createLinkFactory(
   }, overSse);
 }
 
-const openingOf = (era: ServerConfig['era'], auto: Opening): Opening =>
-  era === 'auto' ? auto : era === '2026' ? 'discover' : 'initialize';
+/** The opening for the setting `era`. `auto` is the opening for `era: auto`. */
+function openingOf(era: ServerConfig['era'], auto: Opening): Opening {
+  if (era === 'auto') return auto;
+  return era === '2026' ? 'discover' : 'initialize';
+}
 
 /** Opens and closes a link of the 2026 era. Resolves with its era, or with undefined when it cannot be opened. */
 const probeEra = (opening: Promise<Link>): Promise<Era | undefined> =>

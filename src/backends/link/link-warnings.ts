@@ -19,6 +19,7 @@ export class LinkWarnings {
     const bucket = this.buckets.get(message) ?? new TokenBucket(LOGGED_WARNINGS);
     this.buckets.set(message, bucket);
     const suppressed = bucket.take(this.now());
+    // Undefined if this warning exceeds the rate; otherwise the number of warnings that were not logged before it.
     if (suppressed === undefined) return;
     this.logger.warn({
       message,

@@ -36,9 +36,9 @@ interface SubscriptionWaiter {
 /**
  * The subscriptions of one link of the 2026 era: one listen stream for the list changes, and a few for the URIs of resources.
  * A server cannot add URIs to a stream. New URIs therefore get a new stream, which all URIs share that wait at the same time.
- * When there are many streams, small ones are merged: the gateway opens one stream in their place, and closes them after its
- * acknowledgement. An update that comes on both passes once. A stream that ends is opened again; notifications may have been
- * lost then.
+ * When there are many streams, small ones are merged: the gateway opens one new stream in their place, and closes the old
+ * streams after the acknowledgement of the new one. An update that comes on an old and on the new stream passes once. A stream
+ * that ends is opened again; notifications may have been lost then.
  */
 export class ListenStreams implements StreamSubscriptions {
   /** The acknowledged streams, without those that were replaced. */
@@ -170,7 +170,9 @@ export class ListenStreams implements StreamSubscriptions {
       this.overlaps.delete(overlap);
       return false;
     }
+    // URIs that were unsubscribed while the new stream was opened.
     for (const uri of uris) if (!old.some((each) => each.uris.has(uri))) this.unsubscribe(uri);
+    // A URI of an old stream that did not move to the new one is no longer subscribed, so it is also deleted here.
     const isLeftOut = (uri: string): boolean =>
       this.streamByUri.get(uri) !== stream && this.streamByUri.delete(uri);
     const leftOutUris = old.flatMap((each) => [...each.uris]).filter(isLeftOut);

@@ -111,6 +111,7 @@ export class ModernProtocol implements LinkProtocol {
     const { code, message, text } = error;
     const isModern = request.caller?.revision.era === '2026';
     if (isModern && code !== HEADER_MISMATCH) throw error;
+    // For an unknown resource, clients of 2025 expect another code.
     if (code === INVALID_PARAMS && request.method === 'resources/read' && isAboutUri(text))
       throw new RemoteError(
         RESOURCE_NOT_FOUND,
@@ -128,6 +129,7 @@ export class ModernProtocol implements LinkProtocol {
     );
   }
 
+  /** The members of the envelope that are the same for all requests of the caller's session. */
   private membersOfCaller({ session, capabilities }: Caller): string {
     if (!session) return this.membersFor(capabilities);
     let members = this.sessionMembers.get(session);
@@ -157,6 +159,7 @@ function failureOf({ method }: LinkRequest, problem: string): JsonText {
   return JsonText.of({ content: [{ type: 'text', text: `The call failed: ${problem}` }], isError: true });
 }
 
+/** Whether the data of the error name a URI, as they do for an unknown resource. */
 function isAboutUri(error: string): boolean {
   const { data } = new JsonText(error).value as { readonly data?: unknown };
   return isJsonObject(data) && typeof data['uri'] === 'string';

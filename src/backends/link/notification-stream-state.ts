@@ -32,6 +32,7 @@ export class NotificationStreamState {
     this.timer = setTimeout(() => this.markReady(), OPEN_TIMEOUT_MS).unref();
   }
 
+  /** Resolves `ready`. */
   markReady(): void {
     clearTimeout(this.timer);
     this.isReady = true;

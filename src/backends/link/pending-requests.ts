@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { MemoryLimit } from '../../core/memory-limits.js';
+import type { CancelSignal } from '../../lib/cancellation/cancellation.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
 import { JsonText, type Member } from '../../lib/json-text/json-text.js';
@@ -55,11 +56,11 @@ interface MessageOrigin {
   /** The senders of these calls. All are of one client, in the order in which the calls were sent. */
   readonly callers: readonly Caller[];
   /** Whether the message may belong to one of several clients, or to a call that has ended. `callers` is empty then. */
-  readonly ambiguous: boolean;
+  readonly isAmbiguous: boolean;
 }
 
-const NO_CALL: MessageOrigin = { callers: [], ambiguous: false };
-const AMBIGUOUS: MessageOrigin = { callers: [], ambiguous: true };
+const NO_CALL: MessageOrigin = { callers: [], isAmbiguous: false };
+const AMBIGUOUS: MessageOrigin = { callers: [], isAmbiguous: true };
 
 /** The pending requests of one link: matches responses, enforces deadlines, and finds the client of a server message. */
 export class PendingRequests {
@@ -115,7 +116,7 @@ export class PendingRequests {
       maxDeadline: maxDeadlineAfter(deadline, request),
     };
     this.byId.add(pending);
-    (request.caller ?? request).signal?.addEventListener('abort', pending.onAbort, { once: true });
+    signalOf(request)?.addEventListener('abort', pending.onAbort, { once: true });
     request.onSent?.(pending.id);
     this.deadlines.watch(pending.deadline);
     return pending;
@@ -195,7 +196,7 @@ export class PendingRequests {
     if (this.mayBeOfOtherThan(client)) return AMBIGUOUS;
     // The id table is not ordered.
     const callers = calls.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
-    return { callers, ambiguous: false };
+    return { callers, isAmbiguous: false };
   }
 
   /**
@@ -218,8 +219,8 @@ export class PendingRequests {
   /** Removes the request and its abort listener. Returns false when the request was removed before. */
   private remove(pending: PendingRequest): boolean {
     if (!this.byId.delete(pending.id)) return false;
-    const { caller, signal } = pending.request;
-    (caller?.signal ?? signal)?.removeEventListener('abort', pending.onAbort);
+    const { caller } = pending.request;
+    signalOf(pending.request)?.removeEventListener('abort', pending.onAbort);
     if (caller) this.events.removed(caller);
     if (this.byId.size === 0) this.emptyWaiters.release();
     return true;
@@ -228,13 +229,13 @@ export class PendingRequests {
   /** Rejects a request that the server may still execute. */
   private abandon(pending: PendingRequest, reason: AbandonReason): void {
     if (!this.remove(pending)) return;
-    const { caller, signal, method, timeoutMs } = pending.request;
+    const { caller, method, timeoutMs } = pending.request;
     if (caller && !this.abandoned.add(pending.id, clientKey(pending.id, caller), caller.session))
       this.events.limitReached('abandoned-requests');
     this.events.abandoned(pending, reason);
     pending.reject(
       reason === 'cancelled'
-        ? cancelledError((caller?.signal ?? signal)?.reason)
+        ? cancelledError(signalOf(pending.request)?.reason)
         : timeoutError(this.server, method, timeoutMs),
     );
   }
@@ -267,6 +268,8 @@ export class PendingRequests {
   }
 }
 
+const signalOf = ({ caller, signal }: LinkRequest): CancelSignal | undefined => caller?.signal ?? signal;
+
 const maxDeadlineAfter = (deadline: number, { timeoutMs }: LinkRequest): number =>
   deadline + timeoutMs * (MAX_TIMEOUT_FACTOR - 1);
 
@@ -281,5 +284,5 @@ const clientKey = (id: number, { session }: Caller): ClientKey => session?.id ??
 function originOf(pending: PendingRequest | undefined): MessageOrigin {
   if (!pending) return AMBIGUOUS;
   const { caller } = pending.request;
-  return caller ? { callers: [caller], ambiguous: false } : NO_CALL;
+  return caller ? { callers: [caller], isAmbiguous: false } : NO_CALL;
 }

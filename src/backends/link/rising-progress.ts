@@ -33,6 +33,7 @@ export class RisingProgress {
     return this.offset === 0 ? params : this.shifted(params, progress);
   }
 
+  /** The params with this progress, and with the total raised by the same offset. */
   private shifted(params: string, progress: number): string {
     const total = (numberIn(params, 'total') ?? NaN) + this.offset!;
     const text = mapMember(params, 'progress', () => String(progress));

@@ -16,6 +16,7 @@ export const MAX_OPEN_REQUESTS_PER_LINK = 512;
 /** Maximum bytes of the params of these requests together. A request that waits alone may have more. */
 export const MAX_OPEN_BYTES_PER_LINK = 33_554_432;
 
+/** A request of a server. */
 interface ServerRequest {
   readonly id: RequestId;
   readonly method: string;
@@ -40,6 +41,7 @@ interface ForwardedRequest {
 
 /** Forwards each request of a server to the one client that it is for, and the response of the client to the server. */
 export class ServerRequests {
+  /** By id: the requests that wait for the response of a client. */
   private readonly open = new Map<RequestId, ForwardedRequest>();
   /** Number of requests that are being forwarded. Cancelled requests count until the client's `sendRequest` has settled. */
   private forwarding = 0;
@@ -179,6 +181,7 @@ const tooManyError = (): MemoryLimitError =>
     `up to ${MAX_OPEN_REQUESTS_PER_LINK} requests with ${MAX_OPEN_BYTES_PER_LINK} bytes may wait for clients`,
   );
 
+/** The JSON text of the error in a response to the server. */
 function errorText(error: unknown): string {
   if (error instanceof RemoteError) return error.text;
   const isOwnError = error instanceof GatewayError;

@@ -87,6 +87,7 @@ export class SessionLinks {
     await Promise.all([...this.bySession.values()].map((entry) => this.remove(entry)));
   }
 
+  /** Opens the link of a session. Rejects when the session has ended, or its principal has too many processes. */
   private open(session: ClientSession): Promise<Link> {
     const ended = new AbortController();
     // The session calls the listener at once if it has ended already.
@@ -117,6 +118,7 @@ export class SessionLinks {
     return link;
   }
 
+  /** Closes the link. Does nothing if it was removed before. */
   private async remove(entry: SessionLink): Promise<void> {
     if (this.bySession.get(entry.session.id) !== entry) return;
     this.bySession.delete(entry.session.id);

@@ -45,6 +45,7 @@ const MAX_SHORT_ITEM_LENGTH = 4096;
 
 export type ListMethod = keyof typeof LISTS;
 
+/** The result of the fetch of one list. */
 export interface FetchedList {
   /** All pages are the same as in the previous fetch. `definitions` is empty then, because the pages were not read. */
   readonly isUnchanged?: true;
@@ -85,7 +86,7 @@ export async function fetchList(
     // Pages of many servers may arrive in one iteration of the event loop.
     await yieldIfDue();
     const page = await runSliced(indexed(result), yieldIfDue);
-    for (const readable of comparison.add(page)) await runSliced(builder.addPage(readable), yieldIfDue);
+    for (const pageToRead of comparison.add(page)) await runSliced(builder.addPage(pageToRead), yieldIfDue);
     cursor = nextCursorIn(page);
     if (cursor === undefined && comparison.isUnchanged) return { definitions: [], isUnchanged: true };
     const isLast = cursor === undefined || cursors.has(cursor) || cursor.length > MAX_CURSOR_LENGTH;

@@ -19,6 +19,10 @@ export interface ListFetcherOptions {
   readonly onTruncated?: () => void;
 }
 
+/** Maximum URI templates in one warning, and the length to which each of them is cut. */
+const MAX_LOGGED_TEMPLATES = 5;
+const MAX_LOGGED_LENGTH = 200;
+
 /** Fields of a warning. `count` is the number of affected items. */
 type Warning = { readonly count: number } & Readonly<Record<string, unknown>>;
 
@@ -91,7 +95,9 @@ export class ListFetcher {
     const { templates, refused } = await parseTemplates(this.server, definitions, sliceScheduler.start());
     this.warnIfChanged('templates are not listed: invalid or too complex URI templates', {
       count: refused.length,
-      uriTemplates: refused.slice(0, 5).map((uriTemplate) => uriTemplate.slice(0, 200)),
+      uriTemplates: refused
+        .slice(0, MAX_LOGGED_TEMPLATES)
+        .map((uriTemplate) => uriTemplate.slice(0, MAX_LOGGED_LENGTH)),
     });
     const isFirstFetch = currentTemplates === EMPTY_LISTING.templates;
     return !isFirstFetch && haveSameTexts(templates, currentTemplates) ? currentTemplates : templates;

@@ -27,7 +27,7 @@ export const DEFAULT_LIST_LIMITS: ListLimits = {
   maxTotalLength: 128 * MB,
 };
 
-/** Enough for a million resources of the usual three hundred characters. */
+/** Limits for resources: enough for a million resources of the usual three hundred characters. */
 export const RESOURCE_LIST_LIMITS: ListLimits = {
   maxPages: 20_000,
   maxItems: 1_000_000,

@@ -56,7 +56,9 @@ export class ListRefresh {
   }
 
   private schedule(link: Link): void {
-    const delayMs = this.options.refreshMs() * (1 - JITTER + 2 * JITTER * Math.random());
+    // Between 1 - JITTER and 1 + JITTER.
+    const randomFactor = 1 - JITTER + 2 * JITTER * Math.random();
+    const delayMs = this.options.refreshMs() * randomFactor;
     this.timer = setTimeout(() => {
       const { capabilities } = link.facts;
       const kinds = KINDS.filter((kind) => capabilities[capabilityOf(kind)] && !this.announcesChanges(kind));

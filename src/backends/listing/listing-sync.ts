@@ -23,7 +23,7 @@ const RESYNC_TIMES = { debounceMs: 100, minIntervalMs: 1000 };
 
 /** What a sync reports, and the setting that it reads. */
 export interface SyncEvents {
-  /** Resolves when the catalog has the listing. */
+  /** Called with the listing after each fetch of a list. Resolves when the catalog has it. */
   publish(listing: Listing): Promise<void>;
   /** `failures` has changed. */
   failuresChanged(): void;

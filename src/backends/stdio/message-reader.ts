@@ -11,13 +11,15 @@ import { LineSplitter } from './line-splitter.js';
 
 const CR = 0x0d;
 const OPEN_BRACE = 0x7b;
+const SPACE = 0x20;
+const TAB = 0x09;
 const MIN_MESSAGE_BYTES = '{"jsonrpc":"2.0"}'.length;
 
 interface MessageListener {
   /** The rate limit of the link, once the link has set it. */
   inbound(): InboundGate | undefined;
   onMessage(message: JSONRPCMessage, document: JsonDocument): void;
-  /** A message over a limit of JSON was not read. */
+  /** A message was not read because it exceeds a JSON limit. */
   onRefused(problem: JsonProblem): void;
   report(error: unknown): void;
 }
@@ -111,5 +113,5 @@ export class MessageReader {
 }
 
 function mayBeginObject(byte: number | undefined): boolean {
-  return byte === OPEN_BRACE || byte === 0x20 || byte === 0x09;
+  return byte === OPEN_BRACE || byte === SPACE || byte === TAB;
 }

@@ -1,7 +1,9 @@
 const LF = 0x0a;
 const CR = 0x0d;
+/** Longer lines are cut. */
 const MAX_LINE_BYTES = 4 * 1024;
 const MAX_LINES = 1_000;
+/** Maximum characters of all lines together. */
 const MAX_CHARACTERS = 64 * 1024;
 
 /** The last lines that a child wrote to stderr. All output is read, so that the child never blocks on a full pipe. */
@@ -28,8 +30,9 @@ export class StderrTail {
 
   /** Oldest first; the last line may be unfinished. Returns the same array until more output arrives. */
   lines(): readonly string[] {
+    if (this.cached) return this.cached;
     const unfinished = this.lineBytes === 0 ? [] : [this.unfinishedLine()];
-    this.cached ??= [...this.finishedLines, ...unfinished];
+    this.cached = [...this.finishedLines, ...unfinished];
     return this.cached;
   }
 

@@ -3,7 +3,7 @@ import { onOneLine } from '../../lib/json-text/json-text.js';
 import { TransportError, type TransportFault } from '../link/transport.js';
 import type { StdioLimits } from './stdio-server.js';
 
-/** Maximum bytes of the lines that are written together, unless one line is longer. Limits how much text is encoded too early. */
+/** Maximum bytes of the lines that are written together, unless one line is longer. More could wait long in encoded form. */
 const MAX_BATCH_BYTES = 256 * 1024;
 
 interface QueuedLine {
@@ -27,8 +27,11 @@ export class StdinQueue {
   private blockedBytes = 0;
   private blockedTimer: NodeJS.Timeout | undefined;
   private isFlushScheduled = false;
+  /** Why no further line is accepted. */
   private closeReason: string | undefined;
+  /** Whether a write has failed. */
   private isBroken = false;
+  /** Whether `fail` was called. */
   private hasFailed = false;
 
   constructor(

@@ -21,7 +21,7 @@ import { STDIO_LIMITS, type StdioLimits, type StdioServer } from './stdio-server
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 
 /** How long to wait for the remaining output of a child that has exited. */
-const DRAIN_TIMEOUT_MS = 100;
+const OUTPUT_TIMEOUT_MS = 100;
 /** How long to wait for the exit of a child that has closed a pipe: the exit status says more about the cause. */
 const EXIT_TIMEOUT_MS = 500;
 
@@ -182,6 +182,7 @@ export class StdioTransport implements LinkTransport {
     await this.close();
   }
 
+  /** Kills the child, because it has written too long a line, or does not read its stdin. */
   private fail(fault: 'too-large' | 'busy', why: string): void {
     if (!this.running || this.failure) return;
     this.failure = new TransportError(fault, why, { isUnread: fault === 'too-large' });
@@ -191,7 +192,7 @@ export class StdioTransport implements LinkTransport {
 
   private async killAndFinish(): Promise<void> {
     await this.running?.group.kill();
-    await this.drainPipes();
+    await this.readRemainingOutput();
     this.finish();
   }
 
@@ -199,13 +200,13 @@ export class StdioTransport implements LinkTransport {
     if (!this.running) return;
     this.running.stdin.end(this.failure?.message ?? 'closed');
     await this.running.group.stop(this.limits.stopGraceMs, this.limits.killGraceMs);
-    await this.drainPipes();
+    await this.readRemainingOutput();
     this.finish();
   }
 
-  /** Waits until the remaining output of the child was read, for at most `DRAIN_TIMEOUT_MS`. */
-  private async drainPipes(): Promise<void> {
-    if (!this.running || (await completesWithin(this.running.pipesClosed, DRAIN_TIMEOUT_MS))) return;
+  /** Waits until the remaining output of the child was read, for at most `OUTPUT_TIMEOUT_MS`. */
+  private async readRemainingOutput(): Promise<void> {
+    if (!this.running || (await completesWithin(this.running.pipesClosed, OUTPUT_TIMEOUT_MS))) return;
     // When the event loop is late, timers run before input is read that has arrived already.
     await nextIteration();
   }

@@ -139,6 +139,7 @@ export class HttpConnection {
     setImmediate(finish, this);
   }
 
+  /** The callback of the option `onread`. Returns false to stop reading. */
   private read(count: number): boolean {
     if (!this.request) {
       // Bytes that arrive without a request must not be taken for the response to the next request.

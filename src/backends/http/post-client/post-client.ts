@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { HttpConnection, type HttpConnectionOwner, type PostRequest } from './http-connection.js';
 
+/** The interval at which idle connections are closed whose idle timeout has passed. */
 const IDLE_CHECK_INTERVAL_MS = 1000;
 
 interface PostClientOptions {
@@ -21,8 +22,9 @@ export class PostClient implements HttpConnectionOwner {
   private readonly connections = new Set<HttpConnection>();
   /** Idle connections. The last one is used first, so that surplus connections reach their idle timeout. */
   private readonly idle: HttpConnection[] = [];
-  /** Connections whose response was complete in this iteration of the event loop. */
+  /** Connections whose response was complete in this iteration of the event loop. They are reused in the next one. */
   private justReleased: HttpConnection[] = [];
+  /** Requests that wait for a connection. */
   private readonly waiting: PostRequest[] = [];
   private readonly hostname: string;
   /** Number of connections that are being opened. */
@@ -113,11 +115,11 @@ export class PostClient implements HttpConnectionOwner {
 
   /** Undefined when no idle connection is usable. Closes those that are not. */
   private takeIdle(): HttpConnection | undefined {
-    for (let connection = this.idle.pop(); connection; connection = this.idle.pop()) {
-      if (connection.isUsable(performance.now())) return connection;
+    for (;;) {
+      const connection = this.idle.pop();
+      if (!connection || connection.isUsable(performance.now())) return connection;
       connection.destroy();
     }
-    return undefined;
   }
 
   /** Opens a connection for each waiting request that will find none, up to the maximum. */

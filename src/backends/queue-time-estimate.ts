@@ -4,8 +4,8 @@ const MAX_MS = 60_000;
 /** The estimate until the first call has ended. */
 const UNKNOWN_MS = 1000;
 
-/** Estimates how long a queue takes to drain, from the rate at which calls have ended since the queue was last empty. */
-export class DrainEstimate {
+/** Estimates how long queued calls have to wait, from the rate at which calls have ended since the queue was last empty. */
+export class QueueTimeEstimate {
   private startedAt = 0;
   private endedCalls = 0;
 
@@ -20,7 +20,7 @@ export class DrainEstimate {
     this.endedCalls++;
   }
 
-  /** The time until this number of queued calls has drained. */
+  /** The time until a slot is free for each of these queued calls. */
   retryAfterMs(queuedCalls: number): number {
     if (this.endedCalls === 0) return UNKNOWN_MS;
     const msPerCall = (performance.now() - this.startedAt) / this.endedCalls;
