@@ -1,27 +1,30 @@
 /**
- * How long after its end a call may still be the origin of messages that the server sends outside its response stream.
- * If the stream of such messages was paused or interrupted, this time starts when it is read again.
+ * The time after the end of a call during which the call may be the origin of messages on other streams than its response
+ * stream. If such a stream was paused or interrupted, the time begins when the gateway reads that stream again.
  */
 export const ORIGIN_GRACE_MS = 1000;
 
-/** Identifies the client of a call: the id of its session, or without a session the id of the request. */
+/** Identifies the client of a call: the id of its session or, without a session, the id of the request. */
 export type ClientKey = string | number;
 
-/** The last end for one key, and the last one for all other keys. */
+/** When calls ended: the last call of one key, and the last call of any other key. Takes constant memory. */
 class LatestEnds<Key> {
-  private latest: Key | undefined;
+  private latestKey: Key | undefined;
+  /** When the last call with `latestKey` ended. */
   private latestAt = -Infinity;
-  /** When the last call with a key other than the latest one ended. */
+  /** When the last call with any other key ended. */
   private othersAt = -Infinity;
 
   add(key: Key, endedAt: number): void {
-    if (key !== this.latest && endedAt < this.latestAt) {
+    if (key === this.latestKey) {
+      this.latestAt = Math.max(this.latestAt, endedAt);
+    } else if (endedAt < this.latestAt) {
       this.othersAt = Math.max(this.othersAt, endedAt);
-      return;
+    } else {
+      this.othersAt = this.latestAt;
+      this.latestKey = key;
+      this.latestAt = endedAt;
     }
-    if (key !== this.latest) this.othersAt = this.latestAt;
-    this.latest = key;
-    this.latestAt = Math.max(this.latestAt, endedAt);
   }
 
   renew(time: number): void {
@@ -30,38 +33,46 @@ class LatestEnds<Key> {
     if (time - this.othersAt < ORIGIN_GRACE_MS) this.othersAt = now;
   }
 
+  /** Whether a call with another key than this one ended within `ORIGIN_GRACE_MS`. */
   hasOtherThan(key: Key | undefined): boolean {
-    const endedAt = key !== undefined && key === this.latest ? this.othersAt : this.latestAt;
+    const isLatestKey = key !== undefined && key === this.latestKey;
+    const endedAt = isLatestKey ? this.othersAt : this.latestAt;
     return performance.now() - endedAt < ORIGIN_GRACE_MS;
   }
 }
 
 /**
- * The clients whose calls ended on the links of one server within the last second, and their principals. Takes constant
- * memory, and keeps no session alive.
+ * The clients, and their principals, whose calls have ended at one server within `ORIGIN_GRACE_MS`. Takes constant memory, and
+ * keeps no session alive.
  */
 export class EndedCalls {
   private readonly clients = new LatestEnds<ClientKey>();
   private readonly principals = new LatestEnds<string>();
 
-  /** `principal` is the key under which limits per principal count. `endedAt` may be before the ends of calls that were added earlier. */
+  /**
+   * Calls may be added in another order than that in which they ended. `principal` is the key under which limits per
+   * principal are counted.
+   */
   add(client: ClientKey, principal: string, endedAt = performance.now()): void {
     this.clients.add(client, endedAt);
     this.principals.add(principal, endedAt);
   }
 
-  /** Messages that are read from now on may have been sent since `time`: calls that may be their origin count as ended now. */
+  /**
+   * To be called when messages that are read from now on may have been sent since `time`. Calls that may be their origin count
+   * as ended now.
+   */
   renew(time: number): void {
     this.clients.renew(time);
     this.principals.renew(time);
   }
 
-  /** Whether a call of another client ended within the grace. */
+  /** Whether a call of a client other than this one ended within `ORIGIN_GRACE_MS`. */
   hasOtherClientThan(client: ClientKey | undefined): boolean {
     return this.clients.hasOtherThan(client);
   }
 
-  /** Whether a call of a client of another principal ended within the grace. */
+  /** Whether a call of a principal other than this one ended within `ORIGIN_GRACE_MS`. */
   hasOtherPrincipalThan(principal: string | undefined): boolean {
     return this.principals.hasOtherThan(principal);
   }
