@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { onCleanup } from '../../../test/kit/cleanup.js';
 import { FakeClient, type FakeCaller } from '../../../test/kit/fake-client.js';
 import { flushPromises, outcomeOf, refusalOf } from '../../../test/kit/promises.js';
+import { until } from '../../../test/kit/until.js';
 import { JsonText, membersOf, memberText, type Member } from '../../lib/json-text/json-text.js';
 import {
   fulfilInput,
@@ -49,7 +50,7 @@ const problemOf = async (result: Promise<unknown>): Promise<string> => {
 };
 
 async function answerAll({ requests }: FakeCaller, answer: object): Promise<void> {
-  await flushPromises();
+  await until('the client is asked', () => requests.length > 0);
   for (const request of requests.splice(0)) request.answer(answer);
 }
 
