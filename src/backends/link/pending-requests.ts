@@ -71,7 +71,7 @@ export class PendingRequests {
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
   /** Requests that the server may still execute. The messages that they cause must not reach another client. */
   private readonly abandoned: AbandonedRequests;
-  /** By caller, for which the link may send several requests: the progress that was forwarded to it. */
+  /** By caller: the progress that the link has forwarded. The link may send several requests for one caller. */
   private readonly progress = new WeakMap<Caller, RisingProgress>();
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
