@@ -23,6 +23,8 @@ import type { ParamHeader } from '../mcp/param-headers.js';
 import { traceCall, type TracedCall } from './trace-call.js';
 
 const DISABLED = { reason: 'disabled' } as const;
+/** How long a call waits until the tools of its server are listed again. */
+const REFETCH_TIMEOUT_MS = 5000;
 
 /** A call of a client to a server. */
 export interface BackendCall extends TracedCall {
@@ -196,6 +198,12 @@ export class Backend {
     if (!error) return undefined;
     const isAttemptEarlier = this.connection.recordRefusedCall();
     return isAttemptEarlier ? this.connection.unavailableError() : error;
+  }
+
+  /** Lists the tools again, over the link of the caller. Resolves when the catalog has them, or after a timeout. */
+  async refetchTools({ linkOwner }: Pick<Caller, 'linkOwner'>): Promise<void> {
+    const refetched = this.sessions ? this.sessions.refetchTools(linkOwner) : this.sync.refetch('tools');
+    await completesWithin(refetched, REFETCH_TIMEOUT_MS);
   }
 
   /** Sends a request of the gateway itself over this link, through the call gate. */

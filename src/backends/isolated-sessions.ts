@@ -75,6 +75,11 @@ export class IsolatedSessions {
     await this.syncs.whenSynced(session, timeoutMs);
   }
 
+  /** Fetches the tools of the session again. Resolves when the catalog of the session has them. */
+  async refetchTools(session: ClientSession | undefined): Promise<void> {
+    if (session) await this.syncs.refetch(session, 'tools');
+  }
+
   /** Sends a request of a client over the link of its session. */
   request(request: LinkRequest & { readonly caller: Caller }): Promise<JsonText> {
     const error = this.backend.unavailableError();

@@ -64,8 +64,13 @@ export interface Subscriber {
   /** The key under which limits per principal count its subscriptions: see `Caller`. */
   readonly quotaKey: string;
   readonly clientInfo?: Implementation | undefined;
-  /** The owner of the links that are not shared, over which subscriptions are made for this subscriber. */
-  readonly session?: ClientSession | undefined;
+  /** The id of `linkOwner`, which is not created for it. */
+  readonly linkOwnerId: string | undefined;
+  /**
+   * The owner of the links that are not shared (`isolation: session`), over which subscriptions are made for this subscriber:
+   * see `Caller`. From the first use on, the owner keeps these links open until the subscriber is closed.
+   */
+  readonly linkOwner?: ClientSession | undefined;
   /** The servers whose notifications the subscriber may receive. */
   readonly scope: Scope;
   /** Sends an event. While no stream is open, the event is queued, within bounds. */
@@ -143,7 +148,7 @@ export interface McpContext extends Caller {
 }
 
 /** A request that subscribes or unsubscribes. */
-export interface SubscriberRequest extends Pick<McpContext, 'session' | 'linkOwner' | 'scope' | 'signal'> {
+export interface SubscriberRequest extends Pick<McpContext, 'linkOwner' | 'scope' | 'signal'> {
   readonly subscriber: Subscriber;
 }
 
@@ -158,6 +163,8 @@ export interface SessionContext extends McpContext, SubscriberRequest {
 export interface ModernContext extends McpContext {
   /** The id that `linkOwner` has or would have. Reading it does not create the owner. */
   readonly linkOwnerId: string | undefined;
+  /** What the client sent to say which of its requests belong together. */
+  readonly sessionHandle: unknown;
   readonly clientInfo: Implementation | undefined;
   /**
    * Hands the response over as an event stream, of which only the headers are written. The request then counts as answered:

@@ -1,5 +1,5 @@
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
-import type { ClientSession } from '../../mcp/mcp-context.js';
+import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import { ORIGIN_GRACE_MS, type ClientKey, type EndedCalls } from './ended-calls.js';
 
 /** Maximum abandoned requests that are stored for one link. */
@@ -13,6 +13,8 @@ interface AbandonedRequest {
 }
 
 interface AbandoningClient {
+  readonly key: ClientKey;
+  readonly quotaKey: string;
   readonly session: ClientSession | undefined;
   /** Number of abandoned requests of the client. */
   count: number;
@@ -39,7 +41,7 @@ export class AbandonedRequests {
   constructor(private readonly ended: EndedCalls) {}
 
   /** Returns false when the request is not stored, because the maximum is reached. */
-  add(id: number, client: ClientKey, session: ClientSession | undefined): boolean {
+  add(id: number, client: ClientKey, { session, quotaKey }: Caller): boolean {
     const deadline = performance.now() + ORIGIN_GRACE_MS;
     if (this.byId.size >= MAX_ABANDONED) {
       this.unstoredUntil = deadline;
@@ -48,32 +50,29 @@ export class AbandonedRequests {
     this.byId.set(id, { id, client, deadline });
     const entry = this.clients.get(client);
     if (entry) entry.count++;
-    else this.clients.set(client, { session, count: 1 });
+    else this.clients.set(client, { key: client, quotaKey, session, count: 1 });
     this.deadlines.watch(deadline);
     return true;
   }
 
-  /** To be called when the server has responded. Returns the client of the request; undefined if it was not abandoned. */
-  delete(id: number): ClientKey | undefined {
+  /** To be called when the server has responded to a request. An abandoned request counts as ended now. */
+  responded(id: number): void {
     const request = this.byId.get(id);
-    if (!request) return undefined;
-    this.byId.delete(id);
-    const client = this.clients.get(request.client)!;
-    client.count--;
-    if (client.count === 0) this.clients.delete(request.client);
-    return request.client;
+    if (!request) return;
+    const { key, quotaKey } = this.delete(request);
+    this.ended.add(key, quotaKey);
   }
 
   /** Whether a client other than this one has abandoned requests. Clients whose session has ended do not count. */
   hasOtherThan(client: ClientKey | undefined): boolean {
     if (this.hasUnstored) return true;
-    for (const key of this.openClients()) if (key !== client) return true;
+    for (const { key } of this.openClients()) if (key !== client) return true;
     return false;
   }
 
   /** Extends the grace, because messages that are read from now on may have been sent since `time`. */
   renew(time: number): void {
-    for (const client of this.openClients()) this.ended.add(client);
+    for (const { key, quotaKey } of this.openClients()) this.ended.add(key, quotaKey);
     if (time < this.unstoredUntil) this.unstoredUntil = performance.now() + ORIGIN_GRACE_MS;
   }
 
@@ -83,15 +82,21 @@ export class AbandonedRequests {
     for (const request of this.byId.values()) this.expire(request);
   }
 
-  private expire({ id, client, deadline }: AbandonedRequest): void {
-    const { session } = this.clients.get(client)!;
-    this.delete(id);
-    if (!session?.isClosed) this.ended.add(client, deadline - ORIGIN_GRACE_MS);
+  private expire(request: AbandonedRequest): void {
+    const { key, quotaKey, session } = this.delete(request);
+    if (!session?.isClosed) this.ended.add(key, quotaKey, request.deadline - ORIGIN_GRACE_MS);
+  }
+
+  private delete(request: AbandonedRequest): AbandoningClient {
+    this.byId.delete(request.id);
+    const client = this.clients.get(request.client)!;
+    if (--client.count === 0) this.clients.delete(request.client);
+    return client;
   }
 
   /** The clients with abandoned requests whose session has not ended. */
-  private *openClients(): Iterable<ClientKey> {
-    for (const [key, { session }] of this.clients) if (!session?.isClosed) yield key;
+  private *openClients(): Iterable<AbandoningClient> {
+    for (const client of this.clients.values()) if (!client.session?.isClosed) yield client;
   }
 
   private get hasUnstored(): boolean {

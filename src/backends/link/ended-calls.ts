@@ -7,28 +7,55 @@ export const ORIGIN_GRACE_MS = 1000;
 /** Identifies the client of a call: the id of its session or, without a session, the id of the request. */
 export type ClientKey = string | number;
 
-/**
- * The clients whose calls have ended at one server within `ORIGIN_GRACE_MS`. Only the client of the last ended call is stored,
- * and a time for all others: this takes constant memory, and keeps no session alive.
- */
-export class EndedCalls {
-  private latestClient: ClientKey | undefined;
-  /** When the last call of `latestClient` ended. */
+/** When calls ended: the last call of one key, and the last call of any other key. Takes constant memory. */
+class LatestEnds<Key> {
+  private latestKey: Key | undefined;
+  /** When the last call with `latestKey` ended. */
   private latestAt = -Infinity;
-  /** When the last call of any other client ended. */
+  /** When the last call with any other key ended. */
   private othersAt = -Infinity;
 
-  /** Calls may be added in another order than that in which they ended. */
-  add(client: ClientKey, endedAt = performance.now()): void {
-    if (client === this.latestClient) {
+  add(key: Key, endedAt: number): void {
+    if (key === this.latestKey) {
       this.latestAt = Math.max(this.latestAt, endedAt);
     } else if (endedAt < this.latestAt) {
       this.othersAt = Math.max(this.othersAt, endedAt);
     } else {
       this.othersAt = this.latestAt;
-      this.latestClient = client;
+      this.latestKey = key;
       this.latestAt = endedAt;
     }
+  }
+
+  renew(time: number): void {
+    const now = performance.now();
+    if (time - this.latestAt < ORIGIN_GRACE_MS) this.latestAt = now;
+    if (time - this.othersAt < ORIGIN_GRACE_MS) this.othersAt = now;
+  }
+
+  /** Whether a call with another key than this one ended within `ORIGIN_GRACE_MS`. */
+  hasOtherThan(key: Key | undefined): boolean {
+    const isLatestKey = key !== undefined && key === this.latestKey;
+    const endedAt = isLatestKey ? this.othersAt : this.latestAt;
+    return performance.now() - endedAt < ORIGIN_GRACE_MS;
+  }
+}
+
+/**
+ * The clients, and their principals, whose calls have ended at one server within `ORIGIN_GRACE_MS`. Takes constant memory, and
+ * keeps no session alive.
+ */
+export class EndedCalls {
+  private readonly clients = new LatestEnds<ClientKey>();
+  private readonly principals = new LatestEnds<string>();
+
+  /**
+   * Calls may be added in another order than that in which they ended. `principal` is the key under which limits per
+   * principal are counted.
+   */
+  add(client: ClientKey, principal: string, endedAt = performance.now()): void {
+    this.clients.add(client, endedAt);
+    this.principals.add(principal, endedAt);
   }
 
   /**
@@ -36,15 +63,17 @@ export class EndedCalls {
    * as ended now.
    */
   renew(time: number): void {
-    const now = performance.now();
-    if (time - this.latestAt < ORIGIN_GRACE_MS) this.latestAt = now;
-    if (time - this.othersAt < ORIGIN_GRACE_MS) this.othersAt = now;
+    this.clients.renew(time);
+    this.principals.renew(time);
   }
 
   /** Whether a call of a client other than this one ended within `ORIGIN_GRACE_MS`. */
-  hasOtherThan(client: ClientKey | undefined): boolean {
-    const isLatestClient = client !== undefined && client === this.latestClient;
-    const endedAt = isLatestClient ? this.othersAt : this.latestAt;
-    return performance.now() - endedAt < ORIGIN_GRACE_MS;
+  hasOtherClientThan(client: ClientKey | undefined): boolean {
+    return this.clients.hasOtherThan(client);
+  }
+
+  /** Whether a call of a principal other than this one ended within `ORIGIN_GRACE_MS`. */
+  hasOtherPrincipalThan(principal: string | undefined): boolean {
+    return this.principals.hasOtherThan(principal);
   }
 }

@@ -100,18 +100,10 @@ export class Handshake {
   }
 
   private async discover(timeoutMs: number): Promise<void> {
-    const { transport, inbound, serverRequests, monitor } = this.parts;
+    const { transport, serverRequests, monitor } = this.parts;
     const { version, capabilities, toPublicParams, onInput } = this.options;
     const isHttp = transport.openNotificationStream !== undefined;
-    const onHeaderMismatch = (): void => inbound.reportListChange('notifications/tools/list_changed');
-    this.protocol = new ModernProtocol({
-      version,
-      capabilities,
-      isHttp,
-      toPublicParams,
-      onInput,
-      onHeaderMismatch,
-    });
+    this.protocol = new ModernProtocol({ version, capabilities, isHttp, toPublicParams, onInput });
     transport.setProtocolVersion?.(MODERN_VERSION);
     try {
       this.facts = await discoverServer(this.send, timeoutMs);

@@ -122,11 +122,6 @@ export class InboundMessages {
     }
   }
 
-  /** To be called when a list may have changed although the server has sent no notification. */
-  reportListChange(method: string): void {
-    this.notificationListener({ method, params: {}, paramsText: undefined, channel: undefined });
-  }
-
   /** Called by the transport for each message that exceeds a JSON limit. */
   receiveRefused(problem: JsonProblem): void {
     this.monitor.received++;

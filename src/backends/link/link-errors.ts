@@ -1,9 +1,17 @@
-import { GatewayError, RemoteError, serverUnavailable, type UnavailableReason } from '../../core/errors.js';
+import {
+  ERROR_CODES,
+  GatewayError,
+  RemoteError,
+  serverUnavailable,
+  type UnavailableReason,
+} from '../../core/errors.js';
 import type { JsonProblem } from '../../lib/json-text/json-reader.js';
 import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { ScannedObject } from '../../lib/json-text/scanned-object.js';
 import { TransportError } from './transport.js';
+
+const HEADER_MISMATCH = ERROR_CODES['header-mismatch'].code;
 
 /** The delay after which a client should repeat a call that the server has not read. */
 const BUSY_RETRY_MS = 1000;
@@ -45,6 +53,24 @@ export const isBadRequest = (error: unknown): boolean =>
 /** Whether the server itself has sent an HTTP error. A status of 500 or above may come from a proxy in front of the server. */
 export const isRefusedByServer = ({ fault, details }: TransportError): boolean =>
   fault === 'refused' && (details.httpStatus ?? 500) < 500;
+
+/** The error for a refusal of the headers of a request by a server of 2026, which has not executed the request. */
+export const headersRefused = (refusal: RemoteError): TransportError =>
+  new TransportError(
+    'refused',
+    `it refused the headers of the request: ${refusal.message}`,
+    {},
+    { cause: refusal },
+  );
+
+export const isHeaderMismatch = (error: unknown): boolean =>
+  error instanceof RemoteError && error.code === HEADER_MISMATCH;
+
+/** Whether a call failed with `headersRefused`. */
+export const hasRefusedHeaders = (error: unknown): boolean =>
+  error instanceof GatewayError &&
+  error.cause instanceof TransportError &&
+  isHeaderMismatch(error.cause.cause);
 
 /** The error itself, or a TransportError with the fault `broken` for an error of another class. */
 export const toTransportError = (error: Error): TransportError =>

@@ -10,14 +10,13 @@ import { resultKindOf, resultTypeIn } from '../../mcp/result-kind.js';
 import { nameMemberOf, standardHeaders } from '../../mcp/standard-headers.js';
 import { fulfilInput, InputError, type ToPublicParams } from './fulfil-input.js';
 import { withPublicInput } from './public-input.js';
+import { headersRefused, isHeaderMismatch } from './link-errors.js';
 import { UNSUPPORTED_VERSION, type LinkProtocol, type SendRequest } from './link-protocol.js';
 import type { LinkRequest } from './link.js';
 import type { PendingRequest } from './pending-requests.js';
-import { TransportError } from './transport.js';
 
 const INVALID_PARAMS = -32602;
 const RESOURCE_NOT_FOUND = -32002;
-const HEADER_MISMATCH = -32020;
 const MISSING_CAPABILITY = -32021;
 
 export interface ModernProtocolOptions {
@@ -29,8 +28,6 @@ export interface ModernProtocolOptions {
   readonly toPublicParams?: ToPublicParams | undefined;
   /** Called for each result with which a server requires input of the client (`input_required`). */
   readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
-  /** Called when the server has refused the headers of a call. The input schema in the listing may be outdated then. */
-  readonly onHeaderMismatch: () => void;
 }
 
 /** Revision 2026-07-28: there is no session, and each request has an envelope with the client's name and capabilities. */
@@ -109,8 +106,8 @@ export class ModernProtocol implements LinkProtocol {
   /** Throws the error in the form of the caller's era, or returns a result in its place. */
   private handleError(request: LinkRequest, error: RemoteError): JsonText {
     const { code, message, text } = error;
-    const isModern = request.caller?.revision.era === '2026';
-    if (isModern && code !== HEADER_MISMATCH) throw error;
+    if (isHeaderMismatch(error)) throw headersRefused(error);
+    if (request.caller?.revision.era === '2026') throw error;
     // For an unknown resource, clients of 2025 expect another code.
     if (code === INVALID_PARAMS && request.method === 'resources/read' && isAboutUri(text))
       throw new RemoteError(
@@ -119,14 +116,7 @@ export class ModernProtocol implements LinkProtocol {
         mapMember(text, 'code', () => `${RESOURCE_NOT_FOUND}`),
       );
     if (code === MISSING_CAPABILITY) return failureOf(request, `the client lacks a capability: ${message}`);
-    if (code !== HEADER_MISMATCH) throw error;
-    this.options.onHeaderMismatch();
-    throw new TransportError(
-      'refused',
-      `it refused the headers of the request: ${message}`,
-      {},
-      { cause: error },
-    );
+    throw error;
   }
 
   /** The constant members of the envelope for this caller. They are stored if the caller has a session. */

@@ -79,7 +79,7 @@ export class PendingRequests {
   constructor(
     private readonly server: string,
     private readonly events: PendingRequestEvents,
-    /** Whether all messages arrive on one stream, so that the messages of a call arrive before the response to it. */
+    /** Whether all messages arrive on one stream: a message of a call usually arrives before the response to that call. */
     private readonly isOrdered = false,
     /** Calls that have just ended. Their messages may still arrive, and must not reach another client. */
     private readonly ended = new EndedCalls(),
@@ -124,8 +124,7 @@ export class PendingRequests {
 
   /** Settles the request that the response belongs to. Returns false for a late, second or unknown response. */
   respond({ id, outcome, json }: Extract<Inbound, { kind: 'response' }>): boolean {
-    const client = this.abandoned.delete(id as number);
-    if (client !== undefined) this.ended.add(client);
+    this.abandoned.responded(id as number);
     const pending = this.byId.get(id);
     if (!pending || !this.end(pending)) return false;
     if (outcome === 'error' && isLongError(json)) this.events.limitReached('error-data');
@@ -193,7 +192,7 @@ export class PendingRequests {
       if (client !== key) return AMBIGUOUS;
       calls.push({ id, caller });
     }
-    if (this.mayBeOfOtherThan(client)) return AMBIGUOUS;
+    if (this.mayBeOfOtherThan(client, calls[0]?.caller.quotaKey)) return AMBIGUOUS;
     // The id table is not ordered.
     const callers = calls.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
     return { callers, isAmbiguous: false };
@@ -212,7 +211,7 @@ export class PendingRequests {
   private end(pending: PendingRequest): boolean {
     if (!this.remove(pending)) return false;
     const { caller } = pending.request;
-    if (caller) this.ended.add(clientKey(pending.id, caller));
+    if (caller) this.ended.add(clientKey(pending.id, caller), caller.quotaKey);
     return true;
   }
 
@@ -230,7 +229,7 @@ export class PendingRequests {
   private abandon(pending: PendingRequest, reason: AbandonReason): void {
     if (!this.remove(pending)) return;
     const { caller, method, timeoutMs } = pending.request;
-    if (caller && !this.abandoned.add(pending.id, clientKey(pending.id, caller), caller.session))
+    if (caller && !this.abandoned.add(pending.id, clientKey(pending.id, caller), caller))
       this.events.limitReached('abandoned-requests');
     this.events.abandoned(pending, reason);
     pending.reject(
@@ -240,12 +239,15 @@ export class PendingRequests {
     );
   }
 
-  /** Whether a message may belong to a call of another client that is no longer pending. */
-  private mayBeOfOtherThan(client: ClientKey | undefined): boolean {
+  /**
+   * Whether a message may belong to a call of another client that is no longer in flight. On one ordered stream, the messages
+   * of a call come before its response, unless the server sends them late: then they must not reach another principal.
+   */
+  private mayBeOfOtherThan(client: ClientKey | undefined, principal: string | undefined): boolean {
     if (this.abandoned.hasOtherThan(client)) return true;
-    // On one ordered stream, all messages of an ended call have arrived before its response.
-    const isAfterAnyEndedCall = this.isOrdered && client !== undefined;
-    return !isAfterAnyEndedCall && this.ended.hasOtherThan(client);
+    return this.isOrdered
+      ? this.ended.hasOtherPrincipalThan(principal)
+      : this.ended.hasOtherClientThan(client);
   }
 
   private forwardProgress(id: number, caller: Caller, params: string): void {

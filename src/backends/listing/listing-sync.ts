@@ -107,6 +107,11 @@ export class ListingSync {
     return kinds !== undefined;
   }
 
+  /** Fetches a list again. Resolves when the catalog has it, or when it could not be fetched. */
+  refetch(kind: Kind): Promise<void> {
+    return this.tasks.get(kind)!.scheduled();
+  }
+
   /** To be called when list changes may have been lost: fetches the lists for which the server sends list changes. */
   fetchAfterGap(): void {
     const { capabilities = {} } = this.link?.facts ?? {};

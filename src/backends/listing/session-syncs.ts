@@ -3,6 +3,7 @@ import type { RemoteError } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link, LinkRequest } from '../link/link.js';
+import type { Kind } from './list-kinds.js';
 import { SESSION_LIST_LIMITS } from './list-limits.js';
 import { ListingSync, type SyncEvents } from './listing-sync.js';
 import { ListDeduplicator } from './list-deduplicator.js';
@@ -41,6 +42,11 @@ export class SessionSyncs {
   /** Schedules a sync after a list change. Returns false when the notification is not a list change. */
   handleListChange(owner: ClientSession, method: string): boolean {
     return this.byOwner.get(owner.id)?.handleListChange(method) ?? false;
+  }
+
+  /** Fetches a list of the owner again (`ListingSync.refetch`). */
+  async refetch(owner: ClientSession, kind: Kind): Promise<void> {
+    await this.byOwner.get(owner.id)?.refetch(kind);
   }
 
   /** To be called when the server answered a request of the session with an error (`ListRefresh.handleRefusal`). */

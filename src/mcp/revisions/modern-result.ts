@@ -78,10 +78,7 @@ function typeIn(result: JsonText): string | undefined {
 
 /** The text of a member. Most results do not contain the key at all. */
 const memberOf = (result: JsonText, key: string): string | undefined =>
-  result.mayHaveMember(key) || mayHaveEscapedKeys(result) ? result.memberText(key) : undefined;
-
-const mayHaveEscapedKeys = (result: JsonText): boolean =>
-  !(result instanceof ScannedObject) && result.text.includes('\\u');
+  result.mayHaveMember(key) ? result.memberText(key) : undefined;
 
 const hasContent = (result: JsonText): boolean =>
   (!(result instanceof ScannedObject) && beginsWithContent(result.text)) ||
