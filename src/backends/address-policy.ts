@@ -85,7 +85,7 @@ export class AddressPolicy {
     const connect = buildConnector({ ...options, lookup: this.lookup });
     return (target, callback) => {
       const hostname = withoutBrackets(target.hostname);
-      // Node does not call `lookup` for an address.
+      // Node does not call `lookup` for an address. The microtask makes the callback asynchronous, as in `connect`.
       if (isIP(hostname) !== 0 && !this.allows(hostname))
         queueMicrotask(() => callback(this.refuseConnection(), null));
       else connect(target, callback);

@@ -212,8 +212,10 @@ export function aroundSubscriptionId(params: string | undefined): readonly [befo
 export function withoutSubscriptionId(params: string): string {
   const meta = params.includes(SUBSCRIPTION_ID_META) ? memberText(params, '_meta') : undefined;
   if (!meta?.startsWith('{')) return params;
-  const rest = withoutMembers(meta, SUBSCRIPTION_ID);
-  return rest === '{}' ? withoutMembers(params, META) : mapMember(params, '_meta', () => rest);
+  const remainingMeta = withoutMembers(meta, SUBSCRIPTION_ID);
+  return remainingMeta === '{}'
+    ? withoutMembers(params, META)
+    : mapMember(params, '_meta', () => remainingMeta);
 }
 
 const META: ReadonlySet<string> = new Set(['_meta']);

@@ -55,7 +55,7 @@ interface SplitEvent {
 }
 
 /**
- * An event with an id. Its text is composed when the first stream writes it: while a client reads nothing, most events are
+ * An event with an id. The text is composed when the first stream writes the event: while a client reads nothing, most events are
  * replaced before they are written. The frame stores text and no Buffer, because replay buffers hold many frames. A Buffer
  * takes twice the memory, and keeps the memory pool from which it was allocated.
  */

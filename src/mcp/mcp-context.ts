@@ -64,7 +64,7 @@ export interface Subscriber {
   /** The key under which limits per principal count its subscriptions: see `Caller`. */
   readonly quotaKey: string;
   readonly clientInfo?: Implementation | undefined;
-  /** The id of `linkOwner`, which is not created for it. */
+  /** The id that `linkOwner` has or would have. Reading it does not create the owner. */
   readonly linkOwnerId: string | undefined;
   /**
    * The owner of the links that are not shared (`isolation: session`), over which subscriptions are made for this subscriber:
@@ -163,7 +163,7 @@ export interface SessionContext extends McpContext, SubscriberRequest {
 export interface ModernContext extends McpContext {
   /** The id that `linkOwner` has or would have. Reading it does not create the owner. */
   readonly linkOwnerId: string | undefined;
-  /** What the client sent to say which of its requests belong together. */
+  /** The value of `_meta["io.gatehouse/session"]`. Requests of one principal with the same value share the owner of links. */
   readonly sessionHandle: unknown;
   readonly clientInfo: Implementation | undefined;
   /**

@@ -41,8 +41,8 @@ const CONDITIONAL_KEYWORDS = [
 const CONDITIONAL_MAPS = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'];
 
 /**
- * The headers that a tool declares; undefined when the specification forbids one of the declarations. It requires that clients
- * leave out such a tool. `definition` is the text of the tool.
+ * The headers that a tool declares; undefined when the specification forbids one of the declarations. A client must leave out
+ * such a tool. `definition` is the text of the tool.
  */
 export function paramHeadersOf(definition: string, inputSchema: unknown): readonly ParamHeader[] | undefined {
   // The keyword may be written with escapes.

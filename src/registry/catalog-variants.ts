@@ -106,10 +106,10 @@ export class CatalogVariants {
   async assign(session: string, listings: Listings): Promise<boolean> {
     const variant = listings.size > 0 ? this.acquire(listings) : undefined;
     if (variant) await variant.firstBuild;
-    const earlier = this.bySession.get(session);
+    const previousVariant = this.bySession.get(session);
     if (variant) this.bySession.set(session, variant);
     else this.bySession.delete(session);
-    if (earlier) this.release(earlier);
+    if (previousVariant) this.release(previousVariant);
     return variant !== undefined || listings.size === 0;
   }
 
@@ -140,8 +140,8 @@ export class CatalogVariants {
 
   private idsOf({ tools, prompts, resources, templates }: Listing): number[] {
     return [tools, prompts, resources, templates].map((list) => {
-      const known = this.listIds.get(list);
-      if (known !== undefined) return known;
+      const knownId = this.listIds.get(list);
+      if (knownId !== undefined) return knownId;
       this.lastListId++;
       this.listIds.set(list, this.lastListId);
       return this.lastListId;

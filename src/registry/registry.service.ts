@@ -129,7 +129,7 @@ export class Registry {
     return this.nameBuilds.add(META_TOOL_SERVER);
   }
 
-  /** Whether the public URI of a resource can differ between scopes. Only the style `resource` excludes it. */
+  /** Whether the public URI of a resource can differ between scopes. In the style `resource`, it cannot. */
   get hasScopedUris(): boolean {
     return this.naming.resources !== 'resource';
   }

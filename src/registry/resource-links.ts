@@ -41,8 +41,8 @@ export class ResourceLinks {
     /** Number of unlisted resources in the result so far. */
     let lookups = 0;
     return (uri) => {
-      const known = publicUris?.get(uri);
-      if (known !== undefined) return known;
+      const knownPublicUri = publicUris?.get(uri);
+      if (knownPublicUri !== undefined) return knownPublicUri;
       const address = { server, uri };
       const isListed = resources.isListed(address);
       if (!isListed) lookups++;

@@ -57,7 +57,7 @@ export class NotificationStreamReader {
 
   constructor(private readonly owner: NotificationStreamOwner) {}
 
-  /** Idempotent. */
+  /** Requests the stream for the first time. Idempotent. */
   open(): void {
     if (this.isStarted || this.isClosed) return;
     this.isStarted = true;

@@ -14,6 +14,7 @@ interface AbandonedRequest {
 
 interface AbandoningClient {
   readonly key: ClientKey;
+  /** The key of the client's principal: see `Caller`. */
   readonly quotaKey: string;
   readonly session: ClientSession | undefined;
   /** Number of abandoned requests of the client. */
@@ -82,15 +83,18 @@ export class AbandonedRequests {
     for (const request of this.byId.values()) this.expire(request);
   }
 
+  /** Moves a request to `EndedCalls`. */
   private expire(request: AbandonedRequest): void {
     const { key, quotaKey, session } = this.delete(request);
     if (!session?.isClosed) this.ended.add(key, quotaKey, request.deadline - ORIGIN_GRACE_MS);
   }
 
+  /** Deletes a request and returns its client. */
   private delete(request: AbandonedRequest): AbandoningClient {
     this.byId.delete(request.id);
     const client = this.clients.get(request.client)!;
-    if (--client.count === 0) this.clients.delete(request.client);
+    client.count--;
+    if (client.count === 0) this.clients.delete(request.client);
     return client;
   }
 

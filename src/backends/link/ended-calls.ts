@@ -7,7 +7,7 @@ export const ORIGIN_GRACE_MS = 1000;
 /** Identifies the client of a call: the id of its session or, without a session, the id of the request. */
 export type ClientKey = string | number;
 
-/** When calls ended: the last call of one key, and the last call of any other key. Takes constant memory. */
+/** Stores when the last call with the latest key ended, and the last call with any other key. Takes constant memory. */
 class LatestEnds<Key> {
   private latestKey: Key | undefined;
   /** When the last call with `latestKey` ended. */
@@ -27,6 +27,7 @@ class LatestEnds<Key> {
     }
   }
 
+  /** See `EndedCalls.renew`. */
   renew(time: number): void {
     const now = performance.now();
     if (time - this.latestAt < ORIGIN_GRACE_MS) this.latestAt = now;
@@ -50,8 +51,7 @@ export class EndedCalls {
   private readonly principals = new LatestEnds<string>();
 
   /**
-   * Calls may be added in another order than that in which they ended. `principal` is the key under which limits per
-   * principal are counted.
+   * Calls may be added in another order than that in which they ended. `principal` is the `quotaKey` of the caller.
    */
   add(client: ClientKey, principal: string, endedAt = performance.now()): void {
     this.clients.add(client, endedAt);

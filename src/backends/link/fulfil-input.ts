@@ -17,7 +17,10 @@ import type { LinkRequest } from './link.js';
 export const MAX_INPUT_ROUNDS = 8;
 /** Maximum input requests in one result: each is a request that waits for the client. */
 export const MAX_INPUT_REQUESTS = 16;
-/** Maximum size of a result that requires input: that of a request by default, because a request returns the state in it. */
+/**
+ * Maximum size of a result that requires input. It equals the default maximum of a client's request, because the next request
+ * repeats the state of the result.
+ */
 export const MAX_INPUT_BYTES = 4_194_304;
 /** How long the client and its user may take to answer the input requests of one result. */
 const INPUT_TIMEOUT_MS = 600_000;

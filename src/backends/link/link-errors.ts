@@ -63,6 +63,7 @@ export const headersRefused = (refusal: RemoteError): TransportError =>
     { cause: refusal },
   );
 
+/** Whether a server of 2026 has refused the headers of a request. */
 export const isHeaderMismatch = (error: unknown): boolean =>
   error instanceof RemoteError && error.code === HEADER_MISMATCH;
 

@@ -129,13 +129,14 @@ export function createLinkFactory(
   const overSse: LinkFactory = (signal, owner) =>
     open(new SseTransport(config, options()), 'initialize', signal, owner);
   if (config.type === 'sse') return overSse;
-  const opening = openingOf(config.era, 'probe');
-  const openHttp = (how: Opening, signal: AbortSignal, owner?: ClientSession): Promise<JsonRpcLink> =>
-    open(new StreamableHttpTransport(config, options()), how, signal, owner);
-  if (opening === 'discover') return (signal, owner) => openHttp(opening, signal, owner);
+  const openHttp = (opening: Opening, signal: AbortSignal, owner?: ClientSession): Promise<JsonRpcLink> =>
+    open(new StreamableHttpTransport(config, options()), opening, signal, owner);
+  const usualOpening = openingOf(config.era, 'probe');
+  if (usualOpening === 'discover') return (signal, owner) => openHttp(usualOpening, signal, owner);
   return withSseFallback(async (signal, owner) => {
-    const link = await openHttp(opening, signal, owner);
-    if (opening === 'probe' && !owner) watchEra(link, (closing) => probeEra(openHttp('discover', closing)));
+    const link = await openHttp(usualOpening, signal, owner);
+    if (usualOpening === 'probe' && !owner)
+      watchEra(link, (closing) => probeEra(openHttp('discover', closing)));
     return link;
   }, overSse);
 }

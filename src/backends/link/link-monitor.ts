@@ -35,7 +35,7 @@ export class LinkMonitor {
   private requestBefore = -1;
   private probes = 0;
   private isStarted = false;
-  private keepaliveTimer: NodeJS.Timeout | undefined;
+  private pingTimer: NodeJS.Timeout | undefined;
   private isKeepalivePending = false;
   private isSessionCheckPending = false;
 
@@ -55,17 +55,14 @@ export class LinkMonitor {
   start({ keepaliveIntervalMs, idlePingIntervalMs }: MonitorIntervals = {}): void {
     this.isStarted = true;
     if (keepaliveIntervalMs !== undefined)
-      this.keepaliveTimer = setInterval(
-        () => this.keepAlive(keepaliveIntervalMs),
-        keepaliveIntervalMs,
-      ).unref();
+      this.pingTimer = setInterval(() => this.keepAlive(keepaliveIntervalMs), keepaliveIntervalMs).unref();
     else if (idlePingIntervalMs !== undefined)
-      this.keepaliveTimer = setInterval(() => this.pingIfIdle(), idlePingIntervalMs).unref();
+      this.pingTimer = setInterval(() => this.pingIfIdle(), idlePingIntervalMs).unref();
   }
 
   stop(): void {
     this.isStarted = false;
-    clearInterval(this.keepaliveTimer);
+    clearInterval(this.pingTimer);
   }
 
   /** Rejects when the server does not respond. An error response counts, because a server need not implement `ping`. */
@@ -90,11 +87,13 @@ export class LinkMonitor {
 
   /** To be called when a message could not be sent, or got an HTTP error. */
   sendFailed(error: TransportError): void {
+    // The HTTP response shows that the server is reachable.
     if (isRefusedByServer(error)) this.received++;
     if (error.fault === 'unreachable' || error.fault === 'session-expired') this.events.linkFailed(error);
     else if (isBadRequest(error)) this.checkSession();
   }
 
+  /** To be called when the state of the notification stream has changed. */
   streamChanged(state: StreamState): void {
     if (state === 'lost') this.checkSession();
     // A silent stream is normal if the server has nothing to report. The ping shows whether the server is reachable.
@@ -102,8 +101,8 @@ export class LinkMonitor {
   }
 
   /**
-   * Ends the link if a ping shows that the session has expired. Some servers respond to it with HTTP 400 then, which a ping
-   * cannot cause otherwise.
+   * Ends the link if a ping shows that the session has expired. Some servers respond to every request of an expired session with
+   * HTTP 400, which a ping cannot cause otherwise.
    */
   checkSession(): void {
     if (!this.isStarted || this.isSessionCheckPending) return;

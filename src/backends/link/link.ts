@@ -48,10 +48,7 @@ export interface ServerNotification {
   readonly channel: Channel | undefined;
 }
 
-/**
- * The status of the notification stream. `lost`: it has ended, and is being opened again. `none`: the server does not offer
- * it.
- */
+/** The status of the notification stream. `lost`: it has ended, and will be opened again. `none`: the server does not offer it. */
 export type NotificationStreamStatus = 'opening' | 'open' | 'lost' | 'none';
 
 /** The subscriptions of a link whose updates come on listen streams (revision 2026-07-28). */

@@ -34,7 +34,10 @@ export class ListenStream {
     return this.uris.size === 0 && !this.filter;
   }
 
-  /** Whether most URIs of the stream were unsubscribed since it was opened. The server still sends their updates. */
+  /**
+   * Whether more than half of the URIs, and `MAX_STREAMS` more, were unsubscribed since the stream was opened. The server still
+   * sends their updates.
+   */
   get isStale(): boolean {
     return this.openedUris > 2 * this.uris.size + MAX_STREAMS;
   }

@@ -9,8 +9,8 @@ import type { LinkRequest } from './link.js';
 const BY_URL: ClientCapabilities = { elicitation: { url: {} } };
 
 /**
- * Makes a request of a client of 2026 at a server of 2025. Such a server issues no `requestState`. If it requires with an error
- * that the user opens URLs, the client gets a result `input_required` in place of the error.
+ * Makes a request of a client of 2026 at a server of 2025. Such a server issues no `requestState`. If it responds with an error
+ * that requires the user to open URLs, the client gets a result `input_required` in place of the error.
  */
 export async function requestForModernCaller(
   request: LinkRequest,

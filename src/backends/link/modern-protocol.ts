@@ -119,7 +119,7 @@ export class ModernProtocol implements LinkProtocol {
     throw error;
   }
 
-  /** The members of the envelope that are the same for all requests of the caller's session. */
+  /** The constant members of the envelope for this caller. They are stored if the caller has a session. */
   private membersOfCaller({ session, capabilities }: Caller): string {
     if (!session) return this.membersFor(capabilities);
     let members = this.sessionMembers.get(session);
@@ -138,7 +138,8 @@ export class ModernProtocol implements LinkProtocol {
 /** The value of the header Mcp-Name. The params may be long, so they are searched only if the request has no `target`. */
 function nameOf({ method, params, target }: LinkRequest): string | undefined {
   const member = nameMemberOf(method);
-  if (member === undefined || target !== undefined) return member && target;
+  if (member === undefined) return undefined;
+  if (target !== undefined) return target;
   const text = params === undefined ? undefined : memberText(params, member);
   return text?.startsWith('"') ? (JSON.parse(text) as string) : undefined;
 }

@@ -7,10 +7,10 @@ import { TransportError } from './transport.js';
  * How a link finds the protocol era of its server.
  * - `initialize`: the era is 2025
  * - `discover`: the era is 2026
- * - `probe`: the era is 2026 if the server answers `server/discover` and offers revision 2026-07-28, and 2025 otherwise. Only
- *   this method may be a probe, because a server of 2025 would execute another one. For HTTP
- * - `initialize-first`: the era is 2026 if the server refuses `initialize` and offers revision 2026-07-28, and 2025 otherwise.
- *   For stdio: some servers exit on an unknown method, and a probe in a second process would start them twice
+ * - `probe` (over HTTP): the era is 2026 if the server answers `server/discover` and offers revision 2026-07-28, and 2025
+ *   otherwise. Only this method may be a probe, because a server of 2025 would execute another one
+ * - `initialize-first` (over stdio): the era is 2026 if the server refuses `initialize` and offers revision 2026-07-28, and 2025
+ *   otherwise. A probe is not possible: some servers exit on an unknown method, and a second process would start them twice
  */
 export type Opening = 'initialize' | 'discover' | 'probe' | 'initialize-first';
 

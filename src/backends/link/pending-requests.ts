@@ -71,7 +71,7 @@ export class PendingRequests {
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
   /** Requests that the server may still execute. The messages that they cause must not reach another client. */
   private readonly abandoned: AbandonedRequests;
-  /** By caller, for which the link may send several requests: the progress that was forwarded to it. */
+  /** By caller: the progress that the link has forwarded. The link may send several requests for one caller. */
   private readonly progress = new WeakMap<Caller, RisingProgress>();
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
@@ -79,7 +79,7 @@ export class PendingRequests {
   constructor(
     private readonly server: string,
     private readonly events: PendingRequestEvents,
-    /** Whether all messages arrive on one stream: a message of a call usually arrives before the response to that call. */
+    /** Whether all messages arrive on one stream. The messages of a call then usually arrive before the response to it. */
     private readonly isOrdered = false,
     /** Calls that have just ended. Their messages may still arrive, and must not reach another client. */
     private readonly ended = new EndedCalls(),
@@ -240,8 +240,9 @@ export class PendingRequests {
   }
 
   /**
-   * Whether a message may belong to a call of another client that is no longer in flight. On one ordered stream, the messages
-   * of a call come before its response, unless the server sends them late: then they must not reach another principal.
+   * Whether a message may belong to a call of another client that is no longer pending. On one ordered stream, a server usually
+   * sends the messages of a call before its response. A message that comes later may then reach another client of the same
+   * principal, but no other principal.
    */
   private mayBeOfOtherThan(client: ClientKey | undefined, principal: string | undefined): boolean {
     if (this.abandoned.hasOtherThan(client)) return true;

@@ -20,9 +20,9 @@ export class UpdateOverlap {
   passes(uri: unknown, id: unknown): boolean {
     const counts = this.counts.get(uri) ?? { old: 0, new: 0 };
     this.counts.set(uri, counts);
-    const before = Math.max(counts.old, counts.new);
+    const previousMaximum = Math.max(counts.old, counts.new);
     if (this.oldIds.includes(id)) counts.old++;
     else counts.new++;
-    return Math.max(counts.old, counts.new) > before;
+    return Math.max(counts.old, counts.new) > previousMaximum;
   }
 }

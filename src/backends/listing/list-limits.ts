@@ -43,7 +43,10 @@ export const TEMPLATE_LIST_LIMITS: ListLimits = {
   maxDefinitionLength: 64 * KB,
 };
 
-/** Limits for each list of a session (`isolation: session`). If a list exceeds them, the session uses that of the shared link. */
+/**
+ * Limits for each list of one session (`isolation: session`). If a list exceeds them, the session uses the list of the shared
+ * link.
+ */
 export const SESSION_LIST_LIMITS: ListLimits = {
   maxPages: 100,
   maxItems: 10_000,

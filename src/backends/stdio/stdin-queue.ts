@@ -3,7 +3,7 @@ import { onOneLine } from '../../lib/json-text/json-text.js';
 import { TransportError, type TransportFault } from '../link/transport.js';
 import type { StdioLimits } from './stdio-server.js';
 
-/** Maximum bytes of the lines that are written together, unless one line is longer. More could wait long in encoded form. */
+/** Maximum bytes of the lines that are written together, unless one line is longer. Written lines wait in encoded form too. */
 const MAX_BATCH_BYTES = 256 * 1024;
 
 interface QueuedLine {
@@ -111,7 +111,7 @@ export class StdinQueue {
     const { batch, bytes } = this.nextBatch();
     let text = '';
     for (const line of batch) text += `${line.text}\n`;
-    this.stdin.write(text, (error) => this.written(batch, error));
+    this.stdin.write(text, (error) => this.handleWritten(batch, error));
     if (this.stdin.writableLength === 0) return;
     this.blocked = batch;
     this.blockedBytes = bytes;
@@ -130,7 +130,7 @@ export class StdinQueue {
     return { batch: this.waiting.splice(0, count), bytes };
   }
 
-  private written(batch: readonly QueuedLine[], error: Error | null | undefined): void {
+  private handleWritten(batch: readonly QueuedLine[], error: Error | null | undefined): void {
     if (error) {
       // The lines are rejected when `fail` is called with the reason.
       if (batch !== this.blocked) this.blocked = [...this.blocked, ...batch];

@@ -72,13 +72,8 @@ function withFirst(
 
 /** The text of `resultType`. The fast path applies if it is the first member and does not occur again. */
 function typeIn(result: JsonText): string | undefined {
-  if (
-    result instanceof ScannedObject ||
-    !result.text.startsWith(FIRST_COMPLETE) ||
-    !isPlainlyComplete(result.text)
-  )
-    return memberOf(result, 'resultType');
-  return '"complete"';
+  const isFirstMember = !(result instanceof ScannedObject) && result.text.startsWith(FIRST_COMPLETE);
+  return isFirstMember && isPlainlyComplete(result.text) ? '"complete"' : memberOf(result, 'resultType');
 }
 
 /** The text of a member. Most results do not contain the key at all. */
