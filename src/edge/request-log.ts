@@ -8,7 +8,7 @@ import type { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { McpContext } from '../mcp/mcp-context.js';
-import { subjectOf } from './request-subject.js';
+import { initializingClient, subjectOf } from './request-subject.js';
 import { publicSessionId } from './session.js';
 
 /** What log lines say of a request. Without a session, the client is of a revision without sessions. */
@@ -105,7 +105,7 @@ function fieldsOf(context: LoggedRequest, error?: Error): object {
     session: session && publicSessionId(session),
     principal: principal.id,
     project: project && shorten(project),
-    client: clientLabel,
+    client: clientLabel ?? initializingClient(context),
   };
 }
 
