@@ -249,6 +249,9 @@ describe('decisions', () => {
     expect((await run(['decisions', 'ls'])).stdout).toMatch(/server:other:enabled .*emergency switch\n/);
     await adminClient().delete(`decisions/${OTHER}`);
     expect(await isOtherEnabled()).toBe(true);
+    await reload({ ...otherWith({ enabled: false }), decisions: { policy: 'file' } });
+    expect(await adminClient().post('servers/other/enable')).toMatchObject(refused);
+    expect(await isOtherEnabled()).toBe(false);
     await reload({});
   });
 
