@@ -6,6 +6,7 @@ import type { GatehouseConfig } from './config/gatehouse-config.js';
 import type { Environment } from './config/source/interpolate.js';
 import { StateDir } from './config/state-dir.js';
 
+/** What the banner shows. */
 interface BannerFacts {
   /** The URL of the gateway, without a path. */
   readonly url: string;
@@ -21,11 +22,11 @@ interface GatewayCommands {
   readonly options: string;
 }
 
-/** More failing servers than this are counted, not named. */
+/** Maximum number of failing servers that are named. Further ones are counted. */
 const MAX_NAMED = 5;
 const LABEL_WIDTH = 13;
 
-/** What a user needs first: written to a terminal when the gateway listens. */
+/** The lines that a terminal gets when the gateway listens: what a user needs first. */
 export function bannerText({ url, file, config, commands: { program, options } }: BannerFacts): string {
   const token =
     config.admin.token === undefined
@@ -45,7 +46,7 @@ export function bannerText({ url, file, config, commands: { program, options } }
 
 type ServerState = Pick<BackendStatus, 'id' | 'state'>;
 
-/** One line after the first sync; empty without servers. */
+/** The line that a terminal gets after the first sync of all servers. Empty if there are no servers. */
 export function firstSyncText(
   servers: readonly ServerState[],
   { program, options }: GatewayCommands,
@@ -70,7 +71,7 @@ export function targetOptions(
   return `${mustExist ? ` --config ${path}` : ''}${isOverridden || port === 0 ? ` --url ${url}` : ''}`;
 }
 
-/** `gatehouse` if it was installed; from a clone, the command that starts the bundle. */
+/** The command that runs this program: `gatehouse` if it is installed; in a clone, the command that starts the bundle. */
 export function programName(script: string | undefined): string {
   if (script === undefined || /^gatehouse(\.\w+)?$/.test(basename(script))) return 'gatehouse';
   const path = basename(script) === 'start.mjs' ? resolve(script, '../../dist/main.js') : script;

@@ -16,7 +16,10 @@ import { ProjectAdmin } from './project-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 
-/** Load changes with every call, stderr with every line, and the reason with every second of a slow connection: all are polled. */
+/**
+ * The counters change with every call, stderr with every line, and the reason with every second of a slow connection: too
+ * often to publish each change, so all are polled.
+ */
 const POLL_INTERVAL_MS = 1000;
 
 type Polled = Pick<BackendStatus, 'calls' | 'inFlight' | 'waiting' | 'stderr' | 'reason'>;

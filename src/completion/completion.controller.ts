@@ -9,10 +9,12 @@ import type { Params } from '../mcp/json-rpc.js';
 import { requireString, requireUri, withOwnValue } from '../mcp/params.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** The prompt or template whose argument is completed, by its own name or URI. */
+/** The prompt or template whose argument is completed. */
 interface Reference {
   readonly server: string;
+  /** The member of `ref` that identifies the prompt or template. */
   readonly key: 'name' | 'uri';
+  /** The own name or URI, which replaces the public one in the request to the server. */
   readonly ownValue: string;
 }
 
@@ -54,8 +56,8 @@ export class CompletionController {
     const prompt = view.find(name);
     if (prompt) return { server: prompt.server, key: 'name', ownValue: prompt.ownName };
     const owners = view.ownersOf(name);
-    const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
-    if (listed) return listed.then(() => this.findPrompt(name, context));
+    const pendingListing = this.backends.sessionListings.whenMayBeListed(context, owners);
+    if (pendingListing) return pendingListing.then(() => this.findPrompt(name, context));
     this.backends.requireListed(owners, 'prompts', name);
     throw unknownName('prompt', name, view);
   }
@@ -68,10 +70,10 @@ export class CompletionController {
     const found = view.find(uri);
     if (found) return { server: found.server, key: 'uri', ownValue: found.uri };
     const owners = view.ownersOf(uri);
-    const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
-    if (listed) return listed.then(() => this.findTemplate(uri, context));
+    const pendingListing = this.backends.sessionListings.whenMayBeListed(context, owners);
+    if (pendingListing) return pendingListing.then(() => this.findTemplate(uri, context));
     this.backends.requireListed(owners, 'resources', uri);
-    // The error kind `resource-not-found` is for reads only.
+    // Not the kind `resource-not-found`: its code is only for failed reads.
     throw new GatewayError('invalid-params', resourceNotFound(uri).message, { uri });
   }
 }

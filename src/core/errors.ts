@@ -44,8 +44,8 @@ interface ErrorCodes {
   /** Code in revisions of 2026, where it differs. */
   readonly code2026?: number;
   /**
-   * HTTP status. 200 when only the MCP method failed: SDK clients read JSON-RPC errors only from a 200, and in revisions of
-   * 2026 also from a 400.
+   * HTTP status. It is 200 if the HTTP request was valid and only the MCP method failed: SDK clients read JSON-RPC
+   * errors only from a response with status 200, and in revisions of 2026 also from one with status 400.
    */
   readonly http: number;
   /** HTTP status in revisions of 2026, where it differs. */
@@ -54,8 +54,9 @@ interface ErrorCodes {
 
 /**
  * The only table of codes. The gateway's own codes are between -31999 and -31000, just outside the range that JSON-RPC
- * reserves (-32768…-32000). -32000 and -32001 mean a failed HTTP exchange, as in servers of the SDK. Revision 2026-07-28
- * asks not to use -32000 to -32019: there, the code of a failed HTTP exchange is -31000 minus the HTTP status.
+ * reserves (-32768…-32000). In revisions of 2025, a failed HTTP exchange has code -32000 or -32001, as in servers of
+ * the SDK. Revision 2026-07-28 asks servers not to use -32000 to -32019. In this revision, the code of a failed HTTP
+ * exchange is -31000 minus the HTTP status.
  */
 export const ERROR_CODES = {
   'parse-error': { code: -32700, http: 400 },
@@ -128,7 +129,9 @@ export class RemoteError extends Error {
 
 const MAX_QUOTED_LENGTH = 200;
 
-/** Shortens a text of a client or server for a message or a log line: a name may be as long as the whole request. */
+/**
+ * Shortens a text that a client or server sent, for use in a message or log line. A name may be as long as a request.
+ */
 export const shorten = (text: string, maxLength = MAX_QUOTED_LENGTH): string =>
   text.length <= maxLength ? text : `${text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
 
@@ -138,15 +141,17 @@ export const unknownTool = (name: string): GatewayError =>
 export const unknownMethod = (method: string): GatewayError =>
   new GatewayError('method-not-found', `Method not found: ${shorten(method)}`);
 
-/** The error for a resource that does not exist in the scope. SDK clients recognise it by its `data`: exactly `{ uri }`. */
+/**
+ * The error for a resource that does not exist in the scope. SDK clients recognise it by its `data`: exactly `{ uri }`.
+ */
 export const resourceNotFound = (uri: string): GatewayError =>
   new GatewayError('resource-not-found', `RESOURCE_NOT_FOUND: resource ${shorten(uri)} is not available`, {
     uri,
   });
 
 /**
- * The error for a subscription to a resource that does not exist. It has the message of `resourceNotFound`, but in
- * every revision the code of invalid parameters, -32602: -32002 is the code of a failed read.
+ * The error for a subscription to a resource that does not exist. Its message is that of `resourceNotFound`. Its code
+ * is -32602 (invalid params) in every revision, because -32002 is the code of a failed read.
  */
 export const nothingToSubscribe = (uri: string): GatewayError =>
   new GatewayError('nothing-to-subscribe', resourceNotFound(uri).message, { uri });
@@ -155,7 +160,7 @@ export const limitExceeded = (message: string, limit: number): GatewayError =>
   new GatewayError('limit-exceeded', `LimitExceeded: ${message}`, { code: 'LimitExceeded', limit });
 
 /**
- * Why a server is not available, in `data.reason`:
+ * Why a server is not available. Clients get this word in `data.reason`:
  * - `starting`: its link is being opened
  * - `unreachable`: no connection
  * - `unauthorized`: it refuses the credentials of the gateway
@@ -179,7 +184,7 @@ export type UnavailableReason =
   | 'disabled'
   | 'session-required';
 
-/** When a client should try again, if the gateway has no estimate. */
+/** The `retryAfterMs` of an error if the gateway cannot estimate when the server will be available. */
 const DEFAULT_RETRY_AFTER_MS = 1000;
 
 interface Unavailability extends ErrorOptions {
@@ -187,13 +192,13 @@ interface Unavailability extends ErrorOptions {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The error for a request that a server cannot answer now. Clients rely on the message. */
+/** The error for a request to a server that is not available. Clients recognise it by the first word of its message. */
 export function serverUnavailable(
   server: string,
-  why: string,
+  explanation: string,
   { reason = 'unreachable', retryAfterMs = DEFAULT_RETRY_AFTER_MS, ...options }: Unavailability = {},
 ): GatewayError {
   const data = { code: 'SERVER_UNAVAILABLE', server, reason, retryAfterMs: Math.ceil(retryAfterMs) };
-  const message = `SERVER_UNAVAILABLE: server ${server} is not available: ${why}`;
+  const message = `SERVER_UNAVAILABLE: server ${server} is not available: ${explanation}`;
   return new GatewayError('server-unavailable', message, data, options);
 }

@@ -1,6 +1,6 @@
 import { GatewayError, type ErrorKind } from './errors.js';
 
-/** The limits that keep clients and servers from filling the memory, as the metric labels them. */
+/** The names of the limits that keep clients and servers from filling the memory. They are values of a metric label. */
 export const MEMORY_LIMITS = [
   'client-profile',
   'message-id',
@@ -19,7 +19,7 @@ export const MEMORY_LIMITS = [
 ] as const;
 export type MemoryLimit = (typeof MEMORY_LIMITS)[number];
 
-/** A refusal because of a memory limit. It is counted where it is turned into a response. */
+/** The error for a request that a memory limit refuses. The metric counts the error when a response is made from it. */
 export class MemoryLimitError extends GatewayError {
   constructor(
     readonly memoryLimit: MemoryLimit,

@@ -1,4 +1,4 @@
-/** The notifications that MCP defines and servers send. All others count as `_other`. */
+/** The notifications of MCP that servers send. Metrics count every other method as `_other`. */
 const KINDS = [
   'tools/list_changed',
   'prompts/list_changed',

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
-/** The servers that a caller may see. Computed once per request, used by every list, call and notification. */
+/** The servers that a caller may see. It is computed once per request. Every list, call and notification uses it. */
 export interface Scope {
-  /** Scopes with equal keys allow the same servers, so that results for a scope can be cached by its key. */
+  /** Scopes with equal keys allow the same servers: results for a scope can be cached by this key. */
   readonly key: string;
   allows(server: string): boolean;
 }
 
 export const EVERYTHING: Scope = { key: '*', allows: () => true };
 
-/** The scope of a request until it is authorised. */
+/** The scope of a request before it is authorised. */
 export const NOTHING: Scope = { key: '', allows: () => false };
 
 export function scopeOf(servers: Iterable<string>): Scope {

@@ -15,14 +15,14 @@ import { DecisionStore, type Decisions, type DecisionStamp } from '../state/deci
 import { isRevokedKey } from './effective-decisions.js';
 import { withoutRedundant } from './redundant-decisions.js';
 
-/** A decision, compared with the configuration file. */
+/** A decision of an administrator, with the result of its comparison with the configuration file. */
 export interface ReviewedDecision
   extends Omit<DecisionItem, 'value'>, Partial<Pick<DecisionStamp, 'by' | 'at'>> {
-  /** `ignored`: the policy is `file`. `unused`: its server, project or key does not exist. */
+  /** `ignored`: `decisions.policy` is `file`. `unused`: the server, project or key does not exist. */
   readonly effect: DecisionEffect;
-  /** Whether it applies in place of a different value in the configuration file. */
+  /** Whether the decision applies in place of a different value in the configuration file. */
   readonly overrules: boolean;
-  /** Whether it is an emergency switch: it overrules the file although the policy is `file`. */
+  /** Whether the decision is an emergency switch: it overrules the file although `decisions.policy` is `file`. */
   readonly emergency: boolean;
 }
 
@@ -32,6 +32,7 @@ type DecisionEffect = 'applied' | 'ignored' | 'unused';
 @Injectable()
 export class DecisionReview implements OnApplicationBootstrap {
   private readonly logger = new Logger('Decisions');
+  /** Number of changes of the file that had no effect because of a decision. */
   private overruledChanges = 0;
 
   constructor(
@@ -64,7 +65,7 @@ export class DecisionReview implements OnApplicationBootstrap {
     this.logIgnored();
   }
 
-  /** Whether the policy keeps the admin API from changing what the configuration file defines. */
+  /** Whether `decisions.policy` is `file`: the admin API must not change what the configuration file defines. */
   get isFilePolicy(): boolean {
     return this.live.current.decisions.policy === 'file';
   }
@@ -98,7 +99,7 @@ export class DecisionReview implements OnApplicationBootstrap {
   }
 
   find(id: string): ReviewedDecision | undefined {
-    const item = decisionItems(this.store.current).find((each) => each.id === id);
+    const item = decisionItems(this.store.current).find((candidate) => candidate.id === id);
     return item && this.review(item);
   }
 
@@ -107,7 +108,10 @@ export class DecisionReview implements OnApplicationBootstrap {
     return this.all().flatMap(({ id, overrules }) => (overrules ? [id] : []));
   }
 
-  /** Makes a change also stamp the decisions, and drop those that equal the file. `renewedDecisionId` as in `stampChanges`. */
+  /**
+   * Extends a change of the decisions: the returned change also stamps the changed decisions with administrator and
+   * time, and drops those that equal the file. `renewedDecisionId` is a parameter of `stampChanges`.
+   */
   complete(change: (decisions: Decisions) => Decisions, by: string, renewedDecisionId?: string) {
     return (before: Decisions): Decisions => {
       const after = withoutRedundant(change(before), this.live.current, before);
@@ -155,11 +159,14 @@ export class DecisionReview implements OnApplicationBootstrap {
       });
   }
 
-  /** Drops the decisions that equal the configuration file. Not awaited: they have no effect until the file changes again. */
+  /**
+   * Drops the decisions that equal the configuration file. Does not wait for the store, because these decisions have no
+   * effect until the file changes again.
+   */
   private dropRedundant(): void {
     const { current } = this.store;
-    const needed = new Set(itemIdsIn(withoutRedundant(current, this.live.current)));
-    const dropped = itemIdsIn(current).filter((id) => !needed.has(id));
+    const remaining = new Set(itemIdsIn(withoutRedundant(current, this.live.current)));
+    const dropped = itemIdsIn(current).filter((id) => !remaining.has(id));
     if (dropped.length === 0) return;
     const drop = (before: Decisions): Decisions =>
       stampChanges(before, withoutRedundant(before, this.live.current), { by: '', at: '' });
@@ -203,7 +210,7 @@ function effectOf(item: DecisionItem, decisions: Decisions, config: GatehouseCon
   return isFilePolicy && !isEmergency ? 'ignored' : 'applied';
 }
 
-/** The value in the configuration file that the decision is about; undefined when the file does not have it. */
+/** The value in the configuration file that the decision replaces; undefined if the file does not have one. */
 function fileValueOf({ kind, target, tool, change }: DecisionItem, config: GatehouseConfig): unknown {
   if (kind === 'key') return config.auth.apiKeys?.find((key) => key.id === target);
   if (kind === 'project') return config.projects.get(target);
@@ -212,7 +219,10 @@ function fileValueOf({ kind, target, tool, change }: DecisionItem, config: Gateh
   return change === 'defined' || change === 'removed' ? server : server?.enabled;
 }
 
-/** For a decision that applies. Definitions are not compared: those that equal the file are dropped. */
+/**
+ * Whether a decision that applies differs from the file. Definitions are not compared: `withoutRedundant` has dropped
+ * those that equal the file.
+ */
 function overrulesFile(item: DecisionItem, config: GatehouseConfig): boolean {
   const fileValue = fileValueOf(item, config);
   return fileValue !== undefined && (typeof fileValue !== 'boolean' || fileValue !== item.value);

@@ -4,8 +4,8 @@ import { enabledDecisionId, toolDecisionId } from '../state/decision-items.js';
 import type { Decisions, ProjectDecision, ServerDecision } from '../state/decision-store.js';
 
 /**
- * The decision about a server as it applies. With `decisions.policy: file`, only emergency switches apply to a server of the
- * file.
+ * The part of the decision about a server that applies. With `decisions.policy: file`, these are only the emergency
+ * switches, if the file defines the server.
  */
 export function effectiveServerDecision(
   id: string,
@@ -16,16 +16,19 @@ export function effectiveServerDecision(
   if (decisions.policy === 'overlay' || !mcpServers.has(id)) return decision;
   const { enabled, tools = {} } = decision;
   const isEmergency = (decisionId: string): boolean => stamps.get(decisionId)?.emergency === true;
-  const switchedOff = Object.entries(tools).filter(
+  const disabledTools = Object.entries(tools).filter(
     ([tool, isEnabled]) => !isEnabled && isEmergency(toolDecisionId(id, tool)),
   );
   return {
     ...(enabled === false && isEmergency(enabledDecisionId(id)) && { enabled }),
-    ...(switchedOff.length > 0 && { tools: Object.fromEntries(switchedOff) }),
+    ...(disabledTools.length > 0 && { tools: Object.fromEntries(disabledTools) }),
   };
 }
 
-/** The decision about a project as it applies. */
+/**
+ * The decision about a project, if it applies. With `decisions.policy: file`, it does not if the file defines the
+ * project.
+ */
 export function effectiveProjectDecision(
   id: string,
   { projects }: Decisions,
@@ -34,6 +37,6 @@ export function effectiveProjectDecision(
   return config.decisions.policy === 'file' && config.projects.has(id) ? undefined : projects.get(id);
 }
 
-/** Whether the key was revoked. A revocation applies with every policy. */
+/** Whether an administrator revoked the key. A revocation applies with every `decisions.policy`. */
 export const isRevokedKey = ({ id, hash }: ApiKeyConfig, { keys }: Decisions): boolean =>
   keys.get(id)?.revoked.includes(hash.toLowerCase()) === true;

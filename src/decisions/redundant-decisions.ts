@@ -6,8 +6,8 @@ import { decideProject, decideServer } from '../state/decisions.js';
 import type { Decisions, ProjectDecision, ServerDecision } from '../state/decision-store.js';
 
 /**
- * Drops the decisions that equal the configuration file: they have no effect, and would hide a later change of the file. A
- * decision that is the same object in `unchecked` is kept without a check.
+ * Drops the decisions that equal the configuration file. They have no effect now, but would overrule a later change of
+ * the file. A decision that is the same object in `unchecked` stays without a comparison.
  */
 export function withoutRedundant(
   decisions: Decisions,
@@ -28,7 +28,7 @@ export function withoutRedundant(
   return remaining;
 }
 
-/** The part of the decision that differs from the file; `decision` itself if that is all of it. */
+/** The part of the decision that differs from the file. Returns `decision` itself if all of it differs. */
 function neededPart(
   id: string,
   decision: ServerDecision,
@@ -38,6 +38,7 @@ function neededPart(
   if (removed) return decision;
   const defined = definition && readOrUndefined(id, definition);
   const equalsDeclared = defined !== undefined && declared !== undefined && isSameServer(defined, declared);
+  // The definition to which the decisions about the server and its tools apply.
   const base = equalsDeclared ? declared : (defined ?? declared);
   if (!base) return decision;
   const isEnabledInBase = (tool: string): boolean => !base.tools.disabled.includes(tool);
@@ -45,11 +46,11 @@ function neededPart(
     ([tool, isEnabled]) => isEnabled !== isEnabledInBase(tool),
   );
   const changesEnabled = enabled !== undefined && enabled !== base.enabled;
-  const isWhole =
+  const isNeededWhole =
     !equalsDeclared &&
     (changesEnabled || enabled === undefined) &&
     neededTools.length === Object.keys(tools).length;
-  if (isWhole) return decision;
+  if (isNeededWhole) return decision;
   return {
     ...(definition && !equalsDeclared && { definition }),
     ...(changesEnabled && { enabled }),
@@ -65,7 +66,7 @@ function readOrUndefined(id: string, definition: unknown): ServerConfig | undefi
   }
 }
 
-/** The order of disabled tools has no meaning. */
+/** Whether two definitions are equal. The order of disabled tools has no meaning. */
 const isSameServer = (a: ServerConfig, b: ServerConfig): boolean =>
   isDeepStrictEqual(comparable(a), comparable(b));
 

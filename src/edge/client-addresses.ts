@@ -4,31 +4,34 @@ import { Injectable } from '@nestjs/common';
 import { HttpSettings } from '../config/http-settings.js';
 import { networksOf } from '../config/network.js';
 
-/** How many addresses of X-Forwarded-For are read, from the right. A chain of more proxies is not trusted. */
+/** Maximum number of addresses that are read from X-Forwarded-For, from the right. */
 const MAX_PROXIES = 16;
-/** How many of the eight groups of an IPv6 address are assigned to one customer, whose hosts choose the others. */
+/** An IPv6 address has eight groups. A provider assigns the first four to a customer, whose hosts choose the others. */
 const IPV6_NETWORK_GROUPS = 4;
 
-/** The part of a request that identifies its sender; node:http and Fastify both provide it. */
+/** The part of a request that identifies its sender. Requests of node:http and of Fastify have it. */
 export type PeerRequest = Pick<IncomingMessage, 'headers'> & {
   readonly socket: Pick<Socket, 'remoteAddress'>;
 };
 
-/** Determines the network address of a client. Clients without credentials are distinguished by it. */
+/** Determines the network address of a client. Limits distinguish clients without credentials by this address. */
 @Injectable()
 export class ClientAddresses {
-  /** The networks of the trusted proxies, for which `BlockList` is Node's set type; undefined if there are none. */
-  private readonly trusted: BlockList | undefined;
-  /** The quota keys of connections that do not come from a trusted proxy. */
+  /**
+   * The networks of the trusted proxies. `BlockList` is Node's type for a set of networks. Undefined if there are none.
+   */
+  private readonly trustedNetworks: BlockList | undefined;
+  /** By socket: the quota key of a connection that does not come from a trusted proxy. */
   private readonly keysOfPeers = new WeakMap<PeerRequest['socket'], string>();
 
   constructor({ trustedProxies }: HttpSettings) {
-    this.trusted = trustedProxies.length > 0 ? networksOf(trustedProxies) : undefined;
+    this.trustedNetworks = trustedProxies.length > 0 ? networksOf(trustedProxies) : undefined;
   }
 
   /**
-   * The address of the client: the remote address of the connection or, behind trusted proxies, the right-most address of
-   * X-Forwarded-For that is not a trusted proxy. For IPv6 it is the /64 network of the address.
+   * The address of the client, or its /64 network for IPv6. Usually this is the remote address of the connection. If
+   * the connection comes from a trusted proxy, it is the right-most address in X-Forwarded-For that is not a trusted
+   * proxy.
    */
   networkOf({ socket, headers }: PeerRequest): string {
     const remote = addressOf(socket);
@@ -37,14 +40,17 @@ export class ClientAddresses {
     return networkOf(this.clientOf(remote, forwarded.slice(-MAX_PROXIES)));
   }
 
+  /** The key under which limits count an anonymous client. */
   quotaKeyOf(request: PeerRequest): string {
     return this.quotaKeyOfPeer(request.socket) ?? quotaKey(this.networkOf(request));
   }
 
-  /** The quota key of a connection before its first request; undefined for a proxy, whose clients are not known yet. */
+  /**
+   * The quota key of a connection. Undefined for a trusted proxy, because only a request says which client it is for.
+   */
   quotaKeyOfPeer(socket: PeerRequest['socket']): string | undefined {
-    const known = this.keysOfPeers.get(socket);
-    if (known !== undefined) return known;
+    const cachedKey = this.keysOfPeers.get(socket);
+    if (cachedKey !== undefined) return cachedKey;
     const remote = addressOf(socket);
     if (this.isTrusted(remote)) return undefined;
     const key = quotaKey(networkOf(remote));
@@ -52,11 +58,14 @@ export class ClientAddresses {
     return key;
   }
 
+  /**
+   * `forwarded` has the values of X-Forwarded-For. Each proxy has appended the address from which it got the request.
+   */
   private clientOf(remote: string, forwarded: readonly string[]): string {
     let client = remote;
     for (const text of forwarded.toReversed()) {
       const address = withoutPort(text.trim());
-      // A text that is no address was written by the client, and so was everything to the left of it.
+      // A proxy writes only addresses. Another text comes from the client, like everything to the left of it.
       if (isIP(address) === 0) break;
       client = address;
       if (!this.isTrusted(address)) break;
@@ -66,31 +75,35 @@ export class ClientAddresses {
 
   private isTrusted(address: string): boolean {
     const version = isIP(address);
-    return version !== 0 && this.trusted?.check(address, version === 6 ? 'ipv6' : 'ipv4') === true;
+    return version !== 0 && this.trustedNetworks?.check(address, version === 6 ? 'ipv6' : 'ipv4') === true;
   }
 }
 
-/** Never equals the id of an authenticated principal, which contains a colon before any space. */
+/** The key never equals the id of an authenticated principal, because such an id has a colon before the first space. */
 const quotaKey = (network: string): string => `address ${network}`;
 
+/** The remote address without the zone of a link-local IPv6 address. */
 const addressOf = ({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string =>
   remoteAddress.split('%', 1)[0]!;
 
-/** Some proxies add the port: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
+/** The address without the port that some proxies add, as in `192.0.2.1:5678` and `[2001:db8::1]:5678`. */
 const withoutPort = (text: string): string =>
   /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 
+/** The /64 network of an IPv6 address. Any other address is returned as it is, and an IPv4-mapped one as IPv4. */
 function networkOf(address: string): string {
-  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
+  const mappedIPv4 = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  if (mappedIPv4 !== undefined) return mappedIPv4;
   if (isIP(address) !== 6) return address;
+  const network = groupsOf(address).slice(0, IPV6_NETWORK_GROUPS);
+  return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}
+
+/** The eight groups of an IPv6 address, in which `::` stands for groups of zeros. */
+function groupsOf(address: string): string[] {
   const [head = '', tail] = address.toLowerCase().split('::');
-  const groups = head.split(':').filter(Boolean);
+  const before = head.split(':').filter(Boolean);
   const after = tail?.split(':').filter(Boolean) ?? [];
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - after.length);
-  const all = [...groups, ...Array<string>(zeros).fill('0'), ...after];
-  return `${all
-    .slice(0, IPV6_NETWORK_GROUPS)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  const zeroCount = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  return [...before, ...Array<string>(zeroCount).fill('0'), ...after];
 }

@@ -10,17 +10,17 @@ import { Quotas } from '../state/quotas.js';
 import type { AuthenticatedRequest } from './auth/authentication.guard.js';
 import { ClientAddresses } from './client-addresses.js';
 
-const REFUSAL =
+const TOO_MANY_CONNECTIONS_RESPONSE =
   'HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n';
 
 /**
- * Limits the connections of each principal, and determines the quota key of every MCP request. A connection counts for the
- * remote address until its first authenticated request, and then for the principal of its latest request.
+ * Limits the connections of each principal, and sets the quota key of every MCP request. A new connection counts for
+ * its remote address. After its first authenticated request, it counts for the principal of its latest request.
  */
 @Injectable()
 export class ConnectionGuard implements CanActivate {
   private readonly quota: PrincipalQuota;
-  /** The quota key under which each open connection counts. */
+  /** By open connection: the quota key under which it counts. */
   private readonly quotaKeys = new WeakMap<Socket, string>();
 
   constructor(
@@ -33,7 +33,7 @@ export class ConnectionGuard implements CanActivate {
     this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('connectionsPerPrincipal'));
   }
 
-  /** To be called with every new connection. Refuses it if its remote address has too many connections. */
+  /** Call this with every new connection. Refuses the connection if its remote address has too many. */
   accept(socket: Socket): void {
     socket.once('close', () => {
       const key = this.quotaKeys.get(socket);
@@ -46,7 +46,7 @@ export class ConnectionGuard implements CanActivate {
       return;
     }
     this.quota.refuse();
-    socket.write(REFUSAL);
+    socket.write(TOO_MANY_CONNECTIONS_RESPONSE);
     socket.destroySoon();
   }
 
@@ -59,7 +59,7 @@ export class ConnectionGuard implements CanActivate {
     return true;
   }
 
-  /** Counts the connection for the principal of its request. Throws when that principal has too many connections. */
+  /** Counts the connection for the principal of its request. Throws if that principal has too many connections. */
   private assign({ socket, quotaKey }: AuthenticatedRequest, response: ServerResponse): void {
     const previous = this.quotaKeys.get(socket);
     if (previous === quotaKey || socket.destroyed) return;

@@ -6,15 +6,16 @@ type EndPoints = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
 
 const CHECK_INTERVAL_MS = 10_000;
 /**
- * Linux waits 0.2 s or more before the first retransmission, and twice as long before each further one: seven take 25 s or
- * more.
+ * A connection with this many retransmissions is dead. Linux waits at least 0.2 s before the first retransmission, and
+ * twice as long before each further one, so that seven retransmissions take at least 25 s.
  */
 const MAX_RETRANSMISSIONS = 7;
 
 /**
- * Closes connections to peers whose machine or network vanished. TCP keep-alive probes only connections without
- * unacknowledged data. The comments on a stream stay unacknowledged, and Linux retransmits them for a quarter of an hour.
- * Node can neither change this time nor report acknowledgements, so the detector reads the kernel's TCP table.
+ * Closes connections to peers whose machine or network has vanished. TCP keep-alive does not find them: it probes only
+ * connections without unacknowledged data, and such a peer leaves the comments on its stream unacknowledged. Linux
+ * retransmits them for a quarter of an hour. Node can neither change this time nor report acknowledgements, so this
+ * class reads the TCP table of the kernel.
  */
 export class DeadPeerDetector {
   private readonly sockets = new Set<Socket>();
@@ -53,7 +54,7 @@ export class DeadPeerDetector {
     }
   }
 
-  /** The keys of the connections whose peer acknowledges nothing any more. */
+  /** The keys of the connections whose peer has not acknowledged data for too long. */
   private async findDead(): Promise<ReadonlySet<string>> {
     const dead = new Set<string>();
     for await (const lines of this.read())
@@ -63,6 +64,6 @@ export class DeadPeerDetector {
   }
 }
 
-/** Identifies a connection. The zone of a link-local address is removed: the kernel's table does not contain it. */
+/** Identifies a connection. The zone of a link-local address is removed, because the kernel's table has no zones. */
 const keyOf = ({ localPort, remoteAddress, remotePort }: EndPoints): string =>
   `${localPort} ${remoteAddress?.split('%')[0]} ${remotePort}`;

@@ -12,26 +12,27 @@ import { SessionPersistence } from './session-persistence.js';
 import { Sessions } from './sessions.service.js';
 
 /**
- * How long idle connections stay open after the listener was closed. A request that a load balancer is writing to one of
- * them is still answered. New connections are refused, so that the balancer selects another gateway.
+ * How long idle connections stay open after the listener was closed, because a load balancer may be writing a request
+ * to one of them. New connections are refused, so that the load balancer selects another gateway.
  */
 const LINGER_MS = 500;
-/** Maximum requests that one log line describes. */
+/** Maximum number of requests that one log line describes. */
 const MAX_LOGGED_REQUESTS = 10;
 
 /**
- * Shuts down in order: serves as before until load balancers have noticed, finishes the requests that have arrived by then,
- * closes the listener, and ends the streams last. Requests on open connections are served until the connections are closed.
+ * Shuts the gateway down in this order: it serves all requests until load balancers have noticed the failing readiness
+ * probe, finishes the requests that have arrived by then, closes the listener, and ends the streams. Requests on open
+ * connections are served until the connections are closed.
  */
 @Injectable()
 export class Drain implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Drain');
   /**
-   * True from the shutdown signal on. The readiness probe then fails, so that load balancers no longer select this
-   * gateway.
+   * True after the shutdown signal. The readiness probe fails while this is true, so that load balancers no longer
+   * select this gateway.
    */
   isDraining = false;
-  /** Absent when the application does not listen. */
+  /** Undefined if the application does not listen. */
   server: Pick<GatewayServer, 'closeAfterResponse' | 'stopListening' | 'whenClosed'> | undefined;
 
   constructor(
@@ -46,8 +47,8 @@ export class Drain implements BeforeApplicationShutdown {
   ) {}
 
   /**
-   * `acceptMs` and the linger apply only to SIGTERM, the signal of orchestrators: a user who presses Ctrl-C does not wait
-   * for them.
+   * `acceptMs` and the linger apply only to SIGTERM, which orchestrators send. After Ctrl-C, the gateway ends without
+   * these waits.
    */
   async beforeApplicationShutdown(signal?: string): Promise<void> {
     this.isDraining = true;
@@ -56,8 +57,8 @@ export class Drain implements BeforeApplicationShutdown {
     if (acceptMs > 0) await sleep(acceptMs, undefined, { ref: false });
     this.server?.closeAfterResponse();
     this.logRequests('the drain waits for requests in flight', 'log');
-    // The listener stays open until the current requests are finished: a server may ask the client something during a
-    // call, and the client answers on a new connection.
+    // The listener stays open until the current requests are finished, because a server may send the client a request
+    // during a call, and the client responds on a new connection.
     await completesWithin(this.receiver.inFlight.whenCurrentFinished(), timeUntil(deadline));
     this.parkedCalls.cancelAll();
     this.server?.stopListening();
@@ -74,12 +75,12 @@ export class Drain implements BeforeApplicationShutdown {
     this.sessions.suspendAll();
   }
 
-  /** Logs how many requests are in flight and the oldest of them; nothing if there are none. */
+  /** Logs the number of requests in flight and describes the oldest. Logs nothing if there are none. */
   private logRequests(message: string, level: 'log' | 'warn'): void {
     const { size: requests } = this.receiver.inFlight;
     if (requests === 0) return;
-    const ofSessions = [...this.sessions.all()].flatMap((session) => [...session.requests.all]);
-    const running = [...ofSessions, ...this.modernRequests.all];
+    const sessionRequests = [...this.sessions.all()].flatMap((session) => [...session.requests.all]);
+    const running = [...sessionRequests, ...this.modernRequests.all];
     const oldest = running.toSorted((a, b) => a.startedAt - b.startedAt).slice(0, MAX_LOGGED_REQUESTS);
     const now = performance.now();
     this.logger[level]({ message, requests, oldest: oldest.map((request) => request.describe(now)) });

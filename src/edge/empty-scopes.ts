@@ -5,14 +5,18 @@ import { Metrics } from '../metrics/metrics.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** The one that was logged first is forgotten when there are more. */
-const MAX_LOGGED = 1000;
+/** Maximum number of logged pairs of principal and project. If there are more, the oldest one may be logged again. */
+const MAX_LOGGED_KEYS = 1000;
 
-/** Counts sessions whose principal sees no server, and logs each principal and project once until they have one again. */
+/**
+ * Counts sessions whose scope contains no server. Logs each pair of principal and project once. It is logged again only
+ * after its scope has contained a server.
+ */
 @Injectable()
 export class EmptyScopes implements OnModuleInit {
   private readonly logger = new Logger('Sessions');
-  private readonly logged = new Set<string>();
+  /** Keys of the pairs of principal and project that were logged, oldest first. */
+  private readonly loggedKeys = new Set<string>();
 
   constructor(
     private readonly sessions: Sessions,
@@ -30,14 +34,14 @@ export class EmptyScopes implements OnModuleInit {
   private check(session: Session): void {
     const { scope, principal, project, profile } = session;
     const key = JSON.stringify([principal.id, project]);
-    // Without any limit, there may be no servers because none are configured.
+    // A scope without a limit is empty only if no server is configured.
     if (scope.key === EVERYTHING.key) return;
     if ([...this.desired.current.keys()].some((id) => scope.allows(id))) {
-      this.logged.delete(key);
+      this.loggedKeys.delete(key);
       return;
     }
     this.metrics.countEmptyScope();
-    if (this.logged.has(key)) return;
+    if (this.loggedKeys.has(key)) return;
     this.remember(key);
     this.logger.warn({
       message: 'a client sees no server: its projects do not exist or have no servers',
@@ -48,8 +52,8 @@ export class EmptyScopes implements OnModuleInit {
   }
 
   private remember(key: string): void {
-    this.logged.add(key);
-    const [oldest] = this.logged;
-    if (this.logged.size > MAX_LOGGED) this.logged.delete(oldest!);
+    this.loggedKeys.add(key);
+    const [oldest] = this.loggedKeys;
+    if (this.loggedKeys.size > MAX_LOGGED_KEYS) this.loggedKeys.delete(oldest!);
   }
 }

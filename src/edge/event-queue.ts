@@ -1,7 +1,7 @@
 import type { EventFrame } from '../mcp/event-frame.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 
-/** When the queue is full, all `first` events are dropped before any `last` event. */
+/** When the queue is full, events with `first` are dropped before events with `last`. */
 type DropOrder = 'first' | 'last' | 'never';
 
 export interface QueuedEvent<Frame extends EventFrame = EventFrame> {
@@ -10,11 +10,11 @@ export interface QueuedEvent<Frame extends EventFrame = EventFrame> {
   readonly options: DeliverOptions;
 }
 
-/** Maximum bytes of all queued events. Beyond it, queued notifications are dropped. */
+/** Maximum bytes of all queued events. If there are more, notifications are dropped. */
 const MAX_QUEUED_BYTES = 1_048_576;
 /**
- * Maximum bytes of queued events that must not be dropped; a single event may be larger. Beyond it, requests of servers to
- * the client are refused.
+ * Maximum bytes of queued events that must not be dropped. A single event may be larger. If the limit is reached,
+ * requests of servers to the client are refused.
  */
 const MAX_UNDROPPABLE_BYTES = 16_777_216;
 
@@ -22,15 +22,15 @@ const MAX_UNDROPPABLE_BYTES = 16_777_216;
 export class EventQueue<Frame extends EventFrame = EventFrame> {
   private readonly events = new Map<string, QueuedEvent<Frame>>();
   private queuedBytes = 0;
-  /** Number and bytes of the queued events that must not be dropped. */
-  private undroppable = 0;
+  /** Number of queued events that must not be dropped. */
+  private undroppableCount = 0;
   private undroppableBytes = 0;
-  /** Number in the key of the last event that has no key of its own. */
+  /** The number in the last generated key. Keys are generated for events without a `coalesce` key. */
   private lastKeyNumber = 0;
 
   /** `onRemove` is called for every event that is replaced, dropped or withdrawn. */
   constructor(
-    /** Maximum queued events. Responses are queued beyond it. */
+    /** Maximum number of queued events. It does not apply to responses. */
     private readonly maxEvents: number,
     private readonly onRemove: (event: QueuedEvent<Frame>, outcome: 'coalesced' | 'dropped') => void,
   ) {}
@@ -55,29 +55,35 @@ export class EventQueue<Frame extends EventFrame = EventFrame> {
     return this.events.values();
   }
 
-  /** Queues an event, and drops others while the queue is full. Returns the event with the same key, which is replaced. */
+  /**
+   * Adds an event at the end, and drops other events while the queue is full. If the queue has an event with the same
+   * `coalesce` key, replaces and returns that event.
+   */
   add(frame: Frame, options: DeliverOptions): QueuedEvent<Frame> | undefined {
     const { coalesce, droppable = false } = options;
     const key = coalesce ?? `#${++this.lastKeyNumber}`;
-    const dropOrder = coalesce !== undefined ? 'last' : droppable ? 'first' : 'never';
+    const dropOrderWithoutKey = droppable ? 'first' : 'never';
+    const dropOrder = coalesce === undefined ? dropOrderWithoutKey : 'last';
     const replaced = this.events.get(key);
     if (replaced) {
-      // Moves the entry to the end. A single entry is there already, and deleting it would cost a rehash of the map.
+      // Deleting the entry makes `set` add it at the end. A single entry is at the end already, and deleting it is
+      // slow.
       if (this.events.size > 1) this.events.delete(key);
       this.countRemoved(replaced, 'coalesced');
     }
     const event = { frame, dropOrder, options } as const;
     this.events.set(key, event);
     this.count(event, 1);
-    while (this.isFull && this.dropOldest());
+    let hasDropped = true;
+    while (this.isFull && hasDropped) hasDropped = this.dropOldest();
     return replaced;
   }
 
   /** Whether there is no room for a further event that must not be dropped. */
   refuses({ size }: EventFrame): boolean {
     return (
-      this.undroppable >= this.maxEvents ||
-      (this.undroppable > 0 && this.undroppableBytes + size > MAX_UNDROPPABLE_BYTES)
+      this.undroppableCount >= this.maxEvents ||
+      (this.undroppableCount > 0 && this.undroppableBytes + size > MAX_UNDROPPABLE_BYTES)
     );
   }
 
@@ -104,7 +110,7 @@ export class EventQueue<Frame extends EventFrame = EventFrame> {
   clear(): void {
     this.events.clear();
     this.queuedBytes = 0;
-    this.undroppable = 0;
+    this.undroppableCount = 0;
     this.undroppableBytes = 0;
   }
 
@@ -112,7 +118,7 @@ export class EventQueue<Frame extends EventFrame = EventFrame> {
     return this.events.size > this.maxEvents || this.queuedBytes > MAX_QUEUED_BYTES;
   }
 
-  /** Returns false when no queued event may be dropped. */
+  /** Returns false if there is no event that may be dropped. */
   private dropOldest(): boolean {
     return this.dropOldestOf('first') || this.dropOldestOf('last');
   }
@@ -135,7 +141,7 @@ export class EventQueue<Frame extends EventFrame = EventFrame> {
   private count({ frame, dropOrder }: QueuedEvent<Frame>, sign: 1 | -1): void {
     this.queuedBytes += sign * frame.size;
     if (dropOrder !== 'never') return;
-    this.undroppable += sign;
+    this.undroppableCount += sign;
     this.undroppableBytes += sign * frame.size;
   }
 }

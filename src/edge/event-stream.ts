@@ -21,29 +21,29 @@ export interface UnreadCounter {
 const NO_OBSERVER: StreamObserver = { countNotification: () => {}, countStreamEnd: () => {} };
 
 interface StreamLimits {
-  /** Maximum queued events. Responses are queued beyond it. */
+  /** Maximum number of queued events. It does not apply to responses. */
   readonly queuedEvents: number;
   /** A connection whose client reads nothing for this long is destroyed. */
   readonly stuckMs: number;
 }
 
-/** Maximum connections per stream; a further connection ends the oldest. */
+/** Maximum number of connections per stream. A further connection ends the oldest. */
 const MAX_CONNECTIONS = 4;
 
 /**
- * A stream of server-sent events that outlives its connections: after a reconnect it continues on the new connection.
- * For a slow reader it keeps a bounded queue.
+ * A stream of server-sent events that outlives its connections: after a reconnect, it continues on the new connection.
+ * If the client reads slowly, events wait in a bounded queue.
  */
 export class EventStream {
   private readonly queue: EventQueue;
   /** Bytes that this stream last reported to `unread`. */
   private reportedBytes = 0;
-  /** Events to replay before the queue is sent. The replay buffer bounds their number, so they do not count as queued. */
+  /** Events that are replayed before the queue is sent. The replay buffer limits their number, not the queue. */
   private toReplay = new Set<EventFrame>();
-  /** Open connections. Each event is sent once, on the newest. */
+  /** The open connections, newest last. Each event is sent once, on the newest connection. */
   private readonly connections: StreamConnection[] = [];
   private hasEnded = false;
-  /** Whether a connection was ever opened. It may be closed by now. */
+  /** Whether the stream has ever had a connection. */
   wasConnected = false;
 
   constructor(
@@ -69,17 +69,17 @@ export class EventStream {
   }
 
   /**
-   * Whether the stream has ended, and has sent everything or has no connection. A client that connects later gets the
-   * unsent events from the replay buffer.
+   * Whether the stream object is not needed any more: the stream has ended, and everything was sent or the client is
+   * not connected. A client that connects later gets the unsent events from the replay buffer.
    */
   get isDone(): boolean {
     return this.hasEnded && (this.isAllSent || !this.isConnected);
   }
 
   /**
-   * From now on, sends events on this response, whose headers must have been sent. Older connections stay open without
-   * events. The primer is sent first; a client that resumes from its id gets all later events. Then the events after the
-   * sequence number `resumeAfter` are sent again.
+   * From now on, sends events on this response. Its headers must have been sent. Older connections stay open, but get
+   * no more events. The primer is sent first: a client that resumes from its id gets all later events. Then the events
+   * after the sequence number `resumeAfter` are sent again.
    */
   connect(response: ServerResponse, resumeAfter?: number, primer?: EventFrame): void {
     if (response.destroyed) return;
@@ -98,7 +98,10 @@ export class EventStream {
     this.flush();
   }
 
-  /** Returns false when the stream has ended, or when its queue has no room for an event that may be refused. */
+  /**
+   * Sends an event, or queues it while the client is not connected or reads slowly. Returns false if the stream has
+   * ended, or if the event is `refusable` and the queue has no room for it.
+   */
   send(frame: EventFrame, options: DeliverOptions = {}): boolean {
     if (this.hasEnded || (options.refusable && !this.isWritable && this.queue.refuses(frame))) return false;
     if (this.isWritable) {
@@ -109,24 +112,25 @@ export class EventStream {
     return true;
   }
 
-  /** Removes stale events from the queue and from the replay buffer. Events that were sent stay in the replay buffer. */
+  /** Removes stale events from the queue, and from the replay buffer unless they were sent. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
     for (const { frame } of this.queue.withdraw(isStale)) this.replayBuffer.withdraw(frame);
     this.countUnread();
   }
 
-  /** Releases the queued events of a stream that is done. */
+  /** Drops the queued events of a stream that is done. */
   discardQueue(): void {
     this.queue.clear();
     this.countUnread();
   }
 
+  /** Writes a comment to every connection. */
   keepAlive(): void {
     if (this.hasEnded) return;
     for (const connection of this.connections) if (!connection.isBlocked) connection.write(KEEP_ALIVE);
   }
 
-  /** Accepts no more events. Connections end when the queue is sent. */
+  /** Accepts no more events. The connections end after the queue has been sent. */
   end(): void {
     this.hasEnded = true;
     this.flush();
@@ -156,7 +160,7 @@ export class EventStream {
     if (!this.isConnected) options.onSent?.();
   }
 
-  /** Reports the bytes of queued events, plus the unwritten part of the event that is being sent. */
+  /** Reports the change in the bytes of queued events, including the unwritten part of the event that is being sent. */
   private countUnread(): void {
     if (!this.unread) return;
     const bytes = this.queue.bytes + (this.newest?.unwrittenBytes ?? 0);
@@ -164,13 +168,13 @@ export class EventStream {
     this.reportedBytes = bytes;
   }
 
-  /** Schedules the replay of the events after this sequence number that were already sent. They precede the queue. */
+  /** Schedules the replay of the sent events with higher sequence numbers. They are sent before the queue. */
   private scheduleReplay(sequence: number): void {
     const missed = new Set(this.replayBuffer.after(this.name, sequence));
     for (const { frame } of this.queue) missed.delete(frame);
-    // An earlier replay may not be finished, and the replay buffer may have dropped frames of it meanwhile.
-    const dropped = [...this.toReplay].filter((frame) => frame.sequence > sequence && !missed.has(frame));
-    this.toReplay = new Set([...dropped, ...missed]);
+    // Events of an unfinished earlier replay are still sent if the replay buffer has dropped them since.
+    const unfinished = [...this.toReplay].filter((frame) => frame.sequence > sequence && !missed.has(frame));
+    this.toReplay = new Set([...unfinished, ...missed]);
   }
 
   private flush(): void {

@@ -30,19 +30,20 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 };
 
+/** Sends the headers of an event stream. */
 export function openEventStream(response: ServerResponse): void {
   response.writeHead(200, STREAM_HEADERS);
   response.flushHeaders();
 }
 
 /**
- * Responds to one POST: with JSON, or with an event stream if another message precedes the result or the result takes
- * long. The stream outlives its connection.
+ * Responds to one POST with JSON. Responds with an event stream instead if another message has to be sent before the
+ * result, or if the result takes long. The client can resume the stream on another connection.
  */
 export class Exchange {
-  /** The answers of a batch that are not written yet: each is one message on one line, in parts. */
+  /** The answers of a batch that are not written yet. Each is one message on one line, in one or more parts. */
   private readonly answers: (readonly Buffer[])[] = [];
-  /** Called when `answers` are written. */
+  /** Called when `answers` have been written. */
   private readonly writtenListeners: (() => void)[] = [];
   private stream: EventStream | undefined;
   readonly startedAt = performance.now();
@@ -52,22 +53,22 @@ export class Exchange {
     private readonly session: ExchangeSession,
     /** Undefined for a batch. */
     private readonly requestId: RequestId | undefined,
-    /** Number of messages without a response yet. */
-    private unanswered = 1,
+    /** Number of messages that still need an answer. */
+    private unansweredCount = 1,
   ) {}
 
-  /** `unanswered` is the number of messages in the batch that need a response. */
-  static ofBatch(response: ServerResponse, session: ExchangeSession, unanswered: number): Exchange {
-    return new Exchange(response, session, undefined, unanswered);
+  /** `messageCount` is the number of messages in the batch that need an answer. */
+  static ofBatch(response: ServerResponse, session: ExchangeSession, messageCount: number): Exchange {
+    return new Exchange(response, session, undefined, messageCount);
   }
 
   get isAnswered(): boolean {
-    return this.unanswered === 0;
+    return this.unansweredCount === 0;
   }
 
   /**
-   * Sends a request, or a notification of this kind, to the client before the result. Returns false when the stream
-   * refuses it.
+   * Sends a request or notification to the client before the result. `kind` is the kind of a notification. Returns
+   * false if the exchange is answered already, or if the stream refuses the message.
    */
   send(message: OutgoingMessage, options?: DeliverOptions, kind?: NotificationKind): boolean {
     if (this.isAnswered) return false;
@@ -75,9 +76,9 @@ export class Exchange {
     return stream.send(messageFrame(message, kind, stream.name), options);
   }
 
-  /** Answers one request. `onWritten` is called when the answer is written, or when the connection is lost. */
+  /** Answers one request. `onWritten` is called when the answer has been written, or when the connection is lost. */
   answer(message: string, onWritten?: () => void): void {
-    this.unanswered--;
+    this.unansweredCount--;
     if (this.stream) {
       this.stream.send(eventFrame(message, undefined, this.stream.name), { onSent: onWritten });
       if (this.isAnswered) this.endStream(this.stream);
@@ -93,21 +94,21 @@ export class Exchange {
   }
 
   /**
-   * Answers with a result that is encoded already: a long one, or one that other clients get too. Returns a promise only if
-   * the answer takes several slices.
+   * Answers with a result that is encoded already, because it is long or because other clients get it too. Returns a
+   * promise only if the answer takes several slices.
    */
   answerShared(id: RequestId, result: SharedJson): Promise<void> | undefined {
     const { response, session } = this;
     const head = resultHead(id);
     if (this.stream || this.requestId === undefined) {
       const steps = oneLineSteps(result.bytes);
-      const first = steps.next();
-      if (!first.done)
+      const firstStep = steps.next();
+      if (!firstStep.done)
         return runSliced(steps, sliceScheduler.start()).then((line) => this.answerLine(head, line));
-      this.answerLine(head, first.value);
+      this.answerLine(head, firstStep.value);
       return undefined;
     }
-    this.unanswered--;
+    this.unansweredCount--;
     setImmediate(writeShared, response, head, result.bytes, session.unread);
     return undefined;
   }
@@ -117,9 +118,9 @@ export class Exchange {
     if (!this.isAnswered) this.switchToStream().keepAlive();
   }
 
-  /** Answers in a batch or on a stream. `result` is on one line. */
+  /** Answers in a batch or on a stream. `result` is on one line. `head` is the message before the result. */
   private answerLine(head: string, result: Buffer): void {
-    this.unanswered--;
+    this.unansweredCount--;
     const parts = [Buffer.from(head), result, CLOSING_BRACE];
     if (!this.stream) {
       this.addToBatch(parts);
@@ -135,7 +136,7 @@ export class Exchange {
     if (this.isAnswered) setImmediate(() => this.writeBatch());
   }
 
-  /** Returns the stream of the response. If there is none yet, opens it and sends the answers so far. */
+  /** Returns the stream of the response. If there is none yet, opens it and sends the answers of the batch so far. */
   private switchToStream(): EventStream {
     if (this.stream) return this.stream;
     const stream = this.session.streams.open(this.requestId);
@@ -157,7 +158,7 @@ export class Exchange {
     this.releaseAnswers(() => writeParts(response, [...parts, CLOSING_BRACKET], session.unread));
   }
 
-  /** Removes the answers, which the caller has sent, or sends in `write`. Then calls their listeners. */
+  /** Removes the answers of the batch, calls `write`, which may send them, and then calls their listeners. */
   private releaseAnswers(write?: () => void): void {
     const size = this.answers.reduce((sum, answer) => sum + lengthOf(answer), 0);
     this.answers.length = 0;

@@ -15,20 +15,20 @@ import type { McpEndpoint } from './mcp-endpoint.js';
 import type { OriginGuard } from './origin.guard.js';
 
 const MCP_PATH = '/mcp';
-/** Not decoded: a project id contains no character that is escaped in a path. */
+/** The project id is not decoded, because it has no characters that are escaped in a path. */
 const PROJECT_PATH = /^\/projects\/([^/]+)\/mcp$/;
-/** Requests of browsers for the MCP endpoint are rewritten to this path. `originalUrl` keeps the requested URL. */
+/** When a browser opens the MCP endpoint, its request gets this path. `originalUrl` has the requested URL. */
 const START_PAGE_PATH = '/';
 const ADMIN_PATH = /^\/admin(?:\/|$)/;
-/** Longer than the idle timeouts of common load balancers: a balancer should close an idle connection, not the gateway. */
+/** Longer than the idle timeouts of common load balancers, so that idle connections are closed by the load balancer. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/** TCP keep-alive detects vanished peers on connections without unacknowledged data, `DeadPeerDetector` on all others. */
+/** TCP keep-alive detects vanished peers only on connections without unacknowledged data. See `DeadPeerDetector`. */
 const TCP_KEEP_ALIVE_DELAY_MS = 30_000;
-/** At shutdown, clients have this long to read what was written last. Then their connections are closed. */
+/** When the server is closed, clients have this time to read their responses. Then all connections are closed. */
 const CLOSE_TIMEOUT_MS = 500;
-/** During that time, connections that have become idle are closed at this interval. */
+/** While the server waits for `CLOSE_TIMEOUT_MS`, it closes idle connections at this interval. */
 const CLOSE_INTERVAL_MS = 20;
-/** The latest response on a connection. If its headers are not sent yet, they can announce that the connection closes. */
+/** Property of a socket: its latest response. At shutdown, headers that are not sent yet get `connection: close`. */
 const LATEST_RESPONSE = Symbol('latest response');
 type ClientSocket = Socket & { [LATEST_RESPONSE]?: ServerResponse };
 
@@ -36,7 +36,7 @@ interface GatewayRoutes {
   readonly mcp: Pick<McpEndpoint, 'handle'>;
   readonly originGuard: Pick<OriginGuard, 'check'>;
   readonly connections: Pick<ConnectionGuard, 'accept'>;
-  /** Answers a refused request of the admin API in the form of that API. */
+  /** Writes the error for a refused request of the admin API, as problem+json. */
   readonly refuseAdmin: typeof writeError;
 }
 
@@ -53,11 +53,12 @@ export class GatewayServer {
 
   constructor(private readonly deadPeers = new DeadPeerDetector()) {}
 
-  /** To be called before the server listens. Nest needs the server earlier, when the handlers do not exist yet. */
+  /** Call this before the server listens. Nest needs the server earlier, when the handlers do not exist yet. */
   setRoutes(routes: GatewayRoutes): void {
     this.routes = routes;
   }
 
+  /** Creates the HTTP server. `fastify` handles the requests that are not MCP requests. */
   create(fastify: RequestListener): Server {
     const options = {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -90,7 +91,7 @@ export class GatewayServer {
   /** Accepts no more connections. Requests on open connections are still served. */
   stopListening(): void {
     this.closeAfterResponse();
-    // Not `close` of the HTTP server, which also closes idle connections: a balancer may be writing a request to one.
+    // `close` of the HTTP server would close idle connections too, to which a load balancer may be writing a request.
     TcpServer.prototype.close.call(this.server!);
   }
 
@@ -101,8 +102,8 @@ export class GatewayServer {
   }
 
   /**
-   * Closes idle connections at once and all others after `CLOSE_TIMEOUT_MS`. Clients that do not read, or have sent only a
-   * part of their request, would otherwise keep the server open.
+   * Closes idle connections at once and all others after `CLOSE_TIMEOUT_MS`. Without this timeout, the server would
+   * stay open while a client does not read its response or has sent only a part of its request.
    */
   private closeAll(server: Server, done: () => void = () => {}): void {
     if (this.isClosed) {
@@ -148,7 +149,9 @@ export class GatewayServer {
   }
 }
 
-/** Whether a browser opens the URL of the endpoint. An MCP client accepts an event stream, or has a session. */
+/**
+ * Whether a browser opens the URL of the endpoint. A GET of an MCP client accepts an event stream, or has a session.
+ */
 function isPageRequest({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers['mcp-session-id'] !== undefined) return false;
   const accept = headers.accept ?? '';

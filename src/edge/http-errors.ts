@@ -5,11 +5,11 @@ import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage } from '../mcp/json-rpc.js';
 import { AuthenticationError } from './auth/auth-errors.js';
 
-/** Limits for reading the rest of the body of a refused request, which is discarded. */
+/** Limits for reading and discarding the rest of the body of a refused request. */
 const DISCARD_TIMEOUT_MS = 1000;
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
-/** Responds with an error to an HTTP request that failed outside the handler of an MCP method. */
+/** Responds with a JSON-RPC error to an HTTP request that failed outside the handler of an MCP method. */
 export function writeError(
   request: IncomingMessage,
   response: ServerResponse,
@@ -29,7 +29,7 @@ interface Refusal {
   readonly body: string;
 }
 
-/** Answers a request whose body may not have been read. */
+/** Responds to a request whose body may not have been read. */
 export function writeRefusal(
   request: IncomingMessage,
   response: ServerResponse,
@@ -39,7 +39,7 @@ export function writeRefusal(
     response.destroy();
     return;
   }
-  // The connection cannot be used again: the unread rest of the body would be parsed as the next request.
+  // If the body was not read, the connection cannot be used again: its rest would be parsed as the next request.
   const connection = request.complete ? {} : { connection: 'close' };
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), ...connection });
   if (request.complete) response.end(body);
@@ -47,8 +47,8 @@ export function writeRefusal(
 }
 
 /**
- * Closing a connection while the client is still sending resets it, and the client may lose the response. So the response
- * is written at once, and the connection is closed after the rest of the request was read, within limits.
+ * Writes the response at once, and closes the connection after the rest of the request was read, within limits. Closing
+ * a connection while the client is still sending would reset it, and the client could lose the response.
  */
 function endAfterRequest(request: IncomingMessage, response: ServerResponse, body: string): void {
   let remainingBytes = MAX_DISCARDED_BYTES;

@@ -4,8 +4,9 @@ import { ModuleRef, Reflector } from '@nestjs/core';
 import { GatewayError } from '../core/errors.js';
 
 /**
- * Declares the guards of a class or method of `McpEndpoint`. With `@UseGuards`, Nest would run them asynchronously, so that
- * Node buffers the body before the handler reads it. This would cost 13 µs a call (docs/decisions/0002).
+ * Declares the guards of `McpEndpoint` or of one of its methods. `@UseGuards` is not used, because Nest runs its guards
+ * asynchronously: Node would buffer the body before the handler reads it, which costs 13 µs a call
+ * (docs/decisions/0002).
  */
 export const HttpGuards = Reflector.createDecorator<readonly Type<CanActivate>[]>();
 
@@ -15,23 +16,24 @@ type HttpContext = Pick<ExecutionContext, 'switchToHttp'>;
 type Handler = (request: IncomingMessage, response: ServerResponse, project?: string) => unknown;
 
 /**
- * Returns a function that runs the guards of the class and of the method, and then the method. Guards run synchronously
- * unless one returns a promise. A guard refuses a request by throwing or by returning false, or by a promise of either.
+ * Returns a function that runs the guards of the class, the guards of the method, and then the method. The function is
+ * synchronous unless a guard returns a promise. A guard refuses a request if it throws or returns false, or if its
+ * promise rejects or resolves with false.
  */
 export function withGuards(instance: object, method: string, moduleRef: ModuleRef): Handler {
   const handler = Reflect.get(instance, method) as Handler;
-  const types = [instance.constructor as Type, handler].flatMap(
+  const guardTypes = [instance.constructor as Type, handler].flatMap(
     (target) => new Reflector().get(HttpGuards, target) ?? [],
   );
-  const guards = types.map((type) => moduleRef.get<CanActivate>(type, { strict: false }));
+  const guards = guardTypes.map((type) => moduleRef.get<CanActivate>(type, { strict: false }));
   return (request, response, project) => {
-    const pending = runGuards(guards, 0, contextOf(request, response));
-    if (pending === undefined) return handler.call(instance, request, response, project);
-    return pending.then(() => handler.call(instance, request, response, project));
+    const pendingGuards = runGuards(guards, 0, contextOf(request, response));
+    if (pendingGuards === undefined) return handler.call(instance, request, response, project);
+    return pendingGuards.then(() => handler.call(instance, request, response, project));
   };
 }
 
-/** Runs the guards from the index `from` on. Returns a promise only if a guard does. */
+/** Runs the guards from the index `from` on. Returns a promise only if a guard returns one. */
 function runGuards(
   guards: readonly CanActivate[],
   from: number,
@@ -49,7 +51,7 @@ function runGuards(
   return undefined;
 }
 
-/** Throws for anything but `true`, also for an Observable, which Nest would accept from a guard. */
+/** Throws unless the result of a guard is `true`. An Observable, which Nest would accept, is refused too. */
 function requireAllowed(allows: unknown): void {
   if (allows !== true) throw new GatewayError('forbidden', 'Forbidden');
 }

@@ -8,13 +8,13 @@ import { CLIENT_JSON_LIMITS } from '../mcp/json-limits.js';
 import type { Principal } from '../mcp/principal.js';
 import type { AuthenticatedRequest } from './auth/authentication.guard.js';
 
-/** The Accept header of SDK clients; compared first because parsing media ranges is slow. */
-const USUAL_ACCEPT = 'application/json, text/event-stream';
+/** The Accept header of SDK clients. It is compared first, because parsing media ranges is slow. */
+const SDK_ACCEPT = 'application/json, text/event-stream';
 
-/** Throws unless the client accepts all of the types: the response may have any of them. */
+/** Throws unless the client accepts all these types, because the response may have any of them. */
 export function requireAccept(request: IncomingMessage, ...types: readonly string[]): void {
   const accept = request.headers.accept ?? '';
-  if (accept === USUAL_ACCEPT || types.every((type) => accepts(accept, type))) return;
+  if (accept === SDK_ACCEPT || types.every((type) => accepts(accept, type))) return;
   throw new GatewayError('not-acceptable', `Not acceptable: the client must accept ${types.join(' and ')}`);
 }
 
@@ -37,18 +37,18 @@ function accepts(header: string, type: string): boolean {
     });
 }
 
-/** A weight of zero excludes the type (RFC 9110, 12.4.2). */
+/** Whether the parameter is a weight of zero, which excludes the type (RFC 9110, 12.4.2). */
 const isZeroWeight = (parameter: string): boolean => /^q=0(\.0*)?$/.test(parameter);
 
-/** Reads bodies that arrive in one piece. */
+/** Reads bodies that arrive in one piece. `readBody` has checked their size. */
 const onePieceReader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: Infinity });
 const NO_BYTES = Buffer.alloc(0);
 const NO_RELEASE = (): void => {};
 
 /**
- * Reads the body as JSON. Stops reading after `limit` bytes, or before the first byte if Content-Length is larger. For a
- * body of more than one piece, calls `claim` with the expected size, and the function that it returns when the body is read.
- * If `claim` throws, the body is not read further.
+ * Reads the body as JSON. If the body is larger than `limit`, stops reading and resolves with a `JsonProblem`. If the
+ * body arrives in several pieces, calls `claim` with the expected size when the second piece arrives, and calls the
+ * function that `claim` returns when the body has been read. If `claim` throws, stops reading and rejects.
  */
 export function readBody(
   request: IncomingMessage,
@@ -56,17 +56,19 @@ export function readBody(
   claim: (bytes: number) => () => void = () => NO_RELEASE,
 ): Promise<ReadJson> {
   return new Promise((resolve, reject) => {
-    const announced = Number(request.headers['content-length']);
+    const announcedBytes = Number(request.headers['content-length']);
     /** The first piece. Most bodies consist of one piece, which `onePieceReader` reads. */
-    let first: Buffer | undefined;
+    let firstPiece: Buffer | undefined;
+    /** Reads a body of several pieces. */
     let reader: JsonReader | undefined;
+    /** Passes the pieces after the first to `append`, in limited amounts per iteration of the event loop. */
     let input: PacedInput | undefined;
     let hasEnded = false;
     let hasStopped = false;
     let release = NO_RELEASE;
     const stop = (): void => {
       hasStopped = true;
-      // Releases the body: the listener references it, and the request stays in memory until it is answered.
+      // The listener references the body, and the request stays in memory until it is answered.
       request.off('data', onData);
     };
     const refuseSize = (): void => {
@@ -77,28 +79,33 @@ export function readBody(
     const append = (chunk: Buffer): void => {
       if (hasStopped) return;
       if (!reader) {
-        reader = new JsonReader({ ...CLIENT_JSON_LIMITS, maxBytes: limit, expectedBytes: announced || 0 });
-        if (first) reader.append(first);
+        reader = new JsonReader({
+          ...CLIENT_JSON_LIMITS,
+          maxBytes: limit,
+          expectedBytes: announcedBytes || 0,
+        });
+        if (firstPiece) reader.append(firstPiece);
       }
       if (!reader.append(chunk)) refuseSize();
     };
     const startInput = (): PacedInput => {
-      release = claim(announced || limit);
+      release = claim(announcedBytes || limit);
       return new PacedInput(request, append);
     };
     const onData = (chunk: Buffer): void => {
-      if (!first && chunk.length <= limit) {
-        first = chunk;
+      if (!firstPiece && chunk.length <= limit) {
+        firstPiece = chunk;
         return;
       }
       try {
-        (input ??= startInput()).push(chunk);
+        input ??= startInput();
+        input.push(chunk);
       } catch (error) {
         stop();
         reject(error);
       }
     };
-    if (announced > limit) {
+    if (announcedBytes > limit) {
       refuseSize();
       return;
     }
@@ -106,22 +113,23 @@ export function readBody(
     const end = (): void => {
       if (hasStopped) return;
       stop();
-      // The body is parsed later, after all input that has arrived was read (docs/decisions/0015).
-      const { length } = reader ?? first ?? NO_BYTES;
-      const read = (): void => {
-        resolve(reader?.take() ?? onePieceReader.read(first ?? NO_BYTES));
+      const { length } = reader ?? firstPiece ?? NO_BYTES;
+      const parse = (): void => {
+        resolve(reader?.take() ?? onePieceReader.read(firstPiece ?? NO_BYTES));
         release();
       };
-      if (length > MAX_EAGER_LENGTH) inputBudget.runLater(read);
-      else setImmediate(read);
+      // Parses the body after all input that has arrived was read (docs/decisions/0015).
+      if (length > MAX_EAGER_LENGTH) inputBudget.runLater(parse);
+      else setImmediate(parse);
     };
     request.on('end', () => {
       hasEnded = true;
-      // A request can end while it is paused: the piece at which it was paused may be the last.
+      // If the last piece paused the request, it ends before `input` has processed that piece.
       if (input) input.whenIdle(end);
       else end();
     });
-    // A request that the client aborts emits 'close'. It emits 'error' only to an existing listener, so none is needed.
+    // A request that the client aborts emits 'close'. A listener for 'error' is not needed: Node emits 'error' only if
+    // there is one.
     request.on('close', () => {
       if (hasStopped || hasEnded) return;
       stop();
@@ -139,11 +147,11 @@ export function bodyError({ reason, message }: JsonProblem): GatewayError {
     : new GatewayError('parse-error', `Parse error: the body ${message}`);
 }
 
-/** The principal, projects and headers of the HTTP request that contained a message. */
+/** What a message inherits from the HTTP request that contained it. */
 export interface RequestSource {
   readonly principal: Principal;
   readonly quotaKey: string;
-  /** The projects that path and headers name. `ProjectGuard` decides whether they agree. */
+  /** The projects that path and headers name. `ProjectGuard` checks that all of them are the same. */
   readonly projects: readonly string[];
   readonly headers: IncomingHttpHeaders;
 }

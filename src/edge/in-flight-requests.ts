@@ -25,7 +25,7 @@ class RequestCount {
 /** The number of requests in flight in all sessions. The drain waits until they are finished. */
 export class InFlightRequests {
   private current = new RequestCount();
-  /** Requests that began before `whenCurrentFinished` was called. */
+  /** The requests that began before `whenCurrentFinished` was called. */
   private earlier = new RequestCount();
 
   get size(): number {
@@ -39,7 +39,7 @@ export class InFlightRequests {
     return current;
   }
 
-  /** Resolves when the requests that are running now are finished, however many arrive meanwhile. To be called once. */
+  /** Resolves when all requests that are running now are finished. Does not wait for later requests. Call this once. */
   whenCurrentFinished(): Promise<void> {
     this.earlier = this.current;
     this.current = new RequestCount();
@@ -50,7 +50,7 @@ export class InFlightRequests {
   async whenIdle(): Promise<void> {
     do {
       await Promise.all([this.earlier.whenZero(), this.current.whenZero()]);
-      // Responses are written in setImmediate, and another request may arrive before that.
+      // Responses are written in setImmediate. Another request may arrive before this promise resolves.
       await new Promise((resolve) => setImmediate(resolve));
     } while (this.size > 0);
   }

@@ -10,7 +10,10 @@ import { FanOut, type NotificationEvent } from '../mcp/fan-out.js';
 import { Registry } from '../registry/registry.service.js';
 import { NotificationRecipients, type NotificationRecipient } from './notification-recipients.js';
 
-/** Sends `list_changed` to recipients whose view of a list changed. A link that is not shared concerns only its owner. */
+/**
+ * Sends `list_changed` to sessions and listen streams whose view of a list has changed. A change on a link that is not
+ * shared concerns only the owner of the link.
+ */
 @Injectable()
 export class ListChanges implements OnModuleInit {
   constructor(
@@ -28,18 +31,20 @@ export class ListChanges implements OnModuleInit {
     });
   }
 
-  /** Sends `list_changed` to those of the recipients that accept it, in slices. */
+  /** Sends `list_changed` to the given recipients that accept it, in slices. */
   notify(recipients: readonly NotificationRecipient[], kind: ListKind): void {
-    if (recipients.length > 0) this.deliver(kind, () => accepting(recipients, kind));
+    if (recipients.length > 0) this.deliver(kind, () => recipientsThatAccept(recipients, kind));
   }
+
+  /** Sends `list_changed` for each changed list to the recipients that see the change. */
 
   private broadcast(change: CatalogChange, catalog: Catalog, previous: Catalog): void {
     for (const kind of LIST_KINDS) {
       if (change[kind].size === 0) continue;
-      const names =
+      const nameChange =
         kind === 'resources' ? undefined : new NameChange(previous[kind], catalog[kind], change[kind]);
-      if (names?.mayBeInvisible)
-        void runSliced(this.unchangedScopes(names), sliceScheduler.start()).then((unchanged) =>
+      if (nameChange?.mayBeInvisible)
+        void runSliced(this.unchangedScopes(nameChange), sliceScheduler.start()).then((unchanged) =>
           this.announce(kind, change[kind], unchanged),
         );
       else this.announce(kind, change[kind], new Set());
@@ -58,7 +63,11 @@ export class ListChanges implements OnModuleInit {
     return unchanged;
   }
 
-  /** `unchangedScopes` does not apply to an owner of links with a catalog variant: the change may be visible in the variant. */
+  /**
+   * Sends `list_changed` to recipients that see one of the changed servers. Leaves out recipients in `unchangedScopes`,
+   * unless they see a catalog variant, in which the change may be visible. Leaves out recipients with an own list of
+   * the server.
+   */
   private announce(kind: ListKind, changed: ReadonlySet<string>, unchangedScopes: ReadonlySet<string>): void {
     const servers = [...changed];
     this.deliver(kind, () =>
@@ -78,7 +87,7 @@ export class ListChanges implements OnModuleInit {
   }
 }
 
-function* accepting(
+function* recipientsThatAccept(
   recipients: readonly NotificationRecipient[],
   kind: ListKind,
 ): Generator<NotificationRecipient, void> {

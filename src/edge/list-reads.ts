@@ -1,13 +1,13 @@
 import type { ListPage } from '../core/catalog/list-page.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-/** A client that does not request the next page for this long has stopped reading the list. */
+/** If a client does not request the next page within this time, it has stopped reading the list. */
 const NEXT_PAGE_WAIT_MS = 10_000;
 
 interface ListRead {
-  /** Entries on the pages so far. */
+  /** Number of entries on the pages so far. */
   entries: number;
-  /** When the latest page was served. */
+  /** When the latest page was served, as `performance.now()`. */
   servedAt: number;
   /** Whether the client has stopped reading before the last page. */
   isAbandoned: boolean;
@@ -17,13 +17,13 @@ interface ListRead {
 export interface UnfinishedList {
   /** The MCP method of the list. */
   readonly method: string;
-  /** Entries on the pages that the client got. */
+  /** Number of entries on the pages that the client got. */
   readonly entries: number;
 }
 
-/** Finds the lists that one client does not read to their end. Some clients request only the first page. */
+/** Finds the lists that one client does not read to their last page. Some clients request only the first page. */
 export class ListReads {
-  /** By method: the latest read of the list that has not reached the last page. */
+  /** By method: the latest read of the list, unless it has reached the last page. */
   private readonly reads = new Map<string, ListRead>();
   private readonly abandonedListeners = new ListenerSet<[list: UnfinishedList]>();
 
@@ -32,6 +32,7 @@ export class ListReads {
     this.abandonedListeners.add(listener);
   }
 
+  /** Call this for every page that the client gets. */
   pageServed(method: string, { size, isFirst, hasMore }: ListPage, now = performance.now()): void {
     const read = this.reads.get(method);
     if (isFirst && read) this.abandon(method, read);
@@ -39,11 +40,11 @@ export class ListReads {
       this.reads.delete(method);
       return;
     }
-    const continued = isFirst ? undefined : read;
+    const continuedRead = isFirst ? undefined : read;
     this.reads.set(method, {
-      entries: (continued?.entries ?? 0) + size,
+      entries: (continuedRead?.entries ?? 0) + size,
       servedAt: now,
-      isAbandoned: continued?.isAbandoned ?? false,
+      isAbandoned: continuedRead?.isAbandoned ?? false,
     });
   }
 
@@ -63,7 +64,7 @@ export class ListReads {
     );
   }
 
-  /** Reports a read once, also if the client continues it later. */
+  /** Reports a read. A read that the client continues later is not reported again. */
   private abandon(method: string, read: ListRead): void {
     if (read.isAbandoned) return;
     read.isAbandoned = true;

@@ -9,22 +9,27 @@ import { isAtLeast, loggingLevelIn, mostVerbose } from '../mcp/logging-level.js'
 import { NotificationRecipients } from './notification-recipients.js';
 import type { Session } from './session.js';
 
-/** How long servers keep the level of requests without a session after the last of them. */
+/** How long the level of requests without a session still counts after the last of these requests has ended. */
 const LEVEL_LINGER_MS = 60_000;
 
+/** The requests without a session that have one level. */
 interface LevelUse {
-  /** The number of running requests with this level. */
-  running: number;
-  /** Runs while there are none. */
+  runningCount: number;
+  /** Runs while `runningCount` is 0. The level counts until the timer ends. */
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Sends log messages that belong to no call to every recipient that set a level and may see the server. */
+/**
+ * Sets the log level of servers to the most verbose level that any client has set. Sends log messages that belong to no
+ * call to every recipient that has set a level and may see the server.
+ */
 @Injectable()
 export class LogMessages implements OnModuleInit {
-  /** The number of sessions that have set each level, and one more for a level that requests without a session have. */
+  /** By level: the number of sessions that have set it, plus one if requests without a session have it. */
   private readonly counts = new Map<LoggingLevel, number>();
+  /** By level: the requests without a session that have it. */
   private readonly requestLevels = new Map<LoggingLevel, LevelUse>();
+  /** The level that servers have been told. */
   private serverLevel: LoggingLevel | undefined;
 
   constructor(
@@ -37,7 +42,7 @@ export class LogMessages implements OnModuleInit {
     this.backends.onNotification((server, notification) => this.broadcast(server, notification));
   }
 
-  /** Sets the level of a session. Servers get the most verbose level of all sessions; `broadcast` filters for each. */
+  /** Sets the level of a session. Servers may send messages below this level, which `broadcast` does not deliver. */
   setLevel(session: Session, level: LoggingLevel): void {
     const previous = session.logLevel;
     session.logLevel = level;
@@ -52,24 +57,25 @@ export class LogMessages implements OnModuleInit {
   }
 
   /**
-   * Servers of 2025 get the level of a request without a session as they get that of a session, but it does not end with the
-   * request: each change is a request to every server. Returns the function to be called when the request ends.
+   * Counts the level of a request without a session. Returns the function to call when the request ends. The level
+   * still counts for `LEVEL_LINGER_MS` after the request, because each change of the level is a request to every server
+   * of the 2025 era.
    */
   beginRequest(level: LoggingLevel): () => void {
     let use = this.requestLevels.get(level);
     if (!use) {
-      use = { running: 0, timer: undefined };
+      use = { runningCount: 0, timer: undefined };
       this.requestLevels.set(level, use);
       this.count(level, 1);
       this.updateServerLevel();
     }
     clearTimeout(use.timer);
-    use.running++;
+    use.runningCount++;
     return () => this.endRequest(level, use);
   }
 
   private endRequest(level: LoggingLevel, use: LevelUse): void {
-    if (--use.running > 0) return;
+    if (--use.runningCount > 0) return;
     use.timer = setTimeout(() => {
       this.requestLevels.delete(level);
       this.count(level, -1);

@@ -5,20 +5,22 @@ import { eventFrame, type EventFrame } from '../mcp/event-frame.js';
 import { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { errorMessage, isRequestId } from '../mcp/json-rpc.js';
 
-/** Maximum characters of a request id in a stream name. A longer id is left out. */
-const MAX_NAMED_ID = 64;
+/** Maximum bytes of a request id, as JSON, in a stream name. A longer id is left out. */
+const MAX_ID_BYTES = 64;
 
 /**
- * The name of a response stream contains the id of its request. A client that resumes the stream sends the name in
- * Last-Event-ID. After a restart, the gateway knows nothing else of the request; the id is enough to answer with an error.
+ * The name of a response stream, which contains the id of its request. A client that resumes the stream sends the name
+ * in Last-Event-ID. After a restart, the gateway has no other trace of the request, but needs its id to respond with an
+ * error.
  */
 export function responseStreamName(number: number, requestId: RequestId | undefined): string {
   const name = number.toString(36);
   const id = JSON.stringify(requestId);
-  if (requestId === undefined || Buffer.byteLength(id) > MAX_NAMED_ID) return name;
+  if (requestId === undefined || Buffer.byteLength(id) > MAX_ID_BYTES) return name;
   return `${name}-${Buffer.from(id).toString('base64url')}`;
 }
 
+/** The request id in the name of a response stream. Undefined for the stream of a batch, or if the id was left out. */
 export function requestIdOfStream(streamName: string): RequestId | undefined {
   const separator = streamName.indexOf('-');
   if (separator === -1) return undefined;

@@ -30,8 +30,8 @@ import { StreamQuota } from './stream-quota.js';
 const ALLOWED_METHODS = 'GET, POST, DELETE, OPTIONS';
 const MAX_BATCH_LENGTH = 20;
 /**
- * The delay before a client reconnects its standalone stream. Longer than a restart of the gateway takes, because the
- * Python SDK tries to reconnect only once, and the TypeScript SDK twice.
+ * The delay after which a client reconnects its standalone stream. It is longer than a restart of the gateway takes,
+ * because the Python SDK tries to reconnect only once, and the TypeScript SDK twice.
  */
 const RETRY_MS = 3000;
 /** Maximum of the random time that is added to the delay, so that not all clients reconnect at once after a restart. */
@@ -40,8 +40,8 @@ const RETRY_JITTER_MS = 1000;
 type Handler = ReturnType<typeof withGuards>;
 
 /**
- * MCP's Streamable HTTP: POST, GET and DELETE on one path. The guards of each method run on the headers, before the body
- * is read. `MessageReceiver` processes the messages of the body.
+ * MCP's Streamable HTTP: POST, GET and DELETE on one path. The guards of each method run on the headers, before the
+ * body is read. `MessageReceiver` processes the messages of the body.
  */
 @Injectable()
 @HttpGuards([OriginGuard])
@@ -109,7 +109,8 @@ export class McpEndpoint implements OnModuleInit {
       return;
     }
     const message = readMessage(body);
-    // A long message is decoded in this iteration of the event loop, and processed in a later one.
+    // Only a long message has `paramsMembers`. Reading it took time, so it is processed in a later iteration of the
+    // event loop.
     if ('paramsMembers' in message && message.paramsMembers) await inputBudget.runWhenDue(() => undefined);
     try {
       if (!this.modern.receive(message, response, source))
@@ -165,7 +166,7 @@ export class McpEndpoint implements OnModuleInit {
     if (message.kind === 'invalid') throw this.receiver.invalidRequest(message);
     if (isInitialize(message)) {
       if (request.headers['mcp-session-id'] !== undefined) {
-        // Throws if the session has expired: the client then initializes without a session id.
+        // Throws `session-not-found` if the session has expired, so that the client initializes without a session id.
         this.sessionOf(request);
         throw new GatewayError('invalid-request', 'Invalid request: the session is initialised already');
       }
@@ -175,14 +176,14 @@ export class McpEndpoint implements OnModuleInit {
     return undefined;
   }
 
-  /** Revisions without sessions have neither GET nor DELETE. */
+  /** Throws if the request has no session id and may be of revision 2026-07-28, which has neither GET nor DELETE. */
   private requireSessionId({ headers }: IncomingMessage, response: ServerResponse): void {
     if (!this.modern.isOn || headers['mcp-session-id'] !== undefined) return;
     response.setHeader('allow', 'POST, OPTIONS');
     throw new GatewayError('method-not-allowed', 'Without a session, use POST');
   }
 
-  /** The session of a GET or DELETE, which must name the project in which the session was opened, or none. */
+  /** The session of a GET or DELETE. Throws if the request names another project than that of the session. */
   private sessionInProject(request: AuthenticatedRequest, { projects }: RequestSource): Session {
     const session = this.sessionOf(request);
     if (projects.some((project) => project !== session.project)) throw sessionNotFound();
@@ -209,8 +210,8 @@ function resumePointOf({ headers }: IncomingMessage): ResumePoint | undefined {
 }
 
 /**
- * Undefined for Java's HTTP client: the Java SDK up to 2.0 fails on a `retry:` line, and no version of it reconnects the
- * standalone stream.
+ * Undefined for Java's HTTP client: versions of the Java SDK up to 2.0 fail if they read a `retry:` line, and no
+ * version reconnects the standalone stream.
  */
 const retryDelayFor = ({ headers }: IncomingMessage): number | undefined =>
   headers['user-agent']?.startsWith('Java-http-client/')

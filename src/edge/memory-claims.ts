@@ -5,13 +5,13 @@ interface ClaimLimits {
   readonly limit: MemoryLimit;
   readonly perPrincipal: number;
   readonly total: number;
-  /** What is claimed, for the error message. */
+  /** The name of what is claimed, for the error message. */
   readonly what: string;
 }
 
 const MB = 1024 * 1024;
 
-/** The bodies of requests that are being received. A body that arrives in one piece is not claimed: see `readBody`. */
+/** For the bodies of requests that are being received. `readBody` does not claim a body that arrives in one piece. */
 export const REQUEST_BODIES: ClaimLimits = {
   limit: 'request-bodies',
   perPrincipal: 64 * MB,
@@ -20,8 +20,8 @@ export const REQUEST_BODIES: ClaimLimits = {
 };
 
 /**
- * The params of requests that are queued or in flight, which are kept until the answer. Only long params are claimed; short
- * ones are bounded by the limits on the number of requests.
+ * For the params of requests that are not answered yet. Only long params are claimed: the limits on the number of
+ * requests bound the memory of short ones.
  */
 export const LONG_PARAMS: ClaimLimits = {
   limit: 'long-params',
@@ -31,8 +31,8 @@ export const LONG_PARAMS: ClaimLimits = {
 };
 
 /**
- * Limits the memory of the requests of one principal, and of all principals together. The first claim of a principal is
- * accepted even beyond these limits.
+ * Limits the memory that requests of one principal take, and the memory that requests of all principals take together.
+ * The first claim of a principal is accepted even beyond these limits, so that each principal can send one request.
  */
 export class MemoryClaims {
   private readonly byPrincipal = new Map<string, number>();
@@ -40,7 +40,9 @@ export class MemoryClaims {
 
   constructor(private readonly limits: ClaimLimits) {}
 
-  /** Returns the function that releases the claim. Throws when a limit is reached. */
+  /**
+   * Claims `length` bytes or characters. Returns the function that releases the claim. Throws if a limit is reached.
+   */
   claim(quotaKey: string, length: number): () => void {
     const { perPrincipal, total } = this.limits;
     const claimed = this.byPrincipal.get(quotaKey) ?? 0;
@@ -57,8 +59,8 @@ export class MemoryClaims {
     else this.byPrincipal.delete(quotaKey);
   }
 
-  private limitError(whose: string, max: number): MemoryLimitError {
+  private limitError(claimant: string, max: number): MemoryLimitError {
     const { limit, what } = this.limits;
-    return new MemoryLimitError(limit, max, `${whose} may have at most ${max} ${what}`);
+    return new MemoryLimitError(limit, max, `${claimant} may have at most ${max} ${what}`);
   }
 }

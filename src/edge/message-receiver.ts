@@ -16,11 +16,12 @@ import type { RequestSource } from './http-request.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
+/** A message that needs no answer. */
 type OneWayMessage = Extract<Inbound, { kind: 'notification' | 'response' }>;
 
 /**
- * Processes the messages that the POSTs of sessions contain. Requests are answered on the HTTP response; all other messages
- * get no response.
+ * Processes the messages that clients of sessions send with POST. The answer to a request is the HTTP response. A POST
+ * with other messages only is acknowledged with status 202.
  */
 @Injectable()
 export class MessageReceiver {
@@ -50,15 +51,17 @@ export class MessageReceiver {
     acknowledge(response);
   }
 
-  /** Processes the messages of a batch in their order, a long one in an iteration of the event loop of its own. */
+  /**
+   * Processes the messages of a batch in their order. A long message gets an iteration of the event loop of its own.
+   */
   async receiveBatch(
     messages: readonly Inbound[],
     session: Session,
     response: ServerResponse,
     source: RequestSource,
   ): Promise<void> {
-    const unanswered = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
-    const exchange = Exchange.ofBatch(response, session, unanswered);
+    const answerCount = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
+    const exchange = Exchange.ofBatch(response, session, answerCount);
     for (const message of messages) {
       if ('paramsMembers' in message) await inputBudget.runWhenDue(() => undefined);
       if (message.kind === 'request') this.run(message, session, exchange, source);
@@ -66,18 +69,18 @@ export class MessageReceiver {
         exchange.answer(errorMessage(message.id, JsonRpcError.from(this.invalidRequest(message)).text));
       else this.processOneWay(message, session, source);
     }
-    if (unanswered === 0) acknowledge(response);
+    if (answerCount === 0) acknowledge(response);
   }
 
-  /** The error for an invalid message. Counts the message if a memory limit refuses it. */
+  /** The error for an invalid message. Counts the message if it is invalid because of a memory limit. */
   invalidRequest({ problem, memoryLimit }: Extract<Inbound, { kind: 'invalid' }>): GatewayError {
     if (memoryLimit) this.metrics.countMemoryLimit(memoryLimit);
     return new GatewayError('invalid-request', `Invalid request: ${problem}`);
   }
 
   /**
-   * Creates a session, and adds it when the handler has accepted the request. The client gets the key of the session in a
-   * response header.
+   * Processes `initialize`: creates a session, and opens it after the handler has accepted the request. The client gets
+   * the key of the session in a response header.
    */
   async initialize(message: RequestMessage, response: ServerResponse, source: RequestSource): Promise<void> {
     const session = this.sessions.create(source.principal, source.quotaKey);
@@ -103,7 +106,10 @@ export class MessageReceiver {
     void this.runner.run(context, message, source.headers, () => this.begin(context));
   }
 
-  /** Counts the request as running. Returns the function that ends this. */
+  /**
+   * Counts the request as running. Returns the function to call when the request has ended. Throws if a limit is
+   * reached.
+   */
   private begin(context: RequestContext): () => void {
     const { session } = context;
     try {
@@ -147,6 +153,7 @@ function contextOf(
 const isLimitOfSession = (error: unknown): boolean =>
   error instanceof GatewayError && error.kind === 'limit-exceeded' && !(error instanceof MemoryLimitError);
 
+/** Responds to a POST without requests. */
 export function acknowledge(response: ServerResponse): void {
   response.writeHead(202, { 'content-length': 0 });
   response.end();

@@ -4,22 +4,23 @@ import type { ListKind } from '../core/catalog/catalog.js';
 import type { Scope } from '../core/scope.js';
 import type { ClientSession, Subscriber } from '../mcp/mcp-context.js';
 
-/** A subscriber, with what the edge needs to notify it. */
+/** A session or listen stream that gets notifications. */
 export interface NotificationRecipient extends Subscriber {
   readonly kind: 'session' | 'listen';
-  /** The id of the owner of the links that are not shared: of the session itself, or of a `LinkOwner`. */
-  readonly linkOwnerId: string | undefined;
   /** The project that limits the scope of the recipient. */
   readonly project: string | undefined;
   scope: Scope;
-  /** Whether the client wants to know, now, that a list of this kind has changed. */
+  /** Whether the client wants `list_changed` for lists of this kind now. */
   acceptsListChange(kind: ListKind): boolean;
-  /** Absent until the client sets a level. Until then, the client gets log messages of servers only during its calls. */
+  /**
+   * Undefined until the client sets a level. Until then, the client gets log messages of servers only during its calls.
+   */
   readonly logLevel: LoggingLevel | undefined;
-  /** Idempotent. To be called when its credentials are no longer valid. */
+  /** Closes the session or listen stream, because its credentials are no longer valid. Idempotent. */
   close(): void;
 }
 
+/** All open sessions and listen streams. */
 @Injectable()
 export class NotificationRecipients {
   private readonly recipients = new Set<NotificationRecipient>();
@@ -33,7 +34,10 @@ export class NotificationRecipients {
     if (kind === 'listen' && linkOwnerId !== undefined) this.addListen(linkOwnerId, recipient);
   }
 
-  /** The recipients for notifications about the links of this owner: the session that it is, or the streams of its clients. */
+  /**
+   * The recipients of notifications about the links of this owner: the owner if it is a session, otherwise its listen
+   * streams.
+   */
   ofLinkOwner(owner: ClientSession): readonly NotificationRecipient[] {
     const session = owner as ClientSession & NotificationRecipient;
     return this.recipients.has(session) ? [session] : [...(this.listens.get(owner.id) ?? [])];
@@ -43,7 +47,10 @@ export class NotificationRecipients {
     return this.recipients.values();
   }
 
-  /** Evaluates the condition just before each delivery, because its outcome may change while a fan-out runs. */
+  /**
+   * Yields the recipients for which the condition is true. Calls it lazily, because its result may change during a
+   * fan-out.
+   */
   *matching(
     condition: (recipient: NotificationRecipient) => boolean,
   ): Generator<NotificationRecipient, void> {

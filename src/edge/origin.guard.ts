@@ -8,14 +8,16 @@ import { Metrics } from '../metrics/metrics.js';
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 const WILDCARD_ADDRESSES = new Set(['0.0.0.0', '::', '[::]']);
-/** Paths that orchestrators request by IP address, so any Host is allowed. Their responses contain nothing confidential. */
-const PROBES = new Set(['/health/live', '/health/ready', '/health/startup']);
+/**
+ * Orchestrators request these paths by IP address, so any Host is allowed. The responses contain nothing confidential.
+ */
+const PROBE_PATHS = new Set(['/health/live', '/health/ready', '/health/startup']);
 
 /**
- * Refuses requests with several Host headers, or whose Host or Origin is not allowed (DNS rebinding), and lets pages of an
- * allowed origin read the response (CORS). `@HttpGuards` runs the guard before the methods of `McpEndpoint`. `GatewayServer`
- * calls `check` before all other requests: Fastify reads the body before Nest's guards run, and answers unknown paths
- * without guards.
+ * Refuses requests whose Host or Origin is not allowed (DNS rebinding), and requests with several Host headers. Allows
+ * pages of an allowed origin to read the response (CORS). For requests to `McpEndpoint`, `@HttpGuards` runs this guard.
+ * For all other requests, `GatewayServer` calls `check`, because Fastify reads the body before Nest's guards run, and
+ * answers unknown paths without guards.
  */
 @Injectable()
 export class OriginGuard implements CanActivate {
@@ -34,21 +36,26 @@ export class OriginGuard implements CanActivate {
     return true;
   }
 
+  /**
+   * Throws if the request is refused. Otherwise sets the CORS headers. `path` is absent for requests to the MCP
+   * endpoint.
+   */
   check(request: IncomingMessage, response: ServerResponse, path?: string): void {
     const { host, origin } = request.headers;
     if (hasSeveralHosts(request))
       throw this.refuse('several-hosts', 'bad-request', 'Bad request: several Host headers');
-    if (!this.allowed.allowsHost(host) && !PROBES.has(path ?? ''))
+    if (!this.allowed.allowsHost(host) && !PROBE_PATHS.has(path ?? ''))
       throw this.forbid('host', 'the Host header names no host of this gateway (see http.allowedHosts)');
     if (!this.allowed.allowsOrigin(origin))
       throw this.forbid('origin', 'requests of this Origin are not allowed (see http.allowedOrigins)');
     if (origin !== undefined) setCorsHeaders(response, origin);
   }
 
-  private forbid(header: 'host' | 'origin', why: string): GatewayError {
-    return this.refuse(header, 'forbidden', `Forbidden: ${why}`);
+  private forbid(header: 'host' | 'origin', explanation: string): GatewayError {
+    return this.refuse(header, 'forbidden', `Forbidden: ${explanation}`);
   }
 
+  /** Counts the refusal. Returns the error for the client. */
   private refuse(reason: OriginRefusal, kind: ErrorKind, message: string): GatewayError {
     this.metrics.countOriginRefusal(reason);
     return new GatewayError(kind, message);
@@ -56,16 +63,16 @@ export class OriginGuard implements CanActivate {
 }
 
 /**
- * A request with several Host headers must be refused (RFC 9112, 3.2): Node's `headers` contain only the first one, and a
- * proxy may have checked another.
+ * A request with several Host headers must be refused (RFC 9112, 3.2): Node's `headers` contain only the first one, and
+ * a proxy may have checked another. `rawHeaders` has names at even and values at odd positions.
  */
 function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
-  let hosts = 0;
+  let hostCount = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+    if (name.length === 4 && name.toLowerCase() === 'host') hostCount++;
   }
-  return hosts > 1;
+  return hostCount > 1;
 }
 
 function setCorsHeaders(response: ServerResponse, origin: string): void {
@@ -78,13 +85,14 @@ function setCorsHeaders(response: ServerResponse, origin: string): void {
 }
 
 /**
- * Hosts and origins that may reach the gateway; with empty lists, loopback only. This prevents DNS rebinding: a page
- * whose host name resolves to the gateway still sends that name in Host and Origin.
+ * The hosts and origins that may reach the gateway. Loopback and the address on which the gateway listens are always
+ * allowed. This prevents DNS rebinding: a page whose host name resolves to the gateway sends that name in Host and
+ * Origin.
  */
 export class AllowedOrigins {
   private readonly hosts: ReadonlySet<string>;
   private readonly origins: ReadonlySet<string>;
-  /** The last allowed Host header, cached because most requests have the same. */
+  /** The last allowed Host header. It is cached because most requests have the same Host. */
   private lastHost: string | undefined;
 
   constructor(settings: {
@@ -111,14 +119,14 @@ export class AllowedOrigins {
   }
 
   /**
-   * A request without Origin is allowed: browsers send Origin with every POST, and with every request whose response a
-   * page of another site may read.
+   * A request without Origin is allowed, because it is no danger: browsers send Origin with every POST, and with every
+   * request whose response a page of another site could read.
    */
   allowsOrigin(origin: string | undefined): boolean {
     if (origin === undefined) return true;
     const name = origin.toLowerCase();
     if (this.origins.has(name)) return true;
-    // A page of a program on the same machine, at any port.
+    // A program on the same machine may serve pages at any port.
     const match = /^https?:\/\/([^/?#@]+)$/.exec(name);
     return match !== null && LOOPBACK_NAMES.includes(withoutPort(match[1]!));
   }

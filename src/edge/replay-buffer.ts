@@ -1,12 +1,15 @@
 import { isPrimer, type EventFrame } from '../mcp/event-frame.js';
 
-/** The last events of a session, for replay after a broken connection. Sessions share the frames of broadcasts. */
+/**
+ * The last events of a session, which are sent again after a broken connection. The frame of a broadcast is one object
+ * in the buffers of all sessions.
+ */
 export class ReplayBuffer {
   private readonly events: EventFrame[] = [];
   private bytes = 0;
   /**
-   * Sequence numbers of the standalone stream: of the event that was dropped last, and of the primer that was dropped after
-   * it. A client that resumes from one of them misses no event.
+   * Sequence numbers on the standalone stream: the last event that was dropped, and the primer that was dropped after
+   * it. A client that resumes from one of them misses no event, because the buffer has all later events.
    */
   private lastDropped: { readonly event: number; readonly primer?: number } | undefined;
 
@@ -21,7 +24,7 @@ export class ReplayBuffer {
     while (this.events.length > this.maxEvents || this.bytes > this.maxBytes) this.dropOldest();
   }
 
-  /** Removes a frame. The search starts at the end, because most removed frames were appended lately. */
+  /** Removes a frame. Most frames that are removed are near the end, so the search starts there. */
   withdraw(frame: EventFrame): void {
     const index = this.events.lastIndexOf(frame);
     if (index === -1) return;
@@ -31,23 +34,30 @@ export class ReplayBuffer {
   }
 
   /**
-   * Adds a primer in front of `next`, the first event of its stream that was not sent, or at the end if all were sent.
-   * Earlier primers of the stream are removed, because the client will not resume from them; only the primer with the
-   * sequence number `resumed` stays.
+   * Adds a primer before `firstUnsent`, the first event of its stream that was not sent, or at the end if all events
+   * were sent. Removes earlier primers of the stream, because the client will not resume from them. Only the primer
+   * with the sequence number `resumedFrom` stays.
    */
-  insertPrimer(primer: EventFrame, next: EventFrame | undefined, resumed: number | undefined): void {
+  insertPrimer(
+    primer: EventFrame,
+    firstUnsent: EventFrame | undefined,
+    resumedFrom: number | undefined,
+  ): void {
     const isObsolete = (frame: EventFrame): boolean =>
-      isPrimer(frame) && frame.stream === primer.stream && frame.sequence !== resumed;
+      isPrimer(frame) && frame.stream === primer.stream && frame.sequence !== resumedFrom;
     for (const frame of this.events.filter(isObsolete)) this.withdraw(frame);
-    const index = next ? this.events.indexOf(next) : -1;
-    if (!next) this.append(primer);
+    const index = firstUnsent ? this.events.indexOf(firstUnsent) : -1;
+    if (!firstUnsent) this.append(primer);
     else this.events.splice(Math.max(0, index), 0, primer);
   }
 
-  /** The events of one stream after the event with this sequence number, in the order in which they were appended. */
+  /**
+   * The events of one stream after the event with this sequence number, in the order in which they were appended. If
+   * that event is not in the buffer, the events with higher numbers.
+   */
   after(stream: string, sequence: number): EventFrame[] {
     const index = this.events.findLastIndex((frame) => frame.sequence === sequence);
-    // Events of a fan-out that takes several slices may be appended after events with a higher number.
+    // Positions are more reliable than numbers: a fan-out in several slices may append events after higher numbers.
     const later =
       index === -1 ? this.events.filter((frame) => frame.sequence > sequence) : this.events.slice(index + 1);
     return later.filter((frame) => frame.stream === stream && !isPrimer(frame));
@@ -58,8 +68,8 @@ export class ReplayBuffer {
   }
 
   /**
-   * Whether the buffer still has every event of the standalone stream after the one with this sequence number. If that event
-   * is not in the buffer, the result may be false although no later event was dropped.
+   * Whether the buffer has every event of the standalone stream after the event with this sequence number. If that
+   * event is not in the buffer, the result may be false although no later event was dropped.
    */
   isCompleteAfter(sequence: number): boolean {
     const { lastDropped } = this;

@@ -6,7 +6,7 @@ import type { AuthenticatedRequest } from './auth/authentication.guard.js';
 import { readBody } from './http-request.js';
 import { MemoryClaims, REQUEST_BODIES } from './memory-claims.js';
 
-/** Reads the bodies of MCP requests, and limits the memory of those that are being received. */
+/** Reads the bodies of MCP requests, and limits the memory of bodies that are being received. */
 @Injectable()
 export class RequestBodies {
   private readonly claims = new MemoryClaims(REQUEST_BODIES);
@@ -16,7 +16,7 @@ export class RequestBodies {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Rejects if the client disconnects, or if too much memory is claimed. */
+  /** Resolves with the JSON or its problem. Rejects if the client disconnects, or if a memory limit is reached. */
   read(request: AuthenticatedRequest): Promise<ReadJson> {
     return readBody(request, this.limits.requestBytes, (bytes) => this.claim(request.quotaKey, bytes));
   }

@@ -20,7 +20,7 @@ import { subjectOf } from './request-subject.js';
 import type { RequestDescription } from './running-requests.js';
 import { publicSessionId, type Session } from './session.js';
 
-/** The context of one message of a session. */
+/** A request or notification of a session while it is processed. Writes the response to the exchange. */
 export class RequestContext implements SessionContext, AnswerableRequest {
   readonly signal = new Cancellation();
   readonly revision: Revision;
@@ -31,11 +31,12 @@ export class RequestContext implements SessionContext, AnswerableRequest {
   server: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;
-  /** Called when the response is written. Undefined for most requests. */
+  /** Called when the response has been written. Most requests have no listener. */
   writtenListener: (() => void) | undefined;
 
   constructor(
     readonly session: Session,
+    /** Undefined for a notification. */
     private readonly exchange: Exchange | undefined,
     readonly method: string,
     readonly requestId: RequestId | undefined,
@@ -100,10 +101,10 @@ export class RequestContext implements SessionContext, AnswerableRequest {
   }
 
   onWritten(listener: () => void): void {
-    const earlier = this.writtenListener;
-    this.writtenListener = earlier
+    const earlierListener = this.writtenListener;
+    this.writtenListener = earlierListener
       ? () => {
-          earlier();
+          earlierListener();
           listener();
         }
       : listener;

@@ -11,7 +11,7 @@ import type { McpContext } from '../mcp/mcp-context.js';
 import { initializingClient, subjectOf } from './request-subject.js';
 import { publicSessionId } from './session.js';
 
-/** What log lines say of a request. Without a session, the client is of a revision without sessions. */
+/** The part of a request that log lines contain. `session` is absent in the 2026 era. */
 export interface LoggedRequest extends Pick<
   McpContext,
   'method' | 'requestId' | 'paramsText' | 'paramsMembers' | 'server' | 'project' | 'principal' | 'session'
@@ -20,7 +20,7 @@ export interface LoggedRequest extends Pick<
   readonly clientLabel: string | undefined;
 }
 
-/** Failures that concern operators. All others are mistakes of clients, or errors that a server sent. */
+/** Failures that operators should know about. All others are mistakes of clients, or errors that a server sent. */
 const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
   'server-unavailable',
   'timeout',
@@ -28,22 +28,22 @@ const WARNING_KINDS = new Set<ErrorKind | 'remote'>([
   'limit-exceeded',
 ]);
 
-/** Failures that are logged per second; further ones are only counted. A client can cause any number of failures. */
-const FAILURE_LINES = { burst: 50, refill: 50, intervalMs: 1000 };
+/** Limits the log lines about failures to 50 per second, because a client can cause any number. The rest is counted. */
+const FAILURE_LINE_LIMIT = { burst: 50, refill: 50, intervalMs: 1000 };
 
-/** Maximum characters of the reason: an error of a server may have a message as long as its response. */
+/** Maximum characters of the reason. The message of an error may be as long as a response of a server. */
 const MAX_REASON_LENGTH = 500;
 /** Maximum characters of a stack trace: about 30 frames. */
 const MAX_STACK_LENGTH = 4000;
 
-/** Logs failed requests, with the cause and without the payload. Logs requests that succeed as `log.calls` says. */
+/** Logs failed requests, with the cause but without the payload. Logs successful requests as `log.calls` says. */
 @Injectable()
 export class RequestLog {
   private readonly logger = new Logger('Request');
-  private readonly failures = new TokenBucket(FAILURE_LINES);
-  /** Of the requests that succeed, one in this many is logged; none if 0. */
-  private interval = 0;
-  private sinceLogged = 0;
+  private readonly failures = new TokenBucket(FAILURE_LINE_LIMIT);
+  /** Every n-th successful request is logged, where n is this number. If it is 0, none is logged. */
+  private callInterval = 0;
+  private callsSinceLogged = 0;
 
   constructor(
     @Optional() private readonly metrics: Metrics = new Metrics(),
@@ -54,22 +54,22 @@ export class RequestLog {
     live.onChange(({ log }) => this.configure(log));
   }
 
-  /** Whether all or some of the requests that succeed are logged. */
+  /** Whether all or some of the successful requests are logged. */
   get logsCalls(): boolean {
-    return this.interval > 0;
+    return this.callInterval > 0;
   }
 
-  /** Logs a request that succeeded, if it is the next one to be logged. */
+  /** Logs a successful request, or leaves it out if only some of them are logged. */
   logCall(context: LoggedRequest, result: unknown, seconds: number): void {
-    if (++this.sinceLogged < this.interval) return;
-    this.sinceLogged = 0;
+    if (++this.callsSinceLogged < this.callInterval) return;
+    this.callsSinceLogged = 0;
     const outcome = result instanceof JsonText ? outcomeOfResult(result) : 'ok';
     this.logger.log({ message: 'request', ...fieldsOf(context), outcome, durationMs: toMs(seconds) });
   }
 
   logFailure(context: LoggedRequest, error: JsonRpcError, seconds?: number): void {
+    // The number of suppressed lines since the last logged line; undefined if this line is suppressed too.
     const suppressedBefore = this.failures.take();
-    // Undefined: this line is suppressed too.
     if (suppressedBefore === undefined) {
       this.metrics.countSuppressedLine('failed-request');
       return;
@@ -90,11 +90,12 @@ export class RequestLog {
   }
 
   private configure({ calls, sample }: LogSettings): void {
-    this.interval = calls === 'off' ? 0 : calls === 'all' ? 1 : sample;
+    if (calls === 'off') this.callInterval = 0;
+    else this.callInterval = calls === 'all' ? 1 : sample;
   }
 }
 
-/** Who requested what, of which server. */
+/** The fields of a log line that describe the request. */
 function fieldsOf(context: LoggedRequest, error?: Error): object {
   const { method, requestId, server = serverIn(error), project, principal, session, clientLabel } = context;
   return {
@@ -109,12 +110,13 @@ function fieldsOf(context: LoggedRequest, error?: Error): object {
   };
 }
 
-/** The server that the error is about; undefined if it is about none. */
+/** The server that the error names, if any. */
 function serverIn(error: Error | undefined): string | undefined {
   const server = error instanceof GatewayError ? error.data?.['server'] : undefined;
   return typeof server === 'string' ? server : undefined;
 }
 
+/** Milliseconds with one decimal place. */
 const toMs = (seconds: number): number => Math.round(seconds * 1e4) / 10;
 
 const describe = (cause: unknown): string | undefined =>

@@ -6,9 +6,10 @@ import type { RequestsToClient } from './requests-to-client.js';
 import type { RunningRequests } from './running-requests.js';
 import type { SessionStreams } from './session-streams.js';
 
-/** How long a request of a server waits for the client, which opens its standalone stream after `initialized`. */
+/** Maximum time that a request of a server waits until the client opens its standalone stream. */
 const STREAM_WAIT_MS = 5000;
 
+/** The part of a session that is needed to send its client a request. */
 interface RequestedSession {
   readonly isClosed: boolean;
   readonly streams: Pick<SessionStreams, 'standalone' | 'whenListening'>;
@@ -17,8 +18,8 @@ interface RequestedSession {
 }
 
 /**
- * Sends a request of a server that belongs to no call. While the client has no standalone stream, sends it on the response
- * stream of a running request.
+ * Sends the client a request of a server that belongs to no call. Uses the standalone stream, or the response stream of
+ * a running request if the standalone stream is not connected. If there is neither, waits for the standalone stream.
  */
 export async function requestOutsideCalls(
   session: RequestedSession,

@@ -16,19 +16,22 @@ import { RequestLog, type LoggedRequest } from './request-log.js';
 
 export type RequestMessage = Extract<Inbound, { kind: 'request' }>;
 
-/** A request of a client, of either era, that writes its own response. */
+/** A request of a client, of either era, that can write its own response. */
 export interface AnswerableRequest extends McpContext, LoggedRequest {
   span: Span | undefined;
-  /** A time of `performance.now()`. */
+  /** When the request arrived, as `performance.now()`. */
   readonly startedAt: number;
-  /** The error with which requests fail while the client has too many unread responses; undefined otherwise. */
+  /** The error for requests of a client that has too many unread responses. Undefined for other clients. */
   limitError(): MemoryLimitError | undefined;
   /** Returns a promise only if the response takes several slices. */
   respond(result: unknown): Promise<void> | undefined;
   respondWithError(failure: JsonRpcError): void;
 }
 
-/** Runs the requests of clients: limits, span, handler, response, metrics and log line. */
+/**
+ * Runs the requests of clients: checks limits, calls the handler, writes the response, and records span, metrics and
+ * log.
+ */
 @Injectable()
 export class RequestRunner {
   readonly inFlight = new InFlightRequests();
@@ -42,8 +45,8 @@ export class RequestRunner {
   ) {}
 
   /**
-   * Runs one request. `claim` counts it against its limits and returns the function that releases it, or throws when a
-   * limit is reached. Never rejects.
+   * Runs one request. `claim` counts the request against limits. It throws if a limit is reached, and otherwise returns
+   * the function that ends the counting. `run` never rejects.
    */
   async run(
     request: AnswerableRequest,
@@ -83,7 +86,10 @@ export class RequestRunner {
     return this.dispatcher.dispatchRequest(request, params);
   }
 
-  /** If the client has stopped reading responses, it gets an error instead of the result. */
+  /**
+   * Writes the result. If the client has too many unread responses, it gets an error instead. Returns a promise only if
+   * the response takes several slices.
+   */
   respond(request: AnswerableRequest, result: unknown): Promise<void> | undefined {
     const limitError = request.limitError();
     if (limitError) {
@@ -105,7 +111,7 @@ export class RequestRunner {
     this.log.logFailure(request, failure, this.recordMetrics(request, 'error'));
   }
 
-  /** Returns the duration of the request in seconds. */
+  /** Records the duration of the request in the metrics, and returns it in seconds. */
   private recordMetrics({ method, server, startedAt }: AnswerableRequest, outcome: RequestOutcome): number {
     const seconds = (performance.now() - startedAt) / 1000;
     this.metrics.observeRequest(method, this.dispatcher.handles(method), outcome, seconds);
@@ -114,7 +120,7 @@ export class RequestRunner {
   }
 }
 
-/** Describes a request for its span. The session key is left out, because it is a secret. */
+/** The name and attributes of the span of a request. The session key is not among them, because it is a secret. */
 function tracedMethod({ id, method, params }: RequestMessage, { revision }: McpContext): TracedMethod {
   const subject = params?.['name'] ?? params?.['uri'];
   return {

@@ -14,7 +14,7 @@ const SUBJECTS: ReadonlyMap<string, readonly [member: string, field: string]> = 
   } as const),
 );
 
-/** The log field with what the request is about; no field for methods that name nothing. */
+/** The log field with the tool, prompt or URI that a request names. An object without fields if it names none. */
 export function subjectOf({
   method,
   paramsText,
@@ -22,7 +22,7 @@ export function subjectOf({
 }: Pick<McpContext, 'method' | 'paramsText' | 'paramsMembers'>): Readonly<Record<string, string>> {
   const [key, field] = SUBJECTS.get(method) ?? [];
   if (key === undefined || paramsText === undefined || !paramsText.startsWith('{')) return {};
-  const member = (paramsMembers ?? membersOf(paramsText)).findLast((each) => each.key === key);
+  const member = (paramsMembers ?? membersOf(paramsText)).findLast((candidate) => candidate.key === key);
   if (!member) return {};
   const value: unknown = JSON.parse(paramsText.slice(member.start, member.end));
   return typeof value === 'string' ? { [field!]: shorten(value) } : {};

@@ -12,22 +12,27 @@ import { notificationMessage, requestMessage, requestParts, type Inbound } from 
 import type { ClientRequestOptions } from '../mcp/mcp-context.js';
 import { progressTokenOf, withProgressToken, withProgressTokenSteps } from '../mcp/params.js';
 
+/** A request that waits for the response of the client. */
 interface PendingRequest {
   resolve(result: JsonText): void;
   reject(error: Error): void;
   readonly onProgress: ClientRequestOptions['onProgress'];
 }
 
-/** Maximum requests that wait for the response of one client. */
+/** Maximum number of requests that wait for the response of one client. */
 export const MAX_OPEN_REQUESTS = 64;
 
 /**
- * Ids start at a random number, because a session outlives the process: a response to a request of the previous process
- * must not be taken for the response to a request of this process. With 2^30, all ids fit into 32 bits.
+ * Ids start at a random number, because a session outlives the process: the client may respond to a request of the
+ * previous process, and this process must not have sent a request with the same id. With 2^30, all ids fit into 32
+ * bits.
  */
 const FIRST_ID = randomInt(1, 2 ** 30);
 
-/** The requests that servers send to the client of one session. Each gets a new id, which is unique in the session. */
+/**
+ * Forwards requests of servers to the client of one session. Each request gets a new id, which is unique in the
+ * session.
+ */
 export class RequestsToClient {
   private readonly pending = new Map<RequestId, PendingRequest>();
 
@@ -39,8 +44,9 @@ export class RequestsToClient {
   ) {}
 
   /**
-   * Sends a request, and resolves with the result of the client. `write` sends a message on the stream that the request
-   * belongs to, and returns false when the stream refuses the message.
+   * Sends a request, and resolves with the result of the client. Rejects if the client responds with an error, if
+   * `signal` is aborted, or if a limit is reached. `write` sends a message to the client, and returns false if the
+   * stream refuses it.
    */
   async send(
     method: string,
@@ -82,7 +88,7 @@ export class RequestsToClient {
     });
   }
 
-  /** Returns false when no pending request has the id of this response. */
+  /** Passes a response of the client on. Returns false if no pending request has its id. */
   receive(response: Extract<Inbound, { kind: 'response' }>): boolean {
     const request = this.pending.get(response.id);
     if (!request) return false;
@@ -104,11 +110,11 @@ export class RequestsToClient {
   }
 }
 
-// The id is also the progress token: `String(id)` is the JSON text of a number.
+// The functions below replace the progress token of the server by the id of the request. `String(id)` is its JSON text.
 
 function shortRequest(id: number, method: string, params: string | undefined): string {
-  const own = params && progressTokenOf(params) ? withProgressToken(params, String(id)) : params;
-  return requestMessage(id, method, own);
+  const hasToken = params !== undefined && progressTokenOf(params);
+  return requestMessage(id, method, hasToken ? withProgressToken(params, String(id)) : params);
 }
 
 function* longParams(params: JsonText, id: number): Steps<Buffer> {

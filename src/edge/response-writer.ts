@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { UnreadResponses } from './unread-responses.js';
 
 /*
- * These functions run in setImmediate, after all messages that have arrived were processed (docs/decisions/0015). They send
- * the status that is set on the response.
+ * Callers run these functions in setImmediate, after all messages that have arrived were processed
+ * (docs/decisions/0015). The functions send the status code that callers have set on the response.
  */
 
 export const lengthOf = (parts: readonly Buffer[]): number =>
@@ -18,10 +18,10 @@ export function writeJson(
   if (!response.destroyed) {
     const length = Buffer.byteLength(body);
     response.writeHead(response.statusCode, { 'content-type': 'application/json', 'content-length': length });
-    // `end(body)` would pass an empty second chunk to the socket, which then needs a writev instead of a plain write.
+    // `end(body)` would write a second, empty chunk: the socket would need a writev instead of a write.
     const { socket } = response;
     socket?.cork();
-    // For ASCII, latin1 gives the same bytes and is faster.
+    // The body is ASCII if it has as many bytes as characters. Then latin1 gives the same bytes as UTF-8 and is faster.
     response.write(body, length === body.length ? 'latin1' : 'utf8');
     socket?.uncork();
     response.end();

@@ -2,14 +2,14 @@ import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { GatewayError, limitExceeded } from '../core/errors.js';
 import type { Channel } from '../mcp/mcp-context.js';
 
-/** A request in flight, for logs. */
+/** The log fields of a request in flight. */
 export interface RequestDescription {
   readonly method: string;
   readonly tool?: string;
   readonly prompt?: string;
   readonly uri?: string;
   readonly server?: string;
-  /** Absent if the client is of a revision without sessions. */
+  /** Absent in the 2026 era. */
   readonly session?: string;
   readonly principal: string;
   readonly client: string | undefined;
@@ -27,7 +27,7 @@ export interface RunningRequest extends Pick<Channel, 'sendRequest'> {
   keepAlive(quietMs: number): void;
 }
 
-/** The requests of one session that are in flight, by their ids, which the client assigns. */
+/** The requests of one session that are in flight, by the ids that the client has assigned. */
 export class RunningRequests {
   private readonly byId = new Map<RequestId, RunningRequest>();
 
@@ -41,6 +41,7 @@ export class RunningRequests {
     return [...this.byId.values()].at(-1);
   }
 
+  /** Throws if a request with the same id is in flight, or if the limit is reached. */
   add(request: RunningRequest): void {
     const id = request.requestId!;
     if (this.byId.has(id))

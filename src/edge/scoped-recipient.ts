@@ -2,7 +2,10 @@ import { NOTHING, type Scope } from '../core/scope.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 
-/** The scope and the end of a recipient of notifications, a session or a listen stream. */
+/**
+ * What sessions and listen streams have in common as recipients of notifications: their scope, and that they are
+ * closed.
+ */
 export abstract class ScopedRecipient {
   private currentScope: Scope = NOTHING;
   protected readonly closeListeners = new ListenerSet();
@@ -11,7 +14,7 @@ export abstract class ScopedRecipient {
 
   abstract withdraw(isStale: (event: DeliverOptions) => boolean): void;
 
-  /** The servers whose notifications the client receives. Requests have scopes of their own: see `ProjectGuard`. */
+  /** The servers whose notifications the client receives. Each request has a scope of its own (`ProjectGuard`). */
   get scope(): Scope {
     return this.currentScope;
   }

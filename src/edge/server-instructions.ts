@@ -5,9 +5,10 @@ import type { Scope } from '../core/scope.js';
 import { Metrics } from '../metrics/metrics.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** The instructions for models that clients get in the result of `initialize`. */
+/** Creates the instructions for models that clients get from `initialize`: those of the servers, joined. */
 @Injectable()
 export class ServerInstructions {
+  /** Number of results in which instructions were cut. */
   private cutCount = 0;
 
   constructor(

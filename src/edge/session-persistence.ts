@@ -9,13 +9,13 @@ import { SessionRestorer } from './session-restorer.js';
 import { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** How long a request that opens, changes or ends a session or a subscription waits for the disk. */
+/** Maximum time for which a request that changes a session or subscription waits until the change is on disk. */
 const WRITE_TIMEOUT_MS = 1000;
 
 /** Stores every open session with its subscriptions, so that the next process can restore it (docs/decisions/0024). */
 @Injectable()
 export class SessionPersistence implements OnModuleInit {
-  /** By open session: the time of last activity that its record has. */
+  /** By open session: the time of the last activity in its record, in milliseconds since the epoch. */
   private readonly writtenActivity = new Map<Session, number>();
 
   constructor(
@@ -41,7 +41,7 @@ export class SessionPersistence implements OnModuleInit {
     this.sessions.onChange((session) => this.store(session));
     this.subscribers.onChange((subscription, subscriber, isAdded) => {
       const { id } = subscriber;
-      // A listen stream ends with the process.
+      // Subscriptions of a listen stream are not stored, because the stream ends with the process.
       if (!(subscriber instanceof Session)) return;
       if (isAdded) this.records.addSubscription(id, subscription);
       else this.records.removeSubscription(id, subscription.id);
@@ -56,7 +56,8 @@ export class SessionPersistence implements OnModuleInit {
   }
 
   /**
-   * Writes the last activity of each session whose record is older by `minAgeMs` or more. Requests write nothing.
+   * Writes the time of the last activity of each session if it is at least `minAgeMs` later than the time in the
+   * record.
    */
   async writeActivity(minAgeMs = 1): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
@@ -72,6 +73,7 @@ export class SessionPersistence implements OnModuleInit {
     }
   }
 
+  /** Removes the record of the session when the session is closed. */
   private track(session: Session): void {
     this.writtenActivity.set(session, lastActiveAt(session));
     session.onClose(() => {

@@ -2,8 +2,8 @@ import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/s
 import { clientLabel, type ClientProfile } from '../mcp/client-profile.js';
 
 /**
- * What the client declared in `initialize`. Kept as text of bounded size, because a parsed profile takes up to ten times
- * the memory and is rarely needed.
+ * The capabilities and name that the client declared in `initialize`. They are stored as JSON, because a parsed profile
+ * takes up to ten times the memory and is rarely needed.
  */
 export class SessionProfile {
   private json = '{"capabilities":{}}';
@@ -18,7 +18,7 @@ export class SessionProfile {
     this.json = json;
   }
 
-  /** The profile as it is stored for the next process. */
+  /** The profile as JSON. It is stored for the next process. */
   get text(): string {
     return this.json;
   }

@@ -7,8 +7,8 @@ import type { QuotaCounter, Quotas } from '../state/quotas.js';
 import { publicSessionId, type Session } from './session.js';
 import { SessionsByPrincipal } from './sessions-by-principal.js';
 
-/** Key of the counter of open sessions. */
-const SESSIONS = 'sessions';
+/** Key of the counter of all open sessions. */
+const SESSIONS_COUNTER = 'sessions';
 
 /** Limits the number of open sessions, in total and for each principal. */
 export class SessionQuota {
@@ -22,26 +22,27 @@ export class SessionQuota {
     private readonly quotas: Quotas,
     private readonly metrics: Metrics,
   ) {
-    this.total = [{ key: SESSIONS, limit: limits.sessions }];
-    const limit = { name: SESSIONS, limit: limits.sessionsPerPrincipal, noun: 'open sessions' };
+    this.total = [{ key: SESSIONS_COUNTER, limit: limits.sessions }];
+    const limit = { name: SESSIONS_COUNTER, limit: limits.sessionsPerPrincipal, noun: 'open sessions' };
     this.perPrincipal = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('sessionsPerPrincipal'));
   }
 
+  /** Whether a session can be opened without ending another one. Limits per principal are not checked. */
   get hasCapacity(): boolean {
-    return this.quotas.count(SESSIONS) < this.limits.sessions;
+    return this.quotas.count(SESSIONS_COUNTER) < this.limits.sessions;
   }
 
-  /** Throws when a new session of this principal would be refused. */
+  /** Throws if a new session of this principal would be refused. */
   requireCapacity(quotaKey: string): void {
     if (this.perPrincipal.isReached(quotaKey)) throw this.perPrincipal.refuse();
     if (!this.hasCapacity && !this.byPrincipal.sessionToEndFor(quotaKey)) throw this.limitReached();
   }
 
-  /** Counts the session until `release`. Throws when a limit is reached. */
+  /** Counts the session until `release`. Throws if a limit is reached. */
   claim(session: Session): void {
     const { quotaKey } = session;
-    // A session without a key is a restored one: it was admitted by the previous process. If its client is anonymous, the
-    // address that it counts for is unknown until its first request.
+    // A restored session has no key yet. It is not refused, because the previous process has accepted it. The address
+    // of an anonymous client, for which the session counts, is not known before its first request.
     if (session.key === undefined) this.perPrincipal.claimUnlimited(quotaKey);
     else if (!this.perPrincipal.claim(quotaKey)) throw this.perPrincipal.refuse();
     if (!this.claimTotal(quotaKey)) {
@@ -57,7 +58,10 @@ export class SessionQuota {
     this.byPrincipal.delete(session);
   }
 
-  /** To be called at the first request of a restored session, which from then on counts for the sender of the request. */
+  /**
+   * Call this at the first request of a restored session. From then on, the session counts for the sender of the
+   * request.
+   */
   changeQuotaKey(session: Session, quotaKey: string): void {
     this.byPrincipal.delete(session);
     this.perPrincipal.release(session.quotaKey);
@@ -66,7 +70,10 @@ export class SessionQuota {
     this.byPrincipal.add(session);
   }
 
-  /** At the limit, makes room by ending a session of the principal with the most sessions: see `sessionToEndFor`. */
+  /**
+   * Counts one more session in total. If the limit is reached, ends a session of the principal with the most sessions
+   * (`sessionToEndFor`). Returns false if there is still no room.
+   */
   private claimTotal(quotaKey: string): boolean {
     if (this.quotas.claim(this.total) === undefined) return true;
     const session = this.byPrincipal.sessionToEndFor(quotaKey);
@@ -82,7 +89,7 @@ export class SessionQuota {
     return this.quotas.claim(this.total) === undefined;
   }
 
-  /** Counts the refusal, and returns its error. */
+  /** Counts the refusal. Returns the error for the client. */
   private limitReached(): GatewayError {
     this.metrics.countRefusal('sessions');
     return limitExceeded(`${this.limits.sessions} sessions are open`, this.limits.sessions);

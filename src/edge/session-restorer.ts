@@ -10,7 +10,7 @@ import { SessionScopes } from './session-scopes.js';
 import type { Session } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-/** Restores the stored sessions of the previous process whose credentials are still valid. */
+/** Restores the sessions that the previous process stored, if their credentials are still valid. */
 @Injectable()
 export class SessionRestorer {
   private readonly logger = new Logger('Sessions');
@@ -24,12 +24,12 @@ export class SessionRestorer {
     private readonly logMessages: LogMessages,
   ) {}
 
-  /** Called before any link is opened, so that upstream subscriptions are made when the links are opened. */
+  /** Call this before any link is opened, so that links subscribe the restored subscriptions when they are opened. */
   async restoreAll(): Promise<Session[]> {
     const records = await this.records.load();
     const restored: Session[] = [];
     const yieldIfDue = sliceScheduler.start();
-    // Most recently active first, because the limit of sessions may be lower than before.
+    // Sessions with the most recent activity come first, because the limit of sessions may be lower than before.
     for (const record of records.toSorted((a, b) => b.seen - a.seen)) {
       const due = yieldIfDue();
       if (due) await due;
@@ -46,7 +46,9 @@ export class SessionRestorer {
     return restored;
   }
 
-  /** Returns undefined when the session cannot be restored. Subscriptions that cannot be restored are removed. */
+  /**
+   * Returns undefined if the session cannot be restored. Removes the records of subscriptions that cannot be restored.
+   */
   private restore({ session: stored, seen, subscriptions }: SessionRecord): Session | undefined {
     const session = this.createSession(stored, seen);
     if (!session) return undefined;

@@ -17,11 +17,11 @@ import type { NotificationRecipient } from './notification-recipients.js';
 import { publicSessionId } from './session.js';
 import { Sessions } from './sessions.service.js';
 
-const CLOSED = { session: 'session closed', listen: 'listen stream ended' } as const;
+const CLOSED_MESSAGES = { session: 'session closed', listen: 'listen stream ended' } as const;
 
 /**
- * Updates the scopes of sessions and listen streams after changes of projects and principals. Closes those with invalid
- * credentials.
+ * Updates the scopes of sessions and listen streams after changes of projects and principals. Closes sessions and
+ * listen streams whose credentials are no longer valid.
  */
 @Injectable()
 export class SessionScopes implements OnModuleInit {
@@ -53,7 +53,7 @@ export class SessionScopes implements OnModuleInit {
     try {
       return this.projects.scope(principal, project);
     } catch {
-      // The project was removed. Requests that name it are refused by the project guard.
+      // The project was removed. `ProjectGuard` refuses requests of the session.
       return NOTHING;
     }
   }
@@ -63,7 +63,10 @@ export class SessionScopes implements OnModuleInit {
     void runSliced(this.closeRevoked(), sliceScheduler.start());
   }
 
-  /** Closes sessions and listen streams in slices. Each request is authenticated too, but a client with an open stream may send none. */
+  /**
+   * Closes sessions and listen streams whose credentials are no longer valid, in slices. Authentication of requests is
+   * not enough: a client with an open stream may send no requests.
+   */
   private *closeRevoked(): Steps {
     const isCurrent = (principal: Principal): boolean => this.authenticator.isCurrent(principal);
     this.parkedCalls.cancelRevoked(isCurrent);
@@ -73,7 +76,7 @@ export class SessionScopes implements OnModuleInit {
       if (this.authenticator.isCurrent(recipient.principal)) continue;
       const { kind, principal } = recipient;
       this.logger.log({
-        message: `${CLOSED[kind]}: its credentials are no longer valid`,
+        message: `${CLOSED_MESSAGES[kind]}: its credentials are no longer valid`,
         [kind]: publicSessionId(recipient),
         principal: principal.id,
       });
@@ -81,7 +84,7 @@ export class SessionScopes implements OnModuleInit {
     }
   }
 
-  /** The scopes change at once; the notifications of many recipients follow in slices. */
+  /** Changes the scopes at once. `list_changed` notifications follow in slices. */
   private refreshScopes(recipients: Iterable<NotificationRecipient>): void {
     const changes = new ScopeChanges(this.registry.catalog);
     for (const recipient of recipients) {
@@ -93,20 +96,24 @@ export class SessionScopes implements OnModuleInit {
   }
 }
 
-/** Collects, by kind of list, the recipients whose view of the list changed with their scope. */
+/** Collects the recipients that see another list after a change of their scope. */
 class ScopeChanges {
+  /** By kind of list: the recipients that see another list. */
   readonly byKind = new Map<ListKind, NotificationRecipient[]>(LIST_KINDS.map((kind) => [kind, []]));
-  /** By the keys of both scopes: the kinds of lists that differ. Sessions share few scopes. */
-  private readonly differing = new Map<string, readonly ListKind[]>();
+  /**
+   * By the keys of the old and new scope: the kinds of lists that differ. A cache, because many sessions have equal
+   * scopes.
+   */
+  private readonly differingKinds = new Map<string, readonly ListKind[]>();
 
   constructor(private readonly catalog: Catalog) {}
 
   add(recipient: NotificationRecipient, before: Scope): void {
     const key = `${before.key} ${recipient.scope.key}`;
-    let kinds = this.differing.get(key);
+    let kinds = this.differingKinds.get(key);
     if (!kinds) {
-      kinds = LIST_KINDS.filter((kind) => this.catalog[kind].differs(before, recipient.scope));
-      this.differing.set(key, kinds);
+      kinds = LIST_KINDS.filter((kind) => this.catalog[kind].differsBetween(before, recipient.scope));
+      this.differingKinds.set(key, kinds);
     }
     for (const kind of kinds) this.byKind.get(kind)!.push(recipient);
   }

@@ -18,7 +18,7 @@ describe('SessionStreams', () => {
     streams = new SessionStreams({ streamQueue: 10, streamStuckMs: 1000, replayEvents: 10 });
   });
 
-  const responseCount = (): number => (Reflect.get(streams, 'responses') as Map<string, unknown>).size;
+  const responseCount = (): number => (Reflect.get(streams, 'responseStreams') as Map<string, unknown>).size;
 
   async function listening(resume?: ResumePoint): Promise<FakeResponse> {
     const connection = new FakeResponse();

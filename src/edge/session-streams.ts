@@ -15,53 +15,61 @@ export interface SessionStreamLimits {
   readonly replayEvents: number;
 }
 
-/** The last event that the client received, from Last-Event-ID. */
+/** The last event that the client received, as Last-Event-ID says. */
 export interface ResumePoint {
+  /** Name of the stream; empty for the standalone stream. */
   readonly stream: string;
+  /** Sequence number of the event. */
   readonly sequence: number;
 }
 
-const REPLAY_BYTES = 1_048_576;
+const MAX_REPLAY_BYTES = 1_048_576;
 
-/** All event streams of one session, with the buffer for their replay. */
+/**
+ * All event streams of one session: the standalone stream, which the client opens with GET, and response streams, which
+ * answer a POST.
+ */
 export class SessionStreams {
   readonly standalone: EventStream;
   private readonly replayBuffer: ReplayBuffer;
-  /** Response streams by name. */
-  private readonly responses = new Map<string, EventStream>();
+  /** By name. */
+  private readonly responseStreams = new Map<string, EventStream>();
   private readonly listenWaiters = new Waiters();
-  private readonly missedListeners = new ListenerSet<[queued: ReadonlySet<string>]>();
+  private readonly missedListeners = new ListenerSet<[queuedKeys: ReadonlySet<string>]>();
   /** The number in the name of the latest response stream. */
-  private lastNumber = 0;
-  /** Sequence numbers up to this one belong to other sessions or to the previous process. */
+  private lastStreamNumber = 0;
+  /** This process assigned sequence numbers up to this one before the session was created. */
   private readonly sequenceAtCreation = latestSequence();
   private lastKeepAliveAt = performance.now();
 
   constructor(
     private readonly limits: SessionStreamLimits,
     private readonly observer?: StreamObserver,
-    /** Counts the bytes that response streams have queued. The queue of the standalone stream has a limit of its own. */
+    /**
+     * Counts the bytes that response streams have queued. The queue of the standalone stream has a limit of its own.
+     */
     private readonly unread?: UnreadCounter,
   ) {
-    this.replayBuffer = new ReplayBuffer(limits.replayEvents, REPLAY_BYTES);
+    this.replayBuffer = new ReplayBuffer(limits.replayEvents, MAX_REPLAY_BYTES);
     this.standalone = this.createStream('');
   }
 
   /** Number of streams with an open connection. */
   get connectedCount(): number {
-    return [this.standalone, ...this.responses.values()].filter((stream) => stream.isConnected).length;
+    return [this.standalone, ...this.responseStreams.values()].filter((stream) => stream.isConnected).length;
   }
 
   /** Opens the response stream of a request, or of a batch if `requestId` is undefined. */
   open(requestId?: RequestId): EventStream {
-    const name = responseStreamName(++this.lastNumber, requestId);
+    const name = responseStreamName(++this.lastStreamNumber, requestId);
     const stream = this.createStream(name, this.unread);
-    this.responses.set(name, stream);
+    this.responseStreams.set(name, stream);
     return stream;
   }
 
+  /** Removes a response stream that has ended and has sent everything that it can. */
   removeIfDone(stream: EventStream): void {
-    if (!stream.isDone || !this.responses.delete(stream.name)) return;
+    if (!stream.isDone || !this.responseStreams.delete(stream.name)) return;
     stream.discardQueue();
   }
 
@@ -76,22 +84,22 @@ export class SessionStreams {
    */
   listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
     const { standalone } = this;
-    const queued = this.mayMissEvents(resume) ? standalone.queuedKeys : undefined;
+    const queuedKeys = this.mayMissEvents(resume) ? standalone.queuedKeys : undefined;
     openEventStream(response);
     if (resume) this.resume(response, resume, primer);
     else standalone.connect(response, undefined, primer);
     if (standalone.isConnected) this.listenWaiters.release();
-    if (queued) this.missedListeners.emit(queued);
+    if (queuedKeys) this.missedListeners.emit(queuedKeys);
   }
 
   /** See `Subscriber`. */
-  onMissedEvents(listener: (queued: ReadonlySet<string>) => void): () => void {
+  onMissedEvents(listener: (queuedKeys: ReadonlySet<string>) => void): () => void {
     return this.missedListeners.add(listener);
   }
 
   /**
-   * Whether events of the standalone stream may not reach the client that connects now. Without Last-Event-ID it is not known
-   * which events reached the client on an earlier connection.
+   * Whether the client that connects now may have missed events of the standalone stream that are not replayed. Without
+   * Last-Event-ID, the gateway does not know which events the client got on an earlier connection.
    */
   private mayMissEvents(resume: ResumePoint | undefined): boolean {
     if (!resume) return this.standalone.wasConnected;
@@ -104,13 +112,13 @@ export class SessionStreams {
     else this.resumeResponse(response, stream, this.isOwnSequence(sequence) ? sequence : undefined);
   }
 
-  /** If the last event that the client received is of the previous process, all events of this process are replayed. */
+  /** If the previous process sent the last event that the client received, all events of this process are replayed. */
   private replayStart({ sequence }: ResumePoint): number {
     return this.isOwnSequence(sequence) ? sequence : 0;
   }
 
   /**
-   * To be called more often than every `intervalMs`. Writes a comment to the standalone stream at this interval. Removes
+   * Call this more often than every `intervalMs`. Writes a comment to the standalone stream at this interval. Removes
    * response streams that are done.
    */
   keepAlive(intervalMs: number): void {
@@ -119,28 +127,31 @@ export class SessionStreams {
       this.lastKeepAliveAt = now;
       this.standalone.keepAlive();
     }
-    for (const stream of this.responses.values()) this.removeIfDone(stream);
+    for (const stream of this.responseStreams.values()) this.removeIfDone(stream);
   }
 
   /**
-   * Resumes a response stream. `sequence` is undefined if the previous process opened it. Such a stream is not looked up by
-   * name, because a stream of this process may have the same name.
+   * Resumes a response stream. `sequence` is undefined if the previous process opened the stream. Such a stream is not
+   * looked up by name, because a stream of this process may have the same name.
    */
   private resumeResponse(response: ServerResponse, name: string, sequence: number | undefined): void {
-    const stream = sequence === undefined ? undefined : this.responses.get(name);
+    const stream = sequence === undefined ? undefined : this.responseStreams.get(name);
     if (stream) {
       stream.connect(response, sequence);
       this.removeIfDone(stream);
       return;
     }
-    // The stream does not exist any more: the rest of its events is replayed from the buffer.
-    const ended = this.createStream(name);
-    if (this.isResponseLost(name, sequence)) ended.send(responseLostFrame(name));
-    ended.end();
-    ended.connect(response, sequence);
+    // The stream object does not exist any more. A new one replays the events that are still in the buffer.
+    const replayed = this.createStream(name);
+    if (this.isResponseLost(name, sequence)) replayed.send(responseLostFrame(name));
+    replayed.end();
+    replayed.connect(response, sequence);
   }
 
-  /** Whether no response can follow: the process that would have sent it has ended, or the buffer has dropped it. */
+  /**
+   * Whether the client cannot get the response: the process that would have sent it has ended, or the buffer dropped
+   * it.
+   */
   private isResponseLost(name: string, sequence: number | undefined): boolean {
     if (requestIdOfStream(name) === undefined) return false;
     if (sequence === undefined) return true;
@@ -159,8 +170,8 @@ export class SessionStreams {
   }
 
   /**
-   * Whether this process has assigned the number since the session was created. Numbers of the previous process may be
-   * above the latest one of this process, if the clock was set back.
+   * Whether this process has assigned the number since the session was created. The previous process may have assigned
+   * higher numbers than the latest one of this process if the clock was set back.
    */
   private isOwnSequence(sequence: number): boolean {
     return sequence > this.sequenceAtCreation && sequence <= latestSequence();

@@ -45,7 +45,7 @@ function stuckConnection(): FakeResponse {
 }
 
 const streamsOf = (session: Session): number =>
-  (Reflect.get(session.streams, 'responses') as Map<string, unknown>).size;
+  (Reflect.get(session.streams, 'responseStreams') as Map<string, unknown>).size;
 
 const previousSession = (): PreviousSession => ({ id: 'abc', openedAt: 5, seenAt: Date.now() - 1000 });
 

@@ -26,10 +26,11 @@ interface SessionLimits extends SessionStreamLimits, UnreadLimits {
   readonly inFlightPerSession: number;
 }
 
-/** A session of the previous process, which is restored. Times are milliseconds since the epoch. */
+/** A session of the previous process that is restored. Times are milliseconds since the epoch. */
 export interface PreviousSession {
   readonly id: string;
   readonly openedAt: number;
+  /** The time of the last activity. */
   readonly seenAt: number;
 }
 
@@ -40,6 +41,7 @@ interface SessionOptions {
   readonly unreadByPrincipal?: UnreadByPrincipal;
 }
 
+/** The id of the session with this key. */
 export const sessionIdOf = (key: string): string => hash('sha256', key, 'hex');
 
 const PUBLIC_ID_DIGITS = 16;
@@ -51,13 +53,13 @@ export const publicSessionId = ({ id }: { readonly id: string }): string => id.s
 export class Session extends ScopedRecipient implements NotificationRecipient, ExchangeSession {
   readonly kind = 'session';
   /**
-   * The secret in Mcp-Session-Id, never logged or stored. For a restored session it is unknown until the client sends its
-   * next request.
+   * The secret in Mcp-Session-Id. It is never logged or stored, so the key of a restored session is undefined until the
+   * client sends its next request.
    */
   key: string | undefined;
   /** SHA-256 of the key. Not a secret, because it gives no access to the session. */
   readonly id: string;
-  /** The key under which limits per principal count the session: see `Caller`. */
+  /** The key under which limits per principal count the session (`Caller`). */
   quotaKey: string;
   /** The project in which the session was opened. */
   project: string | undefined;
@@ -66,12 +68,13 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
   readonly profile = new SessionProfile();
   readonly streams: SessionStreams;
   readonly unread: UnreadResponses;
+  /** The stream that the client opens with GET, for messages that belong to no request. */
   private readonly standalone: EventStream;
   readonly requestsToClient: RequestsToClient;
   readonly requests: RunningRequests;
   readonly listReads = new ListReads();
   private lastActiveAt: number;
-  /** Requests since the session was opened or restored, without `initialize`. */
+  /** Number of requests since the session was opened or restored, without `initialize`. */
   calls = 0;
   /** Whether the client has sent `notifications/initialized`. */
   isReady = false;
@@ -113,8 +116,8 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     return this.id;
   }
 
-  /** The owner of the links that are not shared: for a subscriber that is a session, the session itself. */
-  get session(): this {
+  /** For a subscriber that is a session, the session itself. */
+  get linkOwner(): this {
     return this;
   }
 
@@ -128,11 +131,12 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     return this.listReads.unfinished;
   }
 
+  /** Records activity of the client, which delays the expiry of the session. */
   touch(): void {
     this.lastActiveAt = performance.now();
   }
 
-  /** Time since the last activity; 0 while a stream is open or a request is running. */
+  /** Time since the last activity; 0 while the standalone stream is connected or a request is running. */
   get idleMs(): number {
     const isBusy = this.requests.size > 0 || this.standalone.isConnected;
     return isBusy ? 0 : performance.now() - this.lastActiveAt;
@@ -180,8 +184,9 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
   }
 
   /**
-   * Opens the standalone stream, or resumes a stream. An open stream keeps the session from expiring. `retryMs` is the
-   * delay before the client reconnects; if it is undefined, the client chooses the delay.
+   * Connects the response to the standalone stream, or resumes a stream. The session does not expire while the
+   * standalone stream is connected. `retryMs` tells the client when to reconnect. If it is undefined, the client
+   * chooses the delay.
    */
   listen(response: ServerResponse, resume?: ResumePoint, retryMs?: number): void {
     response.once('close', () => this.touch());
@@ -192,11 +197,14 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     return this.standalone.isConnected;
   }
 
-  onMissedEvents(listener: (queued: ReadonlySet<string>) => void): () => void {
+  onMissedEvents(listener: (queuedKeys: ReadonlySet<string>) => void): () => void {
     return this.streams.onMissedEvents(listener);
   }
 
-  /** Called periodically. Writes comments to quiet streams, and checks whether the client reads its lists to their end. */
+  /**
+   * Called periodically. Writes comments to quiet streams, and checks whether the client reads lists to their last
+   * page.
+   */
   keepAlive(quietMs: number): void {
     this.streams.keepAlive(quietMs);
     this.requests.keepAlive(quietMs);
@@ -208,7 +216,7 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     return this.isReady;
   }
 
-  /** Idempotent. Requests in flight are cancelled, streams end. */
+  /** Cancels the requests in flight and ends the streams. Idempotent. */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -220,7 +228,7 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     this.standalone.end();
   }
 
-  /** For the end of the process: cancels the requests in flight and ends the streams. The session stays open. */
+  /** For the end of the process: like `close`, but the session stays open, so that the next process can restore it. */
   suspend(): void {
     this.requests.abortAll();
     this.requestsToClient.close();

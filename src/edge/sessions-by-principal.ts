@@ -1,11 +1,12 @@
 import { SizeRanking } from '../lib/queues/size-ranking.js';
 import type { Session } from './session.js';
 
-/** How many of the oldest sessions of a principal are compared to find one to end. */
-const MAX_COMPARED = 64;
+/** Maximum number of sessions of a principal that are compared to find one to end. */
+const MAX_COMPARED_SESSIONS = 64;
 
 /** The open sessions of each principal, by quota key. Finds the principal with the most sessions. */
 export class SessionsByPrincipal {
+  /** By quota key: the sessions, oldest first. */
   private readonly groups = new Map<string, Set<Session>>();
   private readonly ranking = new SizeRanking<Set<Session>>();
 
@@ -29,9 +30,10 @@ export class SessionsByPrincipal {
   }
 
   /**
-   * Chooses the session to end at `limits.sessions`, so that the principal with this key can open another one. The session
-   * belongs to the principal with the most sessions: of its oldest ones, it is the one that is idle for longest. Undefined
-   * unless that principal has at least two sessions more than the principal with this key.
+   * When `limits.sessions` is reached, chooses the session to end, so that the principal with this key can open another
+   * one. Chooses among the oldest sessions of the principal with the most sessions: the one that has been idle for the
+   * longest time. Returns undefined unless that principal has at least two sessions more than the principal with this
+   * key.
    */
   sessionToEndFor(quotaKey: string): Session | undefined {
     const { largest, largestSize } = this.ranking;
@@ -39,13 +41,13 @@ export class SessionsByPrincipal {
   }
 }
 
-/** Compares the first sessions only, which are the oldest. */
+/** The session with the longest idle time among the first `MAX_COMPARED_SESSIONS`. */
 function longestIdle(sessions: Iterable<Session>): Session | undefined {
-  let found: Session | undefined;
-  let compared = 0;
+  let longest: Session | undefined;
+  let comparedCount = 0;
   for (const session of sessions) {
-    if (!found || session.idleMs > found.idleMs) found = session;
-    if (++compared === MAX_COMPARED) break;
+    if (!longest || session.idleMs > longest.idleMs) longest = session;
+    if (++comparedCount === MAX_COMPARED_SESSIONS) break;
   }
-  return found;
+  return longest;
 }

@@ -15,16 +15,18 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 const KEEP_ALIVE_INTERVAL_MS = 5000;
 /** Keep-alive comments for thousands of streams are written in slices. */
 const SESSIONS_PER_SLICE = 250;
-/** Interval of the comments on standalone streams. A request that runs for this long is answered with a stream. */
+/**
+ * Interval of comments on standalone streams. A request that runs for longer than this gets a stream with comments too.
+ */
 const QUIET_MS = 15_000;
-/** How many times within `sessionIdleMs` the last activity of an active session is stored. */
+/** Number of times within `sessionIdleMs` that the last activity of an active session is stored. */
 const ACTIVITY_WRITES_PER_EXPIRY = 8;
 
-/** All open sessions: lookup, limit, expiry and keep-alive. */
+/** Opens, finds and restores sessions. Limits their number, closes expired ones and keeps their streams alive. */
 @Injectable()
 export class Sessions implements OnModuleInit {
   private readonly byId = new Map<string, Session>();
-  /** By the key that clients send. A restored session is added here with the first request of its client. */
+  /** By session key. A restored session is added here at the first request of its client. */
   private readonly byKey = new Map<string, Session>();
   private readonly timers: NodeJS.Timeout[] = [];
   private nextSlice: NodeJS.Immediate | undefined;
@@ -33,8 +35,8 @@ export class Sessions implements OnModuleInit {
   private readonly quotaKeyListeners = new ListenerSet<[session: Session]>();
   private readonly changeListeners = new ListenerSet<[session: Session]>();
   /**
-   * Set by SessionPersistence. Resolves when everything that was opened, changed or closed so far is on disk, or after a
-   * timeout; never rejects.
+   * Set by SessionPersistence. Resolves when everything that was opened, changed or closed so far is on disk, or after
+   * a timeout; never rejects.
    */
   waitUntilPersisted: () => Promise<void> = () => Promise.resolve();
   readonly unreadByPrincipal = new UnreadByPrincipal();
@@ -67,13 +69,14 @@ export class Sessions implements OnModuleInit {
     return this.byId.values();
   }
 
-  /** Creates a session that no request finds until `add` is called. */
+  /** Creates a session. Requests find it only after `add` was called. */
   create(principal: Principal, quotaKey = principal.id): Session {
     const session = this.createSession(principal);
     session.quotaKey = quotaKey;
     return session;
   }
 
+  /** Opens a created or restored session. Throws if a limit is reached. */
   add(session: Session): void {
     this.quota.claim(session);
     this.byId.set(session.id, session);
@@ -96,9 +99,11 @@ export class Sessions implements OnModuleInit {
     return this.limits.sessionIdleMs / ACTIVITY_WRITES_PER_EXPIRY;
   }
 
-  /** A session of the previous process, not added yet. Undefined when it has expired or the limit is reached. */
+  /**
+   * Creates a session of the previous process. Returns undefined if it has expired or the limit of sessions is reached.
+   */
   restore(principal: Principal, previous: PreviousSession): Session | undefined {
-    // The client may have been active after its activity was stored last.
+    // The client may have been active after its activity was stored for the last time.
     const seenAt = Math.min(Date.now(), previous.seenAt + this.activityWriteIntervalMs);
     const session = this.createSession(principal, { ...previous, seenAt });
     return this.quota.hasCapacity && !session.isIdleFor(this.limits.sessionIdleMs) ? session : undefined;
@@ -108,14 +113,14 @@ export class Sessions implements OnModuleInit {
     return this.openListeners.add(listener);
   }
 
-  /** Throws when a new session of this principal would be refused. */
+  /** Throws if a new session of this principal would be refused. */
   requireCapacity(quotaKey: string): void {
     this.quota.requireCapacity(quotaKey);
   }
 
   /**
-   * The session of a request. Updates its time of last activity and its principal. Throws when there is no such session, or
-   * when another principal opened it.
+   * Returns the session of a request, and updates its time of last activity and its principal. Throws if there is no
+   * session with this key, or if another principal opened it.
    */
   get(key: string | undefined, principal: Principal, quotaKey = principal.id): Session {
     if (key === undefined)
@@ -128,7 +133,7 @@ export class Sessions implements OnModuleInit {
     return session;
   }
 
-  /** Calls the listener when the client sends a new token, which may have other grants. */
+  /** Calls the listener when a request has a new token of the same principal, which may have other grants. */
   onPrincipalChange(listener: (session: Session) => void): void {
     this.principalListeners.add(listener);
   }
@@ -138,21 +143,23 @@ export class Sessions implements OnModuleInit {
     this.quotaKeyListeners.add(listener);
   }
 
-  /** Calls the listener when the record of an open session is out of date: its log level or its principal has changed. */
+  /**
+   * Calls the listener when the log level or the principal of a session has changed, so that its record is out of date.
+   */
   onChange(listener: (session: Session) => void): void {
     this.changeListeners.add(listener);
     this.principalListeners.add(listener);
   }
 
-  /** To be called after a change of the log level. Resolves when the change is persisted. */
+  /** Call this after a change of the log level. Resolves when the change is on disk, or after a timeout. */
   persistChange(session: Session): Promise<void> {
     this.changeListeners.emit(session);
     return this.waitUntilPersisted();
   }
 
   /**
-   * For the end of the process: cancels all requests and ends all streams. The sessions stay open and requests that still
-   * arrive are served, because after an error a client would give up a session that the next process restores.
+   * For the end of the process: cancels all requests and ends all streams. The sessions stay open. Requests that still
+   * arrive are served, because after an error a client would give up its session, which the next process restores.
    */
   suspendAll(): void {
     for (const timer of this.timers) clearInterval(timer);
@@ -179,7 +186,7 @@ export class Sessions implements OnModuleInit {
     });
   }
 
-  /** To be called with the first request of a restored session. */
+  /** Call this at the first request of a restored session. */
   private bindKey(session: Session, key: string, quotaKey: string): void {
     session.key = key;
     this.byKey.set(key, session);
@@ -204,7 +211,7 @@ export class Sessions implements OnModuleInit {
 
   private runInterval(): void {
     this.intervalListeners.emit();
-    // Skipped while the slices of the previous interval are not finished.
+    // If the slices of the previous interval are not finished, this interval is skipped.
     if (!this.nextSlice) this.keepAliveSlice(this.byId.values());
   }
 

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 
-/** Large events are written in chunks, so that a client that reads slowly is not taken for one that reads nothing. */
-const MAX_WRITE_BYTES = 65_536;
+/** Large events are written in chunks, so that each chunk that a slow client reads shows that it still reads. */
+const MAX_CHUNK_BYTES = 65_536;
 /** After this many bytes of one event, the rest is written in a later iteration of the event loop. */
 const MAX_BYTES_PER_ITERATION = 1_048_576;
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 const NO_PARTS: readonly Buffer[] = [];
 
 interface ConnectionListener {
@@ -12,15 +12,15 @@ interface ConnectionListener {
   closed(connection: StreamConnection): void;
 }
 
-/** One connection of a stream. Destroyed when the client reads nothing for too long, also after the stream ended. */
+/** One connection of a stream. If the client reads nothing for `stuckMs`, the connection is destroyed. */
 export class StreamConnection {
-  /** What is left of the part that is being written. An event consists of one or more parts. */
-  private currentPart: Buffer = NOTHING;
+  /** An event has one or more parts. These are the unwritten bytes of the part that is being written. */
+  private currentPart: Buffer = NO_BYTES;
   private laterParts: readonly Buffer[] = NO_PARTS;
   /** Bytes of the current event that were written in this iteration of the event loop. */
   private iterationBytes = 0;
   private isEnding = false;
-  /** Runs while the socket is full, and after the end of the response until the connection is closed. */
+  /** Runs while the socket is full, and from the end of the response until the connection is closed. */
   private stuckTimer: NodeJS.Timeout | undefined;
   /** Whether the connection was destroyed because the client read nothing. */
   isStuck = false;
@@ -34,7 +34,7 @@ export class StreamConnection {
     response.once('close', () => this.closed());
   }
 
-  /** Whether nothing may be written: the socket is full, or the response has ended. */
+  /** Whether nothing may be written, because the socket is full or the response has ended. */
   get isBlocked(): boolean {
     return this.stuckTimer !== undefined;
   }
@@ -47,7 +47,7 @@ export class StreamConnection {
     return this.response.writableEnded;
   }
 
-  /** Must not be called while the connection is blocked. */
+  /** Writes an event. Must not be called while the connection is blocked. */
   write(firstPart: Buffer, laterParts: readonly Buffer[] = NO_PARTS): void {
     this.currentPart = firstPart;
     this.laterParts = laterParts;
@@ -55,7 +55,7 @@ export class StreamConnection {
     this.writeChunks();
   }
 
-  /** Idempotent. The response ends when the last event is written. */
+  /** Ends the response after the last event has been written. Idempotent. */
   end(): void {
     this.isEnding = true;
     if (this.unwrittenBytes === 0) this.finish();
@@ -63,24 +63,24 @@ export class StreamConnection {
 
   private writeChunks(): void {
     while (this.currentPart.length > 0 && !this.isBlocked) {
-      const isLast = this.currentPart.length <= MAX_WRITE_BYTES;
-      const chunk = isLast ? this.currentPart : this.currentPart.subarray(0, MAX_WRITE_BYTES);
-      if (!isLast) this.currentPart = this.currentPart.subarray(MAX_WRITE_BYTES);
-      if (isLast) this.takeNextPart();
+      const isLastOfPart = this.currentPart.length <= MAX_CHUNK_BYTES;
+      const chunk = isLastOfPart ? this.currentPart : this.currentPart.subarray(0, MAX_CHUNK_BYTES);
+      if (isLastOfPart) this.takeNextPart();
+      else this.currentPart = this.currentPart.subarray(MAX_CHUNK_BYTES);
       this.iterationBytes += chunk.length;
       if (!this.response.write(chunk)) this.startStuckTimer();
     }
   }
 
   private takeNextPart(): void {
-    this.currentPart = this.laterParts[0] ?? NOTHING;
+    this.currentPart = this.laterParts[0] ?? NO_BYTES;
     if (this.laterParts.length > 0) this.laterParts = this.laterParts.slice(1);
   }
 
   private finish(): void {
     if (this.isEnded) return;
     this.response.end();
-    // After end() there is no 'drain'. 'close' follows when the client has read everything, and stops the timer.
+    // After end() there is no 'drain' event. The 'close' event, after the client has read everything, stops the timer.
     this.startStuckTimer();
   }
 

@@ -8,38 +8,41 @@ import { Quotas } from '../state/quotas.js';
 import type { Session } from './session.js';
 
 /**
- * Limits how many event streams one principal has open: sessions with a stream opened with GET, and listen streams. All
- * streams of a session count as one, because a client may reconnect before its earlier connection is closed. Streams that
- * answer a call do not count: the limits on calls apply to them.
+ * Limits the open event streams of each principal. A session with streams that its client opened with GET counts as
+ * one, however many there are, because a client may reconnect before its earlier connection is closed. Each listen
+ * stream counts as one. Streams that answer a call do not count, because the limits on calls apply to them.
  */
 @Injectable()
 export class StreamQuota {
   private readonly quota: PrincipalQuota;
-  /** By session: the number of its open responses. */
-  private readonly open = new Map<Session, number>();
+  /** By session: the number of its open streams. */
+  private readonly openCounts = new Map<Session, number>();
 
   constructor(limits: Limits, quotas: Quotas, metrics: Metrics) {
     const limit = { name: 'streams', limit: limits.streamsPerPrincipal, noun: 'event streams' };
     this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('streamsPerPrincipal'));
   }
 
-  /** Counts the session until the last of its responses is closed. Throws when the principal has reached the limit. */
+  /**
+   * Counts the session until the last of its streams is closed. `response` is a new stream. Throws if the limit is
+   * reached.
+   */
   claim(session: Session, response: ServerResponse): void {
     const { quotaKey } = session;
-    const isFirst = !this.open.has(session);
+    const isFirst = !this.openCounts.has(session);
     if (isFirst && !this.quota.claim(quotaKey)) {
       const { message, data } = this.quota.refuse();
       throw new GatewayError('too-many-connections', message, data);
     }
-    this.open.set(session, (this.open.get(session) ?? 0) + 1);
+    this.openCounts.set(session, (this.openCounts.get(session) ?? 0) + 1);
     response.once('close', () => {
-      const left = this.open.get(session)! - 1;
-      if (left > 0) this.open.set(session, left);
+      const remaining = this.openCounts.get(session)! - 1;
+      if (remaining > 0) this.openCounts.set(session, remaining);
       else this.release(session, quotaKey);
     });
   }
 
-  /** Counts a listen stream until `releaseListen`. Throws when the principal has reached the limit. */
+  /** Counts a listen stream until `releaseListen`. Throws if the limit is reached. */
   claimListen(quotaKey: string): void {
     if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
   }
@@ -49,7 +52,7 @@ export class StreamQuota {
   }
 
   private release(session: Session, quotaKey: string): void {
-    this.open.delete(session);
+    this.openCounts.delete(session);
     this.quota.release(quotaKey);
   }
 }

@@ -10,18 +10,24 @@ interface UnacknowledgedConnection {
   readonly retransmissions: number;
 }
 
-const FILES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
-/** The columns: slot, local and remote address, state, queues, timer (01: retransmission), number of retransmissions. */
-const LINE = /^ *\d+: \w+:(\w{4}) ([\dA-F]{8}|[\dA-F]{32}):(\w{4}) \w\w \w+:\w+ 01:\w+ (\w{8})/gm;
+const TCP_TABLE_FILES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
+/**
+ * A line of a connection whose retransmission timer (01) runs. The columns: slot, local and remote address, state,
+ * queues, timer, number of retransmissions.
+ */
+const RETRANSMITTING_LINE =
+  /^ *\d+: \w+:(\w{4}) ([\dA-F]{8}|[\dA-F]{32}):(\w{4}) \w\w \w+:\w+ 01:\w+ (\w{8})/gm;
 
-/** The kernel returns at most one page of memory per read. There is also room for the incomplete line before it. */
+/** Has room for an incomplete line and what the kernel returns in one read: at most one page of memory. */
 const buffer = Buffer.allocUnsafeSlow(16_384);
 
 /**
- * Reads the TCP connections of this network namespace from Linux, in chunks of whole lines; yields nothing on other
- * systems. The buffer is shared: only one reader at a time.
+ * Reads Linux's table of the TCP connections in this network namespace. Yields chunks of whole lines, and nothing on
+ * other systems. There must be only one reader at a time, because all readers share one buffer.
  */
-export async function* readTcpTable(files: readonly string[] = FILES): AsyncGenerator<string, void> {
+export async function* readTcpTable(
+  files: readonly string[] = TCP_TABLE_FILES,
+): AsyncGenerator<string, void> {
   for (const file of files) {
     const table = await open(file).catch(() => undefined);
     if (!table) continue;
@@ -34,20 +40,22 @@ export async function* readTcpTable(files: readonly string[] = FILES): AsyncGene
 }
 
 async function* linesOf(table: FileHandle): AsyncGenerator<string, void> {
-  let filled = 0;
+  let filledBytes = 0;
   for (;;) {
-    const { bytesRead } = await table.read(buffer, filled, buffer.length - filled);
+    const { bytesRead } = await table.read(buffer, filledBytes, buffer.length - filledBytes);
     if (bytesRead === 0) return;
-    filled += bytesRead;
-    const end = buffer.lastIndexOf('\n', filled - 1) + 1;
+    filledBytes += bytesRead;
+    const end = buffer.lastIndexOf('\n', filledBytes - 1) + 1;
     yield buffer.toString('latin1', 0, end);
-    buffer.copyWithin(0, end, filled);
-    filled -= end;
+    // Moves the incomplete last line to the start of the buffer.
+    buffer.copyWithin(0, end, filledBytes);
+    filledBytes -= end;
   }
 }
 
+/** The connections in lines of the table whose peer has not acknowledged all data. */
 export function* unacknowledgedIn(table: string): Iterable<UnacknowledgedConnection> {
-  for (const [, localPort, remoteAddress, remotePort, retransmissions] of table.matchAll(LINE))
+  for (const [, localPort, remoteAddress, remotePort, retransmissions] of table.matchAll(RETRANSMITTING_LINE))
     yield {
       localPort: parseInt(localPort!, 16),
       remoteAddress: addressOf(remoteAddress!),
@@ -56,7 +64,7 @@ export function* unacknowledgedIn(table: string): Iterable<UnacknowledgedConnect
     };
 }
 
-/** The address as Node writes it. The table has little-endian words of four bytes. */
+/** The address as Node writes it. In the table, it consists of little-endian words of four bytes in hex. */
 function addressOf(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32();
   if (bytes.length === 4) return bytes.join('.');

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { MemoryLimitError } from '../core/memory-limits.js';
 
-/** After its session is closed, a client that reads nothing for this long is disconnected. */
+/** After a session is closed, its client is disconnected if it reads nothing for this time. */
 const CLOSED_STUCK_MS = 1000;
 
 export interface UnreadLimits {
@@ -10,7 +10,7 @@ export interface UnreadLimits {
   readonly streamStuckMs: number;
 }
 
-/** Bytes of responses that the clients of each principal have not read yet. A principal without such bytes has no entry. */
+/** By quota key: the number of response bytes that the clients of a principal have not read yet. No entry means 0. */
 export class UnreadByPrincipal {
   private readonly bytes = new Map<string, number>();
 
@@ -26,20 +26,20 @@ export class UnreadByPrincipal {
 }
 
 /**
- * Counts the bytes that the client of one session has not read yet: of JSON responses, and in the queues of response
- * streams. Bytes in the buffers of the kernel do not count, because they take no memory of the process.
+ * Counts the response bytes that the client of one session has not read yet: bytes of JSON responses, and bytes in the
+ * queues of response streams. Bytes in buffers of the kernel do not count, because they take no memory of the process.
  */
 export class UnreadResponses {
   private bytes = 0;
   private isClosed = false;
-  /** Undefined until a response is not read at once. */
+  /** The responses with unread bytes. Undefined before the first such response. */
   private responses: Set<ServerResponse> | undefined;
 
   constructor(
     private readonly limits: UnreadLimits,
     /**
-     * The key of the session in limits per principal. It must not change while bytes are unread: they are subtracted under
-     * the key under which they were added.
+     * The key of the session in limits per principal. It must not change while there are unread bytes, because bytes
+     * are subtracted under the key under which they were added.
      */
     private readonly quotaKey: () => string,
     private readonly byPrincipal: UnreadByPrincipal = new UnreadByPrincipal(),
@@ -47,7 +47,7 @@ export class UnreadResponses {
     private readonly onStuck: () => void = () => {},
   ) {}
 
-  /** The error for further requests and results while a limit is reached. */
+  /** While a limit is reached: the error that the client gets instead of a result. Otherwise undefined. */
   limitError(): MemoryLimitError | undefined {
     const { unreadBytesPerSession, unreadBytesPerPrincipal } = this.limits;
     if (this.bytes >= unreadBytesPerSession) return unreadError('this session', unreadBytesPerSession);
@@ -63,7 +63,10 @@ export class UnreadResponses {
     this.byPrincipal.add(this.quotaKey(), bytes);
   }
 
-  /** Called after `end` of a response. Counts what the client has not read yet. Disconnects a client that stops reading. */
+  /**
+   * Call this after `end` of a response. Counts the bytes that the client has not read yet, until it has read the
+   * response. Disconnects a client that reads nothing for too long.
+   */
   watch(response: ServerResponse): void {
     const bytes = response.writableLength;
     if (bytes === 0) return;
@@ -87,9 +90,9 @@ export class UnreadResponses {
   }
 }
 
-const unreadError = (whose: string, limit: number): MemoryLimitError =>
+const unreadError = (recipient: string, limit: number): MemoryLimitError =>
   new MemoryLimitError(
     'unread-responses',
     limit,
-    `${limit} bytes of responses to ${whose} are unread: read them before the next request`,
+    `${limit} bytes of responses to ${recipient} are unread: read them before the next request`,
   );

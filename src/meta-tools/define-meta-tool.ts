@@ -5,6 +5,7 @@ import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { MetaTool } from '../registry/meta-tools.js';
 import { ArgumentError, ToolArguments } from './tool-arguments.js';
 
+/** By name of a property: its JSON schema. */
 type Properties = Readonly<Record<string, object>>;
 
 interface MetaToolSpec {
@@ -15,10 +16,11 @@ interface MetaToolSpec {
   readonly requiredInput?: readonly string[];
   readonly output: Properties;
   readonly requiredOutput: readonly string[];
+  /** Returns the structured content of the result. Throws an `ArgumentError` for an invalid argument. */
   run(args: ToolArguments, scope: Scope, era: Era): object | Promise<object>;
 }
 
-/** Defines a read-only meta tool that looks up the catalog within the caller's scope. */
+/** Defines a read-only meta tool, which shows entries of the catalog that are in the caller's scope. */
 export function defineMetaTool(spec: MetaToolSpec): MetaTool {
   const { name, title, description, input, requiredInput = [], output, requiredOutput } = spec;
   return {
@@ -48,7 +50,7 @@ export function defineMetaTool(spec: MetaToolSpec): MetaTool {
   };
 }
 
-/** The result as structured content, and as text for older clients. */
+/** The tool result: structured content, and the same as text for clients that do not know structured content. */
 const resultOf = (structuredContent: object): JsonText =>
   JsonText.of({
     content: [{ type: 'text', text: JSON.stringify(structuredContent) }],

@@ -1,11 +1,14 @@
-/** The media type without parameters such as the character set; empty without a type. */
+/** The media type without parameters such as the character set. Empty if no type is given. */
 export const withoutParameters = (mimeType = ''): string => mimeType.split(';', 1)[0]!.trim().toLowerCase();
 
-/** Filter for a media type or a wildcard such as `image/*`. An empty type never matches. */
-export function mediaTypeFilter(wanted: string): (type: string) => boolean {
-  const filter = withoutParameters(wanted);
-  if (filter === '*/*') return (type) => type !== '';
-  if (!filter.endsWith('/*')) return (type) => type !== '' && type === filter;
-  const prefix = filter.slice(0, -1);
+/**
+ * Returns a function that tests whether a type matches a media type or a wildcard such as `image/*`. An empty type
+ * never does.
+ */
+export function mediaTypeFilter(pattern: string): (type: string) => boolean {
+  const wanted = withoutParameters(pattern);
+  if (wanted === '*/*') return (type) => type !== '';
+  if (!wanted.endsWith('/*')) return (type) => type !== '' && type === wanted;
+  const prefix = wanted.slice(0, -1);
   return (type) => type.startsWith(prefix);
 }

@@ -11,30 +11,33 @@ import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { SingleFlight } from '../lib/queues/single-flight.js';
 import { splitDescription, SEARCH_SCHEMA } from './search-fields.js';
 
-/** Number of entries after which the job may yield to the event loop. Checking after every entry would be slow. */
-const ENTRIES_PER_CHECK = 64;
+/** The indexing may yield to the event loop after this number of entries. A check after every entry would be slow. */
+const ENTRIES_PER_YIELD = 64;
 
-/** Boost for all tools of a server, if many of them have the terms of the query: they belong to one subject. */
+/** Raises the scores of all entries of a server if many of them match: the query is probably about that server. */
 const CONTEXT_BOOST = 1.5;
 
-/** How well entries match a query. */
+/** The entries that match a query. */
 export interface Ranking {
   /** Entries that match enough of the query, best first. */
   readonly best: readonly ListedEntry[];
-  /** The entries that contain every word of the query, or another form of it. Stop words do not count. */
+  /** The entries that contain every word of the query except stop words, in the same or another grammatical form. */
   readonly withEveryWord: ReadonlySet<ListedEntry>;
 }
 
-/** Full-text search over tools or prompts. A change of the catalog is indexed at the next search, because they are few. */
+/**
+ * Full-text search over tools or prompts. A change of the catalog is indexed when the next search starts: there are few
+ * tools and prompts, so this takes little time.
+ */
 abstract class NameSearch {
-  /** By server: its entries under their usual names. */
+  /** By server: the index of its entries under their default names (`ServerEntries`). */
   private readonly indexes = new Map<string, SearchIndex<ListedEntry>>();
   private readonly indexing = new SingleFlight(
     () => this.indexedTable === this.registry.catalog[this.kind],
     () => this.synchronize(this.registry.catalog[this.kind]),
   );
   private indexedTable = NameTable.EMPTY;
-  /** By list: the index of a list that only some sessions have. */
+  /** By list: the index of a list that a server sent over links of sessions (`isolation: session`). */
   private readonly sessionIndexes = new WeakMap<readonly ListedEntry[], Promise<SearchIndex<ListedEntry>>>();
   /** By server: the entries that its index contains. */
   private readonly indexedEntries = new Map<string, ReadonlySet<ListedEntry>>();
@@ -44,10 +47,10 @@ abstract class NameSearch {
     private readonly kind: 'tools' | 'prompts',
   ) {}
 
-  /** Best match first. */
+  /** The listed entries that match, best match first. */
   async search(query: string, scope: Scope, limit: number): Promise<ListedEntry[]> {
     const { indexes, view } = await this.open(scope);
-    // Entries that the scope does not list are indexed too, and must not displace listed ones from the results.
+    // Entries that the scope does not list are indexed too. The higher limit makes up for those among the results.
     const found = search(indexes, query, {
       limit: limit + view.unlistedCount,
       contextBoost: CONTEXT_BOOST,
@@ -55,22 +58,23 @@ abstract class NameSearch {
     return listedIn(view, found).slice(0, limit);
   }
 
-  /** Ranks at most `limit` entries. */
+  /** `best` has at most `limit` entries. */
   async ranking(query: string, scope: Scope, limit: number): Promise<Ranking> {
     const { indexes, view } = await this.open(scope);
     const yieldIfDue = sliceScheduler.start();
     const options = { limit: limit + view.unlistedCount, contextBoost: CONTEXT_BOOST };
     const best = listedIn(view, await slicedSearch(indexes, query, options, yieldIfDue));
     const withEveryWord = new Set<ListedEntry>();
-    let visited = 0;
-    for (const usual of matchingRanked(indexes, query)) {
-      if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
-      const entry = view.listedEntry(usual);
+    let visitedCount = 0;
+    for (const defaultEntry of matchingRanked(indexes, query)) {
+      if (++visitedCount % ENTRIES_PER_YIELD === 0) await yieldIfDue();
+      const entry = view.listedEntry(defaultEntry);
       if (entry) withEveryWord.add(entry);
     }
     return { best: best.slice(0, limit), withEveryWord };
   }
 
+  /** The up-to-date indexes of the servers in the scope, and the view that says which entries are listed. */
   private async open(scope: Scope): Promise<{ indexes: SearchIndex<ListedEntry>[]; view: NameView }> {
     await this.indexing.bringUpToDate();
     const table = scope instanceof SessionScope ? scope.catalog[this.kind] : this.indexedTable;
@@ -83,15 +87,15 @@ abstract class NameSearch {
   private async indexesFor(table: NameTable, scope: Scope): Promise<SearchIndex<ListedEntry>[]> {
     if (table === this.indexedTable)
       return [...this.indexes].flatMap(([server, index]) => (scope.allows(server) ? [index] : []));
-    const found: SearchIndex<ListedEntry>[] = [];
+    const indexes: SearchIndex<ListedEntry>[] = [];
     for (const server of table.listedServers) {
       if (server === META_TOOL_SERVER || !scope.allows(server)) continue;
       const listed = table.entriesOf(server);
       const isShared = listed === this.indexedTable.entriesOf(server);
       const index = isShared ? this.indexes.get(server) : await this.sessionIndex(listed);
-      if (index) found.push(index);
+      if (index) indexes.push(index);
     }
-    return found;
+    return indexes;
   }
 
   private sessionIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<ListedEntry>> {
@@ -100,7 +104,10 @@ abstract class NameSearch {
     return index;
   }
 
-  /** Catalogs share unchanged entries, so that only changed ones are indexed again. */
+  /**
+   * Updates the indexes to the entries of `table`. Successive tables share unchanged entries, which are not indexed
+   * again.
+   */
   private async synchronize(table: NameTable): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     for (const server of table.changedServers(this.indexedTable))
@@ -116,7 +123,7 @@ abstract class NameSearch {
     const before = this.indexedEntries.get(server) ?? new Set();
     const now = new Set<ListedEntry>();
     for (const entry of listed) {
-      if (now.size % ENTRIES_PER_CHECK === 0) await yieldIfDue();
+      if (now.size % ENTRIES_PER_YIELD === 0) await yieldIfDue();
       now.add(entry);
       if (!before.has(entry)) this.add(entry);
     }
@@ -156,15 +163,15 @@ export class PromptSearch extends NameSearch {
   }
 }
 
-/** The entries as the view lists them, without those that it does not list. */
+/** The found entries under their names in the view. Leaves out entries that the view does not list. */
 const listedIn = (view: NameView, found: readonly ListedEntry[]): ListedEntry[] =>
-  found.flatMap((usual) => view.listedEntry(usual) ?? []);
+  found.flatMap((defaultEntry) => view.listedEntry(defaultEntry) ?? []);
 
 async function buildIndex(listed: readonly ListedEntry[]): Promise<SearchIndex<ListedEntry>> {
   const yieldIfDue = sliceScheduler.start();
   const index = new SearchIndex<ListedEntry>(SEARCH_SCHEMA, byName);
   for (const [position, entry] of listed.entries()) {
-    if (position % ENTRIES_PER_CHECK === 0) await yieldIfDue();
+    if (position % ENTRIES_PER_YIELD === 0) await yieldIfDue();
     addEntry(index, entry);
   }
   return index;

@@ -72,7 +72,7 @@ export function resourceMetaTools(
   async function searchResources(args: ToolArguments, scope: Scope): Promise<object> {
     const { query, mimeType, limit } = args;
     const found = await search.search(query, { scope, mimeType, limit });
-    // A resource may have been removed while the search waited.
+    // A resource may have been removed from the catalog while the search was running.
     const resources = found.flatMap((resource) => view(scope).toPublic(resource) ?? []);
     return { resources: resources.map(resourceSummary) };
   }

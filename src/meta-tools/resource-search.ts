@@ -22,9 +22,9 @@ interface ResourceQuery {
 /** Full-text search over resources, with one index per server that follows the catalog. */
 @Injectable()
 export class ResourceSearch implements OnModuleInit {
-  /** By server id: the index of the list of the shared link. */
+  /** By server id: the index of the list that the server sent over the shared link. */
   private readonly sharedIndexes = new Map<string, ServerResourceIndex>();
-  /** By list: the index of a list that only some sessions have. */
+  /** By list: the index of a list that a server sent over links of sessions (`isolation: session`). */
   private readonly sessionIndexes = new WeakMap<ResourceList, ServerResourceIndex>();
 
   constructor(private readonly registry: Registry) {}
@@ -33,11 +33,15 @@ export class ResourceSearch implements OnModuleInit {
     this.registry.onChange((change) => this.updateIndexes(change));
   }
 
-  /** Best match first. Waits until the indexes are up to date. A result may have been removed from the catalog since. */
+  /**
+   * The resources that match, best match first. Waits until the indexes are up to date. When the promise resolves, a
+   * resource may have been removed from the catalog.
+   */
   async search(query: string, { scope, server, limit, mimeType }: ResourceQuery): Promise<Resource[]> {
     const indexes = await this.updatedIndexes(scope, server);
-    const isKind = mimeType === undefined ? undefined : mediaTypeFilter(mimeType);
-    const found = await slicedSearch(indexes, query, { limit, isKind }, sliceScheduler.start());
+    const isWantedType = mimeType === undefined ? undefined : mediaTypeFilter(mimeType);
+    const options = { limit, isKind: isWantedType };
+    const found = await slicedSearch(indexes, query, options, sliceScheduler.start());
     return found.map(({ resource }) => resource);
   }
 
@@ -46,7 +50,7 @@ export class ResourceSearch implements OnModuleInit {
     return resourcesOf(matching(await this.updatedIndexes(scope, server), query));
   }
 
-  /** Those of the servers in the scope, or of one of them. */
+  /** The indexes of the servers in the scope, or of only `server`, after they have been updated. */
   private async updatedIndexes(scope: Scope, server?: string): Promise<SearchIndex<IndexedResource>[]> {
     const isIncluded = (id: string): boolean => scope.allows(id) && (server === undefined || id === server);
     const indexes =
@@ -57,7 +61,7 @@ export class ResourceSearch implements OnModuleInit {
     return indexes.map(({ index }) => index);
   }
 
-  /** The indexes for a session that has lists of its own in place of those of the shared links. */
+  /** The indexes for a session with links of its own. Servers without such links have the shared indexes. */
   private indexesOfSession(
     { catalog }: SessionScope,
     isIncluded: (id: string) => boolean,

@@ -14,13 +14,13 @@ const FIELDS = ['name', 'title', 'description', 'uri', 'mimeType'] as const;
 
 type SearchFields = Partial<Record<(typeof FIELDS)[number], string>>;
 
-/** A longer first sentence is cut here: its rest counts as description. */
+/** Maximum characters of a summary. The rest of a longer first sentence counts as description. */
 const MAX_SUMMARY_LENGTH = 300;
 const SENTENCE_END = /[.!?](?=\s)|\n\s*\n/;
 
 /**
- * The first sentence of a description says what a tool is for. The rest says how it is used, and often names other
- * tools.
+ * Splits a description after its first sentence, which says what a tool is for (`summary`). The rest says how it is
+ * used, and often names other tools. Therefore terms in the summary count more.
  */
 export function splitDescription(text = ''): { readonly summary: string; readonly description: string } {
   const trimmed = text.trimStart();
@@ -29,7 +29,7 @@ export function splitDescription(text = ''): { readonly summary: string; readonl
   return { summary: trimmed.slice(0, end), description: trimmed.slice(end) };
 }
 
-/** The searchable members of a definition. */
+/** The searchable members of a definition, which is given as JSON. */
 export function searchFieldsOf(text: string): SearchFields {
   const definition = JSON.parse(text) as Record<string, unknown>;
   return Object.fromEntries(

@@ -5,12 +5,15 @@ import { SingleFlight } from '../lib/queues/single-flight.js';
 import { withoutParameters } from './media-types.js';
 import { splitDescription, searchFieldsOf, SEARCH_SCHEMA } from './search-fields.js';
 
-/** An entry of the index. If a new listing has the same resource unchanged, the entry is kept and gets the new object. */
+/** An entry of the index. If a new listing has the same resource unchanged, its entry stays in the index. */
 export interface IndexedResource {
+  /** The resource in the listing that was indexed last. */
   resource: Resource;
 }
 
-/** Search index of one server's resources, updated incrementally from listing to listing. */
+const STEPS_PER_YIELD = 64;
+
+/** Search index of one server's resources. An update indexes only the resources that changed since the last listing. */
 export class ServerResourceIndex {
   readonly index = new SearchIndex<IndexedResource>(SEARCH_SCHEMA, byUriAndServer);
   private readonly indexing = new SingleFlight(
@@ -28,25 +31,27 @@ export class ServerResourceIndex {
     return this.indexing.bringUpToDate();
   }
 
-  /** Goes through the old and the new list, both sorted by URI, to find added, removed and changed resources. */
+  /**
+   * Walks through the old entries and the new list, both sorted by URI, to find added, removed and changed resources.
+   */
   private async synchronize(list: ResourceList): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
-    const before = this.entries;
-    const entries: IndexedResource[] = [];
-    let position = 0;
-    for (let step = 0; position < before.length || entries.length < list.size; step++) {
-      if (step % 64 === 0) await yieldIfDue();
-      const entry = before[position];
-      const resource = list.byUri[entries.length];
+    const oldEntries = this.entries;
+    const newEntries: IndexedResource[] = [];
+    let oldPosition = 0;
+    for (let step = 0; oldPosition < oldEntries.length || newEntries.length < list.size; step++) {
+      if (step % STEPS_PER_YIELD === 0) await yieldIfDue();
+      const entry = oldEntries[oldPosition];
+      const resource = list.byUri[newEntries.length];
       if (entry && (!resource || entry.resource.uri < resource.uri)) {
         this.index.remove(entry);
-        position++;
+        oldPosition++;
       } else if (entry?.resource.uri === resource!.uri) {
-        entries.push(this.updateEntry(entry, resource!));
-        position++;
-      } else entries.push(this.add(resource!));
+        newEntries.push(this.updateEntry(entry, resource!));
+        oldPosition++;
+      } else newEntries.push(this.add(resource!));
     }
-    this.entries = entries;
+    this.entries = newEntries;
     this.indexedList = list;
   }
 

@@ -5,6 +5,7 @@ import type { ToolArguments } from './tool-arguments.js';
 
 interface SummaryPage<Summary> {
   readonly summaries: readonly Summary[];
+  /** Empty on the last page. */
   readonly more: { readonly nextCursor?: string };
 }
 
@@ -16,7 +17,10 @@ interface ItemSource<Item, Summary> {
   readonly summarize: (item: Item) => Summary;
 }
 
-/** Pages the summaries of a meta tool. A cursor contains the key of the last item, so that it stays valid when the catalog changes. */
+/**
+ * Divides the summaries of a meta tool into pages. A cursor contains the key of the last item of its page, so that it
+ * stays valid when the catalog changes.
+ */
 export class SummaryPager {
   private readonly cursors: Cursors;
 
@@ -27,6 +31,10 @@ export class SummaryPager {
     this.cursors = new Cursors(key.derive('meta tools'));
   }
 
+  /**
+   * The page that the arguments of a call of `tool` request. Throws if their cursor is for another tool, scope or
+   * server.
+   */
   page<Item, Summary>(
     tool: string,
     scope: Scope,

@@ -9,7 +9,10 @@ export const MAX_RESULTS = 100;
 export const DEFAULT_SUMMARIES_PER_PAGE = 50;
 export const MAX_PAGE_SIZE = 1000;
 
-/** An invalid argument. Its message becomes a tool error result, so that the model can correct the call. */
+/**
+ * The error for an invalid argument. Its message becomes a tool result with `isError`, so that the model can correct
+ * it.
+ */
 export class ArgumentError extends Error {
   override readonly name = 'ArgumentError';
 }
@@ -24,7 +27,7 @@ export class ToolArguments {
     return query;
   }
 
-  /** Limited in bytes, as URIs are everywhere else. */
+  /** The limit is in bytes, as for URIs everywhere. */
   get uri(): string {
     const uri = this.required('uri', Infinity);
     if (isUriTooLong(uri)) throw new ArgumentError(`uri must not be longer than ${MAX_URI_BYTES} bytes`);
@@ -39,7 +42,7 @@ export class ToolArguments {
     return this.optional('mimeType');
   }
 
-  /** Not validated here, but by `SummaryPager`. */
+  /** Not validated here: `SummaryPager` verifies cursors. */
   get cursor(): unknown {
     return this.values['cursor'];
   }

@@ -41,7 +41,7 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pager: Sum
     const tools = view(scope);
     const tool = tools.find(name);
     if (!tool) throw new ArgumentError(unknownName('tool', name, tools).message);
-    // A tool that lost its public name to another server is not listed, but can be called by the requested name.
+    // A tool that is not listed has no public name, but a client can call it by the requested name.
     return { tool: { ...toolDefinition(tool, era), name: tool.publicName ?? name } };
   }
 

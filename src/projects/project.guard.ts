@@ -6,12 +6,18 @@ import type { McpContext } from '../mcp/mcp-context.js';
 import { SessionListings } from '../backends/session-listings.js';
 import { Projects } from './projects.service.js';
 
+/** Members of `_meta` in which a request can name its project. */
 const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
 
-/** Methods that wait until the servers with `isolation: session` have listed over the links of the session. */
+/**
+ * Requests with these methods wait until servers with `isolation: session` have listed over the links of the session.
+ */
 const LIST_METHODS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
 
-/** Sets project and scope of an MCP message. The scope is what the principal is granted, limited to the named project. */
+/**
+ * Sets project and scope of an MCP message. The scope has the servers that the principal is granted, limited to those
+ * of the project if the message names one.
+ */
 @Injectable()
 export class ProjectGuard implements CanActivate {
   constructor(
@@ -23,21 +29,22 @@ export class ProjectGuard implements CanActivate {
     if (execution.getType() !== 'rpc') return true;
     const rpc = execution.switchToRpc();
     const context = rpc.getContext<McpContext>();
-    const named = [...context.namedProjects, ...projectsIn(rpc.getData<Params | undefined>())];
-    const [project] = named;
-    if (named.some((other) => other !== project))
+    const namedProjects = [...context.namedProjects, ...projectsIn(rpc.getData<Params | undefined>())];
+    const [project] = namedProjects;
+    if (namedProjects.some((other) => other !== project))
       throw new GatewayError(
         'invalid-params',
         'The path, header, session and _meta must name the same project',
       );
     context.project = project;
     const scope = this.projects.scope(context.principal, project);
-    const listed = LIST_METHODS.has(context.method) ? this.listings.whenListed(scope, context) : undefined;
+    const isList = LIST_METHODS.has(context.method);
+    const pendingListing = isList ? this.listings.whenListed(scope, context) : undefined;
     const setScope = (): true => {
       context.scope = this.listings.scopeOf(scope, context);
       return true;
     };
-    return listed ? listed.then(setScope) : setScope();
+    return pendingListing ? pendingListing.then(setScope) : setScope();
   }
 }
 

@@ -15,12 +15,12 @@ export interface Project {
   readonly origin: 'config' | 'admin';
 }
 
-/** The projects of the configuration and of decisions, and the scopes that they give to principals. */
+/** The projects of the configuration and of decisions, and the scopes of principals in them. */
 @Injectable()
 export class Projects {
   private readonly listeners = new ListenerSet();
   private projects: ReadonlyMap<string, Project>;
-  /** By project ids: their scope, until the next change of projects. */
+  /** By JSON of sorted project ids: the scope. Emptied when projects change. */
   private scopes = new Map<string, Scope>();
 
   constructor(
@@ -44,7 +44,10 @@ export class Projects {
     return this.listeners.add(listener);
   }
 
-  /** The scope in one project, or in all granted projects. Throws the same error for a forbidden and an unknown project. */
+  /**
+   * The scope of a principal in one project, or in all projects that the principal is granted. Throws the same error
+   * for a forbidden as for an unknown project, so that a client cannot find out which projects exist.
+   */
   scope({ grants }: Principal, project?: string): Scope {
     if (project !== undefined) {
       if (!this.projects.has(project) || (grants !== '*' && !grants.has(project)))

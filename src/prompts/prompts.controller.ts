@@ -12,7 +12,7 @@ import { requireString, withOwnValue } from '../mcp/params.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** Lists the prompts of all servers and forwards requests to the server of a public name. */
+/** Lists the prompts of all servers. Forwards each `prompts/get` to the server that has the prompt. */
 @McpController()
 export class PromptsController {
   constructor(
@@ -50,7 +50,10 @@ export class PromptsController {
     return this.registry.catalogOf(scope).prompts.view(scope).find(name);
   }
 
-  /** Waits until the session's own listings are fetched and looks for the prompt again. Throws if there is none. */
+  /**
+   * Waits for listings of the session that are still being fetched, then looks again. Throws if there is no such
+   * prompt.
+   */
   private async findForSession(name: string, context: McpContext): Promise<CatalogEntry> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).prompts.view(scope).ownersOf(name);

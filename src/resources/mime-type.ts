@@ -3,10 +3,13 @@ import { elementSteps, namedMemberSteps, editableJson } from '../lib/json-text/s
 import type { ResolvedResource } from '../core/resources/server-resources.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
 
-/** Maximum characters of a MIME type as JSON that is counted. */
-const MAX_LENGTH = 256;
+/** Maximum characters of a MIME type as a JSON string. A longer one counts as unknown. */
+const MAX_JSON_LENGTH = 256;
 
-/** The MIME type of the first content of a read result. Does not parse its text or blob, which may be large. */
+/**
+ * The MIME type of the first content in a read result. Does not parse the text or blob of the content, which may be
+ * large.
+ */
 export function* mimeTypeOf(result: JsonText): Steps<string | undefined> {
   if (!result.isObject) return undefined;
   const source = yield* editableJson(result);
@@ -17,7 +20,7 @@ export function* mimeTypeOf(result: JsonText): Steps<string | undefined> {
     if (!element) continue;
     if (source.text[element.start] !== '{') return undefined;
     const member = (yield* namedMemberSteps(source.text, ['mimeType'], element.start)).at(-1);
-    if (!member || member.end - member.start > MAX_LENGTH) return undefined;
+    if (!member || member.end - member.start > MAX_JSON_LENGTH) return undefined;
     return stringIn(source.decode(member.start, member.end));
   }
   return undefined;
@@ -25,9 +28,10 @@ export function* mimeTypeOf(result: JsonText): Steps<string | undefined> {
 
 /** The MIME type in the definition of the resource or its template. */
 export function listedMimeTypeOf({ resource, template }: ResolvedResource): string | undefined {
-  const listed = resource ?? template;
-  return listed && stringIn(memberText(listed.text, 'mimeType'));
+  const definition = resource ?? template;
+  return definition && stringIn(memberText(definition.text, 'mimeType'));
 }
 
+/** The value of a JSON text that is a string; undefined for any other text. */
 const stringIn = (text: string | undefined): string | undefined =>
   text?.startsWith('"') ? (JSON.parse(text) as string) : undefined;

@@ -15,7 +15,7 @@ import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 import { listedMimeTypeOf, mimeTypeOf } from './mime-type.js';
 
-/** Lists the resources and templates of all servers and forwards reads to the server of a public URI. */
+/** Lists the resources and templates of all servers. Forwards each read to the server that has the resource. */
 @McpController()
 export class ResourcesController {
   constructor(
@@ -53,14 +53,17 @@ export class ResourcesController {
     }
   }
 
-  /** Waits until the session's own listings are fetched and looks for the resource again. Throws if there is none. */
+  /**
+   * Waits for listings of the session that are still being fetched, then looks again. Throws if there is no such
+   * resource.
+   */
   private async findForSession(uri: string, context: McpContext): Promise<ResolvedResource> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
     await this.backends.sessionListings.whenMayBeListed(context, owners);
     const found = this.registry.links.find(context.scope, uri);
     if (found) return found;
-    // Throws another error if the URI contains the id of a server that has not listed its resources yet.
+    // Throws `server-unavailable` if the URI contains the id of a server that has not listed its resources yet.
     this.backends.requireListed(owners, 'resources', uri);
     throw resourceNotFound(uri);
   }

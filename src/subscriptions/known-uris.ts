@@ -4,9 +4,9 @@ import type { Registry } from '../registry/registry.service.js';
 import { listOf } from './wanted-resources.js';
 
 /**
- * The own URIs under which subscribers know a resource that its server updated: the URI of the update, or subscribed URIs
- * that are equivalent by RFC 3986. Empty without subscribers. Equivalent URIs that the server lists as different resources
- * stay different.
+ * The own URIs under which clients have subscribed to a resource that its server updated. `uri` is the URI in the
+ * update. The subscribed URIs may be written differently but be equivalent by RFC 3986. Empty if there are no
+ * subscribers. Equivalent URIs that the server lists as different resources stay different.
  */
 export function knownUris(
   { catalog }: Registry,
@@ -16,14 +16,14 @@ export function knownUris(
 ): readonly string[] {
   const normal = normalizeUri(uri);
   const equivalents = table.equivalentTargets(server, normal).map((target) => target.uri);
-  /** Whether subscribers can know the resource under no other URI than that of the update. */
-  const isOnlyForm =
-    equivalents.length === 0 ? normal === uri : equivalents.every((equivalent) => equivalent === uri);
-  if (isOnlyForm || listOf(catalog, server).find(uri))
+  const hasOtherForm =
+    equivalents.length === 0 ? normal !== uri : equivalents.some((equivalent) => equivalent !== uri);
+  if (!hasOtherForm || listOf(catalog, server).find(uri))
     return table.covering(server, uri).length > 0 ? [uri] : [];
   if (equivalents.length > 0) return equivalents;
-  // Only patterns are left. Subscribers get the normal form if the server lists it, or if no pattern matches the URI.
+  // Only patterns can cover the resource. Their subscribers know the URI as the server lists it: in normal form, if
+  // that is listed. Without a listed form, the normal form counts if no pattern matches `uri`.
   const isNormalListed = listOf(catalog, server).find(normal) !== undefined;
-  const known = isNormalListed || table.covering(server, uri).length === 0 ? normal : uri;
-  return table.covering(server, known).length > 0 ? [known] : [];
+  const knownUri = isNormalListed || table.covering(server, uri).length === 0 ? normal : uri;
+  return table.covering(server, knownUri).length > 0 ? [knownUri] : [];
 }

@@ -3,12 +3,12 @@ import type { Backend } from '../backends/backend.js';
 import type { Link } from '../backends/link/link.js';
 import { updateSourceOf } from '../backends/link/update-source.js';
 import type { SubscribableAddress } from '../core/resources/resource-pattern.js';
-import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { UpstreamReconciler, type ReconcilerOptions } from '../core/subscriptions/upstream-reconciler.js';
 import { scheduleTimeout } from '../lib/backoff/retry-timer.js';
 import { PreviousMatches } from './previous-matches.js';
 import type { ResourceUpdates } from './resource-updates.js';
+import type { Subscribers } from './subscribers.js';
 import { MAX_CONCURRENT_REQUESTS } from './subscription-confirmation.js';
 import {
   createUpstream,
@@ -25,12 +25,14 @@ const RECONCILER_OPTIONS: ReconcilerOptions = {
   retry: { firstMs: 5000, maxMs: 300_000 },
   schedule: scheduleTimeout,
 };
-/** `maxConcurrent` on a link of the 2026 era, where all URIs that are subscribed at the same time share one request. */
+/**
+ * `maxConcurrent` on a link of the 2026 era. URIs that are subscribed at the same time share one listen request there.
+ */
 const MAX_CONCURRENT_LISTENS = 1000;
 
 /**
- * Starts a reconciler on every link, which subscribes everything that is wanted. After a gap in the notification stream of
- * the link, everything is subscribed again.
+ * Starts a reconciler for every link. The reconciler subscribes everything that is wanted on the link, and subscribes
+ * everything again after a gap in the notification stream of the link.
  */
 export class LinkReconcilers {
   private readonly logger = new Logger('Subscriptions');
@@ -38,23 +40,28 @@ export class LinkReconcilers {
   readonly previousMatches: PreviousMatches;
 
   constructor(
-    table: SubscriptionTable,
+    subscribers: Subscribers,
     private readonly wanted: WantedResources,
     private readonly updates: Pick<ResourceUpdates, 'reportPossibleChange'>,
-    /** Whether the client of the row waits for the confirmation. Such a row is not subscribed in the background. */
+    /** Whether a client waits for the confirmation of the row. Such a row is not subscribed in the background. */
     private readonly isPending: (row: Subscription) => boolean,
   ) {
-    this.previousMatches = new PreviousMatches(table);
-    this.links = new UpstreamLinks((server, link) => this.previousMatches.keep(server, link));
+    this.previousMatches = new PreviousMatches(subscribers);
+    this.links = new UpstreamLinks((server, link) => this.previousMatches.store(server, link));
   }
 
-  /** To be called for every link that is opened. `owner` is undefined for the shared link. */
+  /**
+   * Call this for every link that is opened. `owner` is the session that owns the link; undefined for the shared link.
+   */
   attach(backend: Backend, link: Link, owner: string | undefined): void {
     this.start(backend, link, owner);
     link.onGap(() => this.notificationsMissed(backend.id, link, owner));
   }
 
-  /** To be called after a change of the configuration. Replaces the reconcilers if the poll interval has changed. */
+  /**
+   * Call this after a change of the configuration. Replaces the reconcilers of polled links if the interval has
+   * changed.
+   */
   reconfigured(backend: Backend): void {
     const { subscribe, watch } = backend.config;
     for (const { pollMs, link, owner } of this.links.of(backend.id))
@@ -62,12 +69,12 @@ export class LinkReconcilers {
         this.start(backend, link, owner);
   }
 
-  /** Subscribes the resource of the row, or the resources of its pattern, in the background. */
+  /** Subscribes the resource of the row, or the resources that match its pattern, in the background. */
   async markRowDirty(row: SubscribableAddress, link: UpstreamLink, watched = watchedOn(link)): Promise<void> {
     for (const uri of await this.wanted.urisOf(row, watched)) link.reconciler.markDirty(uri);
   }
 
-  /** The new reconciler replaces an earlier one of the link, and has no upstream subscriptions yet. */
+  /** Starts a reconciler without upstream subscriptions, in place of an earlier one of the link. */
   private start(backend: Backend, link: Link, owner: string | undefined): void {
     const server = backend.id;
     const reportChange = (uri: string): void => this.updates.reportPossibleChange(server, uri, owner);
@@ -76,14 +83,13 @@ export class LinkReconcilers {
       createUpstream(backend, link, reportChange),
       this.wanted.desiredOn(server, owner),
       {
-        // No update for a deleted resource: its subscribers would conclude that it exists again.
+        // For a deleted resource, no update is sent: its subscribers would conclude that it exists again.
         resubscribed: (uri) => {
           if (!this.wanted.isGone({ server, uri })) reportChange(uri);
         },
         failed: (request, uri, error) =>
           this.logger.warn({ message: `resources/${request} failed`, server, uri, cause: String(error) }),
       },
-      // Subscriptions that are made together share a stream.
       link.listens ? { ...RECONCILER_OPTIONS, maxConcurrent: MAX_CONCURRENT_LISTENS } : RECONCILER_OPTIONS,
     );
     const { subscribe: mode, watch } = backend.config;

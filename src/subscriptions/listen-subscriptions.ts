@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RemoteError } from '../core/errors.js';
+import { GatewayError, RemoteError } from '../core/errors.js';
 import type { SubscribableAddress } from '../core/resources/resource-pattern.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
@@ -11,14 +11,16 @@ import { SubscriptionAddresses } from './subscription-addresses.js';
 import { SubscriptionLog } from './subscription-log.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
-/** How long the acknowledgement waits for the servers. Clients of SDK 2.x wait a minute for it. */
+/**
+ * Maximum time that the acknowledgement waits for servers. Clients of SDK 2.x wait a minute for the acknowledgement.
+ */
 export const CONFIRMATION_WAIT_MS = 10_000;
 
 /** The subscriptions of one listen stream. */
 export interface ListenedResources {
-  /** The URIs that the stream gets updates of, as the client wrote them. */
+  /** The requested URIs of which the stream gets updates, as the client wrote them. */
   readonly honoured: readonly string[];
-  /** To be called when the acknowledgement is written. Held updates follow it. */
+  /** Call this when the acknowledgement has been written. Sends the held updates. */
   acknowledged(): void;
 }
 
@@ -37,24 +39,33 @@ export class ListenSubscriptions {
   ) {}
 
   /**
-   * Resolves when the servers have answered, when the request is cancelled, or after a timeout. A URI is left out if it is
-   * unknown or out of scope, or if its server refuses it. While a server is not available, its resources are subscribed in
-   * the background. Rejects when a limit is reached; then no subscription is left.
+   * Resolves when the servers have answered, when the request is cancelled, or after `CONFIRMATION_WAIT_MS`. A URI is
+   * left out if it is unknown or out of scope, if its server refuses it, or if it needs a link of its own that the client
+   * cannot have. Resources of a server that is not available are subscribed in the background. If a limit is reached,
+   * rejects and removes all subscriptions of the request.
    */
   async subscribe(request: SubscriberRequest, uris: readonly string[]): Promise<ListenedResources> {
     const rows = await this.addAll(request.subscriber, await this.resolveAll(request, new Set(uris)));
     const unique = [...new Set(rows.values())];
-    const acknowledgement = { isDue: false };
-    const confirmed = Promise.all(unique.map((row) => this.confirm(row, acknowledgement)));
-    await waitUnlessAborted(confirmed, request);
-    acknowledgement.isDue = true;
+    const wait = { isOver: false };
+    const confirmed = Promise.all(unique.map((row) => this.confirm(row, wait)));
+    try {
+      await waitUnlessAborted(confirmed, request);
+    } catch (error) {
+      for (const { id } of unique) this.subscribers.remove(id);
+      throw error;
+    }
+    wait.isOver = true;
     return {
       honoured: this.urisOfExisting(rows),
       acknowledged: () => unique.forEach((row) => this.updates.acknowledged(row)),
     };
   }
 
-  /** The addresses by URI, without URIs that lead to none. Waits for servers that are starting if a URI may be theirs. */
+  /**
+   * Returns addresses by URI, without the URIs that lead to no address. If there are such URIs, waits for servers that
+   * are starting.
+   */
   private async resolveAll(
     request: SubscriberRequest,
     uris: Iterable<string>,
@@ -74,7 +85,10 @@ export class ListenSubscriptions {
     return found;
   }
 
-  /** Returns the URIs that lead to no address. In slices: a request may have many URIs. */
+  /**
+   * Adds the address of each URI to `found`. Returns the URIs that lead to no address. Works in slices, because a
+   * request may have many URIs.
+   */
   private async resolve(
     request: SubscriberRequest,
     uris: Iterable<string>,
@@ -93,6 +107,7 @@ export class ListenSubscriptions {
     return unknown;
   }
 
+  /** Adds a row for each address. If a limit is reached, removes the rows again and rejects. */
   private async addAll(
     subscriber: Subscriber,
     addresses: ReadonlyMap<string, SubscribableAddress>,
@@ -116,14 +131,19 @@ export class ListenSubscriptions {
     return rows;
   }
 
-  /** Never rejects. Once the acknowledgement is due, the URI counts as honoured: it is retried even if the server refuses it. */
-  private async confirm(row: Subscription, acknowledgement: { readonly isDue: boolean }): Promise<void> {
+  /**
+   * Waits for the confirmation of the server. If the server refuses while `subscribe` still waits, the row is removed.
+   * After that wait, the client has been told that the URI is honoured: any failure is retried in the background. Rejects
+   * only if the client can have no further link of its own, and only during the wait.
+   */
+  private async confirm(row: Subscription, wait: { readonly isOver: boolean }): Promise<void> {
     try {
       await this.upstreams.confirm(row);
       if (this.exists(row)) this.log.established(row);
     } catch (error) {
       if (!this.exists(row)) return;
-      if (error instanceof RemoteError && !acknowledgement.isDue) {
+      if (isLimit(error) && !wait.isOver) throw error;
+      if (error instanceof RemoteError && !wait.isOver) {
         this.log.failed(row, error);
         this.subscribers.remove(row.id);
       } else {
@@ -144,6 +164,8 @@ export class ListenSubscriptions {
   }
 }
 
+const isLimit = (error: unknown): boolean => error instanceof GatewayError && error.kind === 'limit-exceeded';
+
 async function waitUnlessAborted(
   confirmed: Promise<unknown>,
   { signal }: Pick<SubscriberRequest, 'signal'>,
@@ -152,6 +174,9 @@ async function waitUnlessAborted(
   const aborted = new Promise<void>((resolve) => (stop = resolve));
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  await completesWithin(Promise.race([confirmed, aborted]), CONFIRMATION_WAIT_MS);
-  signal.removeEventListener('abort', stop);
+  try {
+    await completesWithin(Promise.race([confirmed, aborted]), CONFIRMATION_WAIT_MS);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }

@@ -12,6 +12,8 @@ import { Subscribers } from './subscribers.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 import { listOf } from './wanted-resources.js';
 
+const URIS_PER_YIELD = 256;
+
 /** The resources that a server listed, and the catalog in which they had their public URIs. */
 interface ListedResources {
   readonly list: ResourceList;
@@ -31,15 +33,16 @@ interface ListingDifference {
 }
 
 /**
- * Compares successive listings of a server, and reports which subscribed resources were removed or added. The resources of
- * a disabled server count as removed.
+ * Compares successive listings of a server and tells `UpstreamSubscriptions` which subscribed resources were removed or
+ * added. The resources of a disabled server count as removed.
  */
 @Injectable()
 export class ListingWatcher implements OnModuleInit {
   private readonly logger = new Logger('Subscriptions');
   private lastCatalog = Catalog.EMPTY;
   /**
-   * By server: what its next listing is compared with. Kept while the server is not in the catalog and has subscriptions.
+   * By server: the listing with which its next listing is compared. An entry exists only while the server is not in the
+   * catalog and has subscriptions.
    */
   private readonly lastListings = new Map<string, ListedResources>();
   /** Runs one comparison at a time, in the order of the listings. */
@@ -59,7 +62,7 @@ export class ListingWatcher implements OnModuleInit {
     this.backends.onSynced(({ id, listing }) => {
       if (listing?.resources === ResourceList.EMPTY) this.compareWithLastListing(id, listing.resources);
     });
-    // Called before the backends change, so that a server that was enabled until now still has a backend.
+    // This listener runs before the backends change: a server that was enabled until now still has a backend.
     this.desired.onChange((servers) => {
       for (const id of this.subscribers.table.servers)
         if (servers.get(id)?.enabled === false && this.backends.find(id)) this.serverDisabled(id);
@@ -77,7 +80,7 @@ export class ListingWatcher implements OnModuleInit {
       const list = listOf(catalog, id);
       if (!this.lastListings.has(id))
         this.lastListings.set(id, { list: listOf(before, id), catalog: before });
-      // A server that is being replaced is not in the catalog for a while. Its resources do not count as removed.
+      // While a server is being replaced, the catalog does not contain it. Its resources do not count as removed.
       if (list !== ResourceList.NOT_LISTED) this.compareWithLastListing(id, list);
       else if (this.subscribers.table.countOfServer(id) === 0 || !this.isEnabled(id))
         this.lastListings.delete(id);
@@ -121,10 +124,10 @@ export class ListingWatcher implements OnModuleInit {
     const lists = [list, ResourceList.EMPTY] as const;
     const { removed, resources } = await this.findDifference(server, lists, tracked, yieldIfDue);
     for (const uri of new Set([...resources, ...removed])) {
-      // The server was enabled again meanwhile: its subscribers get an update from its new link.
+      // If the server was enabled again meanwhile, subscribers get an update when its new link has subscribed.
       if (this.isEnabled(server)) return;
       const address = { server, uri };
-      // A resource may have been gone before: its deletion is not reported twice.
+      // The deletion of a resource that was gone before has been reported already.
       if (!this.upstreams.wanted.isGone(address, catalog))
         this.upstreams.resourceGone(address, (scope) => catalog.resources.publicUri(address, scope));
       await yieldIfDue();
@@ -166,13 +169,13 @@ export class ListingWatcher implements OnModuleInit {
     const removed = new Set<string>();
     const added = new Set<string>();
     const compare = async (uris: Iterable<string>): Promise<void> => {
-      let compared = 0;
+      let comparedCount = 0;
       for (const uri of uris) {
         const wasListed = before.find(uri) !== undefined;
         const isListed = after.find(uri) !== undefined;
         if (wasListed && !isListed) removed.add(uri);
         if (isListed && !wasListed) added.add(uri);
-        if (++compared % 256 === 0) await yieldIfDue();
+        if (++comparedCount % URIS_PER_YIELD === 0) await yieldIfDue();
       }
     };
     const targets = Array.from(this.subscribers.table.targetsOf(server));
@@ -181,7 +184,7 @@ export class ListingWatcher implements OnModuleInit {
     await compare(resources);
     for (const pattern of patterns)
       for (const list of [before, after]) await compare((await findMatches(list, pattern, yieldIfDue)).uris);
-    // `findMatches` returns only the first matches. The links may have upstream subscriptions to further ones.
+    // `findMatches` returns only the first matches of a pattern. Links may have subscribed other matches.
     if (patterns.length > 0) await compare(tracked);
     return { removed, added, patterns, resources };
   }

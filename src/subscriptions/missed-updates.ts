@@ -9,14 +9,14 @@ import { Subscribers } from './subscribers.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 /**
- * Sends a client that opens its stream again without Last-Event-ID one update for each resource it is subscribed to,
- * because events on the earlier connection may have been lost.
+ * Repeats updates for a client that opens its stream again without Last-Event-ID, because events on its earlier
+ * connection may have been lost. The client gets one update for each resource to which it is subscribed.
  */
 @Injectable()
 export class MissedUpdates implements OnModuleInit {
   /**
-   * By id of the subscriber for which updates are being repeated: the keys of its queued events, which are not repeated.
-   * When the subscriber reconnects again, a new job replaces the one in progress.
+   * The jobs in progress, by id of the subscriber. The value has the keys of its queued events, which need not be
+   * repeated. When the subscriber reconnects again, a new job replaces the earlier one.
    */
   private readonly jobs = new Map<string, ReadonlySet<string>>();
 
@@ -28,25 +28,25 @@ export class MissedUpdates implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.subscribers.onMissedEvents((subscriber, queued) => void this.repeatAll(subscriber, queued));
+    this.subscribers.onMissedEvents((subscriber, queuedKeys) => void this.repeatAll(subscriber, queuedKeys));
   }
 
-  /** In slices: a client may have many subscriptions, and a pattern matches up to a thousand resources. */
-  private async repeatAll(subscriber: Subscriber, queued: ReadonlySet<string>): Promise<void> {
+  /** Works in slices: a client may have many subscriptions, and a pattern matches up to a thousand resources. */
+  private async repeatAll(subscriber: Subscriber, queuedKeys: ReadonlySet<string>): Promise<void> {
     const { id } = subscriber;
-    this.jobs.set(id, queued);
+    this.jobs.set(id, queuedKeys);
     const yieldIfDue = sliceScheduler.start();
     for (const row of Array.from(this.subscribers.table.ofSubscriber(id))) {
       for (const uri of await this.upstreams.watchedUris(row)) {
         const due = yieldIfDue();
         if (due) await due;
-        if (this.jobs.get(id) !== queued) return;
+        if (this.jobs.get(id) !== queuedKeys) return;
         const address = { server: row.server, uri };
-        if (!queued.has(coalesceKey(row.server, uri)))
+        if (!queuedKeys.has(coalesceKey(row.server, uri)))
           this.updates.repeatFor(subscriber, address, this.isGone(address));
       }
     }
-    if (this.jobs.get(id) === queued) this.jobs.delete(id);
+    if (this.jobs.get(id) === queuedKeys) this.jobs.delete(id);
   }
 
   private isGone(address: ResourceAddress): boolean {

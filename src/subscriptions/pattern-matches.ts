@@ -2,22 +2,23 @@ import type { ResourceList } from '../core/resources/resource-list.js';
 import type { ResourcePattern } from '../core/resources/resource-pattern.js';
 import type { Yield } from '../lib/slices/slices.js';
 
-/** Maximum resources that one pattern subscribes to, because the server gets a request for each of them. */
+/** Maximum number of resources that one pattern subscribes to. The server gets a request for each of them. */
 export const MAX_PATTERN_MATCHES = 1000;
-/** Maximum cached patterns per list: a client could fill the memory with many different patterns. */
+/** Maximum number of cached patterns per list. Without it, a client could fill the memory with different patterns. */
 const MAX_CACHED_PATTERNS = 100;
+const RESOURCES_PER_YIELD = 256;
 
 /** The first resources of a list that match a pattern, in the order of the list. */
 export interface PatternMatches {
   readonly uris: readonly string[];
-  /** Whether there are more matches than the maximum. */
+  /** Whether the list has more matches than `MAX_PATTERN_MATCHES`. */
   readonly isTruncated: boolean;
 }
 
-/** By list and text of the pattern. Lists are immutable, so that an entry is valid as long as its list. */
+/** By list, then by text of the pattern. Lists are immutable, so that the matches of a list never change. */
 const cache = new WeakMap<ResourceList, Map<string, PatternMatches>>();
 
-/** Works in slices: a template may have to be compared with a million resources. */
+/** Works in slices, because a template may have to be compared with a million resources. */
 export async function findMatches(
   list: ResourceList,
   pattern: ResourcePattern,
@@ -38,9 +39,9 @@ async function scan(
   yieldIfDue: Yield,
 ): Promise<PatternMatches> {
   const uris: string[] = [];
-  let scanned = 0;
+  let scannedCount = 0;
   for (const { uri } of list.startingWith(pattern.prefix)) {
-    if (++scanned % 256 === 0) await yieldIfDue();
+    if (++scannedCount % RESOURCES_PER_YIELD === 0) await yieldIfDue();
     if (!pattern.matches(uri)) continue;
     if (uris.length === MAX_PATTERN_MATCHES) return { uris, isTruncated: true };
     uris.push(uri);

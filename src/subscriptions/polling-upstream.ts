@@ -3,9 +3,9 @@ import type { Upstream } from '../core/subscriptions/upstream.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { WorkerPool } from '../lib/queues/worker-pool.js';
 
-/** Polls are up to this fraction of the interval early or late, so that the polls of many resources do not coincide. */
-const JITTER = 0.2;
-/** After failures a resource is polled less often, up to this multiple of the interval. */
+/** Fraction of the interval by which a poll is early or late, so that the polls of many resources do not coincide. */
+const MAX_JITTER = 0.2;
+/** The interval doubles with each failed poll of a resource, up to this multiple. */
 const MAX_BACKOFF_FACTOR = 32;
 const MAX_CONCURRENT_POLLS = 4;
 /** `digest` of a resource whose reads have all failed. Its first successful read then counts as a change. */
@@ -14,14 +14,17 @@ const NEVER_READ = '';
 interface PolledResource {
   /** Digest of the content at the last successful read, or `NEVER_READ`. Undefined until the first poll has ended. */
   digest: string | undefined;
+  /** Number of failed polls since the last successful one. */
   failures: number;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** For servers without subscriptions: reads the subscribed resources at intervals and reports changed contents. */
+/**
+ * Polls the resources of a server that takes no subscriptions: reads them at intervals and reports changed contents.
+ */
 export class PollingUpstream implements Upstream {
   private readonly resources = new Map<string, PolledResource>();
-  private readonly duePolls = new WorkerPool<string>(MAX_CONCURRENT_POLLS, (uri) => this.pollAgain(uri));
+  private readonly pollWorkers = new WorkerPool<string>(MAX_CONCURRENT_POLLS, (uri) => this.pollAgain(uri));
 
   constructor(
     private readonly read: (uri: string) => Promise<JsonText>,
@@ -32,7 +35,7 @@ export class PollingUpstream implements Upstream {
   /** Resolves after the first poll, which only stores the content that later polls are compared with. */
   async subscribe(uri: string): Promise<void> {
     const resource: PolledResource = { digest: undefined, failures: 0, timer: undefined };
-    // A resource that was removed and is listed again is subscribed again. Its earlier polls may not have been stopped.
+    // A resource that was removed and listed again is subscribed again. Its earlier polls may still be running.
     clearTimeout(this.resources.get(uri)?.timer);
     this.resources.set(uri, resource);
     await this.poll(uri, resource);
@@ -41,12 +44,12 @@ export class PollingUpstream implements Upstream {
   unsubscribe(uri: string): Promise<void> {
     clearTimeout(this.resources.get(uri)?.timer);
     this.resources.delete(uri);
-    this.duePolls.delete(uri);
+    this.pollWorkers.delete(uri);
     return Promise.resolve();
   }
 
   stop(): void {
-    this.duePolls.clear();
+    this.pollWorkers.clear();
     for (const uri of this.resources.keys()) void this.unsubscribe(uri);
   }
 
@@ -54,12 +57,13 @@ export class PollingUpstream implements Upstream {
     try {
       const { text } = await this.read(uri);
       const digest = createHash('sha256').update(text).digest('base64');
-      const before = resource.digest;
+      const previous = resource.digest;
       resource.digest = digest;
       resource.failures = 0;
-      if (this.isCurrent(uri, resource) && before !== undefined && before !== digest) this.onChange(uri);
+      const hasChanged = previous !== undefined && previous !== digest;
+      if (hasChanged && this.isCurrent(uri, resource)) this.onChange(uri);
     } catch {
-      // Not reported: clients that read the resource get the error themselves.
+      // The error is not logged: clients that read the resource get it themselves.
       resource.failures++;
       resource.digest ??= NEVER_READ;
     }
@@ -68,8 +72,8 @@ export class PollingUpstream implements Upstream {
 
   private schedule(uri: string, resource: PolledResource): void {
     const interval = this.intervalMs * Math.min(2 ** resource.failures, MAX_BACKOFF_FACTOR);
-    const delay = interval * (1 + JITTER * (2 * Math.random() - 1));
-    resource.timer = setTimeout(() => this.duePolls.add(uri), delay).unref();
+    const jitter = MAX_JITTER * (2 * Math.random() - 1);
+    resource.timer = setTimeout(() => this.pollWorkers.add(uri), interval * (1 + jitter)).unref();
   }
 
   private async pollAgain(uri: string): Promise<void> {

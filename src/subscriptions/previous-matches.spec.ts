@@ -3,7 +3,10 @@ import { FakeSubscriber } from '../../test/kit/fake-client.js';
 import { FakeServer, manyUris } from '../../test/kit/fake-server.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
+import type { Subscriber } from '../mcp/mcp-context.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
+import { OwnedSubscriptions } from './owned-subscriptions.js';
 import { PreviousMatches } from './previous-matches.js';
 import type { UpstreamLink } from './upstream-link.js';
 
@@ -56,18 +59,20 @@ describe('a pattern with more than 1000 matches', () => {
 describe('PreviousMatches', () => {
   let table: SubscriptionTable;
   let previous: PreviousMatches;
+  let owned: OwnedSubscriptions;
   const add = (subscriber: string, uri: string) =>
     table.add({ subscriber, principal: undefined, server: 's', uri }, 1).subscription;
 
   beforeEach(() => {
     let last = 0;
     table = new SubscriptionTable(() => `${++last}`);
-    previous = new PreviousMatches(table);
+    owned = new OwnedSubscriptions(table);
+    previous = new PreviousMatches({ table, owned });
   });
 
   it('keeps the URIs of a lost link for the next link of the same owner, once', () => {
     add('a', 'x://*');
-    for (const owner of [undefined, 'a', 'b']) previous.keep('s', linkOf(owner));
+    for (const owner of [undefined, 'a', 'b']) previous.store('s', linkOf(owner));
     expect([...previous.take('s', undefined)]).toEqual(['x://a']);
     expect([...previous.take('s', 'a')]).toEqual(['x://a']);
     for (const owner of [undefined, 'a', 'b']) expect(previous.take('s', owner).size).toBe(0);
@@ -75,12 +80,28 @@ describe('PreviousMatches', () => {
 
   it('keeps nothing without patterns, and drops everything with the last one', () => {
     add('a', 'x://a');
-    previous.keep('s', linkOf());
+    previous.store('s', linkOf());
     expect(previous.take('s', undefined).size).toBe(0);
     const row = add('a', 'x://*');
-    for (const owner of [undefined, 'a']) previous.keep('s', linkOf(owner));
+    for (const owner of [undefined, 'a']) previous.store('s', linkOf(owner));
     table.removeById(row.id);
     previous.rowRemoved(row);
     for (const owner of [undefined, 'a']) expect(previous.take('s', owner).size).toBe(0);
+  });
+
+  it('keeps the URIs of a link for all subscribers of its owner', () => {
+    for (const id of ['a', 'b']) owned.add({ id, linkOwnerId: 'owner' } as Subscriber);
+    const rows = ['a', 'b'].map((id) => add(id, 'x://*'));
+    previous.store('s', linkOf('owner'));
+    const remove = (row: Subscription): void => {
+      table.removeById(row.id);
+      previous.rowRemoved(row);
+      owned.remove(row.subscriber);
+    };
+    remove(rows[0]!);
+    expect(previous.take('s', 'owner').size).toBe(1);
+    previous.store('s', linkOf('owner'));
+    remove(rows[1]!);
+    expect(previous.take('s', 'owner').size).toBe(0);
   });
 });

@@ -1,50 +1,51 @@
 import { patternAt } from '../core/resources/resource-pattern.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
-import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
+import type { Subscribers } from './subscribers.js';
 import type { UpstreamLink } from './upstream-link.js';
 
-const NONE: ReadonlySet<string> = new Set();
+const NO_URIS: ReadonlySet<string> = new Set();
 
 /**
- * The URIs that lost links had subscribed, so that a pattern with more matches than the maximum watches the same resources
- * on the next link. Kept only while there are patterns that need them.
+ * Stores the URIs that a lost link had subscribed, until the next link of the same owner is opened. A pattern with more
+ * matches than the maximum then watches the same resources as before. Nothing is stored for a link without patterns.
  */
 export class PreviousMatches {
-  /** By server and owner of the link. */
-  private readonly kept = new Map<string, Map<string | undefined, ReadonlySet<string>>>();
+  /** By server, then by owner of the link: id of a session, or undefined for the shared link. */
+  private readonly stored = new Map<string, Map<string | undefined, ReadonlySet<string>>>();
 
-  constructor(private readonly table: SubscriptionTable) {}
+  constructor(private readonly subscribers: Pick<Subscribers, 'table' | 'owned'>) {}
 
-  /** To be called when the link is lost. */
-  keep(server: string, { owner, reconciler }: UpstreamLink): void {
+  /** Call this when the link is lost. */
+  store(server: string, { owner, reconciler }: UpstreamLink): void {
     if (!this.hasPattern(server, owner)) return;
-    const byOwner = this.kept.get(server) ?? new Map<string | undefined, ReadonlySet<string>>();
-    this.kept.set(server, byOwner.set(owner, new Set(reconciler.uris)));
+    const byOwner = this.stored.get(server) ?? new Map<string | undefined, ReadonlySet<string>>();
+    this.stored.set(server, byOwner.set(owner, new Set(reconciler.uris)));
   }
 
-  /** To be called for the next link. Removes the URIs and returns them. */
+  /** Call this when the next link is opened. Returns the stored URIs and deletes them. */
   take(server: string, owner: string | undefined): ReadonlySet<string> {
-    const uris = this.kept.get(server)?.get(owner) ?? NONE;
+    const uris = this.stored.get(server)?.get(owner) ?? NO_URIS;
     this.delete(server, owner);
     return uris;
   }
 
-  /** To be called after the row was removed. */
-  rowRemoved({ server, subscriber }: Subscription): void {
-    for (const owner of [undefined, subscriber])
-      if (this.kept.get(server)?.has(owner) && !this.hasPattern(server, owner)) this.delete(server, owner);
+  /** Call this after a row was removed from the table. */
+  rowRemoved(row: Subscription): void {
+    const { server } = row;
+    for (const owner of [undefined, this.subscribers.owned.ownerOf(row)])
+      if (this.stored.get(server)?.has(owner) && !this.hasPattern(server, owner)) this.delete(server, owner);
   }
 
   private delete(server: string, owner: string | undefined): void {
-    const byOwner = this.kept.get(server);
+    const byOwner = this.stored.get(server);
     byOwner?.delete(owner);
-    if (byOwner?.size === 0) this.kept.delete(server);
+    if (byOwner?.size === 0) this.stored.delete(server);
   }
 
   private hasPattern(server: string, owner: string | undefined): boolean {
-    if (owner === undefined) return this.table.hasPatterns(server);
-    for (const row of this.table.ofSubscriber(owner))
-      if (row.server === server && patternAt(row)) return true;
+    const { table, owned } = this.subscribers;
+    if (owner === undefined) return table.hasPatterns(server);
+    for (const row of owned.of(server, owner)) if (patternAt(row)) return true;
     return false;
   }
 }

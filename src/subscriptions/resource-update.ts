@@ -5,11 +5,11 @@ import type { NotificationEvent } from '../mcp/fan-out.js';
 
 const UPDATED = 'notifications/resources/updated';
 
-/** An update as an event that sessions queue until it is sent. */
+/** An update under one public URI, as an event that sessions queue until it is sent. */
 export class UpdateEvent implements NotificationEvent {
   readonly frame: NotificationFrame;
   private key: string | undefined;
-  /** By public URI: the event for scopes in which the resource has this URI. */
+  /** By public URI: the event for scopes in which the resource has that URI instead. */
   private variants: Map<string, UpdateEvent> | undefined;
 
   constructor(
@@ -28,7 +28,7 @@ export class UpdateEvent implements NotificationEvent {
     return this.update.uri;
   }
 
-  /** Key in the queue of a slow client: a later update of the same resource replaces an earlier one. */
+  /** Key in the queue of a slow client. A later update with the same key replaces an earlier one. */
   get coalesce(): string {
     return (this.key ??= coalesceKey(this.server, this.uri));
   }
@@ -44,26 +44,29 @@ export class UpdateEvent implements NotificationEvent {
   }
 }
 
-/** One change of one resource, reported by its server or by the gateway itself. */
+/** An update of one resource, from its server or from the gateway itself. */
 export class ResourceUpdate {
-  /** Key in throttle and fan-out: a later update with the same key replaces one that waits. */
+  /** Key in the throttle and the fan-out. A later update with the same key replaces one that waits. */
   readonly key: string;
+  /** By key of the scope. */
   private readonly publicUris = new Map<string, string>();
 
   constructor(
     readonly server: string,
+    /** Own URI of the resource. */
     readonly uri: string,
-    /** Id of the only session that gets the update; undefined: all subscribers. */
-    readonly onlySubscriber: string | undefined,
+    /** The id of the link owner whose subscribers alone get the update; undefined: all subscribers. */
+    readonly onlyOwner: string | undefined,
     readonly content: {
       /** Approximate size of the params in bytes. */
       readonly size: number;
-      /** Called when the event is first sent. */
+      /** Returns the params as JSON. Called when the event is sent for the first time. */
       readonly params: (publicUri: string) => string;
+      /** Returns the public URI of the resource in a scope. */
       readonly publicUri: (scope: Scope) => string;
     },
   ) {
-    this.key = updateKey(server, uri, onlySubscriber);
+    this.key = updateKey(server, uri, onlyOwner);
   }
 
   createEvent(scope: Scope = EVERYTHING): UpdateEvent {
@@ -80,8 +83,8 @@ export class ResourceUpdate {
   }
 }
 
-export const updateKey = (server: string, uri: string, onlySubscriber = ''): string =>
-  `${UPDATED} ${onlySubscriber} ${server} ${uri}`;
+export const updateKey = (server: string, uri: string, onlyOwner = ''): string =>
+  `${UPDATED} ${onlyOwner} ${server} ${uri}`;
 
 /** The key of an update in the queue of a client. */
 export const coalesceKey = (server: string, uri: string): string => `${UPDATED} ${server} ${uri}`;
@@ -90,6 +93,6 @@ export const coalesceKey = (server: string, uri: string): string => `${UPDATED} 
 export const withPublicUri = (params: string, publicUri: string): string =>
   mapMember(params, 'uri', () => JSON.stringify(publicUri));
 
-/** The params of an update by the gateway itself: the resource may have changed, or was deleted. */
+/** The params of an update from the gateway itself. Without `state`, the resource may have changed. */
 export const gatewayParams = (publicUri: string, state?: 'deleted'): string =>
   JSON.stringify({ uri: publicUri, ...(state && { _meta: { 'io.gatehouse/state': state } }) });

@@ -49,19 +49,19 @@ export class ResourceUpdates implements OnModuleInit {
     this.subscribers.onRemove((subscription, client) => this.subscriptionEnded(subscription, client));
   }
 
-  /** Calls the listener for each update of a server. `owner` is the session that owns the link, if it is not shared. */
+  /** Calls the listener for each update of a server. `owner` is the id of the owner of the link, if it is not shared. */
   onReceived(listener: (address: ResourceAddress, owner: string | undefined) => void): void {
     this.receivedListeners.add(listener);
   }
 
-  /** Holds updates for the subscription until `acknowledged` is called. */
+  /** Holds updates for a new subscription until `acknowledged` is called. */
   expectAcknowledgement({ id }: Subscription): void {
     this.routing.expectAcknowledgement(id);
   }
 
   /**
-   * To be called when the acknowledgement has been written. Sends the held updates as new events, so that their ids are
-   * higher than the ids of events sent meanwhile.
+   * Call this when the acknowledgement has been written. Sends the held updates as new events, so that their ids are
+   * higher than the ids of events that were sent while they were held.
    */
   acknowledged(subscription: Subscription): void {
     const client = this.subscribers.subscriberOf(subscription);
@@ -73,12 +73,12 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   /**
-   * Sends an update of the gateway itself: a poll found a change, or updates of the server may have been missed.
-   * `onlySubscriber` is the id of the only session that gets the update.
+   * Sends an update from the gateway itself, because a poll found a change or updates of the server may have been lost.
+   * `onlyOwner` is the id of a link owner: if given, only subscribers of this owner get the update.
    */
-  reportPossibleChange(server: string, uri: string, onlySubscriber?: string): void {
+  reportPossibleChange(server: string, uri: string, onlyOwner?: string): void {
     const content = { size: uri.length, params: gatewayParams, publicUri: this.publicUrisOf(server, uri) };
-    this.publishWhenListed(new ResourceUpdate(server, uri, onlySubscriber, content));
+    this.publishWhenListed(new ResourceUpdate(server, uri, onlyOwner, content));
   }
 
   /** Sends an update of a resource, or its deletion, to one subscriber that may have missed it. */
@@ -87,29 +87,30 @@ export class ResourceUpdates implements OnModuleInit {
     const content = { size: uri.length, params, publicUri: this.publicUrisOf(server, uri) };
     const update = new ResourceUpdate(server, uri, client.id, content);
     if (this.unlisted.hold(update)) return;
-    // No recipient: the update is held until the client has the acknowledgement of its subscription.
-    if (this.routing.route(server, uri, update, client.id).next().done) return;
+    const { done: isHeld } = this.routing.route(server, uri, update, [client.id]).next();
+    // A held update is sent after the client has got the acknowledgement of its subscription.
+    if (isHeld) return;
     const event = update.createEvent(client.scope);
     client.deliver(event.frame, event);
   }
 
   /**
-   * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates: after the
-   * deletion, clients would take them for the return of the resource. `onlySubscriber` is the id of the only session that
-   * gets the deletion.
+   * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates, because
+   * clients would conclude from an update after the deletion that the resource exists again. `onlyOwner` is the id of a
+   * link owner: if given, only subscribers of this owner get the deletion.
    */
   reportDeletion(
     { server, uri }: ResourceAddress,
     publicUri: (scope: Scope) => string,
-    onlySubscriber?: string,
+    onlyOwner?: string,
   ): void {
     for (const owner of [undefined, ...this.ownersOf(server, uri)])
       if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.countUnsentUpdate('coalesced');
     const content = { size: uri.length, params: deletedParams, publicUri };
-    this.publish(new ResourceUpdate(server, uri, onlySubscriber, content));
+    this.publish(new ResourceUpdate(server, uri, onlyOwner, content));
   }
 
-  /** `owner` is the id of the session that owns the link; undefined for the shared link. */
+  /** `owner` is the id of the owner of the link; undefined for the shared link. */
   private receive(server: string, notification: ServerNotification, owner: string | undefined): void {
     const { method, params, paramsText } = notification;
     if (method !== 'notifications/resources/updated' || paramsText === undefined) return;
@@ -118,9 +119,9 @@ export class ResourceUpdates implements OnModuleInit {
     const backend = this.backends.find(server);
     // If sessions have links of their own, no client reads resources over the shared link.
     const isOnUnusedLink = backend?.hasSessionLinks === true && owner === undefined;
-    const known = isOnUnusedLink ? [] : knownUris(this.registry, this.subscribers.table, server, uri);
-    if (known.length === 0) this.metrics.countUnsentUpdate('unheard');
-    for (const ownUri of known) {
+    const subscribed = isOnUnusedLink ? [] : knownUris(this.registry, this.subscribers.table, server, uri);
+    if (subscribed.length === 0) this.metrics.countUnsentUpdate('unheard');
+    for (const ownUri of subscribed) {
       this.receivedListeners.emit({ server, uri: ownUri }, owner);
       const update = new ResourceUpdate(server, ownUri, owner, {
         size: paramsText.length,
@@ -132,12 +133,14 @@ export class ResourceUpdates implements OnModuleInit {
     }
   }
 
-  /** Holds the update until the server has listed its resources: their public URIs depend on the lists. */
+  /** Publishes the update as soon as the server has listed its resources, because public URIs depend on the lists. */
   private publishWhenListed(update: ResourceUpdate): void {
     if (!this.unlisted.hold(update)) this.publishIfEnabled(update);
   }
 
-  /** Drops an update whose server was disabled meanwhile: subscribers would take it for the return of the resource. */
+  /**
+   * Drops the update if its server was disabled meanwhile. Subscribers have got the deletion of the resource already.
+   */
   private publishIfEnabled(update: ResourceUpdate): void {
     if (this.backends.find(update.server)) this.publish(update);
     else this.metrics.countUnsentUpdate('unheard');
@@ -153,20 +156,23 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   private *recipientsOf(update: ResourceUpdate): Generator<Recipient, void, undefined> {
-    const { server, uri, onlySubscriber } = update;
-    // Read with `next` instead of `for of`, which would lose the returned number of subscribers.
-    const route = this.routing.route(server, uri, update, onlySubscriber);
+    const { server, uri, onlyOwner } = update;
+    const { owned } = this.subscribers;
+    const subscribers = onlyOwner === undefined ? undefined : owned.subscribersOf(onlyOwner);
+    // A `for of` loop would lose the return value of the generator: the number of subscribers.
+    const route = this.routing.route(server, uri, update, subscribers);
     let next = route.next();
     for (; !next.done; next = route.next()) {
       const client = this.subscribers.subscriberOf(next.value);
-      // Rows of a server that left the scope are removed later, in slices.
+      // The row of a server that is no longer in the scope may still exist, because `Subscribers` removes rows in
+      // slices.
       if (client?.scope.allows(server)) yield this.registry.hasScopedUris ? scoped(client) : client;
     }
     if (next.value === 0) this.metrics.countUnsentUpdate('unheard');
     this.logger.debug({ message: 'resource updated', server, uri, subscribers: next.value });
   }
 
-  /** Withdraws queued updates that no other subscription of the client covers. */
+  /** Removes updates from the queue of the client, unless another subscription of the client covers them. */
   private subscriptionEnded({ id, server }: Subscription, client: Subscriber): void {
     this.routing.abandoned(id);
     client.withdraw(
@@ -181,14 +187,15 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   /**
-   * The sessions that are subscribed to the resource, if the server has a link per session; otherwise none. The throttle
-   * may hold an update of the resource for each of these sessions.
+   * The link owners with subscriptions to the resource, if the links of the server are not shared. The throttle may hold an
+   * update for each of them. Empty for other servers.
    */
-  private ownersOf(server: string, uri: string): string[] {
-    const owners: string[] = [];
+  private ownersOf(server: string, uri: string): Iterable<string> {
+    const { table, owned } = this.subscribers;
+    const owners = new Set<string>();
     if (this.backends.find(server)?.hasSessionLinks)
-      for (const target of this.subscribers.table.covering(server, uri))
-        target.forEach(({ subscriber }) => owners.push(subscriber));
+      for (const target of table.covering(server, uri))
+        target.forEach((row) => owners.add(owned.ownerOf(row)));
     return owners;
   }
 
@@ -201,7 +208,7 @@ const deletedParams = (publicUri: string): string => gatewayParams(publicUri, 'd
 
 /** Delivers updates under the public URI that the resource has for the client. */
 const scoped = (client: Subscriber): Recipient => ({
-  // FanOut passes the whole event as delivery options.
+  // FanOut passes the event itself as the options of the delivery.
   deliver: (frame, options) => {
     const event = options instanceof UpdateEvent ? options.inScope(client.scope) : { ...options, frame };
     return client.deliver(event.frame, event);

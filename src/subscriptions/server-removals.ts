@@ -25,11 +25,14 @@ export class ServerRemovals implements OnModuleInit {
   }
 
   /**
-   * In slices: a server may have 100,000 subscriptions. Rows are kept that clients add meanwhile, because the server was added
-   * again.
+   * Ends the subscriptions that exist now, in slices, because a server may have 100,000 of them. If the server is added
+   * again meanwhile, new subscriptions to it are not ended.
    */
   private *endSubscriptionsTo(server: string): Steps {
     const rows = Array.from(this.subscribers.table.targetsOf(server), (target) => [...target]).flat();
-    for (const { id } of rows) yield void this.subscriptions.end(id, 'server removed');
+    for (const { id } of rows) {
+      this.subscriptions.end(id, 'server removed');
+      yield;
+    }
   }
 }

@@ -21,11 +21,12 @@ import { ANONYMOUS } from '../mcp/principal.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
 import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
+import { OwnedSubscriptions } from './owned-subscriptions.js';
 
-/** `isAdded` is false when the subscription was removed. */
+/** `isAdded` is false if the subscription was removed. */
 type ChangeListener = (subscription: Subscription, subscriber: Subscriber, isAdded: boolean) => void;
 type RemoveListener = (subscription: Subscription, subscriber: Subscriber) => void;
-type MissedEventsListener = (subscriber: Subscriber, queued: ReadonlySet<string>) => void;
+type MissedEventsListener = (subscriber: Subscriber, queuedKeys: ReadonlySet<string>) => void;
 /** `access lost`: the server left the scope of the subscriber. */
 type EndReason = 'session closed' | 'access lost';
 type EndListener = (removed: readonly RemovedSubscription[], reason: EndReason) => void;
@@ -34,6 +35,7 @@ type RestorableSubscription = SubscribableAddress & Pick<Subscription, 'id' | 's
 
 interface ObservedSubscriber {
   readonly subscriber: Subscriber;
+  /** Removes the listeners that this file adds to the subscriber. */
   stopObserving(): void;
 }
 
@@ -47,27 +49,31 @@ const LIMIT_MESSAGES: Readonly<Record<ReachedLimit['which'], (limit: number) => 
 };
 
 /**
- * The subscription table together with the subscribers of its rows. Subscriptions end when their subscriber closes its
- * session or loses access to their server.
+ * The subscription table together with the subscribers of its rows. Removes the rows of a subscriber that is closed,
+ * and the rows to servers that leave the scope of their subscriber.
  *
  * Listeners: `onChange` is called for every row that is added or removed. `onRemove` is called for every removed row,
- * before `onChange`. `onEnd` is called once per closed session or loss of access, after `onRemove` and `onChange` were
- * called for each of its rows.
+ * before `onChange`. `onEnd` is called once for all rows that are removed because a subscriber was closed or lost
+ * access, after `onRemove` and `onChange` were called for each of these rows.
  */
 @Injectable()
 export class Subscribers {
   // An id that starts with a dash would be read as an option on a command line.
   readonly table = new SubscriptionTable(() => randomBytes(9).toString('base64url').replace(/^-/, '_'));
-  /** The subscribers that have subscriptions, by id. */
+  readonly owned = new OwnedSubscriptions(this.table);
+  /** By id: the subscribers that have subscriptions. */
   private readonly observed = new Map<string, ObservedSubscriber>();
   private readonly changeListeners = new ListenerSet<Parameters<ChangeListener>>();
   private readonly removeListeners = new ListenerSet<Parameters<RemoveListener>>();
   private readonly missedEventsListeners = new ListenerSet<Parameters<MissedEventsListener>>();
   private readonly endListeners = new ListenerSet<Parameters<EndListener>>();
-  /** Subscribers whose scope has changed since their rows were checked. */
+  /** Subscribers whose scope has changed, and whose rows have not been checked since then. */
   private readonly unchecked = new Set<Subscriber>();
   private isChecking = false;
-  /** Shared by all checks of one event-loop iteration: a changed project changes the scopes of many subscribers. */
+  /**
+   * All checks of one event-loop iteration share one slice. A change of a project changes the scopes of many
+   * subscribers.
+   */
   private slice: Yield | undefined;
   private readonly limits: SubscriptionLimits;
   /** Set by SessionPersistence. Resolves when all subscriptions are on disk, or after a timeout; never rejects. */
@@ -91,7 +97,8 @@ export class Subscribers {
   }
 
   /**
-   * Calls the listener when a subscriber may have missed events. `queued` has the keys of the events that it gets anyway.
+   * Calls the listener when a subscriber may have missed events. `queuedKeys` has the keys of the events in its queue,
+   * which it will still get.
    */
   onMissedEvents(listener: MissedEventsListener): void {
     this.missedEventsListeners.add(listener);
@@ -113,12 +120,13 @@ export class Subscribers {
     return count;
   }
 
+  /** Throws if a limit does not allow the subscription. */
   requireWithinLimits(subscriber: Subscriber, address: SubscribableAddress): void {
     const reached = findReachedLimit(this.table, newSubscription(subscriber, address), this.limits);
     if (reached) throw limitError(reached);
   }
 
-  /** Adds a subscription, or returns the existing one. Throws when a limit is reached. */
+  /** Adds a subscription, or returns the existing one. Throws if a limit is reached. */
   add(subscriber: Subscriber, address: SubscribableAddress): AddedSubscription {
     const added = addWithinLimits(this.table, newSubscription(subscriber, address), this.limits, Date.now());
     if ('which' in added) throw limitError(added);
@@ -126,7 +134,9 @@ export class Subscribers {
     return added;
   }
 
-  /** Adds a subscription of a previous process; undefined when the scope or a limit does not allow it any more. */
+  /**
+   * Adds a subscription of a previous process. Returns undefined if the scope or a limit does not allow it any more.
+   */
   restore(
     subscriber: Subscriber,
     { id, since, ...address }: RestorableSubscription,
@@ -139,7 +149,7 @@ export class Subscribers {
     return added;
   }
 
-  /** Undefined when there is no such subscription. */
+  /** Removes a subscription. Returns undefined if there is none with this id. */
   remove(id: string): RemovedSubscription | undefined {
     const removed = this.table.removeById(id);
     if (!removed) return undefined;
@@ -148,7 +158,7 @@ export class Subscribers {
     return removed;
   }
 
-  /** To be called when limits per principal count the subscriber under another key. */
+  /** Call this when `quotaKey` of the subscriber has changed. Its subscriptions count under the new key from now on. */
   quotaKeyChanged(subscriber: Subscriber): void {
     this.table.setPrincipal(subscriber.id, countedPrincipal(subscriber));
   }
@@ -159,18 +169,21 @@ export class Subscribers {
   }
 
   private observe(subscriber: Subscriber): void {
-    const stops: (() => void)[] = [];
+    const removals: (() => void)[] = [];
     const { id } = subscriber;
     // Set before the listeners are added: `onClose` of a closed subscriber calls its listener at once.
-    this.observed.set(id, { subscriber, stopObserving: () => stops.forEach((stop) => stop()) });
-    stops.push(
+    this.observed.set(id, { subscriber, stopObserving: () => removals.forEach((remove) => remove()) });
+    this.owned.add(subscriber);
+    removals.push(
       subscriber.onScopeChange(() => this.checkLater(subscriber)),
-      subscriber.onMissedEvents((queued) => this.missedEventsListeners.emit(subscriber, queued)),
+      subscriber.onMissedEvents((queuedKeys) => this.missedEventsListeners.emit(subscriber, queuedKeys)),
       subscriber.onClose(() => this.end([...this.table.ofSubscriber(id)], 'session closed')),
     );
   }
 
-  /** Ends the rows that the scope does not allow, in slices. Until then, `ResourceUpdates` delivers nothing for them. */
+  /**
+   * Ends the rows that the new scope does not allow, in slices. `ResourceUpdates` no longer delivers updates for them.
+   */
   private checkLater(subscriber: Subscriber): void {
     this.unchecked.add(subscriber);
     if (this.isChecking) return;
@@ -212,10 +225,14 @@ export class Subscribers {
     if (this.table.countOfSubscriber(subscriberId) > 0) return;
     this.observed.get(subscriberId)?.stopObserving();
     this.observed.delete(subscriberId);
+    this.owned.remove(subscriberId);
   }
 }
 
-/** The key of limits per principal. A restored session of an anonymous client has none before its first request. */
+/**
+ * The key under which limits per principal count the subscriber. Anonymous clients count by address, which the gateway
+ * does not know for a restored session before its first request: undefined.
+ */
 const countedPrincipal = ({ quotaKey }: Subscriber): string | undefined =>
   quotaKey === ANONYMOUS.id ? undefined : quotaKey;
 

@@ -15,10 +15,10 @@ import { Registry } from '../registry/registry.service.js';
 import { Subscribers } from './subscribers.js';
 import { listOf } from './wanted-resources.js';
 
-/** How long a request waits for the listings of servers that are starting. */
+/** Maximum time that a request waits for the listings of servers that are starting. */
 const LISTING_WAIT_MS = 5000;
 
-/** Resolves the URI in a request to what a client may subscribe to, or to the subscriptions that the client has. */
+/** Resolves the URI in a request to an address that can be subscribed, or to a subscription that the client has. */
 @Injectable()
 export class SubscriptionAddresses {
   constructor(
@@ -28,8 +28,8 @@ export class SubscriptionAddresses {
   ) {}
 
   /**
-   * What the URI resolves to; undefined if there is nothing to subscribe to. Also checks the scope of the subscriber, which
-   * may have changed since the request was received.
+   * Returns the address to subscribe for a URI; undefined if there is none. Checks the scope of the request, and that
+   * of the subscriber, which may have changed since the request was received.
    */
   resolve({ subscriber, scope }: SubscriberRequest, uri: string): SubscribableAddress | undefined {
     const address = this.findAddress(scope, uri) ?? this.findSubscribed(subscriber, uri);
@@ -38,7 +38,7 @@ export class SubscriptionAddresses {
       : undefined;
   }
 
-  /** Like `resolve`; if there is nothing yet, waits until the session's own listings are fetched. */
+  /** Like `resolve`. If there is no address yet, waits for listings of the session that are still being fetched. */
   resolveForSession(
     request: SubscriberRequest,
     uri: string,
@@ -46,13 +46,13 @@ export class SubscriptionAddresses {
     const address = this.resolve(request, uri);
     if (address) return address;
     const owners = this.ownersOf(request, uri);
-    const listed = this.backends.sessionListings.whenMayBeListed(request, owners);
-    return listed?.then(() => this.resolve(request, uri));
+    const pendingListing = this.backends.sessionListings.whenMayBeListed(request, owners);
+    return pendingListing?.then(() => this.resolve(request, uri));
   }
 
   /**
-   * Resolves when the servers in the scope that are starting have listed their resources, or after a timeout. Undefined if
-   * all have listed.
+   * Resolves when all servers of the scope have listed their resources, or after `LISTING_WAIT_MS`. Returns undefined
+   * if all of them have listed already.
    */
   whenServersListed({ scope }: SubscriberRequest): Promise<void> | undefined {
     const unlisted = [...this.backends.all()].filter(({ id }) => scope.allows(id) && !this.hasListed(id));
@@ -62,7 +62,7 @@ export class SubscriptionAddresses {
     );
   }
 
-  /** The address in a URI of the resource form, if its server is enabled and has not listed its resources yet. */
+  /** The address in a resource form, if its server is enabled and has not listed its resources yet. */
   ofUnlistedServer(request: SubscriberRequest, uri: string): SubscribableAddress | undefined {
     const address = parseResourceForm(uri);
     const { subscriber, scope } = request;
@@ -72,17 +72,17 @@ export class SubscriptionAddresses {
     return isUnlisted && this.hasLinkFor(request, address) ? address : undefined;
   }
 
-  /** False if the server has a link per session, and the request belongs to no session. */
-  hasLinkFor({ session }: SubscriberRequest, { server }: ResourceAddress): boolean {
-    return session !== undefined || this.backends.find(server)?.hasSessionLinks !== true;
+  /** Whether a link can carry the subscription: the links of the server are shared, or the subscriber can own a link. */
+  hasLinkFor({ subscriber }: SubscriberRequest, { server }: ResourceAddress): boolean {
+    return subscriber.linkOwnerId !== undefined || this.backends.find(server)?.hasSessionLinks !== true;
   }
 
-  /** Throws when the URI may belong to a server that has not listed its resources yet, or is unavailable. */
+  /** Throws if the URI may belong to a server that has not listed its resources yet, or is not available. */
   requireListed(request: SubscriberRequest, uri: string): void {
     this.backends.requireListed(this.ownersOf(request, uri), 'resources', uri);
   }
 
-  /** The subscription of the client that the text names: by id, or by URI in any form. */
+  /** The subscription of the client with this id or URI. The URI may have any form. */
   findRow({ subscriber: { id }, scope }: SubscriberRequest, idOrUri: string): Subscription | undefined {
     const { table } = this.subscribers;
     const byId = table.get(idOrUri);
@@ -90,13 +90,13 @@ export class SubscriptionAddresses {
     const address = this.findAddress(scope, idOrUri);
     const found = address && table.find({ subscriber: id, ...address });
     if (found) return found;
-    const isNamed = this.namedBy(idOrUri);
-    // A URI that now names another resource (`address`) still finds the subscription to the earlier one, unless the earlier
-    // resource is visible, under another URI.
+    const isNamed = this.rowTestFor(idOrUri);
+    // The URI may have belonged to another resource when the client subscribed. The subscription to that resource is
+    // found, unless the resource is still visible: it has another URI now.
     const rows = [...table.ofSubscriber(id)].filter(
       (row) => isNamed(row) && (!address || !this.isVisible(scope, row)),
     );
-    // Several servers may have the same own URI. The URI is ambiguous if the client is subscribed to it on more than one.
+    // Several servers may have the same own URI. If the client is subscribed to it at several servers, it is ambiguous.
     return rows.length === 1 ? rows[0] : undefined;
   }
 
@@ -104,8 +104,11 @@ export class SubscriptionAddresses {
     return this.registry.catalog.resources.publicUri({ server, uri }, scope);
   }
 
-  /** Returns the test whether the text is the URI that a row subscribes to, in any form. Looks the text up once at most. */
-  namedBy(text: string): (row: Subscription) => boolean {
+  /**
+   * Returns a function that tests whether the text is the URI of a row, in any form. It looks the text up once at most.
+   */
+  rowTestFor(text: string): (row: Subscription) => boolean {
+    /** Undefined before the lookup; null if nothing was found. */
     let found: ResourceAddress | null | undefined;
     return (row) => {
       if ([row.uri, resourceForm(row), underscoreId(row)].includes(text)) return true;
@@ -114,7 +117,7 @@ export class SubscriptionAddresses {
     };
   }
 
-  /** The servers of the scope to which the URI belongs because it contains their id. */
+  /** The servers of the scope to which the URI belongs, because it contains their id. */
   private ownersOf({ scope }: Pick<SubscriberRequest, 'scope'>, uri: string): string[] {
     return this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
   }
@@ -123,7 +126,7 @@ export class SubscriptionAddresses {
     return listOf(this.registry.catalog, server) !== ResourceList.NOT_LISTED;
   }
 
-  /** Also finds unlisted resources that are linked. */
+  /** Finds listed resources and patterns, and resources that results linked to (`ResourceLinks`). */
   private findAddress(scope: Scope, text: string): SubscribableAddress | undefined {
     const found = this.registry.catalogOf(scope).resources.view(scope).findSubscribable(text);
     if (found) return found;
@@ -131,9 +134,9 @@ export class SubscriptionAddresses {
     return linked && exactAddress(linked);
   }
 
-  /** Finds restored subscriptions even before their server has listed its resources. */
+  /** Finds the address of a subscription that the client has. Its server may not have listed its resources yet. */
   private findSubscribed(client: Subscriber, text: string): SubscribableAddress | undefined {
-    return [...this.subscribers.table.ofSubscriber(client.id)].find(this.namedBy(text));
+    return [...this.subscribers.table.ofSubscriber(client.id)].find(this.rowTestFor(text));
   }
 
   private isVisible(scope: Scope, row: Subscription): boolean {

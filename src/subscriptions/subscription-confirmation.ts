@@ -7,10 +7,10 @@ import { withTimeout } from '../lib/deadlines/timeout.js';
 import type { Subscribers } from './subscribers.js';
 import type { UpstreamLinks } from './upstream-link.js';
 
-/** Maximum concurrent subscribe requests: for one row, and of the reconciler of one link. */
+/** Maximum number of concurrent subscribe requests for one row. The reconciler of a link has the same maximum. */
 export const MAX_CONCURRENT_REQUESTS = 8;
 
-/** Waits until the server has confirmed the URIs of a row that a client asked for. */
+/** Waits until the server has confirmed the URIs of a new row, because the client waits for its response. */
 export class SubscriptionConfirmation {
   constructor(
     private readonly links: UpstreamLinks,
@@ -18,40 +18,44 @@ export class SubscriptionConfirmation {
     private readonly subscribers: Subscribers,
   ) {}
 
-  /** Resolves with the URIs that the server confirmed. Rejects when requests failed and none was confirmed. */
+  /** Resolves with the URIs that the server confirmed. Rejects if requests failed and no URI was confirmed. */
   async confirm(row: Subscription, uris: readonly string[]): Promise<ReadonlySet<string>> {
-    const remaining = uris.values();
+    // All workers take their URIs from this one iterator.
+    const remainingUris = uris.values();
     const confirmed = new Set<string>();
     const failures: unknown[] = [];
     const worker = async (): Promise<void> => {
-      for (const uri of remaining) {
+      for (const uri of remainingUris) {
         try {
           await this.confirmUri(row, uri);
           confirmed.add(uri);
         } catch (error) {
           failures.push(error);
-          // A server that refuses one resource may accept the next. After a timeout or a lost link no request succeeds.
+          // A server that refuses one resource may accept the next one. After a timeout or a lost link, more requests
+          // would fail too.
           if (!(error instanceof RemoteError)) return;
         }
       }
     };
-    const workers = Math.min(uris.length, MAX_CONCURRENT_REQUESTS);
-    await Promise.all(Array.from({ length: workers }, worker));
+    const workerCount = Math.min(uris.length, MAX_CONCURRENT_REQUESTS);
+    await Promise.all(Array.from({ length: workerCount }, worker));
     if (failures.length > 0 && confirmed.size === 0) throw failures[0];
     return confirmed;
   }
 
-  /** Rejects after the timeout of calls to the server, even if the reconciler has not sent the request by then. */
+  /** Rejects after `timeoutMs` of the server, even if the reconciler has not sent the request yet. */
   private async confirmUri(row: Subscription, uri: string): Promise<void> {
     const backend = this.backends.get(row.server);
     const { timeoutMs } = backend.config;
-    const confirmed = backend.hasSessionLinks
+    const confirmation = backend.hasSessionLinks
       ? this.confirmOnSessionLink(backend, row, uri)
       : this.confirmOnSharedLink(backend, uri);
-    await withTimeout(confirmed, timeoutMs, () => timeoutError(row.server, 'resources/subscribe', timeoutMs));
+    await withTimeout(confirmation, timeoutMs, () =>
+      timeoutError(row.server, 'resources/subscribe', timeoutMs),
+    );
   }
 
-  /** Repeats the request on the next link when the session with the server expired. */
+  /** Repeats the request on the next link if the gateway's session with the server expired. */
   private async confirmOnSharedLink(backend: Backend, uri: string): Promise<void> {
     const link = this.links.find(backend.id)?.link;
     try {
@@ -62,18 +66,18 @@ export class SubscriptionConfirmation {
     await this.confirmOnLink(backend.id, undefined, uri);
   }
 
-  /** Opens the link of the session if necessary. Repeats the request on the next link when this one was replaced. */
+  /** Opens the own link of the subscriber if necessary. Repeats the request on the next link if this link was lost. */
   private async confirmOnSessionLink(backend: Backend, row: Subscription, uri: string): Promise<void> {
-    const session = this.subscribers.subscriberOf(row)?.session;
-    if (!session) return;
-    const link = await backend.sessionLink(session);
+    const owner = this.subscribers.subscriberOf(row)?.linkOwner;
+    if (!owner) return;
+    const link = await backend.sessionLink(owner);
     try {
-      return await this.confirmOnLink(backend.id, session.id, uri);
+      return await this.confirmOnLink(backend.id, owner.id, uri);
     } catch (error) {
-      if (error instanceof RemoteError || this.links.find(backend.id, session.id)?.link === link) throw error;
+      if (error instanceof RemoteError || this.links.find(backend.id, owner.id)?.link === link) throw error;
     }
-    await backend.sessionLink(session);
-    await this.confirmOnLink(backend.id, session.id, uri);
+    await backend.sessionLink(owner);
+    await this.confirmOnLink(backend.id, owner.id, uri);
   }
 
   /** Repeats the request if the reconciler of the link was replaced, because the poll interval has changed. */

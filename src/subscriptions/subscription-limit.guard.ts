@@ -11,10 +11,10 @@ export class SubscriptionLimitGuard implements CanActivate {
 
   canActivate(execution: ExecutionContext): boolean | Promise<boolean> {
     const rpc = execution.switchToRpc();
-    const checked = this.subscriptions.requireWithinLimits(
+    const pendingCheck = this.subscriptions.requireWithinLimits(
       rpc.getContext<SubscriberRequest>(),
       requireUri(rpc.getData<Params | undefined>()),
     );
-    return checked ? checked.then(() => true) : true;
+    return pendingCheck ? pendingCheck.then(() => true) : true;
   }
 }

@@ -21,7 +21,7 @@ export class SubscriptionLog {
     this.logger.debug({ message: 'subscribed', subscription: id, server, uri, client });
   }
 
-  /** The server did not confirm the subscription. It is made in the background. */
+  /** The server did not confirm the subscription in time. The reconciler subscribes it in the background. */
   deferred({ id, server, uri }: Subscription, error: unknown): void {
     this.logger.debug({
       message: 'subscription deferred',
@@ -36,7 +36,7 @@ export class SubscriptionLog {
     this.logger.debug({ message: 'subscription ended', subscription: id, server, uri, reason });
   }
 
-  /** Returns the error for the client. */
+  /** The subscription failed. Returns the error for the client. */
   failed({ server, uri }: Subscription, error: unknown): unknown {
     const isRefused = error instanceof RemoteError;
     this.metrics.countSubscriptionRejection(isRefused ? 'failed' : 'unavailable');
@@ -50,16 +50,16 @@ export class SubscriptionLog {
     );
   }
 
-  /** Returns the error for the client. */
+  /** There is nothing to subscribe to under this URI. Returns the error for the client. */
   notFound(uri: string): GatewayError {
     this.metrics.countSubscriptionRejection('unknown');
     return nothingToSubscribe(uri);
   }
 
-  /** Calls `act`, which throws only if a limit is reached, and counts this error. */
-  countLimitError<T>(act: () => T): T {
+  /** Calls `addOrCheck`, which throws only if a limit is reached. Counts the error and throws it again. */
+  countLimitError<T>(addOrCheck: () => T): T {
     try {
-      return act();
+      return addOrCheck();
     } catch (error) {
       this.metrics.countSubscriptionRejection('limit');
       throw error;

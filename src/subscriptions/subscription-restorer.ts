@@ -18,7 +18,10 @@ export class SubscriptionRestorer {
     private readonly updates: ResourceUpdates,
   ) {}
 
-  /** False when the server was removed, or when scope or limits do not allow the subscription. */
+  /**
+   * Returns false if the server was removed from the configuration, or if scope or limits do not allow the
+   * subscription.
+   */
   restore(client: Subscriber, stored: Parameters<Subscribers['restore']>[1]): boolean {
     const server = this.desired.current.get(stored.server);
     const restored = server && this.subscribers.restore(client, stored);
@@ -26,7 +29,7 @@ export class SubscriptionRestorer {
     const { subscription, isNew } = restored;
     if (!isNew) return true;
     if (server.enabled) this.upstreams.subscribeInBackground(subscription);
-    // The server is disabled, perhaps since the previous process ended: the client may not have got the deletion.
+    // If the server was disabled after the previous process ended, the client does not know about the deletion yet.
     else if (!patternAt(subscription))
       this.updates.reportDeletion(
         subscription,

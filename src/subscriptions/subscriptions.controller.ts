@@ -6,7 +6,7 @@ import { requireUri } from '../mcp/params.js';
 import { SubscriptionLimitGuard } from './subscription-limit.guard.js';
 import { Subscriptions } from './subscriptions.service.js';
 
-/** Key in `_meta`. If the request has `true` under this key, the result has the id of the subscription under it. */
+/** Key in `_meta`. If its value in the request is `true`, its value in the result is the id of the subscription. */
 const SUBSCRIPTION_ID_META_KEY = 'io.gatehouse/subscription';
 
 @McpController()

@@ -13,13 +13,13 @@ import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 /** A subscription that its server has not confirmed yet. */
 interface PendingSubscription {
-  /** Settles when the server has confirmed or refused the subscription. */
+  /** Resolves when the server has confirmed the subscription. Rejects when the server refuses it. */
   readonly established: Promise<void>;
   /** Number of client requests that wait for the confirmation. */
   waitingRequests: number;
 }
 
-/** Subscribes and unsubscribes clients. */
+/** Subscribes and unsubscribes sessions. Listen streams are subscribed by `ListenSubscriptions`. */
 @Injectable()
 export class Subscriptions implements OnModuleInit {
   /** By id of the subscription. */
@@ -53,8 +53,8 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /**
-   * Throws, or rejects if it waits for the listings of the session, when a limit is reached. A URI that does not resolve
-   * passes: `subscribe` refuses it.
+   * Throws if a limit is reached. Returns a promise, which rejects instead, if the URI may be in a listing of the
+   * session that is still being fetched. A URI that does not resolve passes, because `subscribe` refuses it.
    */
   requireWithinLimits(request: SubscriberRequest, uri: string): Promise<void> | undefined {
     const { subscriber } = request;
@@ -67,7 +67,10 @@ export class Subscriptions implements OnModuleInit {
     return undefined;
   }
 
-  /** Idempotent. Removes the row again if the server refuses, or if the request is cancelled before the server confirms. */
+  /**
+   * Adds a row and resolves when the server has confirmed it. Idempotent. Removes the row again if the server refuses,
+   * or if all requests that wait for the confirmation are cancelled.
+   */
   async subscribe(context: SessionContext, uri: string): Promise<Subscription> {
     const { subscriber, signal } = context;
     const found = this.addresses.resolveForSession(context, uri);
@@ -77,23 +80,23 @@ export class Subscriptions implements OnModuleInit {
       throw this.log.notFound(uri);
     }
     const { subscription, isNew } = this.log.countLimitError(() => this.subscribers.add(subscriber, address));
-    // If the session has been closed, `add` has removed the row again.
+    // If the session is closed already, `add` has removed the row again.
     if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
     const pending = this.pending.get(subscription.id);
     if (pending) await this.waitFor(pending, subscription.id, signal);
     if (!this.subscribers.table.get(subscription.id)) throw this.endedError(context, uri);
-    // In a batch, or on a slow connection, the response is written later than it is computed. Held updates follow it.
+    // Held updates must follow the response, which a batch or a slow connection may write later than now.
     context.onWritten(() => this.updates.acknowledged(subscription));
     return subscription;
   }
 
-  /** Accepts the URI in any form, or the id of the subscription. False when the client has no such subscription. */
+  /** Accepts a URI in any form, or the id of a subscription. Returns false if the client has no such subscription. */
   unsubscribe(request: SubscriberRequest, idOrUri: string): boolean {
     const row = this.addresses.findRow(request, idOrUri);
     return row !== undefined && this.end(row.id, 'unsubscribed');
   }
 
-  /** Returns false when there is no such subscription. `reason` is for the log. */
+  /** Ends a subscription. Returns false if there is none with this id. `reason` is only logged. */
   end(id: string, reason: string): boolean {
     const removed = this.subscribers.remove(id);
     if (!removed) return false;
@@ -101,7 +104,7 @@ export class Subscriptions implements OnModuleInit {
     return true;
   }
 
-  /** Ends the subscriptions that a server has not confirmed before it was disabled. The waiting clients get an error. */
+  /** Ends the subscriptions that a disabled server has not confirmed. The waiting clients get an error. */
   endPendingAt(server: string): void {
     for (const id of Array.from(this.pending.keys()))
       if (this.subscribers.table.get(id)?.server === server) this.end(id, 'server disabled');
@@ -133,7 +136,7 @@ export class Subscriptions implements OnModuleInit {
       await this.upstreams.confirm(subscription);
       await this.subscribers.waitUntilPersisted();
     } catch (error) {
-      // A row that has been removed meanwhile ended for another reason, which `subscribe` reports.
+      // If the row was removed meanwhile, it ended for another reason, which `subscribe` reports.
       if (!this.end(subscription.id, 'failed')) return;
       throw this.log.failed(subscription, error);
     }

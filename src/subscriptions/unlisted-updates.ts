@@ -1,11 +1,11 @@
 import type { ResourceUpdate } from './resource-update.js';
 
-/** After this time, held updates are sent under the public URIs that their resources will probably have. */
+/** After this time, held updates are sent with the public URIs that their resources have without conflicts. */
 const MAX_HOLD_MS = 10_000;
 
-/** Holds updates of servers that have not listed their resources, because the public URIs depend on the lists. */
+/** Holds updates from servers that have not listed their resources yet, because public URIs depend on the lists. */
 export class UnlistedUpdates {
-  /** By server: the latest update of each resource, bounded by the number of subscribed resources. */
+  /** By server, then by key: the latest update. There are at most as many as subscribed resources. */
   private readonly held = new Map<string, Map<string, ResourceUpdate>>();
 
   constructor(
@@ -27,7 +27,7 @@ export class UnlistedUpdates {
     return true;
   }
 
-  /** To be called after every sync of a server. */
+  /** Call this after every sync of a server. */
   releaseIfListed(server: string): void {
     if (this.held.has(server) && this.hasListed(server)) this.releaseAll(server);
   }

@@ -1,21 +1,22 @@
-/** Maximum open windows. While so many are open, updates under other keys are not throttled. */
+/** Maximum number of open windows. While this many are open, updates with other keys are not throttled. */
 const MAX_WINDOWS = 10_000;
 
+/** The time after a published update in which further updates with the same key are not published at once. */
 interface Window<U> {
   /** The latest update that waits for the end of the window; undefined if none waits. */
   latest: U | undefined;
 }
 
 /**
- * Publishes the first update under a key at once. Of the updates that follow within the window, publishes the latest at its
- * end.
+ * Limits how often updates with the same key are published. The first update is published at once and opens a window.
+ * Of the updates that follow before the window ends, only the latest is published, when the window ends.
  */
 export class UpdateThrottle<U> {
   private readonly windows = new Map<string, Window<U>>();
 
   constructor(private readonly publish: (update: U) => void) {}
 
-  /** Returns false when the update replaces an earlier one that waited for the end of the window. */
+  /** Returns false if the update replaces an earlier one that waited for the end of the window. */
   submit(key: string, windowMs: number, update: U): boolean {
     if (windowMs === 0 && this.windows.size === 0) {
       this.publish(update);
@@ -32,7 +33,7 @@ export class UpdateThrottle<U> {
     return true;
   }
 
-  /** Drops the update that waits under the key. Returns false when there was none. */
+  /** Drops the update with this key that waits for the end of its window. Returns false if there was none. */
   drop(key: string): boolean {
     const window = this.windows.get(key);
     if (window?.latest === undefined) return false;

@@ -14,14 +14,14 @@ import type { WatchedUris } from './wanted-resources.js';
 /** One live link to a server, with the reconciler of its upstream subscriptions. */
 export interface UpstreamLink {
   readonly link: Link;
-  /** Id of the session that owns the link; undefined for the link that all clients share. */
+  /** Id of the owner of the link; undefined for the link that all clients share. */
   readonly owner: string | undefined;
   readonly mode: SubscribeMode;
   readonly pollMs: number | undefined;
   readonly reconciler: UpstreamReconciler;
 }
 
-/** The URIs that the link has subscribed. Patterns keep watching these resources. */
+/** The URIs that an open link has subscribed. */
 export const watchedOn = (link: UpstreamLink | undefined): WatchedUris => ({
   areHeld: true,
   get uris() {
@@ -32,7 +32,10 @@ export const watchedOn = (link: UpstreamLink | undefined): WatchedUris => ({
 export const sourceOfUpdates = ({ link, mode, pollMs }: UpstreamLink): UpdateSource =>
   updateSourceOf(link, mode, pollMs);
 
-/** Subscribes or polls, as server and configuration allow. `onChange` gets the URI of a resource when a poll finds a change. */
+/**
+ * Creates the upstream that subscribes or polls, depending on the server and its configuration. `onChange` is called
+ * with the URI of a resource when a poll finds that its content has changed.
+ */
 export function createUpstream(backend: Backend, link: Link, onChange: (uri: string) => void): Upstream {
   const { subscribe, watch } = backend.config;
   const { pollMs } = watch;
@@ -43,7 +46,9 @@ export function createUpstream(backend: Backend, link: Link, onChange: (uri: str
   return polling ?? new LocalUpstream(backend.id, link);
 }
 
-/** Subscriptions are only tracked: no request is sent, and updates come only if the server sends them unasked. */
+/**
+ * For a server that takes no subscriptions and is not polled. No request is sent. The server may still send updates.
+ */
 class LocalUpstream implements Upstream {
   private readonly warning = new NoUpdatesWarning();
 
@@ -62,7 +67,10 @@ class LocalUpstream implements Upstream {
   }
 }
 
-/** Logged once per link. The client is not told, because the result of `resources/subscribe` is empty. */
+/**
+ * Logs once per link that subscribers get no updates. Clients get no such message, because the result of
+ * `resources/subscribe` is empty.
+ */
 class NoUpdatesWarning {
   private readonly logger = new Logger('Subscriptions');
   private isLogged = false;
@@ -83,7 +91,7 @@ class NoUpdatesWarning {
   }
 }
 
-/** Subscribes at the server. Also polls, if the server has no subscriptions after all or cannot send notifications. */
+/** Subscribes at the server. Polls too if the server refuses the method, or cannot send notifications. */
 class SubscribingUpstream implements Upstream {
   private readonly warning = new NoUpdatesWarning();
 
@@ -95,7 +103,7 @@ class SubscribingUpstream implements Upstream {
 
   async subscribe(uri: string): Promise<void> {
     const { link, polling } = this;
-    // An update that is sent before the notification stream is open would be lost.
+    // An update that the server sends before the notification stream is open would be lost.
     await link.notificationsReady;
     await this.request('resources/subscribe', uri).catch((error: unknown) => {
       if (!isUnknownMethod(error)) throw error;
@@ -131,7 +139,7 @@ class SubscribingUpstream implements Upstream {
   }
 }
 
-/** In the 2026 era, the URI joins or leaves a stream of the link. */
+/** Subscribes or unsubscribes in the 2026 era: adds the URI to a listen stream of the link, or removes it. */
 async function listenRequest(
   listens: NonNullable<Link['listens']>,
   method: string,
@@ -144,7 +152,7 @@ async function listenRequest(
 const isUnknownMethod = (error: unknown): boolean =>
   error instanceof RemoteError && error.code === ERROR_CODES['method-not-found'].code;
 
-/** The live links, by server and owner. */
+/** The live links, by server and by owner: the id of a session, or undefined for the shared link of all clients. */
 export class UpstreamLinks {
   private readonly byServer = new Map<string, Map<string | undefined, UpstreamLink>>();
 
@@ -168,13 +176,14 @@ export class UpstreamLinks {
     return this.byServer.get(server)?.get(owner);
   }
 
-  /** Replaces the previous link of the same owner. */
+  /** Adds a link. Deletes the previous link of the same owner. */
   set(server: string, link: UpstreamLink): void {
     this.delete(server, link.owner);
     const links = this.byServer.get(server) ?? new Map<string | undefined, UpstreamLink>();
     this.byServer.set(server, links.set(link.owner, link));
   }
 
+  /** Removes a link and closes its reconciler. */
   delete(server: string, owner?: string): void {
     const links = this.byServer.get(server);
     const link = links?.get(owner);

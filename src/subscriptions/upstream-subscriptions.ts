@@ -18,7 +18,7 @@ import { ResourceUpdates } from './resource-updates.js';
 import { watchedOn, type UpstreamLink, type UpstreamLinks } from './upstream-link.js';
 import { WantedResources } from './wanted-resources.js';
 
-/** When a link that stayed open this long is lost, the backoff starts again from the first delay. */
+/** If a link was open for longer than this when it is lost, its backoff starts again from the first delay. */
 const STABLE_LINK_MS = 10_000;
 
 /** How a resource appeared in the listing of its server. */
@@ -29,7 +29,7 @@ interface Appearance {
 
 /**
  * Passes added and removed rows, listings and updates to the reconcilers of the live links. A server with
- * `isolation: session` has one link and one reconciler per session; other servers have one of each.
+ * `isolation: session` has one link and one reconciler per link owner; other servers have one of each.
  */
 @Injectable()
 export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdown {
@@ -50,10 +50,10 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     private readonly metrics: Metrics,
   ) {
     const isPending = ({ id }: Subscription): boolean => this.pending.has(id);
-    this.wanted = new WantedResources(subscribers.table, registry, (server) =>
+    this.wanted = new WantedResources(subscribers, registry, (server) =>
       this.logger.warn({ message: `only ${MAX_PATTERN_MATCHES} resources of a pattern are watched`, server }),
     );
-    this.reconcilers = new LinkReconcilers(subscribers.table, this.wanted, updates, isPending);
+    this.reconcilers = new LinkReconcilers(subscribers, this.wanted, updates, isPending);
     this.links = this.reconcilers.links;
     this.confirmation = new SubscriptionConfirmation(this.links, backends, subscribers);
     this.sessionLinks = new SessionLinkOpener(subscribers, backends, isPending);
@@ -81,8 +81,8 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   }
 
   /**
-   * Resolves when the server has confirmed the resource of the row, or at least one resource of its pattern; further
-   * resources are retried in the background.
+   * Resolves when the server has confirmed the resource of the row, or at least one resource of its pattern. Resources
+   * of the pattern that the server did not confirm are retried in the background.
    */
   async confirm(row: Subscription): Promise<void> {
     this.pending.add(row.id);
@@ -94,23 +94,23 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     } finally {
       this.pending.delete(row.id);
     }
-    // A link that was opened meanwhile has left out this row, because the row was pending. So confirmed URIs are marked
-    // dirty too: that link may not have subscribed them.
+    // A link that was opened meanwhile did not subscribe the URIs of this row, because the row was pending. Therefore
+    // the confirmed URIs are marked dirty.
     const link = this.linkOf(row);
-    if (!link) this.sessionLinks.open(row);
+    if (!link) this.sessionLinks.openFor(row);
     for (const uri of uris)
       if (confirmed.has(uri)) link?.reconciler.markDirty(uri);
       else link?.reconciler.retryLater(uri);
   }
 
-  /** The resource of the row, or the resources of its pattern, up to the maximum. */
+  /** The resource of the row, or the resources that match its pattern, up to `MAX_PATTERN_MATCHES`. */
   watchedUris(row: Subscription): Promise<Iterable<string>> {
     return this.wanted.urisOf(row, watchedOn(this.linkOf(row)));
   }
 
-  /** For a row whose confirmation no client waits for. */
+  /** Subscribes the URIs of a row for which no client waits. */
   subscribeInBackground(row: Subscription): void {
-    this.sessionLinks.open(row);
+    this.sessionLinks.openFor(row);
     const link = this.linkOf(row);
     if (link) void this.reconcilers.markRowDirty(row, link);
   }
@@ -127,18 +127,20 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     }
   }
 
-  /** To be called when a resource that is subscribed to is not listed any more. */
+  /** Call this when a server no longer lists a resource that has subscribers. Sends its deletion to them. */
   resourceGone(address: ResourceAddress, publicUri: (scope: Scope) => string): void {
     for (const { reconciler } of this.links.of(address.server)) reconciler.resourceGone(address.uri);
     this.updates.reportDeletion(address, publicUri);
   }
 
-  /** Sends no further requests over the links of the server, which may stay open until calls in flight end. */
+  /**
+   * Stops the requests of reconcilers over the links of the server. The links may stay open until calls in flight end.
+   */
   serverDisabled(server: string): void {
     this.links.deleteAll(server);
   }
 
-  /** To be called after a new listing. Subscribes the resources that match a pattern, up to the maximum. */
+  /** Call this after a new listing. Subscribes the resources that match a pattern, up to `MAX_PATTERN_MATCHES`. */
   async subscribeMatches(server: string, pattern: ResourcePattern): Promise<void> {
     for (const link of this.links.of(server))
       for (const uri of await this.wanted.matching(server, pattern, watchedOn(link)))
@@ -156,7 +158,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     // On a shared link, other clients may be subscribed to the same target.
     if (!link || (link.owner === undefined && this.subscribers.table.targetAt(row))) return;
     const pattern = patternAt(row);
-    if (pattern) link.reconciler.patternRemoved((tracked) => pattern.matches(tracked));
+    if (pattern) link.reconciler.patternRemoved((uri) => pattern.matches(uri));
     else link.reconciler.rowRemoved(row.uri);
   }
 
@@ -174,11 +176,13 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       if (this.links.find(backend.id, owner)?.link !== link) return;
       this.links.delete(backend.id, owner);
       const wasStable = performance.now() - openedAt > STABLE_LINK_MS;
-      this.sessionLinks.linkLost({ server: backend.id, subscriber: owner }, { wasStable });
+      this.sessionLinks.linkLost({ server: backend.id, owner }, { wasStable });
     });
   }
 
-  private linkOf({ server, subscriber }: Subscription): UpstreamLink | undefined {
-    return this.links.find(server, this.backends.find(server)?.hasSessionLinks ? subscriber : undefined);
+  private linkOf(row: Subscription): UpstreamLink | undefined {
+    const { server } = row;
+    const isOwn = this.backends.find(server)?.hasSessionLinks;
+    return this.links.find(server, isOwn ? this.subscribers.owned.ownerOf(row) : undefined);
   }
 }

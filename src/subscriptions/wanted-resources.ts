@@ -7,41 +7,44 @@ import {
 } from '../core/resources/resource-pattern.js';
 import { resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import { EVERYTHING } from '../core/scope.js';
-import type { Subscription } from '../core/subscriptions/subscription-target.js';
-import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
+import type { Subscription, SubscriptionTarget } from '../core/subscriptions/subscription-target.js';
 import type { DesiredSubscriptions } from '../core/subscriptions/upstream.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import type { Registry } from '../registry/registry.service.js';
 import { findMatches, MAX_PATTERN_MATCHES } from './pattern-matches.js';
+import type { Subscribers } from './subscribers.js';
 
-/** A resource or a pattern that is subscribed to. */
+const URIS_PER_YIELD = 256;
+
+/** A resource or a pattern to which clients are subscribed. */
 interface WantedTarget {
   readonly uri: string;
+  /** Undefined for a single resource. */
   readonly pattern: ResourcePattern | undefined;
 }
 
-/** The URIs that a link has subscribed, or that the previous link had subscribed. */
+/** The URIs that a link has subscribed, or that the lost link before it had subscribed. */
 export interface WatchedUris {
   readonly uris: Iterable<string>;
   /**
-   * Whether the link is still open, so that the server may have subscriptions to these URIs. Each of them counts towards the
-   * maximum of a pattern until it is unsubscribed, even if the server does not list the resource any more.
+   * Whether the link is open, so that the server may hold subscriptions to these URIs. If so, each of these URIs counts
+   * towards the maximum of a pattern until it is unsubscribed, even if the server does not list the resource any more.
    */
   readonly areHeld: boolean;
 }
 
 /**
- * The resources that clients are subscribed to, computed from the subscription table and the catalog. A pattern stands for
- * the listed resources that match it.
+ * The resources that clients are subscribed to, computed from the subscription table and the catalog. A pattern stands
+ * for the listed resources that match it.
  */
 export class WantedResources {
   constructor(
-    private readonly table: SubscriptionTable,
+    private readonly subscribers: Pick<Subscribers, 'table' | 'owned'>,
     private readonly registry: Registry,
     private readonly onTooManyMatches: (server: string) => void,
   ) {}
 
-  /** The desired state of a link that one session owns, or that all clients share. */
+  /** The desired state of a link. `owner` is the id of the owner of the link; undefined for a shared link. */
   desiredOn(server: string, owner: string | undefined): DesiredSubscriptions {
     return {
       isWanted: (uri) =>
@@ -50,21 +53,22 @@ export class WantedResources {
     };
   }
 
-  /** The targets of the included rows: of the rows of one session, or of all rows if `owner` is undefined. */
+  /** The targets of the rows that `isIncluded` accepts. `owner` is the id of a link owner; undefined for all subscribers. */
   targetsOf(
     server: string,
     owner: string | undefined,
     isIncluded: (row: Subscription) => boolean,
   ): readonly WantedTarget[] {
     if (owner === undefined)
-      return [...this.table.targetsOf(server)].filter((target) => some(target, isIncluded));
-    return [...this.table.ofSubscriber(owner)]
-      .filter((row) => row.server === server && isIncluded(row))
+      return [...this.subscribers.table.targetsOf(server)].filter((target) => hasAny(target, isIncluded));
+    return [...this.subscribers.owned.of(server, owner)]
+      .filter(isIncluded)
       .map((row) => ({ uri: row.uri, pattern: patternAt(row) }));
   }
 
   /**
-   * Whether the server has listed its resources, and this one is neither listed, nor an instance of a template, nor linked.
+   * Whether the server does not have the resource any more: the server has listed its resources, and this resource is
+   * not listed, is not an instance of a template and is not linked (`ResourceLinks`).
    */
   isGone(address: ResourceAddress, catalog = this.registry.catalog): boolean {
     return (
@@ -74,27 +78,27 @@ export class WantedResources {
     );
   }
 
-  /** The resource of a subscription, or the resources of its pattern, up to the maximum. */
+  /** The resource of a subscription, or the resources that match its pattern, up to `MAX_PATTERN_MATCHES`. */
   async urisOf(row: SubscribableAddress, watched: WatchedUris): Promise<Iterable<string>> {
     const pattern = patternAt(row);
     return pattern ? this.matching(row.server, pattern, watched) : [row.uri];
   }
 
   /**
-   * The listed resources that match a pattern, up to the maximum: first those that are watched already, then the rest in the
-   * order of the list. Sliced, because lists may be long.
+   * The listed resources that match a pattern, up to `MAX_PATTERN_MATCHES`: first those that are watched already, then
+   * the others in the order of the list. Works in slices, because lists may be long.
    */
   async matching(server: string, pattern: ResourcePattern, watched: WatchedUris): Promise<Iterable<string>> {
     const yieldIfDue = sliceScheduler.start();
     const { uris, isTruncated } = await findMatches(this.listOf(server), pattern, yieldIfDue);
     if (isTruncated) this.onTooManyMatches(server);
-    // There are not too many matches, and no other URI counts towards the maximum.
+    // All matches fit into the maximum, because no other URI counts towards it.
     else if (!watched.areHeld) return uris;
     const selected = new Set<string>();
     let maxSelected = MAX_PATTERN_MATCHES;
-    let compared = 0;
+    let comparedCount = 0;
     for (const uri of watched.uris) {
-      if (++compared % 256 === 0) await yieldIfDue();
+      if (++comparedCount % URIS_PER_YIELD === 0) await yieldIfDue();
       if (selected.size >= maxSelected) return selected;
       if (!pattern.matches(uri)) continue;
       if (this.isListed(server, uri)) selected.add(uri);
@@ -105,21 +109,30 @@ export class WantedResources {
   }
 
   private isWanted(server: string, uri: string): boolean {
-    if (this.table.resource(server, uri)) return true;
-    return this.table.isWanted(server, uri) && this.isListed(server, uri);
+    const { table } = this.subscribers;
+    if (table.resource(server, uri)) return true;
+    return table.isWanted(server, uri) && this.isListed(server, uri);
   }
 
-  private isWantedBy(subscriber: string, server: string, uri: string): boolean {
-    if (this.table.resource(server, uri)?.subscriptionOf(subscriber)) return true;
+  private isWantedBy(owner: string, server: string, uri: string): boolean {
+    const { table } = this.subscribers;
+    const resource = table.resource(server, uri);
+    if (resource && this.isSubscribed(owner, resource)) return true;
     if (!this.isListed(server, uri)) return false;
-    return this.table
+    return table
       .covering(server, uri)
-      .some((target) => target.pattern !== undefined && target.subscriptionOf(subscriber) !== undefined);
+      .some((target) => target.pattern !== undefined && this.isSubscribed(owner, target));
+  }
+
+  private isSubscribed(owner: string, target: SubscriptionTarget): boolean {
+    for (const subscriber of this.subscribers.owned.subscribersOf(owner))
+      if (target.subscriptionOf(subscriber)) return true;
+    return false;
   }
 
   /**
-   * The catalogs that offer resources on a link. A session can subscribe to what its own link lists, and its patterns match
-   * what the shared link lists.
+   * The catalogs that offer resources on a link. Subscribers can subscribe to resources that their own link lists. Their
+   * patterns match resources that the shared link lists.
    */
   private catalogsFor(owner: string | undefined): readonly Catalog[] {
     const { catalog } = this.registry;
@@ -135,13 +148,14 @@ export class WantedResources {
   }
 }
 
+/** The resources that the server has listed, or `NOT_LISTED`. */
 export const listOf = (catalog: Catalog, server: string): ResourceList =>
   catalog.server(server)?.listing.resources ?? ResourceList.NOT_LISTED;
 
 const isOffered = (catalog: Catalog, address: ResourceAddress): boolean =>
   catalog.resources.view(EVERYTHING).find(resourceForm(address)) !== undefined;
 
-function some(rows: Iterable<Subscription>, isIncluded: (row: Subscription) => boolean): boolean {
+function hasAny(rows: Iterable<Subscription>, isIncluded: (row: Subscription) => boolean): boolean {
   for (const row of rows) if (isIncluded(row)) return true;
   return false;
 }

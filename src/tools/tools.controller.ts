@@ -1,4 +1,5 @@
 import { Backends } from '../backends/backends.service.js';
+import { hasRefusedHeaders } from '../backends/link/link-errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
@@ -17,7 +18,7 @@ import { MetaTools } from '../registry/meta-tools.js';
 import { ListPages } from '../registry/list-pages.js';
 import { Registry } from '../registry/registry.service.js';
 
-/** Lists the tools of all servers and forwards calls to the server of a public name. */
+/** Lists the tools of all servers. Forwards each call to the server that has the tool, or runs the meta tool. */
 @McpController()
 export class ToolsController {
   constructor(
@@ -41,8 +42,8 @@ export class ToolsController {
     const tool = view.find(name);
     if (!tool) {
       const owners = view.ownersOf(name);
-      const listed = this.backends.sessionListings.whenMayBeListed(context, owners);
-      if (listed) return listed.then(() => this.call(params, context));
+      const pendingListing = this.backends.sessionListings.whenMayBeListed(context, owners);
+      if (pendingListing) return pendingListing.then(() => this.call(params, context));
       this.backends.requireListed(owners, 'tools', name);
       throw unknownName('tool', name, view);
     }
@@ -56,6 +57,7 @@ export class ToolsController {
     params: Params | undefined,
     context: McpContext,
   ): Promise<JsonText> {
+    // Meta tools show what the session lists, so the listings have to be complete.
     const { sessionListings } = this.backends;
     await sessionListings.whenListed(context.scope, context);
     context.scope = sessionListings.scopeOf(context.scope, context);
@@ -63,12 +65,14 @@ export class ToolsController {
   }
 
   private async forward(
-    { server, ownName, definition }: CatalogEntry,
+    tool: CatalogEntry,
     params: Params | undefined,
     context: McpContext,
+    attempt: 'first' | 'last' = 'first',
   ): Promise<JsonText> {
+    const { server, ownName, definition } = tool;
     context.server = server;
-    requireParamHeaders(definition.paramHeaders, params, context.argumentHeaders);
+    if (attempt === 'first') requireParamHeaders(definition.paramHeaders, params, context.argumentHeaders);
     try {
       const backend = this.backends.get(server);
       const text = withoutTask(params, context.paramsText);
@@ -92,8 +96,25 @@ export class ToolsController {
       this.metrics.countToolCall(server, outcomeOfResult(result));
       return publicResult;
     } catch (error) {
+      if (attempt === 'first' && hasRefusedHeaders(error)) {
+        const relisted = await this.listedAgain(tool, params, context);
+        if (relisted) return this.forward(relisted, params, context, 'last');
+      }
       this.metrics.countToolCall(server, outcomeOfFailure(error));
       return this.registry.links.throwPublicError(error, server, context.scope);
     }
+  }
+
+  /** The tool as its server lists it now: its input schema says which headers a call needs. Undefined if it is not listed. */
+  private async listedAgain(
+    { server, ownName }: CatalogEntry,
+    params: Params | undefined,
+    context: McpContext,
+  ): Promise<CatalogEntry | undefined> {
+    await this.backends.find(server)?.refetchTools(context);
+    context.scope = this.backends.sessionListings.scopeOf(context.scope, context);
+    const { scope } = context;
+    const tool = this.registry.catalogOf(scope).tools.view(scope).find(requireString(params, 'name'));
+    return tool?.server === server && tool.ownName === ownName ? tool : undefined;
   }
 }

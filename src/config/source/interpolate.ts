@@ -9,7 +9,9 @@ interface Interpolated {
   readonly problems: readonly string[];
 }
 
+/** Matches `$${`, or `${` up to its `}` if there is one, and captures what stands inside the braces. */
 const REFERENCE = /\$\$\{|\$\{(?:([^}]*)\})?/g;
+/** Captures name and default of `NAME` or `NAME:-default`. */
 const VARIABLE = /^([A-Za-z_]\w*)(?::-(.*))?$/s;
 
 /**

@@ -12,16 +12,16 @@ export interface NamingStyles {
   readonly resources: ResourceStyle;
 }
 
-/** By server id. */
+/** Listings by server id. */
 export type Listings = ReadonlyMap<string, Listing>;
 
-/** Less than the rank of every server, so that no server takes the name of a meta tool. */
+/** Lower than the rank of every server: with style `never`, the owner with the lowest rank gets a name. */
 const META_TOOL_RANK = -1;
 
 /**
- * Builds the next catalog from the previous one and one server that changed. The `put…` and `remove…` methods are jobs
- * that run in steps; `build` includes only jobs that have ended. One job for names and one for resources may run at the
- * same time.
+ * Builds the next catalog from the previous one and one server that changed. The generator methods are jobs that run in
+ * steps. `build` includes the changes of the jobs that have ended. At most one job for names (tools and prompts) and
+ * one job for resources may run at the same time.
  */
 export class CatalogBuilder {
   private readonly servers = new Map<string, ListedServer>();
@@ -42,7 +42,10 @@ export class CatalogBuilder {
     this.resources.setServers(ids);
   }
 
-  /** Replaces the tools and prompts of a server. Removes those of a kind that the server has not listed yet. */
+  /**
+   * A job for names: replaces the tools and prompts of a server. A list that the server has not sent yet has no
+   * entries.
+   */
   *putNames(server: ListedServer): Steps {
     const { id, rank, style, listing, disabledTools: disabledNames } = server;
     const { tools, prompts } = listing;
@@ -53,12 +56,17 @@ export class CatalogBuilder {
     this.servers.set(id, server);
   }
 
-  /** Replaces the resources and templates of a server. `build` includes them after `putNames` of the server has ended. */
+  /**
+   * A job for resources: replaces the resources and templates of a server. `build` leaves them out until `putNames` has
+   * run for the server.
+   */
   *putResources({ id, rank, listing: { resources, templates } }: ListedServer): Steps {
     yield* this.resources.put({ server: id, rank, resources, templates });
   }
 
-  /** The tables of tools and prompts with `listings` in place of the servers' own. Runs as a job for names. */
+  /**
+   * A job for names: returns tables of tools and prompts in which `listings` replace the listings of the same servers.
+   */
   *namesWith(listings: Listings): Steps<Pick<Catalog, 'tools' | 'prompts'>> {
     const fork = new CatalogBuilder(this.styles);
     fork.tools = yield* this.tools.fork();
@@ -67,7 +75,7 @@ export class CatalogBuilder {
     return { tools: fork.tools.table, prompts: fork.prompts.table };
   }
 
-  /** The directory of resources with `listings` in place of the servers' own. Runs as a job for resources. */
+  /** A job for resources: returns a directory in which `listings` replace the listings of the same servers. */
   *resourcesWith(listings: Listings): Steps<ResourceDirectory> {
     const fork = new CatalogBuilder(this.styles);
     fork.resources = yield* this.resources.fork();
@@ -89,17 +97,17 @@ export class CatalogBuilder {
     yield* this.resources.remove(id);
   }
 
-  /** Tables without a change are the same objects as in the previous catalog. */
+  /** Returns the new catalog. Tables that did not change are the same objects as in the previous catalog. */
   build(): Catalog {
     const { directory } = this.resources;
     const servers = [...this.servers.values()]
       .map((server) => this.withBuiltResources(server))
       .toSorted((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1));
-    const isKnown = (id: string): boolean => this.servers.has(id);
-    return new Catalog(servers, this.tools.table, this.prompts.table, directory.only(isKnown));
+    const hasNames = (id: string): boolean => this.servers.has(id);
+    return new Catalog(servers, this.tools.table, this.prompts.table, directory.only(hasNames));
   }
 
-  /** The servers of `listings` that are in the catalog, with these listings in place of their own. */
+  /** The servers of `listings` that are in the catalog, with the listings of this map. */
   private *serversWith(listings: Listings): Iterable<ListedServer> {
     for (const [id, listing] of listings) {
       const server = this.servers.get(id);
@@ -107,7 +115,10 @@ export class CatalogBuilder {
     }
   }
 
-  /** The server with the resources of the directory. The listing has newer ones until the job for resources has ended. */
+  /**
+   * The server with the resources that the directory contains. These are older than the resources of the listing until
+   * the job for resources has ended.
+   */
   private withBuiltResources(server: ListedServer): ListedServer {
     const { resources, templates } = this.resources.directory.offerOf(server.id) ?? EMPTY_LISTING;
     const { listing } = server;

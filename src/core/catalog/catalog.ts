@@ -16,8 +16,8 @@ export interface Listing {
 }
 
 /**
- * The listing of a server that has not listed yet. Callers compare its members by identity, because a list that was
- * fetched may be empty too.
+ * The listing of a server that has not listed anything yet. A member that is the same object as here has not been
+ * fetched. A member that was fetched is another object, even if it is empty.
  */
 export const EMPTY_LISTING: Listing = {
   tools: [],
@@ -36,15 +36,15 @@ export interface ListedServer {
   readonly disabledTools: ReadonlySet<string>;
 }
 
-/** Kinds of lists, as the `list_changed` notifications name them. Templates count as resources. */
+/** The kinds of lists for which MCP has `list_changed` notifications. Templates belong to the kind `resources`. */
 export type ListKind = 'tools' | 'prompts' | 'resources';
 export const LIST_KINDS: readonly ListKind[] = ['tools', 'prompts', 'resources'];
 
-/** For each kind of list, the servers whose part of it changed. */
+/** For each kind of list, the servers whose entries changed. */
 export type CatalogChange = Readonly<Record<ListKind, ReadonlySet<string>>>;
 
 /**
- * Everything that all servers offer, at one moment. Immutable: after a sync, the registry builds the next catalog and
+ * Snapshot of everything that the servers offer. Immutable: after a sync, the registry builds the next catalog and
  * swaps the reference, so that one request sees one catalog. Cached list pages belong to the views of one catalog.
  */
 export class Catalog {
@@ -66,7 +66,10 @@ export class Catalog {
     return this.byId.get(id);
   }
 
-  /** Takes the same time for a listing of any size. Names that become free are reassigned by the next build. */
+  /**
+   * The catalog without one server. Takes the same time for a listing of any size, because names that become free stay
+   * unused until the next build.
+   */
   without(id: string): Catalog {
     if (!this.byId.has(id)) return this;
     return new Catalog(

@@ -2,18 +2,18 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { GatewayError } from '../errors.js';
 
 const SIGNATURE_BYTES = 16;
-/** Enough for the longest URI (8,192 bytes) or an identifier with a digest, signed and encoded. */
+/** Enough for a cursor with the longest position: a URI of 8,192 bytes, or an identifier with a digest. */
 const MAX_CURSOR_CHARACTERS = 11_200;
 
 /**
- * Cursors that a client can store but not forge. A cursor contains the key of the last item of a page, so it stays
- * valid when the list changes. The signature (HMAC) covers the list and the scope: for another list or scope, the
- * cursor is refused.
+ * Signs and verifies list cursors, which a client can store but not forge. A cursor contains the position of a page:
+ * the key of the item before it, so that the cursor stays valid when the list changes. The signature (HMAC) covers the
+ * list and the scope: a cursor for another list or scope is refused.
  */
 export class Cursors {
   constructor(private readonly key: Buffer) {}
 
-  /** `list` identifies the list and the scope. */
+  /** Returns the cursor for a position. `list` identifies the list and the scope. */
   sign(list: string, position: string): string {
     const bytes = Buffer.from(position);
     return Buffer.concat([this.signatureOf(list, bytes), bytes]).toString('base64url');
@@ -27,13 +27,13 @@ export class Cursors {
     const position = bytes.subarray(SIGNATURE_BYTES);
     const isGenuine =
       signature.length === SIGNATURE_BYTES && timingSafeEqual(signature, this.signatureOf(list, position));
-    // base64url has several encodings of the same bytes; only the issued one is accepted.
+    // Several base64url texts decode to the same bytes. Only the text that `sign` returned is accepted.
     if (!isGenuine || bytes.toString('base64url') !== cursor) throw invalidCursor();
     return position.toString();
   }
 
   private signatureOf(list: string, position: Buffer): Buffer {
-    // The length separates list and position, so that no two pairs have the same signature.
+    // Signs the length too: it says where the list ends and the position begins.
     const mac = createHmac('sha256', this.key).update(`${list.length}\0${list}`).update(position);
     return mac.digest().subarray(0, SIGNATURE_BYTES);
   }

@@ -4,12 +4,12 @@ import type { Era } from '../errors.js';
 import type { Steps } from '../../lib/slices/run-sliced.js';
 import type { Yield } from '../../lib/slices/slices.js';
 
-/** An item of a list that is sorted by `key`. Cursors contain the key of an item as position in the list. */
+/** An item of a list that is sorted by `key`. A cursor contains the key of the item before the requested page. */
 export interface PageItem {
   readonly key: string;
   /** The item as JSON. */
   readonly text: string;
-  /** The item for clients of the 2026 era, if it differs. */
+  /** The item as JSON for clients of the 2026 era, if it differs from `text`. */
   readonly modernText?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export type SignCursor = (lastKey: string) => string;
  */
 export const MAX_PAGE_LENGTH = 4_194_304;
 
-/** Items after which a build may yield. */
+/** A build may yield after this number of items. */
 const ITEMS_PER_STEP = 16;
 
 /** The result of one list request. */
@@ -34,7 +34,7 @@ export class ListPage extends SharedJson {
     readonly size: number,
     readonly isFirst: boolean,
     readonly hasMore: boolean,
-    /** Whether the page of the other era has other texts. */
+    /** Whether clients of the other era get other texts for this page. */
     readonly differsByEra = false,
   ) {
     super(text, undefined, bytes);
@@ -58,13 +58,16 @@ export interface PageRequest {
 export interface Paged {
   page(request: PageRequest): Steps<ListPage>;
   /**
-   * Sorts the list in slices; undefined when it is sorted already. A list that was not prepared is sorted when its
-   * first page is read, which blocks the event loop if the list is long.
+   * Sorts the list in slices. Returns undefined if the list is sorted already. Reading a page of a list that is not
+   * sorted sorts the list at once, which blocks the event loop if the list is long.
    */
   prepare(startSlices: () => Yield): Promise<unknown> | undefined;
 }
 
-/** Builds a page from the items that follow `after`. Reads one item beyond the page, to find out whether there are more. */
+/**
+ * Builds a page. `items` are those that follow `after` in the list. Reads one item more than the page contains, to find
+ * out whether there is a next page.
+ */
 export function* buildPage(
   { member, after, size, signCursor, era = '2025' }: PageRequest,
   items: Iterable<PageItem>,
@@ -74,37 +77,41 @@ export function* buildPage(
   let lastKey = '';
   let hasMore = false;
   let differsByEra = false;
-  for (const { key, text: usualText, modernText } of items) {
-    const text = era === '2026' ? (modernText ?? usualText) : usualText;
+  for (const { key, text: legacyText, modernText } of items) {
+    const text = era === '2026' ? (modernText ?? legacyText) : legacyText;
     length += text.length;
     hasMore = texts.length === size || (texts.length > 0 && length > MAX_PAGE_LENGTH);
     if (hasMore) break;
     differsByEra ||= modernText !== undefined;
     lastKey = key;
-    if (texts.push(text) % ITEMS_PER_STEP === 0) yield;
+    texts.push(text);
+    if (texts.length % ITEMS_PER_STEP === 0) yield;
   }
   const cursor = hasMore ? `,"nextCursor":${JSON.stringify(signCursor(lastKey))}` : '';
   const text = `{${JSON.stringify(member)}:[${texts.join(',')}]${cursor}}`;
   return new ListPage(text, yield* encodeSteps(text), texts.length, after === '', hasMore, differsByEra);
 }
 
-/** Memory of all cached pages together. */
+/** Maximum memory of all cached pages together. */
 const MAX_CACHE_BYTES = 67_108_864;
 
 interface CachedPage {
   readonly key: string;
   readonly page: ListPage;
-  /** The pages of the same list. */
+  /** All pages of the list, including this one. */
   readonly pages: PagesByKey;
   readonly bytes: number;
 }
 
-/** A page that is being built is a promise. */
+/** A promise stands for a page that is being built. */
 type PagesByKey = Map<string, CachedPage | Promise<ListPage>>;
 
-/** Shares the built pages of all lists between all clients with the same view. Evicts the oldest pages above `maxBytes`. */
+/**
+ * Caches list pages, so that clients with the same view of a list share them. Evicts the oldest pages while all pages
+ * together have more than `maxBytes`.
+ */
 export class PageCache {
-  /** Weak, so that a list that was replaced can be collected. `byAge` retains its pages until they are evicted. */
+  /** Weak, so that a list that is no longer used can be collected. Its pages stay in `byAge` until they are evicted. */
   private readonly lists = new WeakMap<object, PagesByKey>();
   private readonly byAge = new Set<CachedPage>();
   private bytes = 0;
@@ -114,12 +121,14 @@ export class PageCache {
     private readonly onEvicted: () => void = () => {},
   ) {}
 
-  /** Concurrent requests for the same page share one build. */
+  /**
+   * Returns the page with this key of the list, or builds it. Concurrent requests for the same page share one build.
+   */
   get(list: object, key: string, build: () => Promise<ListPage>): ListPage | Promise<ListPage> {
     const pages = this.lists.get(list) ?? new Map<string, CachedPage | Promise<ListPage>>();
     this.lists.set(list, pages);
-    const known = pages.get(key);
-    if (known) return known instanceof Promise ? known : known.page;
+    const cached = pages.get(key);
+    if (cached) return cached instanceof Promise ? cached : cached.page;
     const building = this.build(pages, key, build);
     pages.set(key, building);
     return building;
@@ -154,6 +163,9 @@ export class PageCache {
   }
 }
 
-/** The memory of the encoded page, of its text and of its key. V8 stores ASCII as one byte per character, else two. */
+/**
+ * The memory of a cached page. V8 stores a character of a text in one byte if the whole text is ASCII, otherwise in
+ * two.
+ */
 const bytesOf = (key: string, { bytes, text }: ListPage): number =>
   bytes.length + text.length * (bytes.length === text.length ? 1 : 2) + key.length;

@@ -1,14 +1,16 @@
 import { membersOf, withMember } from '../../lib/json-text/json-text.js';
 
-/**
- * Keys in the `_meta` of listed entries: the id of the server, the own name of a tool or prompt, and the identifier of a
- * resource or template.
- */
+/** Marks are members that the gateway adds to the `_meta` of listed entries. This one has the id of the server. */
 export const SERVER_MARK = 'io.gatehouse/server';
+/** The mark with the own name of a tool or prompt. */
 export const NAME_MARK = 'io.gatehouse/name';
+/** The mark with the identifier of a resource or template (`underscoreId`). */
 export const ID_MARK = 'io.gatehouse/id';
 
-/** The definition with its public name or URI and the gateway's marks in `_meta`. The rest is as the server wrote it. */
+/**
+ * The text of a definition in which `member` has the public `value` and `_meta` has the marks. The rest is as the
+ * server wrote it.
+ */
 export function publicText(
   text: string,
   member: 'name' | 'uri' | 'uriTemplate',
@@ -16,17 +18,20 @@ export function publicText(
   marks: Readonly<Record<string, string>>,
 ): string {
   const members = membersOf(text);
-  // Of repeated keys the last one counts, as in JSON.parse.
+  // If a key is repeated, the last member counts, as in JSON.parse.
   const meta = members.findLast(({ key }) => key === '_meta');
   const isMetaObject = meta !== undefined && text[meta.start] === '{';
+  const markedMeta = (metaText: string): string => {
+    // A `_meta` that is not an object cannot have marks. It is replaced by an object that has only the marks.
+    if (!isMetaObject) return withMarks('{}', marks);
+    return metaText.startsWith('{') ? withMarks(metaText, marks) : metaText;
+  };
   let result = '';
   let copied = 0;
   for (const { key, start, end } of members) {
     if (key !== member && key !== '_meta') continue;
     result += text.slice(copied, start);
-    if (key === member) result += JSON.stringify(value);
-    else if (!isMetaObject) result += withMarks('{}', marks);
-    else result += text[start] === '{' ? withMarks(text.slice(start, end), marks) : text.slice(start, end);
+    result += key === member ? JSON.stringify(value) : markedMeta(text.slice(start, end));
     copied = end;
   }
   if (meta) return result + text.slice(copied);

@@ -1,11 +1,14 @@
 import type { Scope } from '../scope.js';
 import type { Catalog } from './catalog.js';
 
-/** The scope of a session that has listings of its own in place of those of the shared links (`isolation: session`). */
+/**
+ * The scope of a session with links of its own (`isolation: session`). Its catalog contains the listings that servers
+ * sent over these links, in place of those from shared links.
+ */
 export class SessionScope implements Scope {
   constructor(
     private readonly scope: Scope,
-    private readonly variant: { readonly catalog: Catalog },
+    private readonly catalogVariant: { readonly catalog: Catalog },
   ) {}
 
   get key(): string {
@@ -17,6 +20,6 @@ export class SessionScope implements Scope {
   }
 
   get catalog(): Catalog {
-    return this.variant.catalog;
+    return this.catalogVariant.catalog;
   }
 }

@@ -3,13 +3,17 @@ import { NAME_MARK, publicText, SERVER_MARK } from '../catalog/public-text.js';
 import { withPublicUi } from '../resources/public-uris.js';
 import { resourceForm } from '../resources/resource-uri.js';
 
-/** A tool, prompt, resource or template as its server listed it. `name` is its own name, URI or URI template. */
+/** A tool, prompt, resource or template as its server listed it. */
 export interface Definition {
+  /** The own name, URI or URI template. */
   readonly name: string;
+  /** The definition as JSON. */
   readonly text: string;
   /** Only of tools: the text for clients of the 2026 era, if it differs. */
   readonly modernText?: string;
-  /** Only of tools and prompts. Resources are too many to keep more than their text. */
+  /**
+   * Title and description: only of tools and prompts. Of resources, which may be a million, only the text is stored.
+   */
   readonly title?: string;
   readonly description?: string;
   /** Only of tools: whether the listed output schema has the server's own schema as its property `result`. */
@@ -21,22 +25,22 @@ export interface Definition {
 /** The server id of meta tools. Every scope includes them, and no configured server can have this id. */
 export const META_TOOL_SERVER = '';
 
-/** What meta tools have as `SERVER_MARK`. */
+/** The value of `SERVER_MARK` in meta tools. */
 export const GATEWAY_NAME = 'gatehouse';
 
 /** A definition under its public name. */
 export class CatalogEntry {
   private cachedText: string | undefined;
   private cachedModernText: string | undefined;
-  /** By public name: this entry in scopes where it has another name. */
+  /** By public name: this entry as it is in scopes where it has another name. */
   private renamed: Map<string | undefined, CatalogEntry> | undefined;
 
   constructor(
     readonly server: string,
     readonly ownName: string,
     /**
-     * Undefined in a scope that does not list the entry: its name belongs to another server, and style `never` forbids
-     * a prefix.
+     * Undefined in a scope that does not list the entry, because its name belongs to another server and style `never`
+     * forbids a prefix.
      */
     readonly publicName: string | undefined,
     readonly definition: Definition,
@@ -58,7 +62,7 @@ export class CatalogEntry {
     return (era === '2026' ? this.modernText : undefined) ?? this.text;
   }
 
-  /** Whether another entry of the same server looks the same to clients. */
+  /** Whether clients see no difference between this and another entry of the same server. */
   isSame({ publicName, definition }: CatalogEntry): boolean {
     return (
       publicName === this.publicName &&
@@ -91,5 +95,5 @@ export class CatalogEntry {
   }
 }
 
-/** An entry that clients see. */
+/** An entry with a public name: it is listed. */
 export type ListedEntry = CatalogEntry & { readonly publicName: string };

@@ -3,27 +3,28 @@ import type { CatalogEntry } from './catalog-entry.js';
 import type { NameTable } from './name-table.js';
 import type { ServerEntries } from './server-entries.js';
 
-/** Maximum number of changed entries of one server that are compared in each scope. A larger change counts as visible. */
-const MAX_COMPARED = 100;
+/** A change of more entries of one server than this counts as visible in every scope. Their names are not compared. */
+const MAX_COMPARED_ENTRIES = 100;
 
 /** The entries of one server that a change may affect. */
 interface ChangedEntries {
   readonly removed: readonly CatalogEntry[];
   readonly added: readonly CatalogEntry[];
-  /** In both tables, but perhaps under other names. */
-  readonly kept: readonly CatalogEntry[];
+  /** Entries that both tables have, and whose name in a scope may have changed. */
+  readonly perhapsRenamed: readonly CatalogEntry[];
 }
 
 /**
- * Decides which scopes see a change of the tools, or prompts, of some servers. With style `never`, a scope may list
- * none of the entries that changed.
+ * Decides which scopes see a change of the tools, or prompts, of some servers. In style `never`, a scope does not list
+ * an entry whose name belongs to another server. If a scope lists none of the entries that changed, it sees no change.
  */
 export class NameChange {
+  /** By changed server. `visible`: the change is visible in every scope that contains the server. */
   private readonly changes: ReadonlyMap<string, ChangedEntries | 'visible'>;
 
   constructor(
     private readonly previous: NameTable,
-    private readonly now: NameTable,
+    private readonly current: NameTable,
     servers: Iterable<string>,
   ) {
     this.changes = new Map([...servers].map((server) => [server, this.changeOf(server)]));
@@ -37,38 +38,42 @@ export class NameChange {
   /** False when the scope sees the same list as before. */
   isVisible(scope: Scope): boolean {
     const changes = [...this.changes].flatMap(([server, change]) => (scope.allows(server) ? [change] : []));
-    const [before, after] = [this.previous.view(scope), this.now.view(scope)];
+    const [before, after] = [this.previous.view(scope), this.current.view(scope)];
     return changes.some(
       (change) =>
         change === 'visible' ||
         change.removed.some((entry) => before.listedEntry(entry)) ||
         change.added.some((entry) => after.listedEntry(entry)) ||
-        change.kept.some((entry) => before.listedEntry(entry) !== after.listedEntry(entry)),
+        change.perhapsRenamed.some((entry) => before.listedEntry(entry) !== after.listedEntry(entry)),
     );
   }
 
   private changeOf(server: string): ChangedEntries | 'visible' {
-    const [old, now] = [this.previous.part(server), this.now.part(server)];
+    const [old, now] = [this.previous.part(server), this.current.part(server)];
     const styles = [old?.style, now?.style];
-    if (!styles.includes('never') || !this.now.hasSameServers(this.previous)) return 'visible';
-    // A server that is new or gone changes which prefixed names of overlapping servers have a digest.
-    if ((!old || !now) && this.now.hasOverlap(server)) return 'visible';
-    const removed = differing(old, now);
-    const added = differing(now, old);
-    const hasSameRules = !old || !now || (old.rank === now.rank && old.style === now.style);
-    const kept = hasSameRules ? [] : now.unsettled.filter((entry) => isIn(old, entry));
-    const isLong = removed.length + added.length + kept.length > MAX_COMPARED;
-    return isLong ? 'visible' : { removed, added, kept };
+    if (!styles.includes('never') || !this.current.hasSameServers(this.previous)) return 'visible';
+    // A server that has listed for the first time, or has no list any more, changes which names of others have a
+    // digest.
+    if ((!old || !now) && this.current.hasOverlap(server)) return 'visible';
+    const removed = entriesMissingIn(now, old);
+    const added = entriesMissingIn(old, now);
+    const hasOtherRules = old && now && (old.rank !== now.rank || old.style !== now.style);
+    const perhapsRenamed = hasOtherRules ? now.scopeDependent.filter((entry) => hasEntry(old, entry)) : [];
+    const isTooLong = removed.length + added.length + perhapsRenamed.length > MAX_COMPARED_ENTRIES;
+    return isTooLong ? 'visible' : { removed, added, perhapsRenamed };
   }
 }
 
 /** The entries of `part` that `other` does not have. Stops when there are too many to compare. */
-function differing(part: ServerEntries | undefined, other: ServerEntries | undefined): CatalogEntry[] {
-  const found: CatalogEntry[] = [];
-  for (const entry of part?.listed ?? [])
-    if (!isIn(other, entry) && found.push(entry) > MAX_COMPARED) return found;
-  return found;
+function entriesMissingIn(other: ServerEntries | undefined, part: ServerEntries | undefined): CatalogEntry[] {
+  const missing: CatalogEntry[] = [];
+  for (const entry of part?.listed ?? []) {
+    if (hasEntry(other, entry)) continue;
+    missing.push(entry);
+    if (missing.length > MAX_COMPARED_ENTRIES) break;
+  }
+  return missing;
 }
 
-const isIn = (part: ServerEntries | undefined, entry: CatalogEntry): boolean =>
+const hasEntry = (part: ServerEntries | undefined, entry: CatalogEntry): boolean =>
   part?.byOwnName.get(entry.ownName) === entry;

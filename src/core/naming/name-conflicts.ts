@@ -3,10 +3,12 @@ import { EVERYTHING } from '../scope.js';
 import type { NameTable } from './name-table.js';
 import type { ServerEntries } from './server-entries.js';
 
-/** A name that an entry would have if no other server claimed it too. */
+/** An entry that does not have the name that it would have without the other servers. */
 export interface NameConflict {
+  /** `unlisted`: the entry has no name, by style `never`. `equal-prefixed-names`: its name has a digest. */
   readonly kind: 'unlisted' | 'equal-prefixed-names';
   readonly server: string;
+  /** The name that the entry would have. */
   readonly name: string;
 }
 
@@ -18,8 +20,8 @@ const STEPS_BETWEEN_YIELDS = 16;
  */
 export function* newConflicts(previous: NameTable, now: NameTable): Steps<NameConflict[]> {
   if (previous === now) return [];
-  const known = new Set(now.hasSameServers(previous) ? previous.parts : []);
-  const changed = now.parts.filter((part) => !known.has(part));
+  const checked = new Set(now.hasSameServers(previous) ? previous.parts : []);
+  const changed = now.parts.filter((part) => !checked.has(part));
   return [...(yield* newEqualNames(previous, now, changed)), ...(yield* newUnlisted(previous, now, changed))];
 }
 
@@ -31,11 +33,11 @@ function* newUnlisted(
   const [before, after] = [previous.view(EVERYTHING).names, now.view(EVERYTHING).names];
   const found = new Map<string, NameConflict>();
   if (!now.parts.some(({ style }) => style === 'never')) return [];
-  for (const [index, { publicName }] of changed.flatMap(({ unsettled }) => unsettled).entries()) {
+  for (const [index, { publicName }] of changed.flatMap(({ scopeDependent }) => scopeDependent).entries()) {
     if (index % STEPS_BETWEEN_YIELDS === 0) yield;
-    const known = new Set(before.unlistedAs(publicName).map(keyOf));
-    for (const entry of after.unlistedAs(publicName))
-      if (!known.has(keyOf(entry)))
+    const oldKeys = new Set(before.unlistedClaimants(publicName).map(keyOf));
+    for (const entry of after.unlistedClaimants(publicName))
+      if (!oldKeys.has(keyOf(entry)))
         found.set(keyOf(entry), { kind: 'unlisted', server: entry.server, name: entry.ownName });
   }
   return found.values();
@@ -52,12 +54,12 @@ function* newEqualNames(
   const entries = changed.filter(({ server }) => overlapping.has(server)).flatMap(({ listed }) => listed);
   for (const [index, entry] of entries.entries()) {
     if (index % STEPS_BETWEEN_YIELDS === 0) yield;
-    for (const equal of after.withEqualPrefixedName(entry)) {
-      const old = previous.part(equal.server)?.byOwnName.get(equal.ownName);
-      const wasInConflict = old !== undefined && before.withEqualPrefixedName(old).includes(old);
+    for (const sharer of after.sharersOfPrefixedName(entry)) {
+      const old = previous.part(sharer.server)?.byOwnName.get(sharer.ownName);
+      const wasInConflict = old !== undefined && before.sharersOfPrefixedName(old).includes(old);
       if (wasInConflict) continue;
-      const name = now.prefixedNameOf(equal);
-      found.set(keyOf(equal), { kind: 'equal-prefixed-names', server: equal.server, name });
+      const name = now.prefixedNameOf(sharer);
+      found.set(keyOf(sharer), { kind: 'equal-prefixed-names', server: sharer.server, name });
     }
   }
   return found.values();

@@ -3,7 +3,13 @@ import { sortSteps } from '../../lib/slices/sliced-sort.js';
 import { uiUrisIn } from '../resources/public-uris.js';
 import { CatalogEntry, type ListedEntry } from './catalog-entry.js';
 import { NameTable } from './name-table.js';
-import { bareNamesOf, digestNames, possibleOwnersOf, usualNames, type NamedOffer } from './named-offer.js';
+import {
+  bareNamesOf,
+  entriesByDigestName,
+  possibleOwnersOf,
+  defaultNames,
+  type NamedOffer,
+} from './named-offer.js';
 import { endsWithDigest } from './naming.js';
 import type { ServerEntries } from './server-entries.js';
 
@@ -11,14 +17,14 @@ const STEPS_BETWEEN_YIELDS = 128;
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * Builds the table of all tools, or all prompts. A change rebuilds the part of the server that changed, and of each
- * server that is the only other owner of one of its bare names (names without a prefix). All other parts are reused
- * from the previous table.
+ * Builds the table of all tools, or all prompts. A table has one part (`ServerEntries`) per server that has listed. A
+ * change of a server rebuilds its part. It also rebuilds the part of another server if a bare name (a name without a
+ * prefix) of that server becomes shared by the change, or is no longer shared. All other parts are reused.
  */
 export class NameTableBuilder {
   private readonly parts = new Map<string, ServerEntries>();
   private readonly offers = new Map<string, NamedOffer>();
-  /** By bare name: the servers that may list an entry under it. */
+  /** By bare name: the servers with an entry that may be listed under this name. */
   private readonly bareOwners = new Map<string, Set<string>>();
   private current: NameTable;
 
@@ -36,6 +42,7 @@ export class NameTableBuilder {
     this.current = this.current.withServers(ids);
   }
 
+  /** Replaces the definitions of a server. */
   *put(offer: NamedOffer): Steps {
     const { server, rank, style, definitions, disabledNames = NO_NAMES } = offer;
     const old = this.offers.get(server);
@@ -70,19 +77,19 @@ export class NameTableBuilder {
   }
 
   /** Returns this server, and all others for which a bare name of this server became shared or is no longer shared. */
-  private *updateBareOwners(server: string, now: ReadonlySet<string>): Steps<Set<string>> {
+  private *updateBareOwners(server: string, newNames: ReadonlySet<string>): Steps<Set<string>> {
     const changed = new Set([server]);
-    const before = this.parts.get(server)?.bareNames ?? NO_NAMES;
+    const oldNames = this.parts.get(server)?.bareNames ?? NO_NAMES;
     let step = 0;
-    for (const name of before) {
+    for (const name of oldNames) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-      if (now.has(name)) continue;
+      if (newNames.has(name)) continue;
       const owners = this.bareOwners.get(name)!;
       owners.delete(server);
       if (owners.size === 0) this.bareOwners.delete(name);
       else if (owners.size === 1) for (const owner of owners) changed.add(owner);
     }
-    for (const name of now) {
+    for (const name of newNames) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
       const owners = this.bareOwners.get(name);
       if (!owners) this.bareOwners.set(name, new Set([server]));
@@ -111,12 +118,12 @@ export class NameTableBuilder {
     const byOwnName = new Map<string, CatalogEntry>();
     const byPublicName = new Map<string, CatalogEntry>();
     const uiUris = new Set<string>();
-    const names = yield* usualNames(offer, bareNames, this.separator);
+    const names = yield* defaultNames(offer, bareNames, this.separator);
     for (const definition of definitions) {
       if (byOwnName.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
       const created = new CatalogEntry(server, definition.name, names.get(definition.name), definition);
-      const known = old?.byOwnName.get(definition.name);
-      const entry = (known?.isSame(created) ? known : created) as ListedEntry;
+      const previous = old?.byOwnName.get(definition.name);
+      const entry = (previous?.isSame(created) ? previous : created) as ListedEntry;
       byOwnName.set(entry.ownName, entry);
       byPublicName.set(entry.publicName, entry);
       for (const uri of uiUrisIn(definition.text)) uiUris.add(uri);
@@ -124,12 +131,12 @@ export class NameTableBuilder {
     }
     const sorted = yield* sortSteps(unsorted, (a, b) => (a.publicName < b.publicName ? -1 : 1));
     const listed = old && hasSameItems(old.listed, sorted) ? old.listed : sorted;
-    const unsettled = yield* this.unsettledIn(listed, bareNames);
+    const scopeDependent = yield* this.scopeDependentIn(listed, bareNames);
     const isUnchanged =
       old?.rank === rank &&
       old.style === style &&
       old.listed === listed &&
-      hasSameItems(old.unsettled, unsettled) &&
+      hasSameItems(old.scopeDependent, scopeDependent) &&
       hasSameNames(old.disabledNames, disabledNames);
     if (isUnchanged) return old;
     return {
@@ -137,33 +144,33 @@ export class NameTableBuilder {
       rank,
       style,
       listed,
-      unsettled,
-      ...(yield* possibleOwnersOf(unsettled, this.separator)),
+      scopeDependent,
+      ...(yield* possibleOwnersOf(scopeDependent, this.separator)),
       bareNames,
       disabledNames,
       byPublicName,
-      byDigestName: yield* digestNames(offer, listed, this.separator),
+      byDigestName: yield* entriesByDigestName(offer, listed, this.separator),
       byOwnName,
       uiUris,
     };
   }
 
   /** The entries whose name in a scope depends on the other servers of the scope. */
-  private *unsettledIn(
+  private *scopeDependentIn(
     listed: readonly ListedEntry[],
     bareNames: ReadonlySet<string>,
   ): Steps<readonly ListedEntry[]> {
-    const unsettled: ListedEntry[] = [];
-    if (bareNames.size === 0) return unsettled;
+    const scopeDependent: ListedEntry[] = [];
+    if (bareNames.size === 0) return scopeDependent;
     let step = 0;
     for (const entry of listed) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
       const { publicName: name } = entry;
       if (!bareNames.has(name)) continue;
       const mayBelongToOther = name.includes(this.separator) || endsWithDigest(name);
-      if (mayBelongToOther || this.bareOwners.get(name)!.size > 1) unsettled.push(entry);
+      if (mayBelongToOther || this.bareOwners.get(name)!.size > 1) scopeDependent.push(entry);
     }
-    return unsettled;
+    return scopeDependent;
   }
 }
 

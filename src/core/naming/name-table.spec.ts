@@ -292,8 +292,8 @@ describe('a meta tool', () => {
   });
 
   it('does not count as a difference between scopes', () => {
-    expect(tableOf(metaTools).differs(only('a'), only('b'))).toBe(false);
-    expect(tableOf(metaTools, offer('a', 'always', 'y')).differs(only('a'), only('b'))).toBe(true);
+    expect(tableOf(metaTools).differsBetween(only('a'), only('b'))).toBe(false);
+    expect(tableOf(metaTools, offer('a', 'always', 'y')).differsBetween(only('a'), only('b'))).toBe(true);
   });
 
   it('keeps the URI of its user interface', () => {

@@ -7,12 +7,13 @@ import { ServerIds } from './server-ids.js';
 
 /** All tools, or all prompts, of all servers that have listed. Immutable. */
 export class NameTable {
+  /** By key of the scope. */
   private readonly views = new Map<string, NameView>();
   /** The configured servers, and those of the parts. */
   private readonly servers: ServerIds;
 
   constructor(
-    /** Sorted by rank. */
+    /** The entries of each server that has listed, sorted by the rank of the server. */
     readonly parts: readonly ServerEntries[],
     private readonly separator: string,
     private readonly configured: ReadonlySet<string> = new Set(),
@@ -23,7 +24,7 @@ export class NameTable {
 
   static readonly EMPTY = new NameTable([], '__');
 
-  /** Returns this table if it has exactly these parts, so that its cached pages are kept. */
+  /** Returns this table if it has exactly these parts already: cached pages belong to a table. */
   withParts(parts: readonly ServerEntries[]): NameTable {
     const isSame =
       parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
@@ -78,14 +79,14 @@ export class NameTable {
     return this.parts.map(({ server }) => server);
   }
 
-  /** The entries of a server under their usual names, which they have in a scope without conflicts. */
+  /** The entries of a server under their default names: the names that they have in a scope without conflicts. */
   entriesOf(server: string): readonly ListedEntry[] {
     return this.part(server)?.listed ?? [];
   }
 
   /**
-   * The servers whose entries differ between the two tables. A scope without any of them sees the same list in both. The
-   * order of a server's own list does not matter.
+   * The servers whose entries differ between the two tables. A scope that contains none of these servers sees the same
+   * list in both tables. The order in which a server lists its entries does not matter.
    */
   changedServers(previous: NameTable): Set<string> {
     if (previous === this) return new Set();
@@ -93,8 +94,8 @@ export class NameTable {
     const differs = (server: string): boolean => {
       const [old, now] = [before.get(server), after.get(server)];
       if (!isSameList(old?.listed ?? [], now?.listed ?? [])) return true;
-      const isUnsettled = (now?.unsettled.length ?? 0) > 0;
-      return old !== now && isUnsettled && (old?.rank !== now?.rank || old?.style !== now?.style);
+      const hasScopeDependent = (now?.scopeDependent.length ?? 0) > 0;
+      return old !== now && hasScopeDependent && (old?.rank !== now?.rank || old?.style !== now?.style);
     };
     const changed = new Set([...before.keys(), ...after.keys()].filter(differs));
     for (const id of [...this.servers, ...previous.servers]) {
@@ -107,7 +108,7 @@ export class NameTable {
   }
 
   /** Whether two scopes see different lists. */
-  differs(a: Scope, b: Scope): boolean {
+  differsBetween(a: Scope, b: Scope): boolean {
     return this.parts.some(
       ({ server, listed }) =>
         listed.length > 0 && server !== META_TOOL_SERVER && a.allows(server) !== b.allows(server),
@@ -120,17 +121,17 @@ export class NameTable {
   }
 
   /**
-   * Servers whose names may change because of the server `id`: it was added to the configuration or removed from it
-   * (`isNewOrGone`), or it began or ceased to have a list. A scope without any of these servers sees the same names as
-   * before.
+   * The servers whose names may change because the server `id` was added to the configuration or removed from it
+   * (`isNewOrGone`), or because it has a list for the first time or has no list any more. A scope that contains none of
+   * the returned servers sees the same names as before.
    */
   private *affectedBy(id: string, isNewOrGone: boolean): Iterable<string> {
-    const isChangedByDigest = isNewOrGone && this.servers.isChangedByDigest(id);
+    const isAlteredByDigest = isNewOrGone && this.servers.isAlteredByDigest(id);
     for (const { server, listed, possibleOwners, mayHaveDigestOwners } of this.parts) {
       if (server === id || listed.length === 0 || server === META_TOOL_SERVER) continue;
       if (this.servers.overlap(server, id)) yield id;
       if (isNewOrGone && possibleOwners.has(id)) yield server;
-      else if (isChangedByDigest && mayHaveDigestOwners) yield server;
+      else if (isAlteredByDigest && mayHaveDigestOwners) yield server;
     }
   }
 

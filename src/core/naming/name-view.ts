@@ -17,9 +17,9 @@ import type { ServerIds } from './server-ids.js';
 
 type Runs = readonly SortedRun<ListedEntry>[];
 
-/** What a view needs for lists. */
+/** The sorted lists of a view. They are created when they are first needed. */
 interface SortedLists {
-  /** By server: its list, in parts that are each sorted by public name. */
+  /** By server: its list, divided into runs. Each run is sorted by public name. */
   readonly runs: ReadonlyMap<string, Runs>;
   readonly unlistedCount: number;
 }
@@ -28,8 +28,8 @@ const STEPS_BETWEEN_YIELDS = 256;
 
 /** The entries of a table that one scope sees, under their names in this scope. */
 export class NameView implements Paged {
-  /** By requested name: the entry that `find` found. */
-  private readonly found = new Map<string, CatalogEntry>();
+  /** By requested name: the result of `find`. Names that were not found are not cached. */
+  private readonly foundEntries = new Map<string, CatalogEntry>();
   private readonly byServer: ReadonlyMap<string, ServerEntries>;
   readonly names: ScopedNames;
   private sortedLists: SortedLists | undefined;
@@ -53,19 +53,21 @@ export class NameView implements Paged {
   }
 
   /**
-   * Finds an entry by its public name, by its prefixed name, or by its own name if no other server in this view has the
-   * same. A name that starts with the id of a configured server leads only to that server.
+   * Finds an entry by its public name, by its prefixed name, or by its own name. An own name finds nothing if several
+   * servers of the view have it. A name that starts with the id of a configured server leads only to that server.
    */
   find(name: string): CatalogEntry | undefined {
-    let entry = this.found.get(name);
+    let entry = this.foundEntries.get(name);
     if (!entry) {
       entry = this.lookUp(name);
-      if (entry) this.found.set(name, entry);
+      if (entry) this.foundEntries.set(name, entry);
     }
     return entry;
   }
 
-  /** The servers of the scope to which the name belongs because it starts with their id, also as names with digest have it. */
+  /**
+   * The servers of the scope to which the name belongs, because it starts like their prefixed names or digest names.
+   */
   ownersOf(name: string): string[] {
     const owners = new Set([...this.servers.ownersOf(name)].map(([server]) => server));
     for (const server of this.servers.digestOwnersOf(name)) owners.add(server);
@@ -75,29 +77,31 @@ export class NameView implements Paged {
   /** The public names of the entries that an ambiguous name may mean; empty when it can mean at most one. */
   candidates(name: string): string[] {
     const owners = [...this.servers.ownersOf(name)];
-    const usual =
+    const defaultEntries =
       owners.length === 0
         ? this.parts.map(({ byOwnName }) => byOwnName.get(name))
         : owners.map(([server, ownName]) => this.byServer.get(server)?.byOwnName.get(ownName));
-    const names = usual.flatMap((entry) => this.inScope(entry)?.publicName ?? []);
+    const names = defaultEntries.flatMap((entry) => this.inScope(entry)?.publicName ?? []);
     return names.length > 1 ? names : [];
   }
 
-  /** The entry as this view lists it; undefined if it is not listed. `usual` is the entry as the table has it. */
-  listedEntry(usual: CatalogEntry): ListedEntry | undefined {
-    const entry = this.names.of(usual);
+  /**
+   * The entry under its name in this view; undefined if the view does not list it. The table contains `defaultEntry`.
+   */
+  listedEntry(defaultEntry: CatalogEntry): ListedEntry | undefined {
+    const entry = this.names.scopedEntry(defaultEntry);
     return isListed(entry) ? entry : undefined;
   }
 
   /** Whether the server has the entry, but this view does not list it. */
   isUnlisted(server: string, ownName: string): boolean {
-    const usual = this.byServer.get(server)?.byOwnName.get(ownName);
-    return usual !== undefined && !this.listedEntry(usual);
+    const defaultEntry = this.byServer.get(server)?.byOwnName.get(ownName);
+    return defaultEntry !== undefined && !this.listedEntry(defaultEntry);
   }
 
   /**
-   * Entries whose key comes after `key`, in order; only those of `server`, if given. The key of an entry is its public
-   * name, but meta tools come first (`META_TOOL_KEY`).
+   * The listed entries whose key comes after `key`, in order; only those of `server`, if given. The key of an entry is
+   * its public name, except for meta tools (`META_TOOL_KEY`).
    */
   *after(key: string, server?: string): Iterable<ListedEntry> {
     const { runs } = this.lists;
@@ -128,30 +132,36 @@ export class NameView implements Paged {
     if (owners.length + digestOwners.length === 0) return this.findUnowned(name);
     const allowedOwners = owners.filter(([server]) => this.scope.allows(server));
     const parts = this.ownersOf(name).flatMap((server) => this.byServer.get(server) ?? []);
-    const listed = onlyOne(parts, (part) => this.names.listedAs(part, name));
-    const mayHaveDigest = owners.length === 0 || digestOwners.some((server) => this.scope.allows(server));
-    if (listed || mayHaveDigest) return listed;
+    const listed = onlyOne(parts, (part) => this.names.findListed(part, name));
+    const mayBeDigestName = owners.length === 0 || digestOwners.some((server) => this.scope.allows(server));
+    if (listed || mayBeDigestName) return listed;
     const prefixed = this.findPrefixed(allowedOwners);
-    return prefixed ?? (owners.length === 1 ? this.findOwn(parts, name) : undefined);
+    return prefixed ?? (owners.length === 1 ? this.findByOwnName(parts, name) : undefined);
   }
 
+  /** Finds an entry by a name that does not start with the id of a configured server. */
   private findUnowned(name: string): CatalogEntry | undefined {
-    return onlyOne(this.parts, (part) => this.names.listedAs(part, name)) ?? this.findOwn(this.parts, name);
+    const listed = onlyOne(this.parts, (part) => this.names.findListed(part, name));
+    return listed ?? this.findByOwnName(this.parts, name);
   }
 
-  /** Undefined while one of the owners has not listed or has disabled the entry: the name may mean that owner's entry. */
+  /**
+   * Finds an entry by its prefixed name. Returns undefined while one of the possible owners has not listed yet, or its
+   * tool with this name is disabled, because the name may mean the entry of that server.
+   */
   private findPrefixed(owners: readonly (readonly [string, string])[]): CatalogEntry | undefined {
     const parts = owners.map(([server, ownName]) => ({ part: this.byServer.get(server), ownName }));
     if (parts.some(({ part, ownName }) => !part || part.disabledNames.has(ownName))) return undefined;
     return onlyOne(parts, ({ part, ownName }) => this.inScope(part?.byOwnName.get(ownName)));
   }
 
-  private findOwn(parts: readonly ServerEntries[], name: string): CatalogEntry | undefined {
+  /** Finds an entry by its own name, if exactly one of the servers has the name. */
+  private findByOwnName(parts: readonly ServerEntries[], name: string): CatalogEntry | undefined {
     return onlyOne(parts, ({ byOwnName }) => this.inScope(byOwnName.get(name)));
   }
 
-  private inScope(usual: CatalogEntry | undefined): CatalogEntry | undefined {
-    return usual && this.names.of(usual);
+  private inScope(defaultEntry: CatalogEntry | undefined): CatalogEntry | undefined {
+    return defaultEntry && this.names.scopedEntry(defaultEntry);
   }
 
   private get lists(): SortedLists {
@@ -169,18 +179,21 @@ export class NameView implements Paged {
   }
 }
 
+/**
+ * A run of the entries under their default names, which are sorted already, and a run of the entries with other names.
+ */
 function* runsOf({ listed }: ServerEntries, renamed: ReadonlyMap<CatalogEntry, CatalogEntry>): Steps<Runs> {
   if (renamed.size === 0) return [runOf(listed)];
-  const kept: ListedEntry[] = [];
-  const others: ListedEntry[] = [];
-  for (const [index, usual] of listed.entries()) {
+  const withDefaultName: ListedEntry[] = [];
+  const withOtherName: ListedEntry[] = [];
+  for (const [index, defaultEntry] of listed.entries()) {
     if (index % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
-    const entry = renamed.get(usual);
-    if (!entry) kept.push(usual);
-    else if (isListed(entry)) others.push(entry);
+    const entry = renamed.get(defaultEntry);
+    if (!entry) withDefaultName.push(defaultEntry);
+    else if (isListed(entry)) withOtherName.push(entry);
   }
-  if (kept.length === listed.length) return [runOf(listed)];
-  return [runOf(kept), runOf(yield* sortSteps(others, compareNames))];
+  if (withDefaultName.length === listed.length) return [runOf(listed)];
+  return [runOf(withDefaultName), runOf(yield* sortSteps(withOtherName, compareNames))];
 }
 
 const runOf = (items: readonly ListedEntry[]): SortedRun<ListedEntry> => ({ items, keyOf: listKeyOf });
@@ -196,7 +209,7 @@ const compareNames = (a: ListedEntry, b: ListedEntry): number => (a.publicName <
 
 const isListed = (entry: CatalogEntry): entry is ListedEntry => entry.publicName !== undefined;
 
-/** What `find` returns, if it returns something for exactly one of the items. Otherwise undefined. */
+/** Calls `find` for all items. Returns the result if exactly one call had a result, otherwise undefined. */
 function onlyOne<Item, Found>(
   items: readonly Item[],
   find: (item: Item) => Found | undefined,

@@ -2,7 +2,7 @@ import type { Steps } from '../../lib/slices/run-sliced.js';
 import type { CatalogEntry, Definition, ListedEntry } from './catalog-entry.js';
 import {
   endsWithDigest,
-  isChangedByDigest,
+  isAlteredByDigest,
   isValidPublicName,
   nameWithDigest,
   prefixedName,
@@ -12,32 +12,32 @@ import {
 } from './naming.js';
 import type { ServerEntries } from './server-entries.js';
 
-/** The tools, or the prompts, of one server. Each own name occurs once. */
+/** The tools, or the prompts, that one server offers, with the settings for their names. Each own name occurs once. */
 export interface NamedOffer {
   readonly server: string;
   /** Position of the server in the configuration. */
   readonly rank: number;
   readonly style: NamingStyle;
   readonly definitions: readonly Definition[];
-  /** Own names of disabled tools: the server has them, but no client can use them. */
+  /** Own names of tools that an administrator disabled. They are not among the definitions. */
   readonly disabledNames?: ReadonlySet<string>;
 }
 
 const STEPS_BETWEEN_YIELDS = 128;
 const NO_NAMES: ReadonlySet<string> = new Set();
 
-/** The names without a prefix that the server claims. */
+/** The bare names (names without a prefix) that the server claims for its definitions. */
 export function* bareNamesOf(
   { server, style, definitions }: NamedOffer,
   separator: string,
 ): Steps<ReadonlySet<string>> {
   if (style === 'always') return NO_NAMES;
   const names = new Set<string>();
-  const owned = new Set(definitions.map(({ name }) => name));
+  const ownNames = new Set(definitions.map(({ name }) => name));
   const prefix = prefixedName(server, separator, '');
   /** Whether the own name equals the prefixed name of another definition. */
   const isPrefixedName = (ownName: string): boolean =>
-    ownName.startsWith(prefix) && owned.has(ownName.slice(prefix.length));
+    ownName.startsWith(prefix) && ownNames.has(ownName.slice(prefix.length));
   for (const { name: ownName } of definitions) {
     if (names.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
     if (style === 'never') names.add(validName(ownName, server, ownName));
@@ -46,40 +46,40 @@ export function* bareNamesOf(
   return names;
 }
 
-/** By own name: the usual name, which an entry has in a scope without conflicts. */
-export function* usualNames(
+/** Returns, by own name, the default name of each definition: its public name in a scope without conflicts. */
+export function* defaultNames(
   { server, style, definitions }: NamedOffer,
   bareNames: ReadonlySet<string>,
   separator: string,
 ): Steps<Map<string, string>> {
   const names = new Map<string, string>();
-  const withDigest = new Set<string>();
+  const digestNames = new Set<string>();
   for (const { name: ownName } of definitions) {
     if (names.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
     const isBare = style === 'never' || bareNames.has(ownName);
-    const wanted = isBare ? ownName : prefixedName(server, separator, ownName);
-    const name = validName(wanted, server, ownName);
+    const plainName = isBare ? ownName : prefixedName(server, separator, ownName);
+    const name = validName(plainName, server, ownName);
     names.set(ownName, name);
-    if (name !== wanted) withDigest.add(name);
+    if (name !== plainName) digestNames.add(name);
   }
-  // A valid name that equals the name with digest of another entry of the server gets a digest of its own.
-  if (withDigest.size > 0 && style !== 'never')
+  // A valid name that happens to equal the digest name of another entry of the server gets a digest too.
+  if (digestNames.size > 0 && style !== 'never')
     for (const [ownName, name] of names) {
       const isPlain = name === ownName || name === prefixedName(server, separator, ownName);
-      if (isPlain && withDigest.has(name)) names.set(ownName, nameWithDigest(name, server, ownName));
+      if (isPlain && digestNames.has(name)) names.set(ownName, nameWithDigest(name, server, ownName));
     }
   return names;
 }
 
-/** See the members of `ServerEntries`. */
+/** The values of these two members of `ServerEntries`. */
 export function* possibleOwnersOf(
-  unsettled: readonly ListedEntry[],
+  scopeDependent: readonly ListedEntry[],
   separator: string,
 ): Steps<Pick<ServerEntries, 'possibleOwners' | 'mayHaveDigestOwners'>> {
   const possibleOwners = new Set<string>();
   let mayHaveDigestOwners = false;
   let step = 0;
-  for (const { publicName } of unsettled) {
+  for (const { publicName } of scopeDependent) {
     if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
     for (const [server] of splitPrefixedName(publicName, separator)) possibleOwners.add(server);
     mayHaveDigestOwners ||= endsWithDigest(publicName);
@@ -87,8 +87,8 @@ export function* possibleOwnersOf(
   return { possibleOwners, mayHaveDigestOwners };
 }
 
-/** See `ServerEntries.byDigestName`. */
-export function* digestNames(
+/** The value of `ServerEntries.byDigestName`. */
+export function* entriesByDigestName(
   { server, style }: NamedOffer,
   listed: readonly ListedEntry[],
   separator: string,
@@ -98,7 +98,7 @@ export function* digestNames(
   for (const entry of style === 'never' ? [] : listed) {
     if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
     const prefixed = prefixedName(server, separator, entry.ownName);
-    if (!isChangedByDigest(prefixed)) continue;
+    if (!isAlteredByDigest(prefixed)) continue;
     const name = nameWithDigest(prefixed, server, entry.ownName);
     if (name !== entry.publicName) names.set(name, entry);
   }

@@ -5,7 +5,7 @@ import { endsWithDigest, nameWithDigest, prefixedName, validName, nameWithoutDig
 import type { ServerEntries } from './server-entries.js';
 import type { ServerIds } from './server-ids.js';
 
-/** What the names of a scope depend on. */
+/** Everything that decides the names in a scope. */
 interface ScopeContents {
   readonly scope: Scope;
   /** The servers of the scope that have listed, sorted by rank. */
@@ -15,63 +15,65 @@ interface ScopeContents {
 }
 
 interface AssignedNames {
-  /** By usual entry: the entry in this scope, if it has another name. */
+  /** By entry with its default name: the entry with its name in this scope. Only entries whose name differs. */
   readonly renamed: ReadonlyMap<CatalogEntry, CatalogEntry>;
   /** Number of entries that the scope contains but does not list. */
   readonly unlistedCount: number;
 }
 
-/** The entries that claim a bare name, because it is their usual name, in the order of their servers. */
+/** Returns the entries that claim a bare name, because it is their default name, in the order of their servers. */
 type ClaimsOf = (name: string) => readonly ListedEntry[];
 
 const STEPS_BETWEEN_YIELDS = 128;
 
 /**
- * The names that entries have in one scope. The rules:
+ * Assigns the names that entries have in one scope. Terms: the default name of an entry is its name in a scope without
+ * conflicts; a bare name has no prefix (`search`); a digest name ends with a digest (`github__search_1a2b3c4d`). Rules:
  *
- * - Style `conflict`: an own name that several servers of the scope have gets the prefix of its server.
- * - Style `never`: the first server keeps the name; the entries of the others are not listed.
- * - A name that belongs to another server (`ServerIds`) counts as taken in both styles.
- * - A prefixed name that two servers of the scope have gets a digest on both of them. It also gets a digest if the other
- *   server may have it, because that server has not listed yet or its tool is disabled, or because the name looks like a
- *   name with digest of that server.
+ * - Style `conflict`: if several servers of the scope have the same own name, each of these entries gets a prefix.
+ * - Style `never`: the entry of the first server gets the name. The entries of the other servers are not listed.
+ * - In both styles, a bare name that belongs to another server (`ServerIds`) counts as taken by that server.
+ * - If two servers of the scope have the same prefixed name, both entries get digest names. This also applies while the
+ *   other server may have the prefixed name: the server has not listed yet, its tool with this name is disabled, or the
+ *   name looks like one of its digest names.
  *
- * The name of an entry depends on the servers of the scope alone, not on the order in which they listed. The time to name
- * one entry grows with the number of servers; `assignAll` names all entries, in steps.
+ * The name of an entry depends only on the servers of the scope, not on the order in which they listed. The time to
+ * name one entry grows with the number of servers. `assignAll` names all entries at once, in steps.
  */
 export class ScopedNames {
   private readonly byServer: ReadonlyMap<string, ServerEntries>;
-  private readonly withBareNames: readonly ServerEntries[];
+  private readonly partsWithBareNames: readonly ServerEntries[];
   private assigned: AssignedNames | undefined;
 
   constructor(private readonly contents: ScopeContents) {
     const { parts } = contents;
     this.byServer = new Map(parts.map((part) => [part.server, part]));
-    this.withBareNames = parts.filter(({ bareNames }) => bareNames.size > 0);
+    this.partsWithBareNames = parts.filter(({ bareNames }) => bareNames.size > 0);
   }
 
-  /** The entry in this scope. It has no public name if the scope does not list it. */
-  of(usual: CatalogEntry): CatalogEntry {
-    if (this.assigned) return this.assigned.renamed.get(usual) ?? usual;
-    return usual.withName(this.nameOf(this.partOf(usual), usual as ListedEntry, this.claimsOf));
+  /** The entry with its name in this scope. It has no public name if the scope does not list it. */
+  scopedEntry(defaultEntry: CatalogEntry): CatalogEntry {
+    if (this.assigned) return this.assigned.renamed.get(defaultEntry) ?? defaultEntry;
+    const part = this.partOf(defaultEntry);
+    return defaultEntry.withName(this.nameOf(part, defaultEntry as ListedEntry, this.claimsOf));
   }
 
   /**
-   * The entry of a server that has this name in the scope. A name with a digest also finds the entry that had it while
-   * another server could have the same prefixed name (`mayHaveHadDigest`): clients may have stored that name.
+   * The entry of a server that has this name in the scope. A digest name also finds an entry that no longer needs the
+   * digest (`mayHaveHadDigest`), because clients may have stored that name.
    */
-  listedAs(part: ServerEntries, name: string): CatalogEntry | undefined {
-    const usual = part.byPublicName.get(name);
-    if (usual && this.of(usual) === usual) return usual;
+  findListed(part: ServerEntries, name: string): CatalogEntry | undefined {
+    const defaultEntry = part.byPublicName.get(name);
+    if (defaultEntry && this.scopedEntry(defaultEntry) === defaultEntry) return defaultEntry;
     for (const candidate of this.candidates(part, name)) {
-      const entry = this.of(candidate);
+      const entry = this.scopedEntry(candidate);
       if (entry.publicName === name || this.mayHaveHadDigest(entry, name)) return entry;
     }
     return undefined;
   }
 
-  /** The entries that claim this bare name and are not listed, because another server has it. */
-  unlistedAs(name: string): CatalogEntry[] {
+  /** The entries that claim this bare name and are not listed, because another server has the name. */
+  unlistedClaimants(name: string): CatalogEntry[] {
     const claims = this.claimsOf(name);
     return claims.filter((entry) => {
       const part = this.partOf(entry);
@@ -79,19 +81,22 @@ export class ScopedNames {
     });
   }
 
-  /** This entry and the others with the same prefixed name, as far as they have a digest. Empty if there are no others. */
-  withEqualPrefixedName({ server, ownName }: CatalogEntry): CatalogEntry[] {
+  /**
+   * The entries that have the prefixed name of this entry, including this one. Contains only those that got digest
+   * names. Empty if no other entry has the prefixed name.
+   */
+  sharersOfPrefixedName({ server, ownName }: CatalogEntry): CatalogEntry[] {
     const prefixed = prefixedName(server, this.contents.separator, ownName);
-    const equal = [...this.contents.servers.ownersOf(prefixed)].flatMap(
-      ([owner, own]) => this.byServer.get(owner)?.byOwnName.get(own) ?? [],
+    const sharers = [...this.contents.servers.ownersOf(prefixed)].flatMap(
+      ([owner, nameAtOwner]) => this.byServer.get(owner)?.byOwnName.get(nameAtOwner) ?? [],
     );
-    if (equal.length < 2) return [];
-    return equal.filter(
-      (entry) => this.of(entry).publicName === nameWithDigest(prefixed, entry.server, entry.ownName),
+    if (sharers.length < 2) return [];
+    return sharers.filter(
+      (entry) => this.scopedEntry(entry).publicName === nameWithDigest(prefixed, entry.server, entry.ownName),
     );
   }
 
-  /** Names the entries of all servers, which lists need. */
+  /** Names the entries of all servers. Lists need this. */
   *assignAll(): Steps<AssignedNames> {
     if (this.assigned) return this.assigned;
     const renamed = new Map<CatalogEntry, CatalogEntry>();
@@ -100,7 +105,7 @@ export class ScopedNames {
     const claims = yield* this.collectClaims();
     const overlapping = this.overlappingServers();
     for (const part of this.contents.parts)
-      for (const entry of overlapping.has(part.server) ? part.listed : part.unsettled) {
+      for (const entry of overlapping.has(part.server) ? part.listed : part.scopeDependent) {
         if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
         const name = this.nameOf(part, entry, (bare) => claims.get(bare) ?? []);
         if (name === entry.publicName) continue;
@@ -122,10 +127,10 @@ export class ScopedNames {
   private *collectClaims(): Steps<Map<string, ListedEntry[]>> {
     const all = new Map<string, ListedEntry[]>();
     let step = 0;
-    for (const { unsettled, byPublicName } of this.contents.parts)
-      for (const entry of unsettled) {
+    for (const { scopeDependent, byPublicName } of this.contents.parts)
+      for (const entry of scopeDependent) {
         if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-        // In style `never`, two entries of a server may have the same usual name. Only one of them can claim it.
+        // In style `never`, two entries of a server may have the same default name. Only one of them can claim it.
         if (byPublicName.get(entry.publicName) !== entry) continue;
         const claims = all.get(entry.publicName);
         if (claims) claims.push(entry);
@@ -135,11 +140,11 @@ export class ScopedNames {
   }
 
   private readonly claimsOf = (name: string): ListedEntry[] => {
-    const owners = this.withBareNames.filter(({ bareNames }) => bareNames.has(name));
+    const owners = this.partsWithBareNames.filter(({ bareNames }) => bareNames.has(name));
     return owners.flatMap(({ byPublicName }) => (byPublicName.get(name) as ListedEntry | undefined) ?? []);
   };
 
-  /** Entries of a server that may have this name in the scope, although it is not their usual name. */
+  /** Entries of a server that may have this name in the scope, although it is not their default name. */
   private candidates({ server, byOwnName, byDigestName }: ServerEntries, name: string): CatalogEntry[] {
     const prefix = prefixedName(server, this.contents.separator, '');
     const ownName = name.startsWith(prefix) ? name.slice(prefix.length) : '';
@@ -148,6 +153,7 @@ export class ScopedNames {
     return found.filter((entry) => entry !== undefined);
   }
 
+  /** The name of the entry in this scope; undefined if the scope does not list it. */
   private nameOf(part: ServerEntries, entry: ListedEntry, claimsOf: ClaimsOf): string | undefined {
     const { server, style } = part;
     const isBare = style === 'never' || (style === 'conflict' && entry.publicName === entry.ownName);
@@ -160,6 +166,7 @@ export class ScopedNames {
       : name;
   }
 
+  /** Whether the bare name of the entry goes to another entry, or to none, in this scope. */
   private isTaken({ server, style }: ServerEntries, entry: ListedEntry, claimsOf: ClaimsOf): boolean {
     if (server === META_TOOL_SERVER) return false;
     if (this.contents.servers.belongsToOther(entry.publicName, server)) return true;
@@ -170,7 +177,10 @@ export class ScopedNames {
     return firstClaim !== entry;
   }
 
-  /** Whether the entry gets this name when another server lists the same prefixed name. */
+  /**
+   * Whether `name` is the digest name of an entry that now has its prefixed name, and that had a digest while another
+   * server could have the same prefixed name.
+   */
   private mayHaveHadDigest({ server, ownName, publicName }: CatalogEntry, name: string): boolean {
     const prefixed = prefixedName(server, this.contents.separator, ownName);
     return (
@@ -181,8 +191,8 @@ export class ScopedNames {
   }
 
   /**
-   * Whether the prefixed name of an entry of the server may be the name of another entry in the scope. `possible`: not now,
-   * but another server could list such an entry.
+   * Whether the prefixed name of an entry of `server` may also be the name of another entry in the scope. `possible`:
+   * no other entry has the name now, but another server could list one that has it.
    */
   private ambiguityOf(server: string, prefixed: string): 'ambiguous' | 'possible' | 'none' {
     if (this.byServer.get(META_TOOL_SERVER)?.byPublicName.has(prefixed)) return 'ambiguous';
@@ -198,7 +208,7 @@ export class ScopedNames {
     return endsWithDigest(prefixed) ? 'ambiguous' : 'possible';
   }
 
-  /** Whether the name may be a name with digest of another server in the scope. The own name cannot be told from a digest. */
+  /** Whether the name may be a digest name of another server in the scope: an own name may look like a digest. */
   private hasOtherDigestOwner(server: string, name: string): boolean {
     for (const owner of this.contents.servers.digestOwnersOf(name))
       if (owner !== server && this.contents.scope.allows(owner)) return true;

@@ -1,28 +1,37 @@
 import type { CatalogEntry, ListedEntry } from './catalog-entry.js';
 import type { NamingStyle } from './naming.js';
 
-/** The tools, or the prompts, of one server under their usual names: those in a scope without conflicts. Immutable. */
+/**
+ * The tools, or the prompts, of one server under their default names: the names that they have in a scope without
+ * conflicts. Immutable.
+ */
 export interface ServerEntries {
   readonly server: string;
+  /** Position of the server in the configuration. */
   readonly rank: number;
   readonly style: NamingStyle;
-  /** Sorted by usual name. The same array as before when no entry changed. */
+  /** Sorted by default name. The same array as before when no entry changed. */
   readonly listed: readonly ListedEntry[];
-  /** The listed entries whose name in a scope depends on the other servers of the scope. */
-  readonly unsettled: readonly ListedEntry[];
-  /** The texts before a separator in the names of `unsettled`. A server with such an id owns the name (`ServerIds`). */
+  /** The listed entries with bare names that other servers may take, so that their name depends on the scope. */
+  readonly scopeDependent: readonly ListedEntry[];
+  /**
+   * The beginnings of names in `scopeDependent` that could be a server id. If a server with such an id is configured,
+   * the name belongs to that server (`ServerIds`).
+   */
   readonly possibleOwners: ReadonlySet<string>;
-  /** Whether names of `unsettled` look like names with digest. */
+  /** Whether a name in `scopeDependent` looks like a digest name, which may belong to another server. */
   readonly mayHaveDigestOwners: boolean;
-  /** The usual names without a prefix. */
+  /** The default names without a prefix. */
   readonly bareNames: ReadonlySet<string>;
-  /** Own names of disabled tools: the server has them, but no client can use them. */
+  /**
+   * Own names of tools that an administrator disabled. They are not listed, but other servers cannot take their names.
+   */
   readonly disabledNames: ReadonlySet<string>;
-  /** By usual name. */
+  /** By default name. */
   readonly byPublicName: ReadonlyMap<string, CatalogEntry>;
   /**
-   * By the name with a digest that an entry may have in a scope. Leaves out usual names, and names that contain the
-   * whole prefixed name before the digest.
+   * By digest name: the entries that have it in some scope. Contains only digest names from which the prefixed name
+   * cannot be restored, and which are not the default name of their entry.
    */
   readonly byDigestName: ReadonlyMap<string, CatalogEntry>;
   readonly byOwnName: ReadonlyMap<string, CatalogEntry>;

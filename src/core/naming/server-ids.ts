@@ -9,18 +9,21 @@ import {
   textBeforeDigest,
 } from './naming.js';
 
-/** A server id at the beginning of a name, and the rest of the name: the own name at that server. */
+/** The server id with which a name begins, and the rest of the name after the separator. */
 type Owner = readonly [server: string, ownName: string];
 
 /**
- * The ids of all configured servers, also of those that are disabled or have not listed yet. A name that starts with
- * the id of a server and the separator belongs to that server, whether or not it has such an entry: the name leads to
- * no other server.
+ * The ids of all configured servers, including those that are disabled or have not listed yet. A name that starts with
+ * the id of a server and the separator belongs to that server: it leads to no other server, even if its owner does not
+ * have such an entry. Digest names (`nameWithDigest`) belong to a server in the same way.
  */
 export class ServerIds {
   private readonly ids: ReadonlySet<string>;
-  /** By server: its id and separator as names with digest have them, if they are cut or changed there. */
-  private changedPrefixes: ReadonlyMap<string, string> | undefined;
+  /**
+   * By server: the beginning of its digest names. Only servers whose digest names do not begin with id and separator.
+   */
+  private cachedAlteredPrefixes: ReadonlyMap<string, string> | undefined;
+  /** By beginning of digest names: the servers. The reverse of `alteredPrefixes`. */
   private digestPrefixes: ReadonlyMap<string, readonly string[]> | undefined;
 
   constructor(
@@ -44,34 +47,36 @@ export class ServerIds {
     return this.ids.has(server);
   }
 
-  /** The servers to which a name belongs. Several, if the id of one starts with the id of another and the separator. */
+  /**
+   * The servers with whose id and separator the name begins. Several, if an id begins with another one and a separator.
+   */
   *ownersOf(name: string): Iterable<Owner> {
     for (const owner of splitPrefixedName(name, this.separator))
       if (owner[0] !== META_TOOL_SERVER && this.ids.has(owner[0])) yield owner;
   }
 
-  /** The servers whose names with digest begin like this one, although their id and separator are cut or changed in them. */
+  /** The servers of which this may be a digest name, although it does not begin with their id and separator. */
   *digestOwnersOf(name: string): Iterable<string> {
     if (!isValidPublicName(name) || !endsWithDigest(name)) return;
     this.digestPrefixes ??= this.collectDigestPrefixes();
     if (this.digestPrefixes.size === 0) return;
-    const text = nameWithoutDigest(name);
-    for (let end = 1; end <= text.length; end++) yield* this.digestPrefixes.get(text.slice(0, end)) ?? [];
+    const start = nameWithoutDigest(name);
+    for (let end = 1; end <= start.length; end++) yield* this.digestPrefixes.get(start.slice(0, end)) ?? [];
   }
 
-  /** Whether the name belongs to a server other than `server`, also as a name with digest. */
+  /** Whether the name belongs to a server other than `server`, as a prefixed name or as a digest name. */
   belongsToOther(name: string, server: string): boolean {
     for (const [owner] of this.ownersOf(name)) if (owner !== server) return true;
     for (const owner of this.digestOwnersOf(name)) if (owner !== server) return true;
     return false;
   }
 
-  /** Whether names with digest of the server do not begin with its id and the separator. */
-  isChangedByDigest(server: string): boolean {
-    return changedPrefixOf(server, this.separator) !== undefined;
+  /** Whether digest names of the server begin with something else than its id and the separator. */
+  isAlteredByDigest(server: string): boolean {
+    return alteredPrefixOf(server, this.separator) !== undefined;
   }
 
-  /** The servers of a scope that can have the same prefixed names as another server of the scope. */
+  /** The servers of a scope that can have the same prefixed or digest names as another server of the scope. */
   overlapping(scope: Scope): Set<string> {
     const found = new Set<string>();
     for (const id of this.ids) {
@@ -79,49 +84,49 @@ export class ServerIds {
       for (const [owner] of this.ownersOf(`${id}${this.separator}`))
         if (owner !== id && scope.allows(owner)) found.add(id).add(owner);
     }
-    for (const [id, prefix] of this.prefixesChangedByDigest)
+    for (const [id, prefix] of this.alteredPrefixes)
       for (const other of scope.allows(id) ? this.ids : [])
         if (other !== id && scope.allows(other) && startAlike(prefix, `${other}${this.separator}`))
           found.add(id).add(other);
     return found;
   }
 
-  /** Whether two servers can have the same prefixed names, with or without digest. */
+  /** Whether two servers can have the same prefixed or digest names. */
   overlap(a: string, b: string): boolean {
     if (a === b) return false;
-    const [one, other] = [`${a}${this.separator}`, `${b}${this.separator}`];
-    const [oneChanged, otherChanged] = [a, b].map((id) => changedPrefixOf(id, this.separator));
+    const [prefixA, prefixB] = [`${a}${this.separator}`, `${b}${this.separator}`];
+    const [alteredA, alteredB] = [a, b].map((id) => alteredPrefixOf(id, this.separator));
     return (
-      startAlike(one, other) ||
-      (oneChanged !== undefined && startAlike(oneChanged, other)) ||
-      (otherChanged !== undefined && startAlike(one, otherChanged))
+      startAlike(prefixA, prefixB) ||
+      (alteredA !== undefined && startAlike(alteredA, prefixB)) ||
+      (alteredB !== undefined && startAlike(prefixA, alteredB))
     );
   }
 
-  private get prefixesChangedByDigest(): ReadonlyMap<string, string> {
-    if (this.changedPrefixes) return this.changedPrefixes;
+  private get alteredPrefixes(): ReadonlyMap<string, string> {
+    if (this.cachedAlteredPrefixes) return this.cachedAlteredPrefixes;
     const prefixes = new Map<string, string>();
     for (const id of this.ids) {
-      const prefix = changedPrefixOf(id, this.separator);
+      const prefix = alteredPrefixOf(id, this.separator);
       if (prefix !== undefined) prefixes.set(id, prefix);
     }
-    return (this.changedPrefixes = prefixes);
+    return (this.cachedAlteredPrefixes = prefixes);
   }
 
-  /** The servers by their changed prefixes. */
   private collectDigestPrefixes(): Map<string, string[]> {
     const servers = new Map<string, string[]>();
-    for (const [id, prefix] of this.prefixesChangedByDigest)
+    for (const [id, prefix] of this.alteredPrefixes)
       servers.set(prefix, [...(servers.get(prefix) ?? []), id]);
     return servers;
   }
 }
 
-/** The id and separator as names with digest have them; undefined if they are not cut or changed there. */
-function changedPrefixOf(server: string, separator: string): string | undefined {
+/** The beginning of digest names of the server; undefined if it is the unaltered id with the separator. */
+function alteredPrefixOf(server: string, separator: string): string | undefined {
   const plain = prefixedName(server, separator, '');
   const prefix = textBeforeDigest(plain);
   return server === META_TOOL_SERVER || prefix === plain ? undefined : prefix;
 }
 
+/** Whether one of the texts is a prefix of the other. */
 const startAlike = (one: string, other: string): boolean => one.startsWith(other) || other.startsWith(one);

@@ -3,7 +3,7 @@ import type { NameView } from './name-view.js';
 
 const MAX_CANDIDATES = 10;
 
-/** The error for a name that leads to no tool or prompt. For an ambiguous name, the message lists what it may mean. */
+/** The error for a name that leads to no tool or prompt. If the name is ambiguous, the message lists the candidates. */
 export function unknownName(kind: 'tool' | 'prompt', name: string, view: NameView): GatewayError {
   const candidates = view.candidates(name);
   const listed = candidates.slice(0, MAX_CANDIDATES).join(', ');

@@ -11,15 +11,19 @@ import {
 import { runAtOnce, type Steps } from '../../lib/slices/run-sliced.js';
 import { isUriTooLong, MAX_URI_BYTES } from './resource-uri.js';
 
-/** Maximum characters of a URI as JSON: quotes, and six characters for each escaped byte. */
-const MAX_URI_LENGTH = 2 + 6 * MAX_URI_BYTES;
+/** Maximum characters of a URI as a JSON string: two quotes, and six characters for each escaped byte. */
+const MAX_JSON_URI_LENGTH = 2 + 6 * MAX_URI_BYTES;
 
 /** Maps an own URI of a server to its public URI. */
 export type ToPublicUri = (uri: string) => string;
 
-/** Adds the edits of one value. Runs in steps, because a result may have a hundred thousand links. */
+/**
+ * Adds the edits that replace the URIs in one value. `value` is its range in the text of `source`. Runs in steps,
+ * because a result may have a hundred thousand links.
+ */
 type Change = (source: EditableJson, value: JsonRange, edits: JsonEdit[]) => Steps;
 
+/** By key of a member: the change of its value. */
 type MemberChanges = Readonly<Record<string, Change>>;
 
 /** The result of `resources/read` with public URIs in its contents. */
@@ -64,7 +68,10 @@ export function uiUrisIn(text: string): readonly string[] {
   return uris;
 }
 
-/** False for most results, which need no rewrite. True for every long result, which is searched later, in steps. */
+/**
+ * Whether the result may contain URIs that have to be replaced. Always true for a long result, because searching it at
+ * once would take too long.
+ */
 export const mayMentionResources = (result: JsonText): boolean =>
   result.isLongObject || result.text.includes(MENTION);
 
@@ -105,11 +112,11 @@ const inArray = (change: Change): Change =>
     }
   };
 
-/** A URI that is too long is kept: no client can request it. */
+/** A URI that is too long is not replaced: no client can request it. */
 const uriChange = (toPublic: ToPublicUri): Change =>
   // oxlint-disable-next-line require-yield -- one URI takes one step
   function* (source, { start, end }, edits) {
-    if (source.text[start] !== '"' || end - start > MAX_URI_LENGTH) return;
+    if (source.text[start] !== '"' || end - start > MAX_JSON_URI_LENGTH) return;
     const uri = JSON.parse(source.decode(start, end)) as string;
     if (isUriTooLong(uri)) return;
     const publicUri = toPublic(uri);
@@ -123,7 +130,10 @@ function uiChange(toPublic: ToPublicUri): Change {
 
 const BLOCK_KEYS = ['type', 'uri', 'resource', 'content'];
 
-/** In sampling requests, a block can be a tool result with blocks of its own. These contain no further results. */
+/**
+ * The change of a content block. In sampling requests, a block can be a tool result, which has inner blocks
+ * (`isInner`).
+ */
 function blockChange(toPublic: ToPublicUri, isInner = false): Change {
   const uri = uriChange(toPublic);
   const byType = new Map<string, MemberChanges>([

@@ -26,7 +26,9 @@ export class ResourceDirectoryBuilder {
     this.current = this.current.withServers(ids);
   }
 
-  /** A builder with the same directory, to which changes can be made independently. No `put` or `remove` may be running. */
+  /**
+   * A builder with the same directory, to which changes can be made independently. No `put` or `remove` may be running.
+   */
   *fork(): Steps<ResourceDirectoryBuilder> {
     const fork = new ResourceDirectoryBuilder(this.style);
     fork.conflicts = yield* this.conflicts.fork();
@@ -36,22 +38,23 @@ export class ResourceDirectoryBuilder {
     return fork;
   }
 
+  /** Replaces the resources and templates of a server. */
   *put(offer: ResourceOffer): Steps {
     const old = this.offers.get(offer.server);
     this.offers.set(offer.server, offer);
     if (old?.resources !== offer.resources || old.templates !== offer.templates)
       yield* this.rebuildParts(yield* this.conflicts.put(offer));
-    this.update();
+    this.updateDirectory();
   }
 
   *remove(server: string): Steps {
     if (!this.offers.delete(server)) return;
     this.parts.delete(server);
     yield* this.rebuildParts(yield* this.conflicts.remove(server));
-    this.update();
+    this.updateDirectory();
   }
 
-  private update(): void {
+  private updateDirectory(): void {
     const parts = [...this.offers.values()]
       .toSorted((a, b) => a.rank - b.rank || (a.server < b.server ? -1 : 1))
       .map(({ server }) => this.parts.get(server)!);

@@ -373,7 +373,7 @@ describe('ResourceDirectory.differs', () => {
       ],
       'resource',
     );
-    expect(directory.differs(only('a'), only('a', 'b'))).toBe(true);
-    expect(directory.differs(only('a'), only('a', 'e'))).toBe(false);
+    expect(directory.differsBetween(only('a'), only('a', 'b'))).toBe(true);
+    expect(directory.differsBetween(only('a'), only('a', 'e'))).toBe(false);
   });
 });

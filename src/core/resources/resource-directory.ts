@@ -11,14 +11,19 @@ import { ResourceView } from './resource-view.js';
 import type { ResourceOffer } from './conflicts/resource-conflicts.js';
 import type { ServerResources } from './server-resources.js';
 
-/** All resources and templates of all servers. Their public names depend on the scope. Immutable. */
+/**
+ * All resources and templates of all servers. Immutable. Public URIs and identifiers depend on the scope: `view`
+ * returns those of one scope.
+ */
 export class ResourceDirectory {
+  /** By key of the scope. */
   private readonly views = new Map<string, ResourceView>();
   private readonly byServer: ReadonlyMap<string, ServerResources>;
   /** The configured servers, and those of the parts. */
   private readonly servers: ReadonlySet<string>;
 
   constructor(
+    /** The resources of each server that has listed, sorted by the rank of the server. */
     private readonly parts: readonly ServerResources[],
     private readonly style: ResourceStyle,
     private readonly configured: ReadonlySet<string> = new Set(),
@@ -29,7 +34,7 @@ export class ResourceDirectory {
 
   static readonly EMPTY = new ResourceDirectory([], 'resource');
 
-  /** Returns this directory if it has exactly these parts, so that its cached pages are kept. */
+  /** Returns this directory if it has exactly these parts already: cached pages belong to a directory. */
   withParts(parts: readonly ServerResources[]): ResourceDirectory {
     const isSame =
       parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
@@ -64,17 +69,16 @@ export class ResourceDirectory {
   }
 
   /**
-   * The servers whose resources or templates differ between the two directories. A scope without any of them sees the same
-   * lists in both.
+   * The servers whose resources or templates differ between the two directories. A scope that contains none of these
+   * servers sees the same lists in both directories.
    */
   changedServers(previous: ResourceDirectory): Set<string> {
     if (previous === this) return new Set();
     const differs = (server: string): boolean => {
-      const [old, now] = [previous.byServer.get(server)?.offer, this.byServer.get(server)?.offer];
-      const isSame = old?.resources === now?.resources && old?.templates === now?.templates;
-      return (
-        !isSame && (hasContents(previous.byServer.get(server)) || hasContents(this.byServer.get(server)))
-      );
+      const [old, now] = [previous.byServer.get(server), this.byServer.get(server)];
+      const hasSameLists =
+        old?.offer.resources === now?.offer.resources && old?.offer.templates === now?.offer.templates;
+      return !hasSameLists && (hasContents(old) || hasContents(now));
     };
     const changed = new Set([...previous.byServer.keys(), ...this.byServer.keys()].filter(differs));
     for (const id of [...previous.servers, ...this.servers])
@@ -84,7 +88,7 @@ export class ResourceDirectory {
   }
 
   /** Whether two scopes see different lists. */
-  differs(a: Scope, b: Scope): boolean {
+  differsBetween(a: Scope, b: Scope): boolean {
     return this.parts.some((part) => !part.isEmpty && a.allows(part.server) !== b.allows(part.server));
   }
 
@@ -93,9 +97,9 @@ export class ResourceDirectory {
   }
 
   /**
-   * The public URI of a resource in this scope. An unlisted resource gets its URI in the configured style if that leads
-   * to the resource, otherwise the resource form, which always does. Before the server has listed anything, the result
-   * is the URI that the resource will probably have.
+   * The public URI of a resource in this scope. For an unlisted resource, this is its URI in the configured style if a
+   * request with that URI finds the resource, otherwise its resource form. Before the server has listed anything, it is
+   * the URI that the resource will have unless there is a conflict.
    */
   publicUri(address: ResourceAddress, scope: Scope = EVERYTHING): string {
     const { server, uri } = address;
@@ -105,12 +109,12 @@ export class ResourceDirectory {
     if (!part) return this.style === 'underscore' ? underscoreId(address) : uri;
     const resource = part.list.find(uri);
     if (resource) return part.publicUri(resource);
-    const name = this.style === 'underscore' ? part.instanceId(uri) : uri;
-    const found = name === undefined ? undefined : view.find(name);
-    return found?.server === server && found.uri === uri ? name! : resourceForm(address);
+    const styledUri = this.style === 'underscore' ? part.instanceId(uri) : uri;
+    const found = styledUri === undefined ? undefined : view.find(styledUri);
+    return found?.server === server && found.uri === uri ? styledUri! : resourceForm(address);
   }
 
-  /** The servers with own URIs that belong to a server with this id (`uriOwners`). */
+  /** The other servers with own URIs that belong to the server `id`, because they contain its id (`uriOwners`). */
   private *withUrisOf(id: string): Iterable<string> {
     for (const { server, possibleConflicts } of this.parts)
       if (server !== id && possibleConflicts.possibleOwners.has(id)) yield server;

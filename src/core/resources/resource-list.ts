@@ -7,8 +7,11 @@ import { findByKey, lowerBound } from '../../lib/sorted/binary-search.js';
 /** A resource as its server listed it, with its identifier. */
 export interface Resource {
   readonly server: string;
+  /** Own URI. */
   readonly uri: string;
+  /** Identifier (`underscoreId`). */
   readonly id: string;
+  /** The definition as JSON. */
   readonly text: string;
 }
 
@@ -17,9 +20,9 @@ const compareIds = (a: Resource, b: Resource): number => compare(a.id, b.id);
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * The resources of one server, sorted by URI and by identifier, so that a lookup is a binary search and needs no index.
- * Immutable. All resources come from one sync: their texts are substrings of the fetched pages, so that a mix of several
- * syncs would keep the pages of all of them in memory.
+ * The resources that one server listed at one sync. Immutable. Sorted arrays by URI and by identifier make a lookup a
+ * binary search. A list must not mix resources of several syncs: their texts are substrings of the fetched pages, and
+ * would keep the pages of all these syncs in memory.
  */
 export class ResourceList {
   private constructor(
@@ -32,12 +35,16 @@ export class ResourceList {
     readonly plainById: readonly Resource[],
   ) {}
 
-  /** The server has not listed its resources yet. Callers compare by identity: `EMPTY` has no resources either. */
+  /**
+   * The server has not listed its resources yet. Callers compare with `===`, because `EMPTY` has no resources either.
+   */
   static readonly NOT_LISTED = new ResourceList([], [], [], [], []);
   /** The server has listed its resources and has none. */
   static readonly EMPTY = new ResourceList([], [], [], [], []);
 
-  /** `name` of a definition is the URI. Of definitions with equal URIs the first is kept. */
+  /**
+   * Creates the list from definitions, whose `name` is the URI. Of several definitions with one URI, the first counts.
+   */
   static async build(
     server: string,
     listed: readonly Definition[],
@@ -85,6 +92,7 @@ export class ResourceList {
     return itemsStartingWith(this.byId, prefix, idOf);
   }
 
+  /** Whether both lists have the same definitions. */
   async equals(other: ResourceList, yieldIfDue: Yield): Promise<boolean> {
     if (this.size !== other.size) return false;
     for (const [index, { text }] of this.byUri.entries()) {
@@ -100,8 +108,8 @@ function* itemsStartingWith(
   prefix: string,
   keyOf: (resource: Resource) => string,
 ): Iterable<Resource> {
-  for (let i = lowerBound(sorted, prefix, keyOf); i < sorted.length; i++) {
-    const resource = sorted[i]!;
+  for (let index = lowerBound(sorted, prefix, keyOf); index < sorted.length; index++) {
+    const resource = sorted[index]!;
     if (!keyOf(resource).startsWith(prefix)) return;
     yield resource;
   }
@@ -122,15 +130,16 @@ async function filterSliced(
   return found;
 }
 
-/** A resource whose identifier is not final. */
+/** A resource whose identifier may still get a digest. */
 type MutableResource = { -readonly [Key in keyof Resource]: Resource[Key] };
 
-/** Digits of the digest in an identifier; more are used where identifiers still conflict. */
+/** Digits of the digest in an identifier. More digits are used for identifiers that conflict even with a digest. */
 const DIGEST_DIGITS = [8, 16, 64];
 
 /**
- * Adds a digest to every identifier that several resources share. None of them keeps the plain identifier: its meaning
- * would change with the list, and a client that stored it would read another resource. Returns whether any was shared.
+ * Adds a digest to every identifier that several resources share. None of these resources keeps the identifier without
+ * a digest: its meaning would change with the list, and a client that stored it would read another resource. Returns
+ * whether any identifier was shared.
  */
 async function resolveConflicts(
   sortedById: readonly MutableResource[],

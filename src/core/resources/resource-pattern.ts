@@ -1,7 +1,7 @@
 import { UriTemplate } from '../../lib/uri-template/uri-template.js';
 import type { ResourceAddress } from './resource-uri.js';
 
-/** Matches the URIs of one server's resources. */
+/** Matches own URIs of a server. */
 export interface ResourcePattern {
   readonly text: string;
   /** Prefix of every URI that matches. */
@@ -10,8 +10,9 @@ export interface ResourcePattern {
 }
 
 /**
- * `file:///logs/*` matches every URI that starts with `file:///logs/`, `*` matches every URI, and a template matches
- * its instances. Undefined for the URI of a single resource. Only the text decides, not whether such a resource exists.
+ * The pattern that a text is: `file:///logs/*` matches every URI that starts with `file:///logs/`, `*` matches every
+ * URI, and a template matches its instances. Every other text is the URI of a single resource: undefined. Only the form
+ * of the text decides, not whether such a resource exists.
  */
 export function patternOf(uri: string): ResourcePattern | undefined {
   if (uri.endsWith('*')) return new PrefixPattern(uri);
@@ -22,7 +23,7 @@ export function patternOf(uri: string): ResourcePattern | undefined {
 
 /** What a client can subscribe to: a resource of a server, or a pattern of its resources. */
 export interface SubscribableAddress extends ResourceAddress {
-  /** Set if the URI is written like a pattern, but was the URI of a resource when the client subscribed. */
+  /** Set if the URI has the form of a pattern, but was the URI of a listed resource when the client subscribed. */
   readonly isExact?: true;
 }
 
@@ -33,13 +34,14 @@ export const patternAt = ({
 }: Omit<SubscribableAddress, 'server'>): ResourcePattern | undefined =>
   isExact ? undefined : patternOf(uri);
 
-/** The address of an existing resource, also if its URI looks like a pattern. */
+/** The address of a listed resource. Its URI may have the form of a pattern. */
 export const exactAddress = ({ server, uri }: ResourceAddress): SubscribableAddress =>
   patternOf(uri) ? { server, uri, isExact: true } : { server, uri };
 
 /**
- * Whether a subscription to `uri` covers `updated`, as the same resource or as a part of it. `updated` must start with
- * `uri`. `file:///a/b` has the parts `file:///a/b/c` and `file:///a/b#c`, but not `file:///a/bc`.
+ * Whether a subscription to `uri` covers an update of `updated`, because it is the same resource or a part of it.
+ * `updated` must start with `uri`. `file:///a/b/c` and `file:///a/b#c` are parts of `file:///a/b`, `file:///a/bc` is
+ * not.
  */
 export const isSameOrPart = (uri: string, updated: string): boolean =>
   uri.length === updated.length || isSeparator(updated, uri.length) || isSeparator(uri, uri.length - 1);

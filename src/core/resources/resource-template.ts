@@ -7,16 +7,20 @@ import { UriTemplate } from '../../lib/uri-template/uri-template.js';
 /** A template as its server listed it, with matchers for own URIs and for identifiers. */
 export interface ResourceTemplate {
   readonly server: string;
+  /** The server's own URI template. */
   readonly uriTemplate: string;
+  /** The definition as JSON. */
   readonly text: string;
+  /** Identifier (`underscoreId`). It is a template too. */
   readonly id: string;
   readonly matcher: UriTemplate;
+  /** Matches identifiers of instances. Undefined if `id` is not a valid template. */
   readonly idMatcher: UriTemplate | undefined;
 }
 
 /**
- * Parses the listed templates. Sorts them, so that identifiers do not depend on the order of the list. Refuses templates
- * that are invalid or exceed the limits of the matcher.
+ * Parses the listed templates and sorts them, so that identifiers do not depend on the order in which the server listed
+ * them. `refused` has the templates that are invalid or exceed the limits of the matcher.
  */
 export async function parseTemplates(
   server: string,
@@ -38,7 +42,7 @@ export async function parseTemplates(
   return { templates: await withDistinctIds(templates, yieldIfDue), refused };
 }
 
-/** Adds a digest to the identifiers that several templates share. As with resources, no template keeps a shared one. */
+/** Adds a digest to each identifier that several templates share, in all of these templates. */
 async function withDistinctIds(
   templates: readonly ResourceTemplate[],
   yieldIfDue: Yield,
@@ -52,22 +56,22 @@ async function withDistinctIds(
   return distinct;
 }
 
-/** Sorts by template. Of equal templates the first is kept. */
+/** Sorts the definitions by URI template. Of several definitions with one URI template, the first counts. */
 function sortDistinct(listed: readonly Definition[], yieldIfDue: Yield): Promise<Definition[]> {
   const byName = new Map<string, Definition>();
   for (const definition of listed) if (!byName.has(definition.name)) byName.set(definition.name, definition);
   return slicedSort([...byName.values()], (a, b) => (a.name < b.name ? -1 : 1), yieldIfDue);
 }
 
-/** The template with a digest in its identifier, because another template has the plain one too. */
+/** The template with a digest in its identifier, because another template has the same identifier. */
 export function withDistinctId(template: ResourceTemplate): ResourceTemplate {
   const id = distinctId({ server: template.server, uri: template.uriTemplate });
   return { ...template, id, idMatcher: UriTemplate.parse(id) };
 }
 
 /**
- * The template as clients see it. `isConflicting`: its own text is a name of another template, or belongs to another
- * server.
+ * The URI template as clients see it. `isConflicting`: the own URI template is also a name of another template, or
+ * belongs to another server.
  */
 export function publicUriTemplate(
   { server, uriTemplate, id }: ResourceTemplate,

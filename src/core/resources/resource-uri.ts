@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { expressionEnd } from '../../lib/uri-template/uri-template.js';
 
-/** The form of public URIs in lists. Requests may use any form in every style. */
+/** The form of public URIs in lists. Requests may use every form, whatever the style is. */
 export type ResourceStyle = 'resource' | 'underscore' | 'original';
 
-/** A resource by its server and own URI. */
+/** Identifies a resource by its server and own URI. */
 export interface ResourceAddress {
   readonly server: string;
   readonly uri: string;
 }
 
-/** Counted in bytes of UTF-8, the size of a URI in storage and on the wire. */
+/** Maximum size of a URI in UTF-8. */
 export const MAX_URI_BYTES = 8192;
 
 export const isUriTooLong = (uri: string): boolean => Buffer.byteLength(uri) > MAX_URI_BYTES;
@@ -21,14 +21,20 @@ const UI_SCHEME = 'ui://';
 
 export const isUi = (uri: string): boolean => uri.startsWith(UI_SCHEME);
 
-/** The resource form: the server id, then the whole own URI. A user interface keeps its scheme in front. */
+/**
+ * The resource form of an own URI: `resource://`, the server id, `/` and the whole own URI. For a user interface:
+ * `ui://`, the server id, `/` and the own URI without its scheme.
+ */
 export function resourceForm({ server, uri }: ResourceAddress): string {
   return isUi(uri)
     ? `${UI_SCHEME}${server}/${uri.slice(UI_SCHEME.length)}`
     : `${RESOURCE_SCHEME}${server}/${uri}`;
 }
 
-/** The address in a text of the resource form, else undefined. Does not check that the server exists. */
+/**
+ * The address in a text that has the resource form; undefined for any other text. Does not check that the server
+ * exists.
+ */
 export function parseResourceForm(text: string): ResourceAddress | undefined {
   const scheme = [RESOURCE_SCHEME, UI_SCHEME].find((candidate) => text.startsWith(candidate));
   if (scheme === undefined) return undefined;
@@ -47,15 +53,15 @@ const OPEN_BRACE = 0x7b;
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 
-/** The characters that an identifier keeps, by their code. */
-const KEPT = new Uint8Array(0x10000);
+/** By character code: 1 if an identifier may contain the character. An array, because every character is looked up. */
+const IS_ID_CHARACTER = new Uint8Array(0x10000);
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-')
-  KEPT[character.charCodeAt(0)] = 1;
+  IS_ID_CHARACTER[character.charCodeAt(0)] = 1;
 
 /**
- * The identifier of a resource or template, for example `fs_file___logs_app.log`. The URI cannot be computed from it.
- * It is written into a Buffer, because a list may have a million identifiers and a concatenated string keeps its pieces
- * in memory.
+ * The identifier of a resource or template, such as `fs_file___logs_app.log` for `file:///logs/app.log` of server `fs`.
+ * The URI cannot be computed from the identifier. The code writes into a Buffer, because a list may have a million
+ * identifiers and V8 keeps the pieces of a concatenated string in memory.
  */
 export function underscoreId({ server, uri }: ResourceAddress): string {
   const id = Buffer.allocUnsafe(server.length + uri.length + '____'.length);
@@ -65,24 +71,27 @@ export function underscoreId({ server, uri }: ResourceAddress): string {
 
   let length = write(id, 0, server);
   length = write(id, length, '_');
-  length = writeKept(id, length, uri, 0, colon);
+  length = writeIdText(id, length, uri, 0, colon);
   length = write(id, length, '___');
-  length = writeKept(id, length, uri, rest, uri.length);
+  length = writeIdText(id, length, uri, rest, uri.length);
   return id.toString('latin1', 0, length);
 }
 
-/** Copies template expressions and `KEPT` characters. Every run of other characters becomes one underscore. */
-function writeKept(id: Buffer, start: number, text: string, from: number, to: number): number {
+/**
+ * Writes the part of `text` between `from` and `to`. Template expressions and identifier characters are copied. Every
+ * run of other characters becomes one underscore. Returns the new length of `id`.
+ */
+function writeIdText(id: Buffer, start: number, text: string, from: number, to: number): number {
   let length = start;
   let isInRun = false;
   for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);
-    const end = code === OPEN_BRACE ? expressionEnd(text, at) : -1;
-    if (end !== -1) {
-      length = write(id, length, text.slice(at, end));
-      at = end - 1;
+    const endOfExpression = code === OPEN_BRACE ? expressionEnd(text, at) : -1;
+    if (endOfExpression !== -1) {
+      length = write(id, length, text.slice(at, endOfExpression));
+      at = endOfExpression - 1;
       isInRun = false;
-    } else if (KEPT[code] === 1) {
+    } else if (IS_ID_CHARACTER[code] === 1) {
       id[length++] = code;
       isInRun = false;
     } else {
@@ -100,13 +109,13 @@ function write(id: Buffer, start: number, text: string): number {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** The identifier with a digest of the URI, for resources whose plain identifiers are equal. */
+/** The identifier with a digest of the URI. It distinguishes resources whose identifiers would be equal. */
 export function distinctId(address: ResourceAddress, digits = 8): string {
-  // UTF-8 encodes all lone surrogates alike.
+  // In UTF-8, all lone surrogates have the same encoding, so that different URIs would have the same digest.
   const encoding = LONE_SURROGATE.test(address.uri) ? 'utf16le' : 'utf8';
   const digest = createHash('sha256').update(address.uri, encoding).digest('hex');
   return `${underscoreId(address)}~${digest.slice(0, digits)}`;
 }
 
-/** The identifier before its digest. Does not check that the text is an identifier: callers look up the result. */
+/** The identifier without its digest. Does not check that the text is an identifier: callers look up the result. */
 export const withoutDigest = (id: string): string => id.replace(/~[^~]*$/, '');

@@ -33,12 +33,13 @@ export class ResourceView {
   private isPrepared = false;
 
   constructor(
+    /** The resources of each server of the scope that has listed, sorted by the rank of the server. */
     private readonly parts: readonly ServerResources[],
     private readonly context: {
       readonly scope: Scope;
       /** The ids of all configured servers. */
       readonly servers: ReadonlySet<string>;
-      /** Makes later checks for conflicts cheaper. */
+      /** Counts the owners of shared URIs in steps, so that later checks for conflicts are cheaper. */
       readonly countOwners: () => Steps;
     },
   ) {
@@ -61,7 +62,7 @@ export class ResourceView {
     return this.parts.reduce((sum, { list }) => sum + list.size, 0);
   }
 
-  /** Sorts both lists in slices (`Paged.prepare`). */
+  /** Sorts the lists of resources and of templates in slices (`Paged.prepare`). */
   readonly prepare = (startSlices: () => Yield): Promise<unknown> | undefined => {
     if (this.isPrepared) return undefined;
     this.preparation ??= runSliced(this.sortLists(), startSlices());
@@ -128,25 +129,27 @@ export class ResourceView {
     return undefined;
   }
 
-  /** Resolves a template in any form: the public form first, then identifier and resource form, then the own template. */
+  /**
+   * Resolves a URI template in any form: the public form first, then resource form and identifier, then the own form.
+   */
   findTemplate(text: string): ResourceTemplate | undefined {
     const form = parseResourceForm(text);
     const byForm = form && this.byServer.get(form.server)?.templateIndex.findByUri(form.uri);
     const byId = this.parts.flatMap(({ templateIndex }) => templateIndex.findById(text) ?? []);
     const byUri = this.parts.flatMap(({ templateIndex }) => templateIndex.findByUri(text) ?? []);
-    const named = [...(byForm ? [byForm] : []), ...byId];
+    const withServerId = [...(byForm ? [byForm] : []), ...byId];
     const isPublic = (template: ResourceTemplate): boolean =>
       this.byServer.get(template.server)!.publicTemplate(template).uriTemplate === text;
     return (
-      [...named, ...byUri].find(isPublic) ??
-      named[0] ??
+      [...withServerId, ...byUri].find(isPublic) ??
+      withServerId[0] ??
       onlyItem(byUri.filter(({ server }) => this.mayLeadTo(server, text)))
     );
   }
 
   /**
-   * The server and own URI of what a client subscribes to: a resource, a template, or a prefix (`…*`). A listed resource
-   * comes first, even if its URI ends in `*`.
+   * The server and own URI of what a client subscribes to: a resource, a template, or a prefix (`…*`). A listed
+   * resource comes first, even if its URI ends in `*`.
    */
   findSubscribable(text: string): SubscribableAddress | undefined {
     const found = this.find(text);
@@ -169,14 +172,17 @@ export class ResourceView {
     this.isPrepared = true;
   }
 
-  /** Whether the URI is that of a listed resource, and not also the text of a template of the same server. */
+  /** Whether the URI belongs to a listed resource, and is not also a URI template of the same server. */
   private isResourceOnly({ server, uri, resource }: ResolvedResource): boolean {
     if (!resource) return false;
     if (!uri.includes('{')) return true;
     return this.byServer.get(server)!.templateIndex.findByUri(uri) === undefined;
   }
 
-  /** Undefined when several servers have resources with the prefix, unless the text has the resource form. */
+  /**
+   * Resolves a prefix (`…*`). In the resource form, it names its server. Otherwise exactly one server must have
+   * resources with this prefix.
+   */
   private findPrefix(text: string): ResourceAddress | undefined {
     const form = parseResourceForm(text);
     if (form && this.hasMatching(form.server, patternOf(form.uri)!)) return form;
@@ -187,9 +193,9 @@ export class ResourceView {
   }
 
   /**
-   * Candidates by each form, in order of precedence: forms that contain the server, listed own URIs, instances of
-   * templates. A form that contains the server leads to no other server, so that no server can take over the names of
-   * another.
+   * Yields the candidates for each form, in order of precedence: forms that contain the server id, listed own URIs,
+   * instances of templates. A text with a server id leads to no other server, so that no server can take over the names
+   * of another.
    */
   private *candidates(text: string): Iterable<readonly ResolvedResource[]> {
     const owners = uriOwners(text, this.context.servers);
@@ -227,7 +233,7 @@ const instances = (parts: readonly ServerResources[], text: string, form: 'uri' 
     form,
   ).map(({ template, uri }) => ({ server: template.server, uri, template }));
 
-/** The item of a list of one, else undefined. */
+/** The item of a list with exactly one item; undefined for any other list. */
 const onlyItem = <Item>(items: readonly Item[]): Item | undefined =>
   items.length === 1 ? items[0] : undefined;
 

@@ -19,7 +19,7 @@ export interface ResolvedResource {
   readonly template?: ResourceTemplate;
 }
 
-/** The name conflicts of one server in one scope. */
+/** The conflicts between the names of one server and other names in one scope. */
 export interface ScopedConflicts {
   isConflictingUri(uri: string): boolean;
   isConflictingId(id: string): boolean;
@@ -30,7 +30,7 @@ export interface ScopedConflicts {
 
 const STEPS_BETWEEN_YIELDS = 256;
 
-/** The resources and templates of one server under their public names in one scope. Immutable. */
+/** The resources and templates of one server with their public URIs and identifiers in one scope. Immutable. */
 export class ServerResources {
   readonly server: string;
   readonly list: ResourceList;
@@ -59,6 +59,7 @@ export class ServerResources {
     return new ServerResources(offer, style, conflicts, sorted, undefined, index);
   }
 
+  /** The same resources and templates in a scope with these conflicts. */
   inScope(conflicts: ScopedConflicts): ServerResources {
     const { offer, style, possibleConflicts, sorted, index } = this;
     const hasSameTemplates = conflicts.templates === offer.templates;
@@ -85,7 +86,7 @@ export class ServerResources {
     return { uriTemplate: publicUriTemplate(template, this.style, isConflicting), template };
   }
 
-  /** Built at once only in a scope in which identifiers of templates conflict. */
+  /** A new index is built only for a scope in which identifiers of templates conflict. */
   get templateIndex(): TemplateIndex {
     return (this.index ??= runAtOnce(TemplateIndex.build(this.templates)));
   }
@@ -108,7 +109,7 @@ export class ServerResources {
     return instance && { server: this.server, uri, template: instance.template };
   }
 
-  /** Whether the identifier starts with the id of this server. It may still be one of a server with a longer id. */
+  /** Whether the identifier starts with the id of this server. It may still belong to a server with a longer id. */
   mayHaveId(id: string): boolean {
     return id.startsWith(`${this.server}_`);
   }
@@ -120,12 +121,15 @@ export class ServerResources {
     return this.resolved(resource && this.idOf(resource) === id ? resource : undefined);
   }
 
-  /** Finds a resource by its plain identifier, although it is listed with a digest because of a conflict. */
+  /**
+   * Finds a resource by its identifier without a digest, even if the scope lists it with a digest because of a
+   * conflict.
+   */
   findConflictingId(id: string): ResolvedResource | undefined {
     return this.resolved(this.mayHaveId(id) ? this.list.findId(id) : undefined);
   }
 
-  /** Whether the text is the identifier of a listed resource, or the resource form of a resource or template instance. */
+  /** Whether the text is the identifier of a listed resource, or the resource form of a resource or of an instance. */
   isName(text: string): boolean {
     const prefix = resourceForm({ server: this.server, uri: '' });
     if (text.startsWith(prefix)) return this.find(text.slice(prefix.length)) !== undefined;
@@ -137,7 +141,7 @@ export class ServerResources {
     return (this.sortedRuns ??= runAtOnce(this.sortRuns()));
   }
 
-  /** Sorts the list in steps. Without this, `runs` sorts it at once. */
+  /** Sorts the list in steps. If this has not run, `runs` sorts the list at once. */
   *prepare(): Steps {
     this.sortedRuns ??= yield* this.sortRuns();
   }
@@ -153,7 +157,7 @@ export class ServerResources {
     return this.conflicts?.isConflictingUri(uri) ? resourceForm(resource) : uri;
   }
 
-  /** The identifier of an instance of a template, made from the template's identifier. */
+  /** The identifier of an instance of a template: the template's identifier with the values of the instance. */
   instanceId(uri: string): string | undefined {
     const template = this.findInstance(uri)?.template;
     const parts = template?.matcher.match(uri);
@@ -161,21 +165,21 @@ export class ServerResources {
   }
 
   private *sortRuns(): Steps<readonly SortedRun<Resource>[]> {
-    const { settled, unsettled } = this.sorted;
+    const { scopeIndependent, scopeDependent } = this.sorted;
     const keyOf = (resource: Resource): string => this.publicUri(resource);
     const isRenamed = (resource: Resource): boolean =>
       this.style === 'original'
         ? (this.conflicts?.isConflictingUri(resource.uri) ?? false)
         : this.idOf(resource) !== resource.id;
-    const kept: Resource[] = [];
+    const notRenamed: Resource[] = [];
     const renamed: { readonly resource: Resource; readonly uri: string }[] = [];
-    for (const [index, resource] of unsettled.entries()) {
+    for (const [index, resource] of scopeDependent.entries()) {
       if (index % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
       if (isRenamed(resource)) renamed.push({ resource, uri: this.publicUri(resource) });
-      else kept.push(resource);
+      else notRenamed.push(resource);
     }
     const sorted = yield* sortSteps(renamed, (a, b) => (a.uri < b.uri ? -1 : 1));
-    return [settled, kept, sorted.map(({ resource }) => resource), this.list.uis]
+    return [scopeIndependent, notRenamed, sorted.map(({ resource }) => resource), this.list.uis]
       .filter((items) => items.length > 0)
       .map((items) => ({ items, keyOf }));
   }
@@ -190,14 +194,14 @@ export class ServerResources {
 }
 
 /**
- * The resources of a list except user interfaces, in two parts. Each is sorted by public URI in a scope without
- * conflicts.
+ * The resources of a list except user interfaces, in two arrays. Each array is sorted by default URI: the public URI in
+ * a scope without conflicts.
  */
 interface SortedResources {
-  /** Listed under that URI in every scope. */
-  readonly settled: readonly Resource[];
-  /** Listed under another URI in scopes with a conflict. */
-  readonly unsettled: readonly Resource[];
+  /** Resources that have their default URI in every scope. */
+  readonly scopeIndependent: readonly Resource[];
+  /** Resources that have another URI in scopes with a conflict. */
+  readonly scopeDependent: readonly Resource[];
 }
 
 function* sortResources(
@@ -207,18 +211,19 @@ function* sortResources(
 ): Steps<SortedResources> {
   const sorted = style === 'underscore' ? list.plainById : list.plain;
   const mayConflict = conflictTest(style, conflicts);
-  if (!mayConflict) return { settled: sorted, unsettled: [] };
-  const settled: Resource[] = [];
-  const unsettled: Resource[] = [];
+  if (!mayConflict) return { scopeIndependent: sorted, scopeDependent: [] };
+  const scopeIndependent: Resource[] = [];
+  const scopeDependent: Resource[] = [];
   let step = 0;
   for (const resource of sorted) {
     if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-    (mayConflict(resource) ? unsettled : settled).push(resource);
+    if (mayConflict(resource)) scopeDependent.push(resource);
+    else scopeIndependent.push(resource);
   }
-  return { settled, unsettled };
+  return { scopeIndependent, scopeDependent };
 }
 
-/** Returns the test for resources that may conflict with others; undefined when no resource may. */
+/** Returns a function that tests whether a resource may conflict with others; undefined if no resource may. */
 function conflictTest(
   style: ResourceStyle,
   { sharedUris, formLikeUris, sharedIds }: PossibleConflicts,

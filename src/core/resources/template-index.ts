@@ -4,7 +4,10 @@ import { findByKey, lowerBound, partitionPoint } from '../../lib/sorted/binary-s
 import type { UriTemplate } from '../../lib/uri-template/uri-template.js';
 import type { ResourceTemplate } from './resource-template.js';
 
-/** What a text is matched with: the template of the server, whose instances are own URIs, or the identifier of the template. */
+/**
+ * What a text is matched with. `uri`: the own URI template, whose instances are own URIs. `id`: the identifier of the
+ * template, whose instances are identifiers.
+ */
 export type TemplateForm = 'uri' | 'id';
 
 /** An instance of a template, by its own URI. */
@@ -14,17 +17,21 @@ export interface TemplateInstance {
 }
 
 const OPEN_BRACE = 0x7b;
-/** In place of a character code after the last character of a text. */
-const END = -1;
-
-/** The cost of comparing the last literal of a template with the end of the text. */
-const COST_OF_LITERAL = 4;
-/** Characters that a search for a literal examines at a cost of 1. A match with an expression examines one. */
-const CHARACTERS_PER_COST = 32;
+/** Stands for the character code after the last character of a text. */
+const END_OF_TEXT = -1;
 
 /**
- * The templates of one server, sorted by template and by identifier. A lookup examines only templates whose text up to the
- * first expression is the beginning of the given text, so its duration does not grow with the number of other templates.
+ * The unit of cost is the time in which a match examines one character. This is the cost of comparing the last literal
+ * of a template with the end of the text.
+ */
+const COST_OF_LAST_LITERAL = 4;
+/** Characters that a search for a literal examines at a cost of 1. */
+const SEARCHED_CHARACTERS_PER_COST = 32;
+
+/**
+ * The templates of one server, sorted by URI template and by identifier. A literal is text outside expressions. A
+ * search examines only templates whose first literal is a prefix of the given text, so its duration does not grow with
+ * the number of other templates.
  */
 export class TemplateIndex {
   private constructor(
@@ -45,7 +52,7 @@ export class TemplateIndex {
     return findByKey(this.byId, id, idOf);
   }
 
-  /** Whether the text of a template up to its first expression starts with the prefix. */
+  /** Whether the first literal of a template starts with the prefix. */
   hasLiteralStartingWith(prefix: string): boolean {
     if (prefix.includes('{')) return false;
     const next = this.byUri[lowerBound(this.byUri, prefix, uriOf)];
@@ -54,11 +61,11 @@ export class TemplateIndex {
 
   search(text: string, form: TemplateForm): TemplateSearch {
     const [sorted, keyOf] = form === 'uri' ? [this.byUri, uriOf] : [this.byId, idOf];
-    return new TemplateSearch(sorted, [...rangesStarting(sorted, keyOf, text)], text, form);
+    return new TemplateSearch(sorted, [...rangesThatMayMatch(sorted, keyOf, text)], text, form);
   }
 }
 
-/** The search for the best match of one text among the templates of one server. */
+/** Searches the best match of one text among the templates of one server. */
 class TemplateSearch {
   /** Number of templates that may match. */
   readonly size: number;
@@ -73,22 +80,23 @@ class TemplateSearch {
   }
 
   /**
-   * The match with the most literal characters, and the cost of finding it. None if the cost exceeds the limit, because a
-   * better match may be among the templates that were not examined.
+   * Returns the match with the most literal characters, and the cost of the search. If the cost exceeds the limit,
+   * returns no match, because a template that was not examined could match better.
    */
-  run(limit: number): { readonly instance?: TemplateInstance; readonly cost: number } {
+  run(costLimit: number): { readonly instance?: TemplateInstance; readonly cost: number } {
     const { text } = this;
     let cost = 0;
     const possible: Candidate[] = [];
     for (const candidate of this.candidates()) {
       const { matcher } = candidate;
-      cost += COST_OF_LITERAL + literalsBetween(matcher) * (text.length / CHARACTERS_PER_COST);
-      if (cost > limit) return { cost };
+      const costOfInnerLiteral = text.length / SEARCHED_CHARACTERS_PER_COST;
+      cost += COST_OF_LAST_LITERAL + innerLiteralCount(matcher) * costOfInnerLiteral;
+      if (cost > costLimit) return { cost };
       if (hasLiterals(matcher, text)) possible.push(candidate);
     }
     for (const { template, matcher } of possible.toSorted(compareSpecificity)) {
       cost += text.length * (matcher.expressions.length + 1);
-      if (cost > limit) return { cost };
+      if (cost > costLimit) return { cost };
       const parts = matcher.match(text);
       if (parts)
         return {
@@ -117,11 +125,11 @@ interface Candidate {
 type Range = readonly [from: number, to: number];
 
 /**
- * The ranges of templates that may match the text: those whose literal before the first expression is a prefix of it, and
- * those without an expression that equal it. After each character of the text, `from` and `to` enclose the templates that
- * begin with the characters so far.
+ * The ranges of templates that may match the text. These are the templates whose first literal is a prefix of the text,
+ * and the templates without an expression that equal the text. In each round, `from` and `to` enclose the templates
+ * that begin with the first `at` characters of the text.
  */
-function* rangesStarting(
+function* rangesThatMayMatch(
   sorted: readonly ResourceTemplate[],
   keyOf: (template: ResourceTemplate) => string,
   text: string,
@@ -131,19 +139,19 @@ function* rangesStarting(
   for (let at = 0; from < to; at++) {
     const codeAt = (index: number): number => {
       const key = keyOf(sorted[index]!);
-      return at < key.length ? key.charCodeAt(at) : END;
+      return at < key.length ? key.charCodeAt(at) : END_OF_TEXT;
     };
     const rangeOf = (code: number): Range => {
       const start = partitionPoint(from, to, (index) => codeAt(index) < code);
       return [start, partitionPoint(start, to, (index) => codeAt(index) <= code)];
     };
-    const opening = rangeOf(OPEN_BRACE);
-    if (opening[0] < opening[1]) yield opening;
-    const next = at < text.length ? text.charCodeAt(at) : END;
-    // In a template, `{` begins an expression: no literal contains it.
+    const withExpressionHere = rangeOf(OPEN_BRACE);
+    if (withExpressionHere[0] < withExpressionHere[1]) yield withExpressionHere;
+    const next = at < text.length ? text.charCodeAt(at) : END_OF_TEXT;
+    // No literal contains `{`, so no other template can match.
     if (next === OPEN_BRACE) return;
     const range = rangeOf(next);
-    if (next === END) {
+    if (next === END_OF_TEXT) {
       if (range[0] < range[1]) yield range;
       return;
     }
@@ -151,10 +159,13 @@ function* rangesStarting(
   }
 }
 
-/** The number of literals that have to be searched: all but the first and the last, whose places in the text are known. */
-const literalsBetween = ({ literals }: UriTemplate): number => Math.max(0, literals.length - 2);
+/** The number of literals that have to be searched. The first and the last literal have known positions in the text. */
+const innerLiteralCount = ({ literals }: UriTemplate): number => Math.max(0, literals.length - 2);
 
-/** Whether the text contains the literals in their order. If not, the template does not match: a cheap check before `match`. */
+/**
+ * Whether the text contains the literals in their order. A cheap check before `match`: if not, the template cannot
+ * match.
+ */
 function hasLiterals({ literals }: UriTemplate, text: string): boolean {
   const last = literals.length - 1;
   let at = literals[0]!.length;
@@ -170,6 +181,6 @@ const uriOf = ({ uriTemplate }: ResourceTemplate): string => uriTemplate;
 const idOf = ({ id }: ResourceTemplate): string => id;
 const compare = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** The most literal characters first, then by the text of the template: the result does not depend on the order of the list. */
+/** Sorts by number of literal characters, highest first, then by URI template, so that the order is always the same. */
 const compareSpecificity = ({ template: a }: Candidate, { template: b }: Candidate): number =>
   b.matcher.literalLength - a.matcher.literalLength || compare(a.uriTemplate, b.uriTemplate);

@@ -1,10 +1,13 @@
 import { splitPrefixedName } from '../naming/naming.js';
 import { parseResourceForm } from './resource-uri.js';
 
-/** Separates the scheme of the URI from its rest in every identifier. */
+/** Separates the scheme and the rest of the URI in every identifier (`underscoreId`). */
 const ID_SEPARATOR = '___';
 
-/** What stands for the server id in a resource form or identifier. A server with such an id owns the whole text. */
+/**
+ * The parts of a text that stand where a resource form or identifier has the server id. If a server with such an id is
+ * configured, the whole text belongs to that server.
+ */
 export function* possibleUriOwners(text: string): Iterable<string> {
   const form = parseResourceForm(text);
   if (form) yield form.server;
@@ -13,8 +16,8 @@ export function* possibleUriOwners(text: string): Iterable<string> {
 }
 
 /**
- * The servers to which a text belongs, because it has the resource form or the form of an identifier with their id. The
- * text leads to no other server, whether or not its owner has such a resource.
+ * The servers to which a text belongs, because it is a resource form or an identifier with their id. The text leads to
+ * no other server, even if its owner does not have such a resource.
  */
 export function uriOwners(text: string, servers: ReadonlySet<string>): string[] {
   return [...possibleUriOwners(text)].filter((server) => servers.has(server));

@@ -4,8 +4,8 @@ import type { AddedSubscription, NewSubscription, SubscriptionTable } from './su
 export interface SubscriptionLimits {
   readonly perSubscriber: number;
   /**
-   * For all sessions of one principal together. `perSubscriber` is a limit of its own, so that a client that lost its
-   * session gets as many in its next one.
+   * Maximum for all subscribers of one principal together. It is separate from `perSubscriber`: a client that lost its
+   * session can subscribe again in its next session while the rows of the lost session still exist.
    */
   readonly perPrincipal: number;
   readonly perServer: number;
@@ -14,6 +14,7 @@ export interface SubscriptionLimits {
 
 export interface ReachedLimit {
   readonly which: keyof SubscriptionLimits;
+  /** The value of this limit. */
   readonly limit: number;
 }
 
@@ -30,7 +31,10 @@ export function addWithinLimits(
   return findReachedLimit(table, wanted, limits) ?? table.add(wanted, now);
 }
 
-/** The limit that the subscription would exceed. Undefined when the subscriber has it already: it counts once. */
+/**
+ * The limit that the wanted subscription would exceed, if any. A subscription that the subscriber has already exceeds
+ * none, because it is not added again.
+ */
 export function findReachedLimit(
   table: SubscriptionTable,
   wanted: NewSubscription,

@@ -18,8 +18,9 @@ export interface RemovedSubscription {
 }
 
 /**
- * All subscriptions of all clients. Synchronous, so that no other code runs between a check of the counts and the `add`
- * after it. Finding, adding and removing a subscription takes constant time.
+ * All subscriptions of all clients. A target is a resource or pattern to which they subscribe. All methods are
+ * synchronous, so that no other code runs between a check of the counts and the `add` after it. Finding, adding and
+ * removing a subscription takes constant time.
  */
 export class SubscriptionTable {
   private readonly byId = new Map<string, Subscription>();
@@ -42,14 +43,16 @@ export class SubscriptionTable {
   }
 
   countOfServer(server: string): number {
-    return this.byServer.get(server)?.subscriptions ?? 0;
+    return this.byServer.get(server)?.subscriptionCount ?? 0;
   }
 
   get(id: string): Subscription | undefined {
     return this.byId.get(id);
   }
 
-  /** The row of the subscriber for this URI. There is at most one: either for the resource, or for the pattern. */
+  /**
+   * The row of the subscriber for this URI. There is at most one: if the URI is also a pattern, a row is for either.
+   */
   find({
     subscriber,
     server,
@@ -61,12 +64,12 @@ export class SubscriptionTable {
     );
   }
 
-  /** The target of the rows that are for exactly this resource. */
+  /** The target that is exactly this resource, if it has subscriptions. */
   resource(server: string, uri: string): SubscriptionTarget | undefined {
     return this.byServer.get(server)?.resource(uri);
   }
 
-  /** The target of rows with this address. */
+  /** The target with this address, if it has subscriptions. */
   targetAt(address: SubscribableAddress): SubscriptionTarget | undefined {
     return this.byServer.get(address.server)?.at(address);
   }
@@ -118,14 +121,14 @@ export class SubscriptionTable {
     return this.byId.values();
   }
 
-  /** Returns the existing subscription if the subscriber has it already. */
+  /** Adds a subscription. Returns the existing one if the subscriber has it already. */
   add(wanted: NewSubscription, since: number): AddedSubscription {
     const existing = this.find(wanted);
     if (existing) return { subscription: existing, isNew: false, isFirst: false };
     return this.insert({ id: this.unusedId(), ...wanted, since });
   }
 
-  /** Adds a subscription of a previous process. It gets a new id only if its id is used by another one. */
+  /** Adds a subscription of a previous process. It keeps its id unless another subscription has the same id. */
   restore(subscription: Subscription): AddedSubscription {
     const existing = this.find(subscription);
     if (existing) return { subscription: existing, isNew: false, isFirst: false };
@@ -133,14 +136,15 @@ export class SubscriptionTable {
     return this.insert(isIdUsed ? { ...subscription, id: this.unusedId() } : subscription);
   }
 
-  /** Undefined when there was no such row. */
+  /** Removes the row of a subscriber for a URI. Returns undefined if there was no such row. */
   remove(wanted: Pick<NewSubscription, 'subscriber' | 'server' | 'uri'>): RemovedSubscription | undefined {
     const subscription = this.find(wanted);
     return subscription && this.delete(subscription);
   }
 
-  /** From now on, the subscriptions of the subscriber count for this principal, or for none. */
+  /** From now on, the subscriptions of the subscriber count for this principal, or for none if it is undefined. */
   setPrincipal(subscriber: string, principal: string | undefined): void {
+    // The cast makes the rows writable: only the table changes them.
     for (const row of this.ofSubscriber(subscriber) as Iterable<{ principal: string | undefined }>) {
       this.countForPrincipal(row.principal, -1);
       row.principal = principal;
@@ -159,7 +163,7 @@ export class SubscriptionTable {
 
   removeServer(server: string): RemovedSubscription[] {
     const removed: RemovedSubscription[] = [];
-    // Copied first: removing the last subscription of a target changes the index that is iterated.
+    // Iterates over a copy, because removing the last subscription of a target changes the index.
     for (const target of Array.from(this.targetsOf(server))) {
       target.forEach((subscription) => removed.push(this.delete(subscription)));
     }
@@ -171,7 +175,7 @@ export class SubscriptionTable {
     const index = this.byServer.get(server) ?? this.addServer(server);
     const target = index.at(subscription) ?? index.add(subscription);
     target.put(subscription);
-    index.subscriptions++;
+    index.subscriptionCount++;
     this.byId.set(id, subscription);
     const rows = this.bySubscriber.get(subscriber);
     if (rows) rows.add(subscription);
@@ -195,10 +199,10 @@ export class SubscriptionTable {
   /** Returns whether this was the last subscription of the target. */
   private deleteFrom(index: TargetIndex, target: SubscriptionTarget, subscription: Subscription): boolean {
     target.drop(subscription);
-    index.subscriptions--;
+    index.subscriptionCount--;
     if (target.size > 0) return false;
     index.delete(target);
-    if (index.subscriptions === 0) this.byServer.delete(subscription.server);
+    if (index.subscriptionCount === 0) this.byServer.delete(subscription.server);
     return true;
   }
 

@@ -12,7 +12,7 @@ export interface Subscription extends SubscribableAddress {
   readonly id: string;
   /** The id of the subscriber. */
   readonly subscriber: string;
-  /** The quota key for which the subscription counts; undefined while the address of an anonymous client is not known. */
+  /** The key of the principal's quota. Undefined while the address of an anonymous client is not known. */
   readonly principal: string | undefined;
   /** Milliseconds since the epoch. */
   readonly since: number;
@@ -22,7 +22,7 @@ type TargetAddress = Omit<SubscribableAddress, 'server'>;
 
 /** A resource or pattern of a server, with its subscriptions. Only the subscription table changes it. */
 export class SubscriptionTarget {
-  /** Most targets have one subscription, for which a Map would take several times the memory. */
+  /** The only subscription. Most targets have one, for which a Map would take several times the memory. */
   private single: Subscription | undefined;
   private bySubscriber: Map<string, Subscription> | undefined;
 
@@ -42,7 +42,10 @@ export class SubscriptionTarget {
     return this.single?.subscriber === subscriber ? this.single : undefined;
   }
 
-  /** Allocates nothing. `visit` may add and remove subscriptions; removed ones are not visited any more. */
+  /**
+   * Visits all subscriptions without allocating memory. `visit` may add and remove subscriptions. A removed
+   * subscription is not visited.
+   */
   forEach(visit: (subscription: Subscription) => void): void {
     if (this.bySubscriber) this.bySubscriber.forEach(visit);
     else if (this.single) visit(this.single);
@@ -62,25 +65,25 @@ export class SubscriptionTarget {
   }
 
   drop(subscription: Subscription): void {
-    // The Map is kept, so that iterations in progress see the removal.
+    // A Map with one entry does not become `single` again, so that iterations over the Map see later removals.
     if (this.bySubscriber) this.bySubscriber.delete(subscription.subscriber);
     else this.single = undefined;
   }
 }
 
 /**
- * The targets of one server. To find the targets that cover a URI takes one descent through a prefix tree, plus one match
- * for each pattern whose literal prefix the URI begins with.
+ * The targets of one server. A target covers a URI if its subscribers get updates of this URI. Finding these targets
+ * takes one descent through a prefix tree, and one match for each pattern whose literal prefix is a prefix of the URI.
  */
 export class TargetIndex {
   private readonly resources = new PrefixTree<SubscriptionTarget>();
   private patterns: PatternIndex | undefined;
-  /** By normal form: the targets of resources whose own URI is not in normal form. Most servers have none. */
+  /** By normal form of the URI: the targets whose URI is not in normal form. Most servers have none. */
   private readonly unnormalized = new Map<string, Set<SubscriptionTarget>>();
-  /** Number of subscriptions of all targets together; maintained by the table. */
-  subscriptions = 0;
+  /** Number of subscriptions of all targets together. The table updates it. */
+  subscriptionCount = 0;
   /**
-   * The last result of `covering`: every update is looked up twice, and successive updates are often of the same resource.
+   * The last result of `covering`. Every update is looked up twice, and many successive updates are of one resource.
    */
   private lastLookup: { readonly uri: string; readonly covering: readonly SubscriptionTarget[] } | undefined;
 
@@ -176,6 +179,7 @@ export class TargetIndex {
   }
 }
 
+/** The targets of one server that are patterns. */
 class PatternIndex {
   readonly byUri = new Map<string, SubscriptionTarget>();
   private readonly byPrefix = new PrefixTree<Set<SubscriptionTarget>>();

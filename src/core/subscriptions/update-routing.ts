@@ -1,32 +1,37 @@
 import type { SubscriptionTable } from './subscription-table.js';
 import type { Subscription, SubscriptionTarget } from './subscription-target.js';
 
-/** Maximum updates that are held for one subscription; beyond it the oldest is dropped. */
-const MAX_HELD = 1000;
+/** Maximum number of updates that are held for one subscription. If there are more, the oldest is dropped. */
+const MAX_HELD_UPDATES = 1000;
 
-/** A held update of one subscriber. Several unacknowledged subscriptions of the subscriber may hold the same one. */
+/**
+ * An update that is held for one subscriber. Several unacknowledged subscriptions of the subscriber share this object.
+ */
 interface HeldUpdate<U> {
   readonly update: U;
   isDelivered: boolean;
 }
 
 /**
- * Finds the subscriptions that an update is for. A server may send an update before, or together with, its response to
- * the subscribe request: such an update is held until the subscriber has the acknowledgement, and follows it.
+ * Finds the subscriptions to which an update is delivered. A server may send an update before its response to the
+ * subscribe request, or together with it. Such an update is held until the acknowledgement has been written to the
+ * subscriber, and delivered after it.
  */
 export class UpdateRouting<U> {
-  /** The held updates, by id of the subscription and URI, oldest first. */
-  private readonly unacknowledged = new Map<string, Map<string, HeldUpdate<U>>>();
+  /** By id of each unacknowledged subscription, then by URI: its held updates, oldest first. */
+  private readonly heldUpdates = new Map<string, Map<string, HeldUpdate<U>>>();
 
   constructor(
     private readonly table: SubscriptionTable,
-    /** A held update was replaced by a later one of the same resource, or dropped because too many are held. */
+    /**
+     * Called when a held update is replaced by a later one of the same resource, or dropped because too many are held.
+     */
     private readonly onHeldRemoved: (outcome: 'coalesced' | 'dropped') => void = () => {},
   ) {}
 
   /** Holds updates for the subscription, until `acknowledged` or `abandoned` is called. */
   expectAcknowledgement(id: string): void {
-    if (!this.unacknowledged.has(id)) this.unacknowledged.set(id, new Map());
+    if (!this.heldUpdates.has(id)) this.heldUpdates.set(id, new Map());
   }
 
   /**
@@ -34,72 +39,78 @@ export class UpdateRouting<U> {
    * acknowledgement has been written; later updates are not held.
    */
   acknowledged(id: string): readonly U[] {
-    const held = [...(this.unacknowledged.get(id)?.values() ?? [])].filter(({ isDelivered }) => !isDelivered);
-    this.unacknowledged.delete(id);
-    for (const heldUpdate of held) heldUpdate.isDelivered = true;
-    return held.map(({ update }) => update);
+    const held = [...(this.heldUpdates.get(id)?.values() ?? [])];
+    const undelivered = held.filter(({ isDelivered }) => !isDelivered);
+    this.heldUpdates.delete(id);
+    for (const heldUpdate of undelivered) heldUpdate.isDelivered = true;
+    return undelivered.map(({ update }) => update);
   }
 
   /** The subscription failed or ended without an acknowledgement. Drops the held updates. */
   abandoned(id: string): void {
-    this.unacknowledged.delete(id);
+    this.heldUpdates.delete(id);
   }
 
   /**
-   * Yields the subscriptions to deliver the update to, one per subscriber, except those that have ended meanwhile.
-   * Returns the number of subscribers that get the update now or later. With `onlySubscriber`, the id of a subscriber, all
-   * others are left out.
+   * Yields the subscriptions to which the update has to be delivered now: one per subscriber, and none that has ended
+   * since `route` was called. Returns the number of subscribers that get the update now or after an acknowledgement.
+   * `onlySubscribers` are ids of subscribers: if given, all other subscribers are left out.
    */
   *route(
     server: string,
     uri: string,
     update: U,
-    onlySubscriber?: string,
+    onlySubscribers?: Iterable<string>,
   ): Generator<Subscription, number, undefined> {
-    const { due, held } = this.findDue(server, uri, update, onlySubscriber);
-    let reached = held.size;
-    for (const subscription of due) {
+    const { acknowledged, heldBySubscriber } = this.holdOrCollect(server, uri, update, onlySubscribers);
+    let reachedSubscribers = heldBySubscriber.size;
+    for (const subscription of acknowledged) {
       if (this.table.get(subscription.id) !== subscription) continue;
       // Another subscription of the same subscriber may hold the update, and may have delivered it meanwhile.
-      const heldUpdate = held.get(subscription.subscriber);
+      const heldUpdate = heldBySubscriber.get(subscription.subscriber);
       if (heldUpdate?.isDelivered) continue;
       if (heldUpdate) heldUpdate.isDelivered = true;
-      else reached++;
+      else reachedSubscribers++;
       yield subscription;
     }
-    return reached;
+    return reachedSubscribers;
   }
 
-  private findDue(server: string, uri: string, update: U, onlySubscriber: string | undefined) {
+  /** Holds the update for each unacknowledged subscription. Collects the other subscriptions, one per subscriber. */
+  private holdOrCollect(
+    server: string,
+    uri: string,
+    update: U,
+    onlySubscribers: Iterable<string> | undefined,
+  ) {
     const covering = this.table.covering(server, uri);
     const targets = covering.length > 1 ? covering.toSorted((a, b) => a.size - b.size) : covering;
-    // The largest target comes last, so that its subscribers need not be added to `served`.
+    // The largest target comes last, so that its subscribers need not be added to `collected`.
     const largest = targets.at(-1);
-    const due: Subscription[] = [];
-    const served = targets.length > 1 ? new Set<string>() : undefined;
-    /** By subscriber. */
-    const held = new Map<string, HeldUpdate<U>>();
+    const acknowledged: Subscription[] = [];
+    const collected = targets.length > 1 ? new Set<string>() : undefined;
+    const heldBySubscriber = new Map<string, HeldUpdate<U>>();
     for (const target of targets) {
-      for (const subscription of subscriptionsOf(target, onlySubscriber)) {
+      for (const subscription of subscriptionsOf(target, onlySubscribers)) {
         const { id, subscriber } = subscription;
-        // An earlier update that is held for this subscription is superseded by the delivery through another one.
-        if (served?.has(subscriber)) this.supersede(id, uri);
-        else if (this.unacknowledged.has(id)) {
-          const heldUpdate = held.get(subscriber) ?? { update, isDelivered: false };
-          held.set(subscriber, heldUpdate);
+        // The subscriber gets this update through another subscription: it replaces an earlier one that is held here.
+        if (collected?.has(subscriber)) this.removeReplaced(id, uri);
+        else if (this.heldUpdates.has(id)) {
+          const heldUpdate = heldBySubscriber.get(subscriber) ?? { update, isDelivered: false };
+          heldBySubscriber.set(subscriber, heldUpdate);
           this.hold(id, uri, heldUpdate);
-        } else due.push(subscription);
+        } else acknowledged.push(subscription);
       }
-      if (target !== largest) for (const { subscriber } of due) served?.add(subscriber);
+      if (target !== largest) for (const { subscriber } of acknowledged) collected?.add(subscriber);
     }
-    return { due, held };
+    return { acknowledged, heldBySubscriber };
   }
 
   private hold(id: string, uri: string, update: HeldUpdate<U>): void {
-    const held = this.unacknowledged.get(id)!;
-    this.supersede(id, uri);
+    const held = this.heldUpdates.get(id)!;
+    this.removeReplaced(id, uri);
     held.set(uri, update);
-    if (held.size > MAX_HELD) {
+    if (held.size > MAX_HELD_UPDATES) {
       const [oldest] = held.keys();
       held.delete(oldest!);
       this.onHeldRemoved('dropped');
@@ -107,16 +118,16 @@ export class UpdateRouting<U> {
   }
 
   /** Removes a held update that a later one replaces. */
-  private supersede(id: string, uri: string): void {
-    if (this.unacknowledged.get(id)?.delete(uri)) this.onHeldRemoved('coalesced');
+  private removeReplaced(id: string, uri: string): void {
+    if (this.heldUpdates.get(id)?.delete(uri)) this.onHeldRemoved('coalesced');
   }
 }
 
 function subscriptionsOf(
   target: SubscriptionTarget,
-  onlySubscriber: string | undefined,
+  subscribers: Iterable<string> | undefined,
 ): Iterable<Subscription> {
-  if (onlySubscriber === undefined) return target;
-  const subscription = target.subscriptionOf(onlySubscriber);
-  return subscription ? [subscription] : [];
+  return subscribers
+    ? Array.from(subscribers, (id) => target.subscriptionOf(id)).filter((row) => row !== undefined)
+    : target;
 }

@@ -16,11 +16,11 @@ export interface ReconcilerOptions {
 
 /**
  * Makes one server hold exactly the wanted subscriptions over one link, one per URI. Level-triggered: an event only
- * marks a URI dirty, and a worker chooses the next request from the desired and the actual state at that moment.
+ * marks a URI dirty. A worker then compares the desired with the actual state and chooses the next request.
  */
 export class UpstreamReconciler {
   private readonly states = new Map<string, UriState>();
-  /** Client-initiated requests have workers of their own, so that background work does not delay them. */
+  /** Work on requests for which a client waits. Separate workers, so that background work does not delay clients. */
   private readonly clientWorkers: WorkerPool<UriState>;
   private readonly backgroundWorkers: WorkerPool<UriState>;
   private readonly retryTimer: RetryTimer;
@@ -45,14 +45,14 @@ export class UpstreamReconciler {
     return this.states.get(uri)?.held === 'yes';
   }
 
-  /** The URIs that the server holds, may hold or is to hold. */
+  /** The URIs that the server holds, may hold or has to subscribe. */
   get uris(): Iterable<string> {
     return this.states.keys();
   }
 
   /**
-   * Resolves when the server holds the URI, or when the URI is not wanted any more. Clients that wait for the same URI
-   * share one request and its outcome.
+   * Resolves when the server holds the subscription, or when the URI is not wanted any more. Rejects when the server
+   * refuses it or the link is closed. Clients that wait for the same URI share one request and its outcome.
    */
   async confirm(uri: string): Promise<void> {
     if (this.isClosed) throw serverUnavailable(this.server, 'the connection was lost', { reason: 'broken' });
@@ -65,7 +65,7 @@ export class UpstreamReconciler {
     await promise;
   }
 
-  /** To be called when the desired and the actual state of the URI may differ. */
+  /** Call this when the desired and the actual state of the URI may differ. */
   markDirty(uri: string): void {
     if (this.isClosed) return;
     const isWanted = this.desired.isWanted(uri);
@@ -75,12 +75,15 @@ export class UpstreamReconciler {
     else if (!state.isBusy && !state.hasLingered) this.lingerOrDelete(state);
   }
 
-  /** Does nothing while another row wants the URI: the client of that row may still wait for the first request. */
+  /**
+   * A row of the subscription table was removed. Does nothing while another row wants the URI, because the client of
+   * that row may still wait for its first request.
+   */
   rowRemoved(uri: string): void {
     if (!this.desired.isWanted(uri)) this.markDirty(uri);
   }
 
-  /** Like `rowRemoved`, for all URIs that match a removed pattern. */
+  /** A row for a pattern was removed: calls `rowRemoved` for all URIs that match the pattern. */
   patternRemoved(matches: (uri: string) => boolean): void {
     for (const uri of this.states.keys()) if (matches(uri)) this.rowRemoved(uri);
   }
@@ -101,7 +104,7 @@ export class UpstreamReconciler {
     this.markDirty(uri);
   }
 
-  /** The server may have dropped every subscription, and updates may be lost. The caller marks the URIs dirty. */
+  /** The server may have dropped all subscriptions, and updates may be lost. The caller has to mark the URIs dirty. */
   invalidate(): void {
     for (const state of this.states.values()) {
       state.isGone = false;
@@ -117,14 +120,14 @@ export class UpstreamReconciler {
     if (state?.sinceGap) state.sinceGap = 'updated';
   }
 
-  /** Plans a retry for a URI that matches a pattern and that the server did not confirm. */
+  /** Plans a background retry for a URI that a pattern wants and that the server did not confirm. */
   retryLater(uri: string): void {
     if (this.isClosed || !this.desired.isWanted(uri)) return;
     (this.states.get(uri) ?? this.track(uri)).hasMissedUpdates = true;
     this.retryTimer.plan();
   }
 
-  /** The link is closed. Sends nothing; waiting clients get an error, and late responses are ignored. */
+  /** The link is closed. No request is sent any more, waiting clients get an error, and late responses are ignored. */
   close(reason: string): void {
     this.isClosed = true;
     this.size = 0;
@@ -164,7 +167,7 @@ export class UpstreamReconciler {
 
   /** Sends one request after the other until desired and actual state agree. */
   private async reconcile(state: UriState): Promise<void> {
-    // While it was queued, the state may have been deleted and the URI may have got a new one.
+    // While this state was queued, it may have been deleted, and the URI may have got a new state.
     if (state.isBusy || this.states.get(state.uri) !== state) return;
     state.isBusy = true;
     const takeRequest = (): UpstreamRequestKind | undefined => state.takeRequest(this.desired);
@@ -176,7 +179,7 @@ export class UpstreamReconciler {
       state.inFlight = undefined;
       if (request === 'subscribe') this.handleSubscribed(state, failure);
       else this.handleUnsubscribed(state, failure);
-      // A listener of the events may have closed the link.
+      // A listener of `events` may have closed the link.
       if (this.isClosed) return;
     }
     state.isBusy = false;
@@ -221,7 +224,7 @@ export class UpstreamReconciler {
     if (failure) this.events.failed('unsubscribe', state.uri, failure.error);
   }
 
-  /** Called when no request is left to send. Deletes a state that is not needed any more, or starts the linger. */
+  /** Called when there is no request to send. Deletes a state that is not needed any more, or starts the linger. */
   private lingerOrDelete(state: UriState): void {
     const isWanted = this.desired.isWanted(state.uri);
     if (!isWanted) {
@@ -243,7 +246,8 @@ export class UpstreamReconciler {
   }
 
   private setHeld(state: UriState, held: UriState['held']): void {
-    this.size += Number(held === 'yes') - Number(state.held === 'yes');
+    if (state.held === 'yes') this.size--;
+    if (held === 'yes') this.size++;
     state.held = held;
   }
 }

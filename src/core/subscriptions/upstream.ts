@@ -1,6 +1,6 @@
 export type UpstreamRequestKind = 'subscribe' | 'unsubscribe';
 
-/** The requests to one server over one link. */
+/** Sends subscribe and unsubscribe requests to one server over one link. A promise rejects if its request fails. */
 export interface Upstream {
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
@@ -11,14 +11,16 @@ export interface Upstream {
 /** The desired state. It is read from the subscription table at every step and never copied. */
 export interface DesiredSubscriptions {
   isWanted(uri: string): boolean;
-  /** Whether the server offers the resource now. If not, a failed subscription to it is not retried. */
+  /**
+   * Whether the server offers the resource now. A failed subscription to a resource that is not offered is not retried.
+   */
   isOffered(uri: string): boolean;
 }
 
 export interface ReconcilerEvents {
   /**
-   * A URI was subscribed in the background, and its subscribers may have missed updates. Not called if the server has sent
-   * them an update since the gap.
+   * A URI was subscribed in the background after a time without a subscription, in which its subscribers may have
+   * missed updates. Not called if the server has sent an update of the resource after this time began.
    */
   resubscribed(uri: string): void;
   /** A background request failed. */

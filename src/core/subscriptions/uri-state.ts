@@ -1,33 +1,34 @@
 import type { DesiredSubscriptions, UpstreamRequestKind } from './upstream.js';
 
-/** The actual state of one URI on one link. */
+/** The actual state of the upstream subscription to one URI on one link. */
 export class UriState {
-  /** Whether the server holds the subscription. `unknown` during a request, and after an unclear outcome. */
+  /** Whether the server holds the subscription. `unknown`: a request is in flight, or its outcome is not clear. */
   held: 'no' | 'unknown' | 'yes' = 'no';
   /** The desired and the actual state have to be compared again. */
   isDirty = false;
-  /** A worker reconciles the URI. There is at most one, so that a URI has at most one request in flight. */
+  /** A worker is reconciling the URI. A URI has at most one worker, so that it has at most one request in flight. */
   isBusy = false;
   inFlight: UpstreamRequestKind | undefined;
-  /** Updates may be lost: subscribers get one update when the server holds the subscription again. */
+  /** Updates may have been lost. Subscribers get one update as soon as the server holds the subscription again. */
   hasMissedUpdates = false;
   /**
-   * Set after a gap in the notifications, if the server held the subscription before: whether it has sent an update
-   * since. An update shows that the server still holds the subscription, and stands for the updates that were lost.
+   * Set after a gap in the notifications of a subscription that the server held: whether the server has sent an update
+   * of the resource since the gap (`updated`) or not (`silent`). With `updated`, subscribers need no further update for
+   * those that were lost.
    */
   sinceGap: 'silent' | 'updated' | undefined;
-  /** The server no longer lists the resource: background requests wait until it does. */
+  /** The server no longer lists the resource. Background requests wait until the server lists it again. */
   isGone = false;
-  /** The resource was removed during the request: a success does not prove that the server holds the subscription. */
+  /** The resource was removed during the request in flight: a success does not prove that the server holds it. */
   isResponseStale = false;
   waiter: Waiter | undefined;
   cancelLinger: (() => void) | undefined;
-  /** The linger is over: an unsubscribe is due, unless the URI is wanted again. */
+  /** The linger is over: an unsubscribe follows if the URI is still not wanted. */
   hasLingered = false;
 
   constructor(readonly uri: string) {}
 
-  /** The request that is to be sent now to bring the actual state closer to the desired one, if any. Clears `isDirty`. */
+  /** Returns the request that has to be sent now, if any. Clears `isDirty` and `hasLingered`. */
   takeRequest(desired: DesiredSubscriptions): UpstreamRequestKind | undefined {
     const { isDirty, hasLingered, held } = this;
     this.isDirty = false;
@@ -38,6 +39,7 @@ export class UriState {
     return held === 'yes' || mustWaitForListing ? undefined : 'subscribe';
   }
 
+  /** The server no longer lists the resource. */
   markGone(): void {
     this.isResponseStale = this.inFlight === 'subscribe';
     this.isGone = true;
@@ -62,7 +64,7 @@ export class Waiter {
   });
 
   constructor() {
-    // All clients may have left before the rejection: an unhandled rejection would end the process.
+    // If all clients have left before the rejection, it has no handler. Without this one, it would end the process.
     this.promise.catch(() => undefined);
   }
 }

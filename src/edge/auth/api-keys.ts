@@ -11,15 +11,16 @@ interface ApiKey {
 }
 
 const HASH_PREFIX = 'sha256:';
-/** Length of the part of a digest by which keys are looked up: half of its 64 hex digits. */
-const INDEX_LENGTH = 32;
+/** Keys are looked up by this many hex digits of their digest, which has 64. */
+const DIGEST_PREFIX_LENGTH = 32;
 
 /**
- * API keys, of which only the SHA-256 is stored. A key is looked up by the first half of its digest, and the whole digest
- * is compared in constant time. The time of the lookup reveals nothing, because a client cannot choose a digest.
+ * The configured API keys. Only the SHA-256 digest of a key is stored. A key is looked up by the first half of its
+ * digest, then the whole digest is compared in constant time. The time of the lookup reveals nothing about the digests,
+ * because a client cannot choose the digest of its key.
  */
 export class ApiKeys {
-  private byIndex: ReadonlyMap<string, ApiKey> = new Map();
+  private byDigestPrefix: ReadonlyMap<string, ApiKey> = new Map();
   private byPrincipal: ReadonlyMap<Principal, ApiKey> = new Map();
 
   constructor(
@@ -29,17 +30,21 @@ export class ApiKeys {
     this.replace(keys);
   }
 
-  /** Replaces all keys. A removed key is refused from now on; a key with unchanged settings keeps its principal object. */
+  /**
+   * Replaces all keys. A removed key is refused from now on. A key with unchanged settings keeps its principal object.
+   */
   replace(configs: readonly ApiKeyConfig[]): void {
-    const previous = new Map([...this.byIndex.values()].map((key) => [JSON.stringify(key.config), key]));
+    const previous = new Map(
+      [...this.byDigestPrefix.values()].map((key) => [JSON.stringify(key.config), key]),
+    );
     const keys = configs.map((config) => previous.get(JSON.stringify(config)) ?? keyOf(config));
-    this.byIndex = new Map(keys.map((key) => [indexOf(key.digest.toString('hex')), key]));
+    this.byDigestPrefix = new Map(keys.map((key) => [digestPrefixOf(key.digest.toString('hex')), key]));
     this.byPrincipal = new Map(keys.map((key) => [key.principal, key]));
   }
 
-  /** The principal of the key with this SHA-256 in hex. Throws a TokenError when the key has expired. */
+  /** The principal of the key with this SHA-256 in hex. Throws a TokenError if the key has expired. */
   find(digest: string): Principal | undefined {
-    const key = this.byIndex.get(indexOf(digest));
+    const key = this.byDigestPrefix.get(digestPrefixOf(digest));
     if (!key || !timingSafeEqual(key.digest, Buffer.from(digest, 'hex'))) return undefined;
     if (this.isExpired(key)) throw new TokenError('expired', `the key ${key.config.id} expired`);
     return key.principal;
@@ -52,7 +57,8 @@ export class ApiKeys {
   }
 
   /**
-   * The digest of the key's settings. It is stored with a session: a session whose key has other settings is not restored.
+   * The digest of the settings of the principal's key. It is stored with a session, so that the session is not restored
+   * if the settings of the key have changed.
    */
   settingsDigestOf(principal: Principal): string | undefined {
     const key = this.byPrincipal.get(principal);
@@ -72,7 +78,7 @@ export class ApiKeys {
   }
 }
 
-const indexOf = (digest: string): string => digest.slice(0, INDEX_LENGTH);
+const digestPrefixOf = (digest: string): string => digest.slice(0, DIGEST_PREFIX_LENGTH);
 
 const settingsDigestOf = (config: ApiKeyConfig): string => hash('sha256', JSON.stringify(config), 'hex');
 

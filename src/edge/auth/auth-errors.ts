@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
 
-/** The request has no valid credentials. `headers` describe how a client gets valid ones. */
+/** The error for a request without valid credentials. `headers` tell the client how to get valid ones. */
 export class AuthenticationError extends GatewayError {
   readonly headers: { readonly 'www-authenticate': string };
 
@@ -18,7 +18,7 @@ export class AuthenticationError extends GatewayError {
 /** `unverifiable`: the keys of the issuer are not available. */
 export type TokenErrorKind = 'invalid' | 'expired' | 'insufficient-scope' | 'unverifiable';
 
-/** Why a token is refused. The message is for the log and contains no part of the token; the client gets the kind. */
+/** The reason why a token is refused. The message is only logged, and contains no part of the token. */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
 

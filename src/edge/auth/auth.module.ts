@@ -23,7 +23,7 @@ import { OpenAccessWarning } from './open-access-warning.js';
 export class AuthModule implements OnApplicationBootstrap {
   constructor(private readonly authenticator: Authenticator) {}
 
-  /** Not awaited: the gateway starts although an issuer is down. */
+  /** Does not wait, so that the gateway starts even if the issuer is unreachable. */
   onApplicationBootstrap(): void {
     void this.authenticator.prepare();
   }

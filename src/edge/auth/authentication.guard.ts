@@ -4,10 +4,10 @@ import type { Principal } from '../../mcp/principal.js';
 import { ClientAddresses } from '../client-addresses.js';
 import { Authenticator } from './authenticator.js';
 
-/** A request whose principal is known. */
+/** A request that has passed `AuthenticationGuard` and `ConnectionGuard`. */
 export interface AuthenticatedRequest extends IncomingMessage {
   principal: Principal;
-  /** Set by `ConnectionGuard`: the key under which limits per principal count the request, see `Caller`. */
+  /** The key under which limits per principal count the request (`Caller`). Set by `ConnectionGuard`. */
   quotaKey: string;
 }
 

@@ -16,10 +16,10 @@ import { JwtVerifier } from './jwt-verifier.js';
 /** Enough hex digits to correlate the log lines of one token without logging its whole digest. */
 const LOGGED_DIGEST_LENGTH = 12;
 
-/** Refusals that are logged per second; further ones are only counted. */
-const REFUSAL_LINES = { burst: 10, refill: 10, intervalMs: 1000 };
+/** Limits the log lines about refused credentials to ten per second. Further refusals are only counted. */
+const REFUSAL_LINE_LIMIT = { burst: 10, refill: 10, intervalMs: 1000 };
 
-/** What the authenticator reports about refused credentials. */
+/** Counts refused credentials for the metrics. */
 export interface RefusalObserver {
   countAuthFailure(reason: AuthFailure): void;
   countSuppressedLine(kind: 'refused-credentials'): void;
@@ -37,8 +37,8 @@ export class Authenticator {
   private readonly logger = new Logger('Auth');
   private readonly apiKeys: ApiKeys;
   private jwtVerifier: JwtVerifier | undefined;
-  private required = false;
-  private readonly refusals = new TokenBucket(REFUSAL_LINES);
+  private areCredentialsRequired = false;
+  private readonly refusals = new TokenBucket(REFUSAL_LINE_LIMIT);
 
   constructor(
     private settings: AuthSettings,
@@ -52,17 +52,17 @@ export class Authenticator {
 
   /** Whether requests need credentials. */
   get isRequired(): boolean {
-    return this.required;
+    return this.areCredentialsRequired;
   }
 
   get jwt(): JwtSettings | undefined {
     return this.settings.jwt;
   }
 
-  /** Replaces the settings. The next request is checked with the new ones. */
+  /** Replaces the settings. All later requests are checked with the new settings. */
   replace(settings: AuthSettings): void {
     this.settings = settings;
-    this.required = settings.isConfigured;
+    this.areCredentialsRequired = settings.isConfigured;
     this.apiKeys.replace((settings.apiKeys ?? []).filter((key) => !this.isRevoked(key)));
     if (JSON.stringify(settings.jwt) !== JSON.stringify(this.jwtVerifier?.settings))
       this.jwtVerifier = settings.jwt && new JwtVerifier(settings.jwt, this.now);
@@ -74,8 +74,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns a promise only for a token that is not cached. Throws or rejects with an AuthenticationError. `addressOf` returns
-   * the address of the client, for the log.
+   * Returns the principal of a request. Throws or rejects with an AuthenticationError if the credentials are refused.
+   * Returns a promise only for a token that is not cached. `addressOf` returns the address of the client for the log.
    */
   authenticate(headers: CredentialHeaders, addressOf?: () => string): Principal | Promise<Principal> {
     if (!this.isRequired) return ANONYMOUS;
@@ -93,13 +93,16 @@ export class Authenticator {
     });
   }
 
-  /** Whether the credentials of the principal are still accepted. Checked for streams, which outlive their request. */
+  /**
+   * Whether the credentials of the principal are still accepted. Sessions and streams outlive the request that was
+   * checked.
+   */
   isCurrent(principal: Principal): boolean {
     if (!this.isRequired) return principal === ANONYMOUS;
     return this.apiKeys.isCurrent(principal) || this.jwtVerifier?.isCurrent(principal) === true;
   }
 
-  /** The principal as it is stored for the next process. Undefined when its credentials are no longer valid. */
+  /** The principal as it is stored for the next process. Undefined if its credentials are no longer valid. */
   storedForm(principal: Principal): StoredPrincipal | undefined {
     if (!this.isCurrent(principal)) return undefined;
     const { id } = principal;
@@ -113,7 +116,7 @@ export class Authenticator {
       : undefined;
   }
 
-  /** The principal that the previous process stored, if its credentials would be accepted under the current settings. */
+  /** The principal that the previous process stored, if the current settings would accept its credentials. */
   restorePrincipal({ id, grants, terms, until }: StoredPrincipal): Principal | undefined {
     if (!this.isRequired) return id === ANONYMOUS.id && terms === '' ? ANONYMOUS : undefined;
     if (until === undefined) return this.apiKeys.restorePrincipal(id, terms);
@@ -121,13 +124,14 @@ export class Authenticator {
     return this.jwtVerifier.restorePrincipal({ id, grants: grants === '*' ? '*' : new Set(grants) }, until);
   }
 
-  /** Why no key has this digest. The log alone names a revoked key. */
+  /** Why no key has this digest. Only the log names a revoked key. */
   private reasonFor(digest: string): string {
     const isOfDigest = ({ hash: text }: ApiKeyConfig): boolean => text.toLowerCase() === `sha256:${digest}`;
     const revoked = this.settings.apiKeys?.find(isOfDigest);
     return revoked ? `the key ${revoked.id} is revoked` : 'no such API key';
   }
 
+  /** Returns the token in the Authorization header. Throws an AuthenticationError if there is no usable token. */
   private tokenIn(authorization: string | undefined, addressOf: (() => string) | undefined): string {
     const bearer = readBearerToken(authorization);
     switch (bearer.kind) {
@@ -152,7 +156,9 @@ export class Authenticator {
     }
   }
 
-  /** Counts and logs the reason. Returns the error for the client, which contains only the kind of the reason. */
+  /**
+   * Counts and logs a refused token. Returns the error for the client, which gets only the kind of the `TokenError`.
+   */
   private recordRefusal(error: unknown, addressOf?: () => string, digest?: string): unknown {
     if (!(error instanceof TokenError)) return error;
     this.observer.countAuthFailure(error.kind);
@@ -161,8 +167,8 @@ export class Authenticator {
   }
 
   private logRefusal(reason: string, addressOf?: () => string, digest?: string): void {
+    // The number of suppressed lines since the last logged line; undefined if this line is suppressed too.
     const suppressedBefore = this.refusals.take();
-    // Undefined: this line is suppressed too.
     if (suppressedBefore === undefined) {
       this.observer.countSuppressedLine('refused-credentials');
       return;
@@ -178,7 +184,7 @@ export class Authenticator {
   }
 }
 
-/** A JWT has three parts. The first is a JSON object in base64, so it begins with `ey`, the encoding of `{"`. */
+/** Whether the token looks like a JWT: it has three parts, and `ey` is the beginning of a JSON object in base64. */
 const isJwt = (token: string): boolean => token.startsWith('ey') && token.split('.').length === 3;
 
 const DESCRIPTIONS: Record<TokenErrorKind, string> = {
@@ -199,7 +205,7 @@ function authenticationErrorFor(cause: TokenError, jwt: JwtSettings | undefined)
       challenge(jwt, { error: 'insufficient_scope', description }),
       options,
     );
-  // `unverifiable` gets no error code: `invalid_token` would make the client discard a token that may be valid.
+  // An `unverifiable` token may be valid. The error code `invalid_token` would make the client discard it.
   const bearerError =
     kind === 'unverifiable' ? undefined : ({ error: 'invalid_token', description } as const);
   return new AuthenticationError(

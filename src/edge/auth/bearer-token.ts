@@ -1,4 +1,4 @@
-/** A longer token is refused without hashing it. */
+/** Maximum characters of a token. A longer token is refused before it is hashed. */
 export const MAX_TOKEN_LENGTH = 8192;
 
 const BEARER = /^bearer(?: +|$)/i;

@@ -7,7 +7,7 @@ export interface BearerError {
   readonly description: string;
 }
 
-/** The value of WWW-Authenticate. A request without a token gets no error code (RFC 6750, 3.1). */
+/** The value of WWW-Authenticate. `bearerError` is absent for a request without a token (RFC 6750, 3.1). */
 export function challenge(jwt: JwtSettings | undefined, bearerError?: BearerError): string {
   const params = jwt ? [['resource_metadata', metadataUrl(jwt)]] : [['realm', 'gatehouse']];
   if (jwt && jwt.scopes.length > 0) params.push(['scope', jwt.scopes.join(' ')]);

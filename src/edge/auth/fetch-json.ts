@@ -3,8 +3,8 @@ import { Client, request } from 'undici';
 import { egressOf } from '../../backends/http/egress.js';
 import { EgressProxies } from '../../config/egress-proxies.js';
 
-/** Limits of a response. A key set has a few thousand bytes. */
-const LIMITS = { maxBytes: 262_144, maxDepth: 16, maxMembers: 20_000 };
+/** Limits of a response. A typical key set has a few thousand bytes. */
+const RESPONSE_LIMITS = { maxBytes: 262_144, maxDepth: 16, maxMembers: 20_000 };
 
 const CONNECT_TIMEOUT_MS = 5000;
 
@@ -18,13 +18,14 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<unkno
   const { statusCode, body } = await request(url, {
     dispatcher,
     signal,
-    // Closes the connection: requests are minutes apart.
+    // Closes the connection after the response, because requests are minutes apart.
     reset: true,
     headers: { accept: 'application/json' },
   });
-  const reader = new JsonReader(LIMITS);
+  const reader = new JsonReader(RESPONSE_LIMITS);
   for await (const chunk of body as AsyncIterable<Buffer>)
-    if (!reader.append(chunk)) throw new Error(`${url} answered with more than ${LIMITS.maxBytes} bytes`);
+    if (!reader.append(chunk))
+      throw new Error(`${url} answered with more than ${RESPONSE_LIMITS.maxBytes} bytes`);
   if (statusCode !== 200) throw new Error(`${url} answered ${statusCode}`);
   const read = reader.take();
   if (read instanceof JsonProblem) throw new Error(`${url} answered with a body that ${read.message}`);

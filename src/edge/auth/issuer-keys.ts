@@ -5,31 +5,36 @@ import { fetchJson } from './fetch-json.js';
 import { discoverJwksUri } from './issuer-metadata.js';
 import { TokenError } from './auth-errors.js';
 
-/** Keys older than this are fetched again before use, so that a key that the issuer has removed is no longer trusted. */
+/** Keys that were fetched before this time are fetched again before use, so that removed keys are no longer trusted. */
 export const MAX_AGE_MS = 600_000;
-/** While the issuer is unreachable, keys are used for at most this long. */
+/** Maximum age of keys that are used because the issuer is unreachable. */
 const MAX_STALE_MS = 86_400_000;
 /** Minimum time between two fetches for tokens with unknown keys, and between a failed fetch and the next one. */
 const MIN_FETCH_INTERVAL_MS = 10_000;
-/** Minimum time after a failed fetch until keys are fetched for the first time: every token is refused meanwhile. */
+/**
+ * Minimum time after a failed fetch while no fetch has succeeded yet. It is shorter, because every token is refused.
+ */
 const MIN_FETCH_INTERVAL_WITHOUT_KEYS_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;
 
 /**
- * The public keys of the issuer, cached. While the issuer is unreachable, the cached keys are used. A token with an
- * unknown key causes a fetch at a limited rate, because the issuer may have rotated its keys.
+ * Caches the public keys of the issuer. While the issuer is unreachable, the cached keys are used. A token with an
+ * unknown key causes a fetch, because the issuer may have rotated its keys. The rate of these fetches is limited.
  */
 export class IssuerKeys {
   private readonly logger = new Logger('Auth');
   private keys: JWTVerifyGetKey | undefined;
+  /** JSON of the fetched key set, to detect changes. */
   private keySetText = '';
+  /** When the last fetch succeeded. */
   private fetchedAt = -Infinity;
+  /** When the last fetch failed. */
   private failedAt = -Infinity;
   /** When the keys were last fetched for a token with an unknown key. */
   private unknownKeyFetchAt = -Infinity;
   private fetching: Promise<void> | undefined;
 
-  /** `onChange` is called when the issuer's keys changed. */
+  /** `onChange` is called when a fetch returns other keys than before. */
   constructor(
     private readonly settings: Pick<JwtSettings, 'issuer' | 'jwksUri'>,
     private readonly onChange: () => void = () => {},
@@ -56,8 +61,8 @@ export class IssuerKeys {
   }
 
   private async fetchForUnknownKey(): Promise<void> {
-    const previousAt = Math.max(this.unknownKeyFetchAt, this.failedAt);
-    if (!this.fetching && this.now() - previousAt < MIN_FETCH_INTERVAL_MS) return;
+    const lastAttemptAt = Math.max(this.unknownKeyFetchAt, this.failedAt);
+    if (!this.fetching && this.now() - lastAttemptAt < MIN_FETCH_INTERVAL_MS) return;
     this.unknownKeyFetchAt = this.now();
     await this.fetch();
   }
@@ -68,7 +73,7 @@ export class IssuerKeys {
     throw new TokenError('unverifiable', 'the keys of the issuer cannot be fetched');
   }
 
-  /** Concurrent callers share one fetch. */
+  /** Concurrent callers share one fetch. Never rejects. */
   private fetch(): Promise<void> {
     this.fetching ??= this.load()
       .catch((error: unknown) => this.onFailure(error as Error))

@@ -1,7 +1,7 @@
 import { isSecureUrl } from '../../config/secure-url.js';
 import { fetchJson } from './fetch-json.js';
 
-/** Reads the URL of the issuer's keys from its metadata. */
+/** Fetches the issuer's metadata and returns the URL of its keys. Rejects if no metadata URL has valid metadata. */
 export async function discoverJwksUri(issuer: string, signal: AbortSignal): Promise<string> {
   const failures: Error[] = [];
   for (const url of metadataUrls(issuer)) {
@@ -14,7 +14,9 @@ export async function discoverJwksUri(issuer: string, signal: AbortSignal): Prom
   throw new AggregateError(failures, failures.map(({ message }) => message).join('; '));
 }
 
-/** Where metadata may be: OpenID Connect appends the well-known part to the issuer's path, RFC 8414 inserts it before. */
+/**
+ * The possible URLs of metadata. OpenID Connect puts the well-known part after the issuer's path, RFC 8414 before it.
+ */
 export function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -24,7 +26,7 @@ export function metadataUrls(issuer: string): string[] {
   ];
 }
 
-/** The URL of the keys in the metadata, which must name the same issuer (RFC 8414, 3.3). */
+/** The URL of the keys in the metadata. Throws if the metadata name another issuer (RFC 8414, 3.3). */
 function jwksUriIn(metadata: unknown, issuer: string): string {
   const { issuer: metadataIssuer, jwks_uri: uri } = (metadata ?? {}) as Record<string, unknown>;
   if (metadataIssuer !== issuer) throw new Error(`the metadata of ${issuer} name another issuer`);

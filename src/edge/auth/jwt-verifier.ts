@@ -9,11 +9,11 @@ import { VerifiedTokens } from './verified-tokens.js';
 
 const CLOCK_TOLERANCE_S = 60;
 
-/** Verifies the tokens of one issuer. */
+/** Verifies JWTs of one issuer. */
 export class JwtVerifier {
   private readonly keys: IssuerKeys;
   private readonly verified = new VerifiedTokens();
-  /** When the token of each principal expires, in milliseconds since the epoch. */
+  /** By principal: when its token expires, in milliseconds since the epoch. */
   private readonly expiries = new WeakMap<Principal, number>();
 
   constructor(
@@ -23,6 +23,7 @@ export class JwtVerifier {
     this.keys = new IssuerKeys(settings, () => this.verified.clear(), now);
   }
 
+  /** Fetches the issuer's keys. Never rejects. */
   prepare(): Promise<void> {
     return this.keys.refresh();
   }
@@ -52,12 +53,14 @@ export class JwtVerifier {
     return this.now() < (this.expiries.get(principal) ?? -Infinity);
   }
 
-  /** The digest of the settings. It is stored with a session: a session with another digest is not restored. */
+  /**
+   * The digest of the settings. It is stored with a session, so that the session is not restored if they have changed.
+   */
   get settingsDigest(): string {
     return hash('sha256', JSON.stringify(this.settings), 'hex');
   }
 
-  /** When the token of the principal expires; undefined when its credentials are not a token. */
+  /** When the token of the principal expires; undefined if the principal has no token. */
   expiryOf(principal: Principal): number | undefined {
     return this.expiries.get(principal);
   }
@@ -87,7 +90,10 @@ export class JwtVerifier {
   }
 }
 
-/** Messages of jose name claims and headers, never their values. */
+/**
+ * The error of jose as a `TokenError`. Its message can be logged: jose names claims and headers, but never their
+ * values.
+ */
 function tokenErrorFor(error: Error): TokenError {
   if (error instanceof TokenError) return error;
   const kind = error instanceof errors.JWTExpired ? 'expired' : 'invalid';

@@ -5,7 +5,10 @@ import { Authenticator } from './authenticator.js';
 
 const WARN_INTERVAL_MS = 60_000;
 
-/** Warns periodically while remote clients need no authentication: `http.allowRemoteWithoutAuth` may be set by mistake. */
+/**
+ * Logs a warning every minute while remote clients need no authentication, because `http.allowRemoteWithoutAuth` may be
+ * set by mistake.
+ */
 @Injectable()
 export class OpenAccessWarning implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Auth');

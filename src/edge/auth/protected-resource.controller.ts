@@ -2,7 +2,7 @@ import { Controller, Get, NotFoundException } from '@nestjs/common';
 import { Authenticator } from './authenticator.js';
 import { METADATA_PATH, protectedResource, type ProtectedResource } from './protected-resource.js';
 
-/** Serves the metadata of the gateway without authentication, because clients need them to get a token. */
+/** Serves the protected resource metadata without authentication, because a client needs them to get a token. */
 @Controller(METADATA_PATH)
 export class ProtectedResourceController {
   constructor(private readonly authenticator: Authenticator) {}

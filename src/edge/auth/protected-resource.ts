@@ -1,6 +1,6 @@
 import type { JwtSettings } from '../../config/jwt-settings.js';
 
-/** Protected resource metadata (RFC 9728): how a client gets a token for this gateway. */
+/** Protected resource metadata (RFC 9728). It tells a client how to get a token for this gateway. */
 export interface ProtectedResource {
   readonly resource: string;
   readonly resource_name: string;
@@ -19,7 +19,7 @@ export const protectedResource = (jwt: JwtSettings): ProtectedResource => ({
   ...(jwt.scopes.length > 0 && { scopes_supported: jwt.scopes }),
 });
 
-/** The URL of the metadata: the well-known part is inserted between host and path (RFC 9728, 3.1). */
+/** The URL of the metadata. The well-known part is between host and path of the resource (RFC 9728, 3.1). */
 export function metadataUrl(jwt: JwtSettings): string {
   const { origin, pathname, search } = new URL(resourceOf(jwt));
   return `${origin}${METADATA_PATH}${pathname === '/' ? '' : pathname}${search}`;

@@ -4,10 +4,11 @@ const MAX_TOKENS = 10_000;
 
 interface VerifiedToken {
   readonly principal: Principal;
+  /** Milliseconds since the epoch. */
   readonly validUntil: number;
 }
 
-/** An LRU cache of verified tokens by their SHA-256. */
+/** An LRU cache of the principals of verified tokens. Its keys are the SHA-256 digests of the tokens. */
 export class VerifiedTokens {
   private readonly tokens = new Map<string, VerifiedToken>();
 

@@ -6,14 +6,16 @@ import { readMessage, type Inbound, type Params } from '../../mcp/json-rpc.js';
 import { isModernVersion } from '../../mcp/revisions/modern.js';
 import { headerMismatch } from '../../mcp/standard-headers.js';
 
-/** Whether a message is of the 2026 era, in which it has no session. */
+/** The era of a message: `modern` is the 2026 era, `legacy` the 2025 era. */
 export type MessageEra = 'legacy' | 'modern';
 
-/** Whether the header names a revision of the 2026 era. It does not decide the era of a request: its envelope does. */
+/**
+ * Whether the header MCP-Protocol-Version names a revision of the 2026 era. A request is of the era of its envelope.
+ */
 export const namesModernVersion = ({ 'mcp-protocol-version': version }: IncomingHttpHeaders): boolean =>
   isModernVersion(String(version));
 
-/** The era of one message at an endpoint of both eras. Throws when its header and body say different things. */
+/** The era of one message at an endpoint that serves both eras. Throws if header and body of a request contradict. */
 export function classify(message: Inbound, headers: IncomingHttpHeaders): MessageEra {
   if (message.kind === 'request') return classifyRequest(message.method, message.params, headers);
   if (message.kind === 'notification')
@@ -23,7 +25,7 @@ export function classify(message: Inbound, headers: IncomingHttpHeaders): Messag
   return 'legacy';
 }
 
-/** Throws when a batch, or an element of it, is of the 2026 era, which has no batches. */
+/** Throws if the header of a batch, or one of its messages, is of the 2026 era, which has no batches. */
 export function requireLegacyBatch(body: JsonDocument, headers: IncomingHttpHeaders): void {
   if (namesModernVersion(headers) || body.elements()?.some(isModernElement))
     throw new GatewayError('invalid-request', 'Invalid request: revision 2026-07-28 has no batches');
@@ -50,7 +52,10 @@ function classifyRequest(
   return 'legacy';
 }
 
-/** Only a complete envelope makes `initialize` a request of the 2026 era. */
+/**
+ * Whether the params have a complete envelope of the 2026 era. An incomplete one does not move `initialize` to this
+ * era.
+ */
 function hasModernEnvelope(params: Params | undefined): boolean {
   if (!isModernVersion(claimedVersion(params) ?? '')) return false;
   try {

@@ -3,7 +3,10 @@ import { sliceScheduler } from '../../lib/slices/slices.js';
 
 const RESPONSES_PER_STEP = 64;
 
-/** Writes SSE comments to many responses, in slices. `run` does nothing while the previous round is not finished. */
+/**
+ * Writes SSE comments to many responses. A round writes one comment to each of them, in slices. `run` starts a round,
+ * unless the previous one is still running.
+ */
 export class CommentRounds<Response> {
   private isRunning = false;
 

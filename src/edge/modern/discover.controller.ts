@@ -6,7 +6,10 @@ import { MODERN_VERSIONS } from '../../mcp/revisions/modern.js';
 import { GATEWAY_INFO } from '../gateway-info.js';
 import { ServerInstructions } from '../server-instructions.js';
 
-/** Says what the gateway offers to a client without a session. */
+/**
+ * Answers `server/discover`, with which a client of revision 2026-07-28 asks for versions, capabilities and
+ * instructions.
+ */
 @McpController()
 export class DiscoverController {
   constructor(private readonly instructions: ServerInstructions) {}

@@ -8,28 +8,33 @@ import type { Channel, ClientRequestOptions, ClientSession } from '../../mcp/mcp
 import type { Principal } from '../../mcp/principal.js';
 import { MAX_QUESTIONS } from './parkable-call.js';
 
-/** How long a question that belongs to no call waits for a call in which the client can be asked. */
+/** Maximum time that a server's question outside of a call waits for a call in which its client can be asked. */
 const CALL_WAIT_MS = 30_000;
 
 interface OwningRequest extends Channel {
   readonly method: string;
-  /** Whether its client has been asked, and has not answered yet. */
+  /** Whether the client has been asked a question in this request, and has not answered yet. */
   readonly isParked: boolean;
 }
 
-/** Ends the wait for a request in which the client can be asked. */
+/**
+ * Ends the wait of one question. `request` is the request in which the client can be asked; undefined if there is none.
+ */
 type EndWait = (request: OwningRequest | undefined) => void;
 
 /**
- * The owner of links that are not shared, for clients of revision 2026-07-28, which has no sessions: it represents all requests
- * of one principal, or those with the same handle (`SESSION_HANDLE_KEY`). What a server sends outside of a call goes to
- * one of these requests: see `requestOf`.
+ * Owns links that are not shared, in place of a session, which clients of revision 2026-07-28 do not have. One owner
+ * stands for all requests of one principal, or for those with the same handle (`SESSION_HANDLE_KEY`). A message that a
+ * server sends outside of a call goes to one of these requests (`requestOf`). Updates and list changes go to the listen
+ * streams of the owner.
  */
 export class LinkOwner implements ClientSession {
   readonly capabilities = SESSIONLESS_CAPABILITIES;
   isClosed = false;
   private readonly requests = new Set<OwningRequest>();
   private readonly waits = new Set<EndWait>();
+  /** The number of listen streams with subscriptions over the links of this owner. */
+  private holds = 0;
   private readonly closeListeners = new ListenerSet();
   private lastUsedAt = performance.now();
 
@@ -37,7 +42,7 @@ export class LinkOwner implements ClientSession {
     readonly id: string,
     public principal: Principal,
     readonly quotaKey: string,
-    /** Whether the client said that its requests belong together. */
+    /** Whether the client has declared with a handle that these requests belong together. */
     readonly hasHandle: boolean,
   ) {}
 
@@ -52,9 +57,20 @@ export class LinkOwner implements ClientSession {
     this.lastUsedAt = performance.now();
   }
 
-  /** Whether no request has run for this long. */
+  /** Keeps the links open until `release` is called. */
+  hold(): void {
+    this.holds++;
+  }
+
+  release(): void {
+    this.holds--;
+    this.lastUsedAt = performance.now();
+  }
+
+  /** Whether the owner has not been used for this long: by a request, or by a listen stream. */
   isIdleFor(ms: number): boolean {
-    return this.requests.size === 0 && performance.now() - this.lastUsedAt >= ms;
+    const isUsed = this.requests.size > 0 || this.holds > 0;
+    return !isUsed && performance.now() - this.lastUsedAt >= ms;
   }
 
   notify(method: string, params: JsonText | undefined): void {
@@ -86,9 +102,9 @@ export class LinkOwner implements ClientSession {
   }
 
   /**
-   * The request to whose client a message of a server goes. Parked requests are considered only if all are parked: an answer of
-   * their clients may never come. Of several requests: the newest, if the owner has a handle; otherwise undefined, because the
-   * requests may be of different clients.
+   * Chooses the request to whose client a message of a server goes. A parked request is chosen only if all requests are
+   * parked, because its client may never answer. Of several requests, the newest one is chosen if the owner has a
+   * handle. Without a handle, none is chosen, because the requests may be of different clients.
    */
   private requestOf(requests: readonly OwningRequest[]): OwningRequest | undefined {
     const unparked = requests.filter(({ isParked }) => !isParked);

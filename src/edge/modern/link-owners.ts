@@ -10,7 +10,7 @@ import { Quotas } from '../../state/quotas.js';
 import { Sessions } from '../sessions.service.js';
 import { LinkOwner } from './link-owner.js';
 
-/** The member of `_meta` with which a client says which of its requests belong together. */
+/** The member of `_meta` with the handle: requests of a principal with the same handle belong together. */
 export const SESSION_HANDLE_KEY = 'io.gatehouse/session';
 const MAX_HANDLE_LENGTH = 128;
 
@@ -22,8 +22,9 @@ interface OwningClient {
 }
 
 /**
- * The owners of links that are not shared (`isolation: session`), for clients without sessions: one per principal, or per
- * handle of a principal. An owner is closed, with its links, when it has had no request for `limits.sessionIdleMs`.
+ * The owners of links that are not shared (`isolation: session`), for clients without sessions. A principal has one
+ * owner for each of its handles, and one for its requests without a handle. An owner that has not been used for
+ * `limits.sessionIdleMs` is closed together with its links.
  */
 @Injectable()
 export class LinkOwners implements OnModuleInit {
@@ -55,15 +56,19 @@ export class LinkOwners implements OnModuleInit {
     return this.byKey.size;
   }
 
-  /** The id that the owner for this client has, if there is one. Undefined and throws like `of`. */
+  /**
+   * The id of the owner for a request of this client, even if it does not exist yet. Returns undefined and throws like
+   * `of`.
+   */
   idOf(client: OwningClient): string | undefined {
     const key = this.keyOf(client);
     return key === undefined ? undefined : idOfKey(key);
   }
 
   /**
-   * The owner for a request of this client. Undefined for anonymous clients of other machines, because they would share it.
-   * Throws when the handle is not valid, or its principal has too many.
+   * Returns the owner for a request of this client, and creates it if necessary. Returns undefined for anonymous
+   * clients unless the gateway serves only this machine, because anonymous clients would share one owner. Throws if the
+   * handle is not valid, or if its principal has too many.
    */
   of(client: OwningClient): LinkOwner | undefined {
     const { principal, quotaKey, sessionHandle: handle } = client;
@@ -84,7 +89,7 @@ export class LinkOwners implements OnModuleInit {
     return owner;
   }
 
-  /** Closes the owners whose principal has no valid credentials any more. */
+  /** Closes the owners of principals whose credentials are no longer valid. */
   closeRevoked(isCurrent: (principal: Principal) => boolean): void {
     this.closeWhere(({ principal }) => !isCurrent(principal));
   }

@@ -10,14 +10,18 @@ const FLAGS: Readonly<Record<ListKind, string>> = {
   resources: 'resourcesListChanged',
 };
 
-/** What a client asks for with `subscriptions/listen`. */
+/** The notifications that a client asks for with `subscriptions/listen`. */
 export interface ListenFilter {
+  /** The kinds of lists for which the client wants `list_changed`. */
   readonly listChanges: readonly ListKind[];
-  /** Undefined if the client asks for no resources. */
+  /** The URIs for which the client wants updates. Undefined if the member is missing. */
   readonly resources: readonly string[] | undefined;
 }
 
-/** The filter in the params of `subscriptions/listen`. Leaves out unknown members: types that the gateway does not support. */
+/**
+ * Reads the filter in the params of `subscriptions/listen`. Ignores unknown members. Throws if a known member is
+ * invalid.
+ */
 export function readListenFilter(params: Params | undefined): ListenFilter {
   const filter = params?.['notifications'];
   if (!isJsonObject(filter)) throw invalid('notifications must be an object');
@@ -31,7 +35,7 @@ export function readListenFilter(params: Params | undefined): ListenFilter {
   return { listChanges, resources: readUris(filter['resourceSubscriptions']) };
 }
 
-/** The part of the filter that the gateway honours, as the acknowledgement contains it. */
+/** The filter in the acknowledgement. `honoured` are the URIs of which the client will get updates. */
 export function honouredFilter(
   { listChanges, resources }: ListenFilter,
   honoured: readonly string[],

@@ -8,21 +8,21 @@ import { StreamConnection } from '../stream-connection.js';
 const NOTHING = Buffer.alloc(0);
 
 export interface ListenLimits {
-  /** Maximum queued events. */
+  /** Maximum number of queued events. */
   readonly streamQueue: number;
-  /** A connection whose client reads nothing for this long is destroyed. */
+  /** A connection whose client reads nothing for this time is destroyed. */
   readonly streamStuckMs: number;
 }
 
 /**
- * Writes the events of one listen stream on its only connection. Events are queued, within bounds, until the stream is
- * open and while its client is slow.
+ * Writes the events of one listen stream on its only connection. Events wait in a bounded queue before the stream is
+ * open, and while its client reads slowly.
  */
 export class ListenWriter {
-  /** Absent while nothing is queued: most streams never queue an event. */
+  /** Undefined while nothing is queued. Most streams never queue an event. */
   private queue: EventQueue<NotificationFrame> | undefined;
   private connection: StreamConnection | undefined;
-  /** Written after the queued events. Once it is set, no further event is accepted. */
+  /** The event that ends the stream, after the queued events. While it is set, no further event is accepted. */
   private lastEvent: Buffer | undefined;
 
   constructor(
@@ -35,7 +35,7 @@ export class ListenWriter {
     return this.connection !== undefined;
   }
 
-  /** Writes the first event and then those that are queued. The headers of the response must have been sent. */
+  /** Writes the first event and then the queued events. The headers of the response must have been sent. */
   open(response: ServerResponse, firstEvent: Buffer, onClosed: () => void): void {
     const connection = new StreamConnection(response, this.limits.streamStuckMs, {
       drained: () => this.flush(),
@@ -62,7 +62,7 @@ export class ListenWriter {
   }
 
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
-    // The generator removes each event when it yields it.
+    // The generator of the queue removes an event when it yields the event, so it must be read to its end.
     if (this.queue) Array.from(this.queue.withdraw(isStale));
   }
 
@@ -70,7 +70,7 @@ export class ListenWriter {
     if (this.isWritable && !this.lastEvent) this.connection!.write(KEEP_ALIVE);
   }
 
-  /** Idempotent. The response ends after this event, which follows those that are queued. */
+  /** Ends the response with this event, after the queued events. Idempotent. */
   end(lastEvent: Buffer): void {
     if (this.lastEvent) return;
     this.lastEvent = lastEvent;

@@ -4,12 +4,14 @@ import type { ListKind } from '../../core/catalog/catalog.js';
 import { plainFrame, type NotificationFrame } from '../../mcp/event-frame.js';
 import { SUBSCRIPTION_ID_META } from '../../mcp/envelope.js';
 import { notificationMessage, resultMessage } from '../../mcp/json-rpc.js';
-import type { ClientSession, DeliverOptions, ModernContext } from '../../mcp/mcp-context.js';
+import type { DeliverOptions, ModernContext } from '../../mcp/mcp-context.js';
 import type { Principal } from '../../mcp/principal.js';
 import type { Revision } from '../../mcp/revisions/revision.js';
 import type { StreamObserver } from '../event-stream.js';
 import type { NotificationRecipient } from '../notification-recipients.js';
 import { ScopedRecipient } from '../scoped-recipient.js';
+import type { LinkOwner } from './link-owner.js';
+import type { LinkOwners } from './link-owners.js';
 import { ListenWriter, type ListenLimits } from './listen-writer.js';
 
 export type ListenRequest = Pick<
@@ -19,8 +21,8 @@ export type ListenRequest = Pick<
   | 'quotaKey'
   | 'project'
   | 'scope'
-  | 'session'
   | 'linkOwnerId'
+  | 'sessionHandle'
   | 'revision'
   | 'clientInfo'
 >;
@@ -28,39 +30,40 @@ export type ListenRequest = Pick<
 /** One request `subscriptions/listen`, from its arrival until its stream is closed. */
 export class Listen extends ScopedRecipient implements NotificationRecipient {
   readonly kind = 'listen';
-  /** As short as the public id of a session. Not a secret, because it gives no access. */
+  /** It has as many digits as the public id of a session. It is not a secret, because it gives no access. */
   readonly id = randomBytes(8).toString('hex');
   readonly principal: Principal;
   readonly quotaKey: string;
   readonly project: string | undefined;
-  readonly session: ClientSession | undefined;
   readonly linkOwnerId: string | undefined;
+  readonly sessionHandle: unknown;
   readonly clientInfo: Implementation | undefined;
   readonly revision: Revision;
   readonly openedAt = Date.now();
-  /** Log messages are sent during calls only. */
+  /** In this revision, clients get log messages only during calls. */
   readonly logLevel = undefined;
   private readonly requestId: RequestId;
   private readonly writer: ListenWriter;
+  private owner: LinkOwner | undefined;
   private isEnding = false;
 
   constructor(
     request: ListenRequest,
-    /** The kinds of lists whose changes the client wants to know. */
+    /** The kinds of lists for which the client wants `list_changed`. */
     readonly listChanges: readonly ListKind[],
     limits: ListenLimits,
     observer: StreamObserver,
+    private readonly linkOwners: Pick<LinkOwners, 'of'>,
   ) {
     super();
-    const { requestId, principal, quotaKey, project, scope, session, linkOwnerId, clientInfo, revision } =
-      request;
+    const { requestId, principal, quotaKey, project, scope, linkOwnerId, clientInfo, revision } = request;
     this.requestId = requestId!;
     this.principal = principal;
     this.quotaKey = quotaKey;
     this.project = project;
-    this.session = session;
     this.linkOwnerId = linkOwnerId;
-    // The rest of what a client says about itself may be long.
+    this.sessionHandle = request.sessionHandle;
+    // Other members of `clientInfo` may be long.
     this.clientInfo = clientInfo && { name: clientInfo.name, version: clientInfo.version };
     this.revision = revision;
     this.writer = new ListenWriter(Buffer.from(JSON.stringify(requestId)), limits, observer);
@@ -71,11 +74,19 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     return this.writer.isOpen;
   }
 
+  /** An owner that was closed, because other credentials of the principal are no longer valid, is replaced by one with its id. */
+  get linkOwner(): LinkOwner | undefined {
+    if (this.isClosed || this.owner?.isClosed === false) return this.owner;
+    this.owner = this.linkOwners.of(this);
+    this.owner?.hold();
+    return this.owner;
+  }
+
   acceptsListChange(kind: ListKind): boolean {
     return this.listChanges.includes(kind);
   }
 
-  /** Queued until the stream is open. */
+  /** Sends an event. The event is queued until the stream is open. */
   deliver(frame: NotificationFrame, options: DeliverOptions): void {
     this.writer.send(frame, options);
   }
@@ -84,12 +95,14 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     this.writer.withdraw(isStale);
   }
 
-  /** Never calls the listener: a client cannot open the same stream again, so no event is missed between two connections. */
+  /**
+   * The listener is never called. A listen stream has one connection, so that no event is lost between two connections.
+   */
   onMissedEvents(): () => void {
     return () => {};
   }
 
-  /** Writes the acknowledgement first: `notifications` says what of the filter is honoured. */
+  /** Opens the stream with the acknowledgement. `notifications` is the honoured part of the filter. */
   open(context: Pick<ModernContext, 'takeStream'>, notifications: object): void {
     const params = JSON.stringify({ _meta: this.meta, notifications });
     const { bytes } = plainFrame(notificationMessage('notifications/subscriptions/acknowledged', params));
@@ -108,17 +121,18 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     this.writer.end(plainFrame(resultMessage(this.requestId, result)).bytes);
   }
 
-  /** Ends the stream like `end`, but without the queued events: the client must not get them any more. */
+  /** Ends the stream like `end`, but drops the queued events, because the client must not get them any more. */
   close(): void {
     this.withdraw(() => true);
     this.end();
     this.finish();
   }
 
-  /** Releases everything that is held for the stream. To be called when its connection is closed, and idempotent. */
+  /** Releases everything that belongs to the stream. Called when its connection is closed. Idempotent. */
   finish(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.owner?.release();
     this.closeListeners.emit();
   }
 

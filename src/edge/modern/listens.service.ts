@@ -7,12 +7,16 @@ import { Metrics } from '../../metrics/metrics.js';
 import { NotificationRecipients } from '../notification-recipients.js';
 import { StreamQuota } from '../stream-quota.js';
 import { CommentRounds } from './comment-rounds.js';
+import { LinkOwners } from './link-owners.js';
 import { Listen, type ListenRequest } from './listen.js';
 
-/** Less than the idle timeout of proxies, which is 15 seconds or more. */
+/** Shorter than the idle timeouts of proxies, which are at least 15 seconds. */
 const COMMENT_INTERVAL_MS = 10_000;
 
-/** All listen streams: their limits, comments, and end. No timer ends a stream. */
+/**
+ * All listen streams. Limits their number, writes comments to them, and ends them when the process ends. No stream ends
+ * because of its age.
+ */
 @Injectable()
 export class Listens implements OnModuleInit, OnApplicationShutdown {
   private readonly listens = new Set<Listen>();
@@ -26,6 +30,7 @@ export class Listens implements OnModuleInit, OnApplicationShutdown {
     private readonly recipients: NotificationRecipients,
     private readonly quota: StreamQuota,
     private readonly metrics: Metrics,
+    private readonly linkOwners: LinkOwners,
   ) {}
 
   onModuleInit(): void {
@@ -54,7 +59,7 @@ export class Listens implements OnModuleInit, OnApplicationShutdown {
     return this.openListeners.add(listener);
   }
 
-  /** Creates a stream, which counts until it is closed. Throws when a limit is reached. */
+  /** Creates a stream, which counts against limits until it is closed. Throws if a limit is reached. */
   create(request: ListenRequest, listChanges: readonly ListKind[]): Listen {
     const { quotaKey } = request;
     if (this.listens.size >= this.limits.listens) {
@@ -62,20 +67,20 @@ export class Listens implements OnModuleInit, OnApplicationShutdown {
       throw limitExceeded(`${this.limits.listens} listen streams are open`, this.limits.listens);
     }
     this.quota.claimListen(quotaKey);
-    const listen = new Listen(request, listChanges, this.limits, this.metrics);
+    const listen = new Listen(request, listChanges, this.limits, this.metrics, this.linkOwners);
     this.listens.add(listen);
     this.recipients.add(listen);
     listen.onClose(() => {
       this.listens.delete(listen);
       this.quota.releaseListen(quotaKey);
     });
-    // The stream then has the acknowledgement and, right after it, the result.
+    // At the end of the process, the result follows the acknowledgement of a new stream at once.
     if (this.isEnding) listen.end();
     this.openListeners.emit(listen);
     return listen;
   }
 
-  /** For the end of the process: every stream ends with its result, also one that a client still opens. */
+  /** For the end of the process: ends every stream with its result. Streams that are created later end with it too. */
   endAll(): void {
     this.isEnding = true;
     for (const listen of this.listens) listen.end();

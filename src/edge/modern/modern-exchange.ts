@@ -20,48 +20,52 @@ import type { ResponseSettings } from './modern-responses.js';
 const CLOSING_BRACE = Buffer.from('}');
 
 /**
- * Responds to one request of revision 2026-07-28: with JSON, or with an event stream if a notification precedes the result
- * or the result takes long. The stream has no event ids: it ends with its connection, and cannot be resumed.
+ * Responds to one request of revision 2026-07-28 with JSON. Responds with an event stream instead if a notification has
+ * to be sent before the result, or if the result takes long. The stream has no event ids: it cannot be resumed on
+ * another connection.
  */
 export class ModernExchange {
   readonly startedAt = performance.now();
   private stream: EventStream | undefined;
   private isAnswered = false;
   private lastKeepAliveAt = this.startedAt;
-  /** Whether the caller of `takeStream` writes the response. */
+  /** Whether `takeStream` was called: its caller writes the response. */
   private isTaken = false;
 
   constructor(
     private readonly response: ServerResponse,
     private readonly settings: ResponseSettings,
     private readonly unread: Pick<UnreadResponses, 'add' | 'watch'>,
-    /** Called when the client closes the response before it is complete. */
+    /** Called when the client closes the connection before the response is complete. */
     private readonly onLeft: () => void,
   ) {
-    // The client may have left while its request was read: then there is no further 'close'.
+    // If the client has closed the connection while its request was read, 'close' has been emitted already.
     if (response.destroyed) onLeft();
-    // Not `once`, which takes three times as long: the event comes once.
+    // `once` would take three times as long. It is not needed, because 'close' is emitted once.
     else response.on('close', this.closed);
   }
 
-  /** Opens an event stream and leaves it to the caller: the exchange writes nothing more, and counts none of its bytes. */
+  /**
+   * Opens an event stream on which the caller writes. The exchange writes nothing more, and does not count unread
+   * bytes.
+   */
   takeStream(): ServerResponse {
     const { response } = this;
     this.isTaken = true;
     this.isAnswered = true;
     response.off('close', this.closed);
-    // A comment may have been written before.
+    // If `keepAlive` has written a comment before, the event stream is open already.
     if (!response.destroyed && !response.headersSent) openEventStream(response);
     return response;
   }
 
-  /** Sends a notification before the result. Returns false when the response is complete. */
+  /** Sends a notification before the result. Returns false if the request is answered already. */
   send(message: string, kind: NotificationKind | undefined): boolean {
     if (this.isAnswered) return false;
     return this.openStream().send(plainFrame(message, kind), { droppable: true });
   }
 
-  /** Switches to an event stream, if the response is not one already. */
+  /** Returns the event stream of the response, and opens it if necessary. */
   private openStream(): EventStream {
     if (this.stream) return this.stream;
     const { settings, unread } = this;
@@ -73,7 +77,7 @@ export class ModernExchange {
     return this.stream;
   }
 
-  /** Writes a comment if the response is not complete, and its start or last comment was at least `quietMs` ago. */
+  /** Writes a comment if the request is not answered, and if it or the last comment is at least `quietMs` old. */
   keepAlive(quietMs: number): void {
     const now = performance.now();
     if (this.isAnswered || now - this.lastKeepAliveAt < quietMs) return;
@@ -81,7 +85,10 @@ export class ModernExchange {
     this.openStream().keepAlive();
   }
 
-  /** Returns a promise only if the response takes several slices. A response that is complete does not change. */
+  /**
+   * Answers with a result. Does nothing if the request is answered already. Returns a promise only if the response
+   * takes several slices.
+   */
   answer(request: McpContext, value: unknown): Promise<void> | undefined {
     if (this.isAnswered) return undefined;
     const json = value instanceof JsonText ? value : JsonText.of(value ?? {});

@@ -20,8 +20,8 @@ import { ModernResponses } from './modern-responses.js';
 import { ParkedCalls } from './parked-calls.js';
 
 /**
- * Receives the messages of revision 2026-07-28: decides whether a message is of this revision, checks its envelope and its
- * headers, and runs it. Switched off, it takes no message.
+ * Receives the messages of revision 2026-07-28: decides whether a message is of this revision, checks its envelope and
+ * its headers, and runs it. If `http.modern` is off, no message counts as one of this revision.
  */
 @Injectable()
 export class ModernIntake {
@@ -41,17 +41,20 @@ export class ModernIntake {
     this.services = { responses, parkedCalls, linkOwners };
   }
 
-  /** Selects the error codes for a request that is refused before its body is read. */
+  /** The era of the error codes for a request that is refused before its body is read. */
   eraOf(headers: IncomingHttpHeaders): Era {
     return this.isOn && namesModernVersion(headers) ? '2026' : '2025';
   }
 
-  /** Throws for a batch of messages of this revision: only older revisions allow batches. */
+  /** Throws if a batch is of this revision, which has no batches. */
   requireLegacyBatch(body: JsonDocument, headers: IncomingHttpHeaders): void {
     if (this.isOn) requireLegacyBatch(body, headers);
   }
 
-  /** Processes a message of this revision. Returns false for one of another revision. Throws when it is refused. */
+  /**
+   * Processes a message of this revision. Returns false for a message of another revision. Throws if the message is
+   * refused.
+   */
   receive(message: Inbound, response: ServerResponse, source: RequestSource): boolean {
     if (!this.isOn || message.kind === 'invalid' || classify(message, source.headers) === 'legacy')
       return false;
@@ -73,7 +76,7 @@ export class ModernIntake {
       void this.runner.run(request, message, source.headers, () => this.requests.begin(request));
   }
 
-  /** Continues the parked call whose questions the request answers. Returns false if there is none. */
+  /** If the request answers the questions of a parked call, continues this call. Otherwise returns false. */
   private resume(request: ModernRequest, { params }: RequestMessage): boolean {
     try {
       const parked = this.parkedCalls.find(params?.['requestState'], request);
@@ -111,7 +114,10 @@ function requireSameVersion(version: string, { 'mcp-protocol-version': header }:
   if (header !== version) throw headerMismatch('MCP-Protocol-Version must be the version in the envelope');
 }
 
-/** Notifications have no effect in this revision: a client cancels a request by closing its response. */
+/**
+ * Throws if header and envelope of a notification contradict. Notifications of clients have no effect in this revision:
+ * a client cancels a request by closing its response.
+ */
 function requireConsistentNotification(
   { params }: Extract<Inbound, { kind: 'notification' }>,
   headers: IncomingHttpHeaders,

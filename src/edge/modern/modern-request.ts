@@ -38,20 +38,27 @@ import type { ParkableCall, QuestionedCall } from './parkable-call.js';
 import type { ParkedCalls } from './parked-calls.js';
 import { requestDigest } from './request-digest.js';
 
-/** The notifications of a server that a client gets during its call. Others belong to `subscriptions/listen`. */
+/** The notifications of servers that a client gets during its call. It gets all others on its listen streams. */
 const CALL_NOTIFICATIONS: ReadonlySet<string> = new Set(['notifications/progress', 'notifications/message']);
 
-/** What the requests of this revision share. */
+/** The services that all requests of this revision use. */
 export interface ModernServices {
   readonly responses: ModernResponses;
   readonly parkedCalls: Pick<ParkedCalls, 'begin' | 'end'>;
   readonly linkOwners: Pick<LinkOwners, 'idOf' | 'of'>;
 }
 
-/** Maximum length of a result that waits for the client. Longer ones are dropped. */
+/**
+ * Maximum length of the result of a parked call, which waits until the client repeats its request. A longer one is
+ * dropped.
+ */
 const MAX_HELD_LENGTH = 1_048_576;
 
-/** One request of revision 2026-07-28, and its response. Without a session, the request itself says what its client supports. */
+/**
+ * One request of revision 2026-07-28 while it is processed. Its envelope has the capabilities of the client, because
+ * there is no session. If the server asks the client a question, the request is parked (`ParkableCall`): the response
+ * has the question, and the request continues when the client repeats it with the answer (`resume`).
+ */
 export class ModernRequest implements ModernContext, AnswerableRequest, QuestionedCall {
   readonly signal = new Cancellation();
   readonly revision: Revision = MODERN_REVISION;
@@ -68,19 +75,19 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
   server: string | undefined;
   span: Span | undefined;
   scope: Scope = NOTHING;
-  /** Ends the counting as in flight. Does nothing while the request does not count. */
+  /** The request counts as in flight until this is called. Does nothing while the request does not count. */
   leaveInFlight: () => void = () => {};
   readonly startedAt = performance.now();
   missingCapabilities: ClientCapabilities | undefined;
   private exchange: ModernExchange;
   private unread: UnreadResponses;
-  /** Set by the first use of a link that is not shared. */
+  /** Set when a link that is not shared is used for the first time. */
   private owner: LinkOwner | undefined;
-  /** Set by the first question of the server. */
+  /** Set when the server asks the first question. */
   private parkable: ParkableCall | undefined;
-  /** Writes the response, if the server has finished the call while it was parked. */
+  /** Writes the response. Set if the server has finished the call while it was parked. */
   private writeHeld: (() => Promise<void> | undefined) | undefined;
-  /** The progress token of the request that repeats this one. The server reports progress under the first token. */
+  /** Set by `resume`: the progress token of the repeated request. The server reports progress with the first token. */
   private retryToken: { readonly text: string | undefined } | undefined;
 
   constructor(
@@ -104,7 +111,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     this.exchange = new ModernExchange(response, responses.settings, this.unread, () => this.abort());
   }
 
-  /** One key for all requests of a principal in the fair queue of a server: nothing says which of them are of one client. */
+  /** The key in the fair queue of a server. All requests of a principal have one key, because they name no client. */
   get key(): string {
     return this.quotaKey;
   }
@@ -140,7 +147,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     return this.parkable?.isParked ?? false;
   }
 
-  /** Log messages are sent only if the request has a log level. */
+  /** Sends progress, and log messages if the request has a log level. All other notifications are dropped. */
   notify(method: string, params: JsonText | undefined): void {
     if (!CALL_NOTIFICATIONS.has(method)) return;
     const isLog = method === 'notifications/message';
@@ -149,7 +156,9 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     if (text !== undefined) this.exchange.send(notificationMessage(method, text), notificationKind(method));
   }
 
-  /** Asks the client with the response, and waits for the request that repeats this one with the answer. */
+  /**
+   * Asks the client in the response. Resolves with the answer when the client has repeated the request with the answer.
+   */
   sendRequest(
     method: string,
     params: JsonText | undefined,
@@ -229,7 +238,10 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     });
   }
 
-  /** Writes the response, or holds it until the client repeats its request. */
+  /**
+   * Calls `write`, which writes the response. If the call is parked, `write` is called when the client repeats its
+   * request.
+   */
   private write(write: () => Promise<void> | undefined): Promise<void> | undefined {
     const { parkable } = this;
     this.owner?.end(this);
@@ -250,7 +262,9 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
     this.leaveInFlight();
   }
 
-  /** The params of a progress notification under the token of the latest request; undefined if that has no token. */
+  /**
+   * The params of a progress notification with the token of the latest request; undefined if that request has no token.
+   */
   private progressOf(params: JsonText | undefined): string | undefined {
     if (!this.retryToken || !params) return params?.text;
     const { text } = this.retryToken;

@@ -11,22 +11,27 @@ import { Sessions } from '../sessions.service.js';
 import { CommentRounds } from './comment-rounds.js';
 import type { ModernRequest } from './modern-request.js';
 
-/** A response that was quiet for this long gets a comment at the next interval of `Sessions`, so at least every 15 seconds. */
+/**
+ * A response without events for this time gets a comment at the next interval of `Sessions`: at least every 15 seconds.
+ */
 const QUIET_MS = 10_000;
 
-/** `leaveInFlight` of a request that does not count as in flight. */
+/** The value of `leaveInFlight` while a request does not count as in flight. */
 const hasLeft = (): void => {};
 
 interface RunningEntry {
-  /** Not the id that the client assigned: several clients may use the same one. */
+  /** Assigned by the gateway, because ids that clients assign are not unique. */
   readonly id: number;
   readonly request: ModernRequest;
 }
 
-/** The running requests of revision 2026-07-28: limit per principal, comments on quiet responses, and the drain. */
+/**
+ * The running requests of revision 2026-07-28. Limits their number for each principal, writes comments to quiet
+ * responses, and cancels them at the end of the process.
+ */
 @Injectable()
 export class ModernRequests implements OnModuleInit {
-  /** No Set: one would keep requests that have ended until a full garbage collection (IdTable). */
+  /** An `IdTable`, because a Set would keep ended requests in memory until a full garbage collection. */
   private readonly running = new IdTable<RunningEntry>();
   private readonly quota: PrincipalQuota;
   private readonly comments = new CommentRounds<RunningEntry>(this.running, ({ request }) =>
@@ -53,7 +58,7 @@ export class ModernRequests implements OnModuleInit {
     return this.running.size;
   }
 
-  /** Counts the request as running. Returns the function that ends this. Throws when its principal has reached the limit. */
+  /** Counts the request as running. Returns the function to call when it has ended. Throws if the limit is reached. */
   begin(request: ModernRequest): () => void {
     this.enterInFlight(request);
     const id = this.running.nextId();
@@ -70,13 +75,16 @@ export class ModernRequests implements OnModuleInit {
     return Array.from(this.running, ({ request }) => request);
   }
 
-  /** Counts the request as in flight until its `leaveInFlight` is called. Throws when its principal has reached the limit. */
+  /**
+   * Counts the request as in flight until its `leaveInFlight` is called. Throws if the limit of the principal is
+   * reached.
+   */
   enterInFlight(request: Pick<ModernRequest, 'quotaKey' | 'leaveInFlight'>): void {
     const { quotaKey } = request;
     if (!this.quota.claim(quotaKey)) throw this.quota.refuse();
     const count = this.runner.inFlight.begin();
-    // A function expression on the right of this assignment would be created in V8's old space: with all that it references,
-    // it would stay in memory until a full garbage collection.
+    // `leave` is a variable for a reason: V8 would create a function expression in the assignment below in its old
+    // space. The function and everything that it references would then stay in memory until a full garbage collection.
     const leave = (): void => {
       request.leaveInFlight = hasLeft;
       this.quota.release(quotaKey);
@@ -85,7 +93,7 @@ export class ModernRequests implements OnModuleInit {
     request.leaveInFlight = leave;
   }
 
-  /** For the end of the process. */
+  /** For the end of the process: cancels all running requests. */
   abortAll(): void {
     for (const { request } of this.running) request.abort();
   }

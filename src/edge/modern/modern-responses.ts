@@ -5,16 +5,18 @@ import type { StreamObserver } from '../event-stream.js';
 import { Sessions } from '../sessions.service.js';
 import { UnreadResponses, type UnreadLimits } from '../unread-responses.js';
 
-/** What a slow client may leave unread. */
+/** The limits for a response whose client reads slowly. */
 export interface ResponseSettings {
-  /** Maximum queued notifications of one response. */
+  /** Maximum number of queued notifications of one response. */
   readonly queuedEvents: number;
-  /** A client that reads nothing for this long is disconnected. */
+  /** A client that reads nothing for this time is disconnected. */
   readonly stuckMs: number;
   readonly observer: StreamObserver;
 }
 
-/** The limits of responses without a session. Unread bytes count together with those of the sessions of the principal. */
+/**
+ * The limits for responses without a session. Their unread bytes count together with those of the principal's sessions.
+ */
 @Injectable()
 export class ModernResponses {
   readonly settings: ResponseSettings;
@@ -30,7 +32,7 @@ export class ModernResponses {
     this.unreadLimits = { unreadBytesPerSession: Infinity, unreadBytesPerPrincipal, streamStuckMs };
   }
 
-  /** Counts the unread bytes of one response. */
+  /** Returns the counter for the unread bytes of one response. */
   unreadOf(quotaKey: string): UnreadResponses {
     return new UnreadResponses(
       this.unreadLimits,

@@ -8,29 +8,30 @@ import type { Principal } from '../../mcp/principal.js';
 import type { QuestionOutcome } from '../../metrics/metric-labels.js';
 import { supportsRequest } from '../requests-to-client.js';
 
-/** Maximum questions of one call that wait for the client. */
+/** Maximum number of questions of one call that wait for an answer. */
 export const MAX_QUESTIONS = 16;
 
-/** What `ParkableCall` uses of the call of a client of revision 2026-07-28. Implemented by `ModernRequest`. */
+/** The call of a client of revision 2026-07-28, as far as `ParkableCall` uses it. Implemented by `ModernRequest`. */
 export interface QuestionedCall {
   readonly method: string;
   readonly server?: string | undefined;
   readonly project: string | undefined;
   readonly principal: Principal;
   readonly quotaKey: string;
-  /** What the latest request of the call declared. */
+  /** The capabilities that the latest request of the call declared. */
   readonly capabilities: ClientCapabilities;
-  /** Ends the counting as in flight. Does nothing while the call does not count. */
+  /** The call counts as in flight until this is called. Does nothing while the call does not count. */
   leaveInFlight: () => void;
-  /** See `requestDigest`. */
+  /** The `requestDigest` of the call. */
   digest(): Buffer;
-  /** Answers the request with a result. The call goes on without an exchange. */
+  /** Answers the HTTP request with a result that has the questions. The call goes on without an HTTP request. */
   park(result: JsonText): void;
-  /** Cancels the call at its server. It fails with this error. */
+  /** Cancels the call at its server. The call fails with this error. */
   fail(error: GatewayError): void;
   /**
-   * Continues the call, which from now on answers `retry`: the request with which the client repeats this one. `enterInFlight`
-   * counts the call as in flight again; if it throws, so does this method, and the call stays parked.
+   * Continues the call. `retry` is the request with which the client has repeated the call: from now on, the call
+   * answers this request. `enterInFlight` counts the call as in flight again. If it throws, `resume` throws too, and
+   * the call stays parked.
    */
   resume(retry: QuestionedCall, enterInFlight: () => void): void;
 }
@@ -40,25 +41,32 @@ interface Question extends InputRequest {
   reject(error: Error): void;
 }
 
-/** Limits calls that are parked. Implemented by `ParkedCalls`. */
+/** Counts and limits parked calls. Implemented by `ParkedCalls`. */
 export interface Parking {
-  /** Counts the call until `leave`, and returns the state for its client. Throws when a limit is reached. */
+  /**
+   * Counts the call as parked until `leave`. Returns the `requestState` for its client. Throws if a limit is reached.
+   */
   enter(call: ParkableCall): string;
+  /** The call is not parked any more. */
   leave(call: ParkableCall, outcome: QuestionOutcome): void;
 }
 
 /**
- * The questions of a server of 2025 during one call of a client of 2026. The gateway answers the HTTP request of the call with
- * the questions. The call is then parked, until the client repeats its request with the answers.
+ * The questions that a server of the 2025 era asks during one call of a client of the 2026 era. The gateway answers the
+ * HTTP request of the call with the questions. The call is then parked until the client repeats its request with the
+ * answers.
  */
 export class ParkableCall {
   private readonly open = new Map<string, Question>();
   private lastKey = 0;
   private isScheduled = false;
-  /** Counts the responses with questions. */
+  /** Number of responses with questions so far. */
   round = 0;
   isParked = false;
-  /** Whether the server has finished the call. Its outcome waits for the client. */
+  /**
+   * Whether the server has finished the call. If the call is parked, its outcome waits until the client repeats the
+   * request.
+   */
   isFinished = false;
 
   constructor(
@@ -71,7 +79,9 @@ export class ParkableCall {
     return this.open.size;
   }
 
-  /** Resolves with the answer of the client. Rejects when the signal aborts, or the call is no longer parked or running. */
+  /**
+   * Asks the client. Resolves with its answer. Rejects if the signal is aborted, or if the call ends before the answer.
+   */
   ask(request: InputRequest, signal: CancelSignal): Promise<JsonText> {
     if (signal.aborted) return Promise.reject(cancelledError());
     if (this.open.size >= MAX_QUESTIONS) return Promise.reject(tooManyError());
@@ -101,7 +111,10 @@ export class ParkableCall {
     });
   }
 
-  /** The client has repeated its request: the call has an exchange again. Questions without an answer are asked again. */
+  /**
+   * The client has repeated its request with answers, so the call is not parked any more. Asks unanswered questions
+   * again.
+   */
   resume(answers: ReadonlyMap<string, string>): void {
     this.isParked = false;
     this.parking.leave(this, 'answered');
@@ -117,7 +130,7 @@ export class ParkableCall {
     this.schedule();
   }
 
-  /** Refuses the questions, and cancels the call unless its server has finished it. */
+  /** Rejects all questions. Cancels the call at its server, unless the server has finished it. */
   cancel(error: GatewayError): void {
     this.isParked = false;
     this.refuseAll(error);
@@ -128,13 +141,17 @@ export class ParkableCall {
     for (const question of this.open.values()) question.reject(error);
   }
 
-  /** To be called when the server has finished the call. A parked call stays until its client repeats the request. */
+  /**
+   * Call this when the server has finished the call. A parked call stays parked until its client repeats the request.
+   */
   finish(): void {
     this.isFinished = true;
     if (!this.isParked) this.refuseAll(cancelledError());
   }
 
-  /** Questions that arrive together are asked together. */
+  /**
+   * Parks the call at the end of this event-loop iteration, so that questions that arrive together are asked together.
+   */
   private schedule(): void {
     if (this.isScheduled || this.isParked || this.open.size === 0) return;
     this.isScheduled = true;

@@ -16,26 +16,34 @@ import { requestDigest, type DigestedRequest } from './request-digest.js';
 import { expiredState, RequestStates, usedState } from './request-state.js';
 
 const ID_BYTES = 9;
-/** How long a call may stay parked at a server that runs one call at a time, while other calls are queued for the server. */
+/**
+ * At a server that runs one call at a time, a call that has been parked for this time is cancelled if other calls wait.
+ */
 const BLOCKING_MS = 30_000;
-/** How often it is checked whether others wait. */
+/** After `BLOCKING_MS`: the interval at which the gateway checks whether other calls wait for the server. */
 const BLOCKING_CHECK_MS = 1000;
 
+/** A call that is parked. */
 interface Parked {
   readonly parkable: ParkableCall;
   readonly server: string;
   readonly quotaKey: string;
-  /** When the call is cancelled, on the clock of `performance.now()`. */
+  /** When the call is cancelled if its client has not answered, as `performance.now()`. */
   readonly expiresAt: number;
-  /** The next check. Earlier than `expiresAt` if other calls cannot run at the server meanwhile. */
+  /**
+   * When `check` runs next: at `expiresAt`, or earlier if no other call can run at the server while this one is parked.
+   */
   deadline: number;
 }
 
-/** The calls of clients of 2026 whose servers wait for an answer of the client. */
+/**
+ * The calls of clients of the 2026 era in which servers ask questions (`ParkableCall`). Limits the number of parked
+ * calls, finds the call for a repeated request, and cancels calls whose clients do not answer in time.
+ */
 @Injectable()
 export class ParkedCalls implements OnModuleInit, Parking {
   private readonly logger = new Logger('ParkedCalls');
-  /** Calls with questions, parked or not, until they end. */
+  /** By id: all calls that have had a question, whether they are parked or not, until they end. */
   private readonly calls = new Map<string, ParkableCall>();
   private readonly parked = new Map<ParkableCall, Parked>();
   private readonly perServer = new Map<string, number>();
@@ -83,7 +91,7 @@ export class ParkedCalls implements OnModuleInit, Parking {
     return this.parked.size;
   }
 
-  /** To be called with the first question of a call. The caller calls `end` when the call has ended. */
+  /** Call this at the first question of a call, and `end` when the call has ended. */
   begin(call: QuestionedCall): ParkableCall {
     const parkable = new ParkableCall(randomBytes(ID_BYTES).toString('base64url'), call, this);
     this.calls.set(parkable.id, parkable);
@@ -95,8 +103,8 @@ export class ParkedCalls implements OnModuleInit, Parking {
   }
 
   /**
-   * The parked call whose questions the request answers. Undefined if the state of the request was not issued by this process.
-   * Throws if it is not valid.
+   * The parked call whose questions a request answers. `state` is the `requestState` of the request. Returns undefined
+   * if this process has not issued the state. Throws if the state has expired, was used, or belongs to another request.
    */
   find(
     state: unknown,
@@ -143,7 +151,7 @@ export class ParkedCalls implements OnModuleInit, Parking {
     this.metrics.countClientQuestion(server, outcome);
   }
 
-  /** Cancels calls whose principal has no valid credentials any more. */
+  /** Cancels the parked calls of principals whose credentials are no longer valid. */
   cancelRevoked(isCurrent: (principal: Principal) => boolean): void {
     const error = new GatewayError(
       'cancelled',
@@ -153,13 +161,14 @@ export class ParkedCalls implements OnModuleInit, Parking {
     this.cancelWhere(isRevoked, error, 'the credentials of their clients are no longer valid');
   }
 
-  /** For the end of the process. */
+  /** For the end of the process: cancels all parked calls. */
   cancelAll(): void {
     const error = new GatewayError('cancelled', 'CANCELLED: the gateway is stopping');
     this.cancelWhere(() => true, error, 'the gateway is stopping');
     this.deadlines.stop();
   }
 
+  /** Counts a parked call for its server and its principal. Throws if a limit is reached. */
   private claim(server: string, quotaKey: string, limit: number): void {
     const count = this.perServer.get(server) ?? 0;
     const isServerFull = count >= limit;
@@ -171,7 +180,10 @@ export class ParkedCalls implements OnModuleInit, Parking {
     this.perServer.set(server, count + 1);
   }
 
-  /** Before `expiresAt`, this runs only for calls that keep all others at their server waiting: see `enter`. */
+  /**
+   * Cancels the call if it has expired, or if it is parked at a server that runs one call at a time and other calls
+   * wait. Otherwise plans the next check.
+   */
   private check(parked: Parked): void {
     const now = performance.now();
     const { parkable, server, expiresAt } = parked;
@@ -198,8 +210,9 @@ export class ParkedCalls implements OnModuleInit, Parking {
 }
 
 /**
- * How many calls of a server may be parked: half of those that may be in flight, so that abandoned questions leave room for
- * other calls. A server with one call at a time may have one: else its questions would never reach a client of 2026.
+ * The maximum number of parked calls of a server: half of the calls that may be in flight, so that calls whose clients
+ * never answer leave room for other calls. It is 1 for a server that runs one call at a time, so that its questions can
+ * be asked.
  */
 const parkedLimitOf = ({ isolation, concurrency }: ServerConfig): number =>
   isolation === 'exclusive' ? 1 : Math.max(1, Math.floor(concurrency / 2));

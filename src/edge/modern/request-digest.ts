@@ -14,8 +14,9 @@ export interface DigestedRequest {
 }
 
 /**
- * SHA-256 of what a repeated request has in common with the first one: everything but the answers, the state, and the members
- * of `_meta` that belong to one hop. The order of members does not count, except within long values, which are not parsed.
+ * SHA-256 of the parts of a request that are the same when the client repeats it with answers. Only the answers, the
+ * `requestState` and some members of `_meta` (`isHopKey`) may differ. The order of members does not count, except
+ * within long values, which are not parsed.
  */
 export function requestDigest(request: DigestedRequest): Buffer {
   const { principal, method, namedProjects, paramsText = '{}', paramsMembers } = request;
@@ -33,13 +34,13 @@ interface MemberText {
   readonly value: string;
 }
 
-/** The sort is stable: repeated keys keep their order. */
+/** The members sorted by key. Members with the same key keep their order, because the sort is stable. */
 const sortedMembers = (text: string, members: readonly Member[] = membersOf(text)): MemberText[] =>
   members
     .map(({ key, start, end }) => ({ key, value: text.slice(start, end) }))
     .toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
 
-/** Without the members that differ when a request is repeated. */
+/** The text of `_meta` without the members that may differ when a request is repeated, sorted by key. */
 const comparableMeta = (meta: string): string =>
   sortedMembers(meta)
     .filter(({ key }) => !isHopKey(key))

@@ -7,19 +7,19 @@ import { CursorKey } from '../../state/cursor-key.js';
 const SIGNATURE_BYTES = 16;
 const PROCESS_BYTES = 6;
 
-/** One result with questions of a parked call, and until when its client may answer. */
+/** One response with questions of a parked call. */
 export interface ParkedRound {
   readonly call: string;
-  /** The number of this result: 1 for the first one of the call. */
+  /** The number of this response: 1 for the first response of the call that has questions. */
   readonly round: number;
-  /** Milliseconds since the epoch. */
+  /** When the client must have answered, in milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
 /**
- * `requestState` of calls that this process holds (revision 2026-07-28): a client can store it but not forge it. The
- * signature (HMAC) covers call, round and expiry, and a digest of the request: principal, method and params. The state names
- * the process, because no other process has the call.
+ * Signs and verifies the `requestState` of parked calls (revision 2026-07-28), which a client sends back with its
+ * answers but cannot forge. The signature (HMAC) covers the call, the round, the expiry and the digest of the request.
+ * The state names this process, because no other process has the call.
  */
 @Injectable()
 export class RequestStates {
@@ -30,17 +30,18 @@ export class RequestStates {
     this.key = key.derive('request-state');
   }
 
-  /** Whether the state names this process. Another state may have been issued by another process, or by a server of 2026. */
+  /** Whether this process issued the state. If not, another process or a server of the 2026 era issued it. */
   isOwn(state: string): boolean {
     return state.startsWith(this.prefix);
   }
 
+  /** Returns the state for a response with questions. `digest` is the `requestDigest` of the call. */
   seal({ call, round, expiresAt }: ParkedRound, digest: Buffer): string {
     const content = Buffer.from(JSON.stringify([call, round, expiresAt]));
     return this.prefix + Buffer.concat([this.signatureOf(content, digest), content]).toString('base64url');
   }
 
-  /** What an own state says. Throws unless it was issued for the request with this digest and has not expired. */
+  /** Reads a state of this process. Throws if it was issued for a request with another digest, or has expired. */
   open(state: string, digest: Buffer): ParkedRound {
     const text = state.slice(this.prefix.length);
     const bytes = Buffer.from(text, 'base64url');
@@ -48,7 +49,7 @@ export class RequestStates {
     const content = bytes.subarray(SIGNATURE_BYTES);
     const isGenuine =
       signature.length === SIGNATURE_BYTES && timingSafeEqual(signature, this.signatureOf(content, digest));
-    // base64url has several encodings of the same bytes; only the issued one is accepted.
+    // Several base64url texts decode to the same bytes. Only the text that `seal` returned is accepted.
     if (!isGenuine || bytes.toString('base64url') !== text) throw foreignState();
     const [call, round, expiresAt] = JSON.parse(content.toString()) as [string, number, number];
     if (expiresAt <= Date.now()) throw expiredState();
@@ -56,7 +57,7 @@ export class RequestStates {
   }
 
   private signatureOf(content: Buffer, digest: Buffer): Buffer {
-    // The digest has a constant length, so that digest and content cannot be divided in another way.
+    // The digest has a constant length, so that it is clear where the content begins.
     return createHmac('sha256', this.key)
       .update(digest)
       .update(content)

@@ -1,14 +1,18 @@
 import type { Steps } from '../../../lib/slices/run-sliced.js';
 
-const SHARDS = 256;
+const SHARD_COUNT = 256;
 
+/** The only owner, or several owners. Most names have one, for which an array would take more memory. */
 type Owners = string | readonly string[];
 
-/** The servers that have each name. In shards, because a Map of a million names blocks the event loop when it grows. */
+/**
+ * Maps names to the servers that have them. Names are divided into many small Maps (shards), because a Map with a
+ * million names blocks the event loop when it grows.
+ */
 export class NameOwners {
-  private shards = Array.from({ length: SHARDS }, () => new Map<string, Owners>());
+  private shards = Array.from({ length: SHARD_COUNT }, () => new Map<string, Owners>());
 
-  /** A copy that changes independently. */
+  /** A copy to which changes can be made independently. */
   *fork(): Steps<NameOwners> {
     const fork = new NameOwners();
     fork.shards = [];
@@ -33,7 +37,7 @@ export class NameOwners {
     return typeof owners === 'string' ? [owners] : owners;
   }
 
-  /** Returns the server that was the only owner of the name until now. */
+  /** Adds an owner. Returns the server that was the only owner of the name until now, if any. */
   add(name: string, server: string): string | undefined {
     const shard = this.shardOf(name);
     const owners = shard.get(name);
@@ -42,7 +46,7 @@ export class NameOwners {
     return typeof owners === 'string' ? owners : undefined;
   }
 
-  /** Returns the server that is the only owner of the name from now on. */
+  /** Removes an owner. Returns the server that is the only owner of the name from now on, if any. */
   delete(name: string, server: string): string | undefined {
     const shard = this.shardOf(name);
     const rest = this.ownersOf(name).filter((owner) => owner !== server);
@@ -52,9 +56,10 @@ export class NameOwners {
   }
 
   private shardOf(name: string): Map<string, Owners> {
+    // Hashes only the length and the last four characters: the names of one server differ most at their ends.
     let hash = name.length;
     for (let at = Math.max(0, name.length - 4); at < name.length; at++)
       hash = hash * 31 + name.charCodeAt(at);
-    return this.shards[hash % SHARDS]!;
+    return this.shards[hash % SHARD_COUNT]!;
   }
 }

@@ -6,6 +6,7 @@ import type { ResourceStyle } from '../resource-uri.js';
 import { possibleUriOwners } from '../uri-owners.js';
 import { diffSorted } from '../../../lib/sorted/sorted-diff.js';
 
+/** The resources and templates that one server offers. */
 export interface ResourceOffer {
   readonly server: string;
   /** Position of the server in the configuration. */
@@ -14,23 +15,28 @@ export interface ResourceOffer {
   readonly templates: readonly ResourceTemplate[];
 }
 
-/** Names of one server's resources that others have or may have too. Which of them conflict depends on the scope. */
+/**
+ * Own URIs and identifiers of one server's resources that also belong, or may belong, to another resource. The scope
+ * decides which of these conflict.
+ */
 export interface PossibleConflicts {
   /** Own URIs that other servers list too. Only in style `original`. */
   readonly sharedUris: ReadonlySet<string>;
   /** Own URIs that may be the resource form or identifier of another resource. Only in style `original`. */
   readonly formLikeUris: ReadonlySet<string>;
-  /** The ids in `formLikeUris`: if a server has such an id, the URI belongs to it (`uriOwners`). */
+  /**
+   * The server ids in `formLikeUris`. If a server with such an id is configured, the URI belongs to it (`uriOwners`).
+   */
   readonly possibleOwners: ReadonlySet<string>;
-  /** By other server: the identifiers that it has too. */
+  /** By id of another server: the identifiers that both servers have. */
   readonly sharedIds: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 const STEPS_BETWEEN_YIELDS = 256;
 
 /**
- * Finds the possible name conflicts between the resources of all servers, one changed server at a time. The duration
- * grows with the lists of the server that changed, and of the servers whose possible conflicts change with it.
+ * Finds the possible conflicts between the resources of all servers. `put` and `remove` update them for one server that
+ * changed. The duration grows with the lists of this server and of the servers whose possible conflicts change.
  */
 export class ResourceConflicts {
   private readonly offers = new Map<string, ResourceOffer>();
@@ -51,6 +57,7 @@ export class ResourceConflicts {
     return fork;
   }
 
+  /** Only for servers that were `put`. */
   of(server: string): PossibleConflicts {
     return this.conflicts.get(server)!;
   }
@@ -63,7 +70,7 @@ export class ResourceConflicts {
     const changed = new Set([server]);
     yield* this.updateOwners(server, old, offer, changed);
     for (const other of this.offers.values()) yield* this.updateSharedIds(offer, other, changed);
-    for (const each of changed) this.conflicts.set(each, yield* this.collect(this.offers.get(each)!));
+    for (const id of changed) this.conflicts.set(id, yield* this.collect(this.offers.get(id)!));
     return changed;
   }
 
@@ -78,10 +85,13 @@ export class ResourceConflicts {
     this.sharedIds.delete(server);
     for (const [other, sets] of this.sharedIds) if (sets.delete(server)) changed.add(other);
     changed.delete(server);
-    for (const each of changed) this.conflicts.set(each, yield* this.collect(this.offers.get(each)!));
+    for (const id of changed) this.conflicts.set(id, yield* this.collect(this.offers.get(id)!));
     return changed;
   }
 
+  /**
+   * Updates `uriOwners` for the difference of two offers of a server. Adds the other servers it affects to `changed`.
+   */
   private *updateOwners(
     server: string,
     old: ResourceOffer | undefined,
@@ -103,7 +113,10 @@ export class ResourceConflicts {
     }
   }
 
-  /** Identifiers start with the server id, so two servers share some only if one id is a prefix of the other. */
+  /**
+   * Finds the identifiers that two servers share. There are none unless one server id is a prefix of the other, because
+   * an identifier starts with the server id. Adds the servers to `changed` if the shared identifiers changed.
+   */
   private *updateSharedIds(one: ResourceOffer, other: ResourceOffer, changed: Set<string>): Steps {
     const [short, long] = one.server.length < other.server.length ? [one, other] : [other, one];
     if (!long.server.startsWith(`${short.server}_`)) return;
@@ -117,7 +130,7 @@ export class ResourceConflicts {
     if (this.replaceSharedIds(long.server, short.server, shared)) changed.add(long.server);
   }
 
-  /** Returns whether the identifiers changed. */
+  /** Returns whether the identifiers that both servers have differ from those before. */
   private replaceSharedIds(server: string, other: string, ids: ReadonlySet<string>): boolean {
     const sets = this.sharedIds.get(server) ?? new Map<string, ReadonlySet<string>>();
     const old = sets.get(other);
@@ -141,7 +154,7 @@ export class ResourceConflicts {
         possibleOwners.add(owner);
       }
     }
-    // Copied, because this map changes when another server does.
+    // Copied, because `this.sharedIds` changes when another server changes.
     return { sharedUris, formLikeUris, possibleOwners, sharedIds: new Map(this.sharedIds.get(server)) };
   }
 }

@@ -6,11 +6,11 @@ import { resourceForm, type ResourceStyle } from '../resource-uri.js';
 import type { ServerResources } from '../server-resources.js';
 import { uriOwners } from '../uri-owners.js';
 
-/** What the public names in a scope depend on. */
+/** Everything that decides the public URIs and identifiers in a scope. */
 interface ScopeOfResources {
-  /** The servers of the scope that have listed. */
+  /** The resources of each server of the scope that has listed. */
   readonly parts: readonly ServerResources[];
-  /** Whether these are all servers that have listed. */
+  /** Whether the scope contains all servers that have listed. */
   readonly isComplete: boolean;
   /** The ids of all configured servers. */
   readonly servers: ReadonlySet<string>;
@@ -18,22 +18,23 @@ interface ScopeOfResources {
 }
 
 /**
- * The resources of each server under their public names in this scope. In style `original`, a resource has the resource
- * form in three cases: another server of the scope lists its URI, the URI belongs to another server (`uriOwners`), or
- * the URI is a name of another resource of the same server. In every style, an identifier that two servers of the scope
- * have gets a digest on both.
+ * Returns the resources of each server with their public URIs and identifiers in this scope. In style `original`, the
+ * public URI of a resource is its own URI, but the resource form in three cases: another server of the scope lists the
+ * same URI, the URI belongs to another server (`uriOwners`), or the URI is the resource form or identifier of another
+ * resource of the same server. In every style, an identifier that two servers of the scope have gets a digest on both.
  */
 export function resourcesInScope(scope: ScopeOfResources): ResourcesInScope {
   const { parts, servers, style } = scope;
-  const listed = new Map(parts.map((part) => [part.server, part]));
+  const serversInScope = new Set(parts.map(({ server }) => server));
   const templates = new TemplateNames(scope);
   const uris = new SharedUris(scope);
   const inScope = parts.map((part) => {
     const { server, offer, possibleConflicts } = part;
     const { formLikeUris, sharedIds } = possibleConflicts;
-    const idSets = [...sharedIds].flatMap(([other, ids]) => (listed.has(other) ? [ids] : []));
+    const idSets = [...sharedIds].flatMap(([other, ids]) => (serversInScope.has(other) ? [ids] : []));
     if (!uris.mayConflict(part) && formLikeUris.size === 0 && idSets.length === 0 && !templates.mayConflict)
       return part;
+    /** Whether the own URI belongs to another server, or is a name of another resource of this server. */
     const isNameOfAnother = (uri: string): boolean => {
       if (!formLikeUris.has(uri)) return false;
       const owners = uriOwners(uri, servers);
@@ -51,7 +52,7 @@ export function resourcesInScope(scope: ScopeOfResources): ResourcesInScope {
 
 interface ResourcesInScope {
   readonly parts: readonly ServerResources[];
-  /** Makes later checks for conflicts cheaper. To be run before many URIs are checked. */
+  /** Counts the owners of shared URIs in steps. Run this before many URIs are checked: it makes each check cheaper. */
   readonly countOwners: () => Steps;
 }
 
@@ -59,6 +60,7 @@ const STEPS_BETWEEN_YIELDS = 256;
 
 /** Own URIs that several servers of the scope list, in style `original`. */
 class SharedUris {
+  /** The servers of the scope with URIs that another server, in or outside the scope, lists too. */
   private readonly parts: readonly ServerResources[];
   /** Undefined until the owners were counted. */
   private owners: NameOwners | undefined;
@@ -91,16 +93,16 @@ class SharedUris {
   }
 }
 
-/** The names of all templates of a scope. */
+/** Finds conflicts between the templates of a scope. */
 class TemplateNames {
   /** Whether several templates may have the same name. */
   readonly mayConflict: boolean;
-  /** In style `original`: how many servers have each template. */
-  private readonly owners = new Map<string, number>();
+  /** In style `original`: how many servers have each URI template. */
+  private readonly ownerCounts = new Map<string, number>();
   /** In style `original`: the resource forms and identifiers of all templates. */
   private readonly names = new Set<string>();
-  /** If ids of servers overlap: how many templates have each identifier. */
-  private readonly ids = new Map<string, number>();
+  /** How many templates have each identifier. Empty unless a server id is a prefix of another one. */
+  private readonly idCounts = new Map<string, number>();
 
   constructor(private readonly scope: ScopeOfResources) {
     const { parts, style } = scope;
@@ -109,27 +111,31 @@ class TemplateNames {
     if (!this.mayConflict) return;
     for (const { server, offer } of parts)
       for (const { uriTemplate, id } of offer.templates) {
-        if (idsOverlap) this.ids.set(id, (this.ids.get(id) ?? 0) + 1);
+        if (idsOverlap) this.idCounts.set(id, (this.idCounts.get(id) ?? 0) + 1);
         if (style !== 'original') continue;
-        this.owners.set(uriTemplate, (this.owners.get(uriTemplate) ?? 0) + 1);
+        this.ownerCounts.set(uriTemplate, (this.ownerCounts.get(uriTemplate) ?? 0) + 1);
         this.names.add(resourceForm({ server, uri: uriTemplate })).add(id);
       }
   }
 
+  /** Whether the own URI template is also a name of another template, or belongs to another server. */
   isConflicting(server: string, uriTemplate: string): boolean {
-    const isShared = this.names.has(uriTemplate) || (this.owners.get(uriTemplate) ?? 0) > 1;
+    const isShared = this.names.has(uriTemplate) || (this.ownerCounts.get(uriTemplate) ?? 0) > 1;
     return isShared || uriOwners(uriTemplate, this.scope.servers).some((owner) => owner !== server);
   }
 
+  /**
+   * The templates with a digest in each identifier that several templates have. Returns the argument if none has one.
+   */
   withDistinctIds(templates: readonly ResourceTemplate[]): readonly ResourceTemplate[] {
-    const isShared = ({ id }: ResourceTemplate): boolean => (this.ids.get(id) ?? 0) > 1;
+    const isShared = ({ id }: ResourceTemplate): boolean => (this.idCounts.get(id) ?? 0) > 1;
     if (!templates.some(isShared)) return templates;
     return templates.map((template) => (isShared(template) ? withDistinctId(template) : template));
   }
 }
 
-/** Whether the id of one server and an underscore are the beginning of the id of another. */
+/** Whether the id of one server begins with the id of another server and an underscore. */
 function hasOverlappingIds(servers: readonly string[]): boolean {
-  const known = new Set(servers);
-  return servers.some((id) => [...splitPrefixedName(id, '_')].some(([start]) => known.has(start)));
+  const ids = new Set(servers);
+  return servers.some((id) => [...splitPrefixedName(id, '_')].some(([start]) => ids.has(start)));
 }
