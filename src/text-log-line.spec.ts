@@ -10,6 +10,25 @@ describe('textLogLine', () => {
     );
   });
 
+  it('writes several words with commas, and other values as JSON', () => {
+    const members = {
+      keys: ['limits', 'http'],
+      none: [],
+      names: ['a b'],
+      oldest: [{ tool: 'x y' }],
+      on: true,
+    };
+    expect(textLogLine({ ...head, ...members }, false)).toBe(
+      '03:04:05.678 WARN  Backends: server lost keys=limits,http none=[] names=["a b"] oldest=[{"tool":"x y"}] on=true',
+    );
+  });
+
+  it('writes a problem of several lines below', () => {
+    const [line, ...below] = textLogLine({ ...head, problem: 'invalid:\n  a: wrong' }, false).split('\n');
+    expect(line).not.toContain('problem');
+    expect(below).toEqual(['    invalid:', '      a: wrong']);
+  });
+
   it('colours the level on a terminal with colours', () => {
     expect(textLogLine(head, true)).toContain('\u001b[33mWARN \u001b[39m');
   });

@@ -6,7 +6,7 @@ const STYLES = { debug: 'dim', info: 'green', warn: 'yellow', error: 'red' } as 
 /** Members that are written first and without their names. */
 const LEADING_MEMBERS = ['time', 'level', 'context', 'message'];
 /** Members that are written below the line if they have several lines. */
-const MULTILINE_MEMBERS = ['stack', 'cause', 'stderr'];
+const MULTILINE_MEMBERS = ['stack', 'cause', 'stderr', 'problem'];
 
 /** A log entry as a line for people: time, level, context, message, and the other members as `name=value`. */
 export function textLogLine(entry: Readonly<Record<string, unknown>>, hasColours: boolean): string {
@@ -28,10 +28,13 @@ export function textLogLine(entry: Readonly<Record<string, unknown>>, hasColours
 const isMultiline = ([name, value]: readonly [string, unknown]): boolean =>
   MULTILINE_MEMBERS.includes(name) && (Array.isArray(value) || String(value).includes('\n'));
 
+/** A word, several words with commas, or JSON. */
 function valueText(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return printable(/^[^\s"=]+$/.test(text) ? text : JSON.stringify(text));
+  const words = Array.isArray(value) && value.length > 0 ? (value as unknown[]) : [value];
+  return printable(words.every(isWord) ? words.join(',') : JSON.stringify(value));
 }
+
+const isWord = (value: unknown): boolean => typeof value === 'string' && /^[^\s"=,]+$/.test(value);
 
 const linesOf = (value: unknown): string[] =>
   (Array.isArray(value) ? value.map(String) : [String(value)]).flatMap(printableLines);

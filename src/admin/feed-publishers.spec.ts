@@ -4,7 +4,7 @@ import type { Backends } from '../backends/backends.service.js';
 import type { ChangeFeed } from './change-feed.js';
 import { ServerFeed } from './feed-publishers.js';
 
-const IDLE = { calls: 0, inFlight: 0, waiting: 0, stderr: [] as readonly string[] };
+const IDLE = { calls: 0, inFlight: 0, waiting: 0, stderr: [] as readonly string[], reason: '' };
 
 describe('ServerFeed', () => {
   const published: string[] = [];
@@ -45,6 +45,7 @@ describe('ServerFeed', () => {
     ['is busy', { inFlight: 1 }],
     ['has calls waiting', { waiting: 1 }],
     ['wrote to stderr', { stderr: ['once more'] }],
+    ['has been connecting for another second', { reason: 'waiting 2 s for initialize' }],
   ])('publishes within a second only the server that %s', (_what, change) => {
     running.set('b', { ...IDLE, ...change });
     jest.advanceTimersByTime(1000);

@@ -16,17 +16,20 @@ import { ProjectAdmin } from './project-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 
-/** The counters change with every call and stderr with every line: too often to publish each change, so both are polled. */
-const LOAD_INTERVAL_MS = 1000;
+/**
+ * The counters change with every call, stderr with every line, and the reason with every second of a slow connection: too
+ * often to publish each change, so all are polled.
+ */
+const POLL_INTERVAL_MS = 1000;
 
-type Load = Pick<BackendStatus, 'calls' | 'inFlight' | 'waiting' | 'stderr'>;
+type Polled = Pick<BackendStatus, 'calls' | 'inFlight' | 'waiting' | 'stderr' | 'reason'>;
 
 /** Publishes changes of servers and of the catalog. */
 @Injectable()
 export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
-  /** The load of each server at the last poll. */
-  private loads: ReadonlyMap<string, Load> = new Map();
+  /** Each server at the last poll. */
+  private polled: ReadonlyMap<string, Polled> = new Map();
 
   constructor(
     private readonly desired: DesiredServers,
@@ -46,7 +49,7 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
       queueMicrotask(() => changed.forEach((id) => this.publish(id)));
     });
     this.backends.onStateChange(({ id }) => this.publish(id));
-    this.timer = setInterval(() => this.publishLoads(), LOAD_INTERVAL_MS).unref();
+    this.timer = setInterval(() => this.poll(), POLL_INTERVAL_MS).unref();
     this.registry.onChange((change) => {
       for (const kind of LIST_KINDS)
         if (change[kind].size > 0) this.feed.publish('catalog', { kind, servers: [...change[kind]] });
@@ -57,13 +60,13 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  private publishLoads(): void {
+  private poll(): void {
     if (!this.feed.hasReaders) return;
-    const before = this.loads;
-    const now = new Map<string, Load>();
+    const before = this.polled;
+    const now = new Map<string, Polled>();
     for (const backend of this.backends.all()) now.set(backend.id, backend.status());
-    this.loads = now;
-    for (const [id, load] of now) if (!isSameLoad(load, before.get(id))) this.publish(id);
+    this.polled = now;
+    for (const [id, status] of now) if (!isSame(status, before.get(id))) this.publish(id);
   }
 
   private publish(id: string): void {
@@ -72,11 +75,12 @@ export class ServerFeed implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-const isSameLoad = (load: Load, before: Load | undefined): boolean =>
-  load.calls === before?.calls &&
-  load.inFlight === before.inFlight &&
-  load.waiting === before.waiting &&
-  load.stderr === before.stderr;
+const isSame = (status: Polled, before: Polled | undefined): boolean =>
+  status.calls === before?.calls &&
+  status.inFlight === before.inFlight &&
+  status.waiting === before.waiting &&
+  status.stderr === before.stderr &&
+  status.reason === before.reason;
 
 /** Publishes changes of decisions, projects and the configuration. */
 @Injectable()

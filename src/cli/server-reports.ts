@@ -62,8 +62,8 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     out.json(server);
     return;
   }
-  const { state, reason, transport, since, origin, restarts, pid, serverInfo, protocolVersion, counts } =
-    server;
+  const { state, reason, transport, since, origin, restarts, pid, serverInfo, protocolVersion } = server;
+  const { counts, definition } = server;
   const isReady = state === 'ready';
   const disabled = server.tools
     .filter(({ enabled }) => !enabled)
@@ -73,6 +73,8 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['cause', server.cause],
     ['reason', isReady ? undefined : reason],
     ['transport', transport],
+    ['url', addressIn(definition)],
+    ['command', 'command' in definition ? definition.command : undefined],
     ['since', since],
     ['down since', isReady ? undefined : server.downSince],
     ['attempts', isReady ? undefined : String(server.attempts)],
@@ -103,6 +105,13 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
   if (server.lastFailure && isReady) printFailure(server.lastFailure, out);
 }
 
+/** The URL without its query, which may contain a key. */
+function addressIn(definition: ServerDetail['definition']): string | undefined {
+  if (!('url' in definition)) return undefined;
+  const { origin, pathname } = new URL(definition.url);
+  return origin + pathname;
+}
+
 function printFailure(
   { time, cause, reason, stderr }: NonNullable<ServerDetail['lastFailure']>,
   out: Output,
@@ -125,7 +134,8 @@ export async function runServerAction(
 ): Promise<void> {
   const { api, out } = await openGateway(options);
   const server = await api.controlServer(id, action);
-  printOutcome(out, id, PAST_TENSE[action], server);
+  const hasFailed = action === 'reconnect' && server.state !== 'ready';
+  printOutcome(out, id, `${hasFailed ? 'not ' : ''}${PAST_TENSE[action]}`, server);
   if (action !== 'disable') requireReady(server);
 }
 

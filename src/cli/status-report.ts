@@ -1,7 +1,7 @@
 import type { AdminApi } from '../client/admin-api.js';
 import type { ConfigStatus, GatewaySummary, Health } from '../client/admin-types.js';
 import { printable } from '../client/printable.js';
-import { formatCount, pluralize, textOrEmpty } from '../client/format.js';
+import { formatCount, oneLine, pluralize, textOrEmpty } from '../client/format.js';
 import { CommandError } from './command-error.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
@@ -77,7 +77,7 @@ async function statusOf(api: AdminApi, url: string): Promise<Status> {
       .map(([name, part]) => ({
         what: name.replace(/^server:/, ''),
         state: textOrEmpty(part['state']) || part.status,
-        reason: textOrEmpty(part['reason']) || textOrEmpty(part['problem']) || textOrEmpty(part['message']),
+        reason: oneLine(part['reason']) || oneLine(part['problem']) || oneLine(part['message']),
       })),
   };
 }

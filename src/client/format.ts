@@ -50,6 +50,12 @@ export const pluralize = (number: number, singular: string, plural = `${singular
 /** The value if it is a text, otherwise an empty string. */
 export const textOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** A heading and the lines below it in one line; an empty string if the value is not a text. */
+export function oneLine(value: unknown): string {
+  const [head = '', ...rest] = textOrEmpty(value).split(/\s*\n\s*/);
+  return rest.length === 0 ? head : `${head} ${rest.join('; ')}`;
+}
+
 export const firstLine = (value: unknown): string => textOrEmpty(value).trim().split('\n', 1)[0]!;
 
 /**

@@ -37,6 +37,7 @@ export class SdkMcpClient {
     private readonly client: Client,
     private readonly transport: StreamableHTTPClientTransport,
     private readonly url: string,
+    private readonly key: string | undefined,
   ) {}
 
   static async connect({ url, key }: GatewayTarget, project?: string): Promise<SdkMcpClient> {
@@ -47,9 +48,9 @@ export class SdkMcpClient {
     try {
       await client.connect(transport, { timeout: REQUEST_TIMEOUT_MS });
     } catch (error) {
-      throw problemOf(error, endpoint);
+      throw problemOf(error, endpoint, key);
     }
-    return new SdkMcpClient(client, transport, endpoint);
+    return new SdkMcpClient(client, transport, endpoint, key);
   }
 
   async read(uri: string, options: McpCallOptions = {}): Promise<readonly ResourceContents[]> {
@@ -95,17 +96,19 @@ export class SdkMcpClient {
       });
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw problemOf(error, this.url);
+      throw problemOf(error, this.url, this.key);
     }
   }
 }
 
-function problemOf(error: unknown, url: string): GatewayProblem {
+function problemOf(error: unknown, url: string, key: string | undefined): GatewayProblem {
   const status = error instanceof Error && 'code' in error ? error.code : undefined;
   if (status === 401 || (error instanceof Error && error.name === 'UnauthorizedError'))
     return new GatewayProblem(
       'not-allowed',
-      'the gateway requires an API key: give --key, or set GATEHOUSE_KEY',
+      key === undefined
+        ? 'the gateway requires an API key: give --key, or set GATEHOUSE_KEY'
+        : 'the gateway refused the API key: check --key or GATEHOUSE_KEY; `gatehouse key ls` lists the keys',
     );
   if (status === 403) return new GatewayProblem('not-allowed', 'the key does not allow this');
   if (error instanceof McpError) {

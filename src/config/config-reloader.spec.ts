@@ -113,6 +113,18 @@ describe('ConfigReloader.reload', () => {
     expect([...live.current.mcpServers.keys()]).toEqual(['b']);
   });
 
+  it('logs that a refused file is valid again, also if it has the configuration from before', () => {
+    start({});
+    const accepted = 'configuration accepted again; it has not changed';
+    reloader.reload();
+    content = { limts: {} };
+    reloader.reload();
+    expect(logged(accepted)).toEqual([]);
+    content = {};
+    for (let times = 0; times < 2; times++) reloader.reload();
+    expect(logged(accepted)).toMatchObject([{ level: 'info' }]);
+  });
+
   describe('beyond loopback', () => {
     const remote = { http: { host: '0.0.0.0' }, auth: { apiKeys: [] } };
 

@@ -152,7 +152,10 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     // Compared with the configuration at the start, because a change that was reverted since needs no restart.
     const restartNeeded = changedKeysOf(config, this.startConfig).filter((key) => !LIVE_KEYS.has(key));
     const changed = changedKeysOf(config, this.live.current);
-    if (changed.length === 0) return restartNeeded;
+    if (changed.length === 0) {
+      if (!this.lastOutcome.ok) this.logger.log('configuration accepted again; it has not changed');
+      return restartNeeded;
+    }
     this.live.replace(config);
     this.logger.log({ message: 'configuration reloaded', changed });
     for (const note of config.notes) this.logger.log({ message: 'configuration note', note });

@@ -8,7 +8,7 @@ import type { JsonRpcError } from '../mcp/json-rpc-error.js';
 import { outcomeOfResult } from '../metrics/call-outcome.js';
 import { Metrics } from '../metrics/metrics.js';
 import type { McpContext } from '../mcp/mcp-context.js';
-import { subjectOf } from './request-subject.js';
+import { initializingClient, subjectOf } from './request-subject.js';
 import { publicSessionId } from './session.js';
 
 /** The part of a request that log lines contain. `session` is absent in the 2026 era. */
@@ -106,7 +106,7 @@ function fieldsOf(context: LoggedRequest, error?: Error): object {
     session: session && publicSessionId(session),
     principal: principal.id,
     project: project && shorten(project),
-    client: clientLabel,
+    client: clientLabel ?? initializingClient(context),
   };
 }
 

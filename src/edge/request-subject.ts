@@ -1,5 +1,6 @@
 import { shorten } from '../core/errors.js';
-import { membersOf } from '../lib/json-text/json-text.js';
+import { membersOf, memberText } from '../lib/json-text/json-text.js';
+import { clientLabel } from '../mcp/client-profile.js';
 import type { McpContext } from '../mcp/mcp-context.js';
 
 /** By method: the member of its params that names the tool, prompt or resource, and the log field for this name. */
@@ -25,4 +26,18 @@ export function subjectOf({
   if (!member) return {};
   const value: unknown = JSON.parse(paramsText.slice(member.start, member.end));
   return typeof value === 'string' ? { [field!]: shorten(value) } : {};
+}
+
+/** A longer `clientInfo` is not parsed for the log. */
+const MAX_CLIENT_INFO_LENGTH = 16_384;
+
+/** Name and version of the client that sends this `initialize`: a session has them only after it succeeds. */
+export function initializingClient({
+  method,
+  paramsText,
+}: Pick<McpContext, 'method' | 'paramsText'>): string | undefined {
+  if (method !== 'initialize' || paramsText?.startsWith('{') !== true) return undefined;
+  const text = memberText(paramsText, 'clientInfo');
+  if (text === undefined || text.length > MAX_CLIENT_INFO_LENGTH) return undefined;
+  return clientLabel(JSON.parse(text));
 }

@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { OperatorAccess } from '../admin/operator-access.js';
 import { Backends } from '../backends/backends.service.js';
 import { LiveConfig } from '../config/live-config.js';
-import { START_PAGE_HEADERS, startPage } from './start-page.js';
+import { Projects } from '../projects/projects.service.js';
+import { START_PAGE_HEADERS, startPage, type StartPageFacts } from './start-page.js';
 
 const PROJECT_PATH = /^\/projects\/([A-Za-z0-9_.-]+)\/mcp(?:\?|$)/;
 
@@ -17,6 +18,7 @@ export class StartPageController {
     private readonly access: OperatorAccess,
     private readonly backends: Backends,
     private readonly live: LiveConfig,
+    private readonly projects: Projects,
   ) {}
 
   @Get()
@@ -27,17 +29,22 @@ export class StartPageController {
   ): Promise<string> {
     reply.headers(START_PAGE_HEADERS);
     const isAllowed = (await this.access.check(request.raw)) === 'allowed';
+    const project = PROJECT_PATH.exec(request.originalUrl)?.[1];
     return startPage({
       url: urlOf(request),
-      project: PROJECT_PATH.exec(request.originalUrl)?.[1],
+      project,
       needsKey: this.live.current.auth.isConfigured,
-      servers: isAllowed
-        ? Array.from(this.backends.all(), (backend) => {
-            const { id, state } = backend.status();
-            return { id, state };
-          })
-        : undefined,
+      servers: isAllowed ? this.serversOf(project) : undefined,
     });
+  }
+
+  /** The enabled servers of the project, or of the gateway. */
+  private serversOf(project: string | undefined): StartPageFacts['servers'] {
+    const found = project === undefined ? undefined : this.projects.find(project);
+    if (project !== undefined && !found) return 'unknown project';
+    return Array.from(this.backends.all())
+      .filter(({ id }) => !found || found.servers.includes(id))
+      .map((backend) => ({ id: backend.id, state: backend.status().state }));
   }
 }
 

@@ -28,6 +28,9 @@ describe('startPage', () => {
     expect(page({ servers })).toMatch(/1 of 2 servers ready[\s\S]*files<[\s\S]*github<[^\n]*retrying/);
     expect(page({ servers: undefined })).not.toMatch(/servers ready|<table>/);
     expect(page({ servers: [] })).toContain('gatehouse init');
+    expect(page({ servers: [], project: 'p' })).toContain('No server of this project is enabled');
+    expect(page({ servers: 'unknown project', project: 'p' })).toContain('There is no such project');
+    expect(page({ servers: undefined, project: 'p' })).not.toContain('such project');
   });
 
   it('lists at most 200 servers and counts the rest', () => {

@@ -14,8 +14,8 @@ export interface StartPageFacts {
   /** The project that the request named. */
   readonly project?: string | undefined;
   readonly needsKey: boolean;
-  /** Undefined for a client that may not read `/health`. */
-  readonly servers: readonly PageServer[] | undefined;
+  /** Those of the project, or all. Undefined for a client that may not read `/health`, which sees no difference between projects. */
+  readonly servers: readonly PageServer[] | 'unknown project' | undefined;
 }
 
 const STYLE = `
@@ -63,7 +63,7 @@ export function startPage(facts: StartPageFacts): string {
 <p>One MCP endpoint in front of many Model Context Protocol servers:</p>
 <pre>${escapeHtml(endpointUrl(facts.url, facts.project))}</pre>
 <h2>Status</h2>
-${statusHtml(facts.servers)}
+${statusHtml(facts)}
 <h2>Connect a client</h2>
 <p>Or run <code>gatehouse connect</code> with the name of the client.</p>
 ${CLIENT_NAMES.map((name) => setupHtml(clientSetup(name, target))).join('\n')}
@@ -75,9 +75,12 @@ ${CLIENT_NAMES.map((name) => setupHtml(clientSetup(name, target))).join('\n')}
 `;
 }
 
-function statusHtml(servers: readonly PageServer[] | undefined): string {
+function statusHtml({ servers, project }: StartPageFacts): string {
   if (!servers)
     return '<p>Shown only to requests from the same machine or with the admin token. <code>gatehouse status</code> shows it in a terminal.</p>';
+  if (servers === 'unknown project')
+    return '<p>There is no such project. <code>gatehouse projects ls</code> lists them.</p>';
+  if (servers.length === 0 && project !== undefined) return '<p>No server of this project is enabled.</p>';
   if (servers.length === 0)
     return '<p>No server is enabled. <code>gatehouse init</code> writes a configuration file with examples.</p>';
   const ready = servers.filter(({ state }) => state === 'ready').length;

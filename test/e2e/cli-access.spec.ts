@@ -63,7 +63,7 @@ describe('client key', () => {
 
   it.each<[string, number, string[], NodeJS.ProcessEnv, string]>([
     ['no key', 4, [], {}, 'the gateway requires an API key: give --key, or set GATEHOUSE_KEY'],
-    ['an unknown key', 4, ['--key', `gatehouse_${'x'.repeat(43)}`], {}, 'the gateway requires an API key'],
+    ['an unknown key', 4, ['--key', `gatehouse_${'x'.repeat(43)}`], {}, 'the gateway refused the API key'],
     ['a key of the environment', 0, [], { GATEHOUSE_KEY: 'KEY' }, ''],
     ['a key and its project', 0, ['--key', 'KEY', '--project', 'slow'], {}, ''],
     [
@@ -249,6 +249,9 @@ describe('decisions', () => {
     expect((await run(['decisions', 'ls'])).stdout).toMatch(/server:other:enabled .*emergency switch\n/);
     await adminClient().delete(`decisions/${OTHER}`);
     expect(await isOtherEnabled()).toBe(true);
+    await reload({ ...otherWith({ enabled: false }), decisions: { policy: 'file' } });
+    expect(await adminClient().post('servers/other/enable')).toMatchObject(refused);
+    expect(await isOtherEnabled()).toBe(false);
     await reload({});
   });
 
@@ -263,6 +266,7 @@ describe('decisions', () => {
     expect(await otherTools()).not.toContain('other__say');
     expect(await run(['key', 'revoke', 'ci'])).toMatchObject({ code: 0 });
     expect(await run(['tools', 'call', 'slow__say', '--key', key])).toMatchObject({ code: 4 });
+    await gateway.logged({ message: 'token refused', reason: 'the key ci is revoked' });
     const { stdout } = await run(['decisions', 'ls']);
     for (const id of [TOOL, KEY]) expect(stdout).toMatch(new RegExp(`^${id} .*emergency switch$`, 'm'));
     expect((await run(['servers', 'show', 'other'])).stdout).toMatch(
@@ -302,7 +306,9 @@ describe('status', () => {
       code: 0,
       stderr: `${config} is invalid; using what can be read of it to find the gateway\n`,
     });
-    expect(stdout).toMatch(/configuration +refused[^]*\nconfig +degraded +/);
+    expect(stdout).toMatch(
+      /configuration +refused[^]*\nconfig +degraded +invalid configuration \S+: [^\\\n]+\n/,
+    );
     await reload({});
   });
 

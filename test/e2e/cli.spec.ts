@@ -221,7 +221,7 @@ describe('command line, defining what the gateway serves', () => {
         1,
         expect.stringMatching(/^gatehouse: absent is not ready but \S+\n$/),
       ]);
-      expect(stdout).toMatch(/^absent is \w+; it is \S+: .*ENOENT/);
+      expect(stdout).toMatch(/^absent is (enabled|not reconnected); it is \S+: .*ENOENT/);
     }
     expect((await run(['reconnect', 'absent', '-o', 'json'])).json).toMatchObject({ id: 'absent' });
   });

@@ -56,7 +56,7 @@ describe('servers that hang', () => {
         refusing: { url: 'http://127.0.0.1:9/mcp' },
         unauthorized: { url: (await answering(401)).url },
         gone: { url: (await answering(404)).url },
-        nameless: { url: 'http://name.invalid/mcp' },
+        nameless: { url: 'http://name.invalid/mcp?key=secret-of-the-url' },
         impatient: { command: 'sleep', args: ['600'], connectTimeoutMs: 300 },
         stuck: { ...stuck.stdio(), timeoutMs: TIMEOUT_MS },
         healthy: healthy.stdio(),
@@ -151,6 +151,15 @@ describe('servers that hang', () => {
         /^ {2}next attempt +20\S+Z$/m.test(stdout)
       );
     });
+  });
+
+  it('are shown with their command, or their URL without its query', async () => {
+    const env = { GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
+    const missing = await launch(['servers', 'show', 'missing'], env).done;
+    const { stdout } = await launch(['servers', 'show', 'nameless'], env).done;
+    expect(missing.stdout).toMatch(/^ {2}command +\/nonexistent\/program$/m);
+    expect(stdout).toMatch(/^ {2}url +http:\/\/name\.invalid\/mcp$/m);
+    expect(stdout).not.toContain('secret-of-the-url');
   });
 
   it('show how long they are waited for while they connect, beyond timeoutMs', async () => {

@@ -164,9 +164,17 @@ describe('the start page', () => {
     const server = await ScriptedServer.start();
     const gateway = await startGateway({
       mcpServers: { one: server.http },
-      projects: { p: { servers: [] } },
+      projects: { p: { servers: ['one'] }, empty: { servers: [] } },
     });
     await untilHealth(gateway, '', 200, 'ok');
+    for (const [id, words] of [
+      ['empty', 'No server of this project is enabled'],
+      ['none', 'There is no such project'],
+    ] as const) {
+      const { text: page } = await exchange(gateway.urlOf(`/projects/${id}/mcp`), { headers: HTML });
+      expect(page).toContain(words);
+      expect(page).not.toContain('<td>');
+    }
     for (const path of ['/', '/mcp', '/projects/p/mcp']) {
       const { status, headers, text: page } = await exchange(gateway.urlOf(path), { headers: HTML });
       expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -174,9 +182,10 @@ describe('the start page', () => {
       expect(page).toContain(gateway.urlOf(path === '/' ? '/mcp' : path));
       expect(page).toMatch(/1 of 1 servers ready[\s\S]*<td>one<\/td>/);
     }
-    const remote = await exchange(gateway.urlOf('/'), {
-      headers: { ...HTML, 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https' },
-    });
+    const fromAfar = { ...HTML, 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https' };
+    const unknown = await exchange(gateway.urlOf('/projects/none/mcp'), { headers: fromAfar });
+    expect(unknown.text).not.toContain('such project');
+    const remote = await exchange(gateway.urlOf('/'), { headers: fromAfar });
     expect(remote.status).toBe(200);
     expect(remote.text).not.toContain('one');
     expect(remote.text).toContain(gateway.url.replace('http:', 'https:'));

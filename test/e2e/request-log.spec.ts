@@ -69,6 +69,20 @@ describe('the log', () => {
     });
   });
 
+  it('has the client whose initialize fails', async () => {
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'new', version: '3' },
+    };
+    const message = { jsonrpc: '2.0', id: 'first', method: 'initialize', params };
+    await postMessage(gateway.urlOf('/projects/none/mcp'), message, { authorization: `Bearer ${KEY}` });
+    expect(await gateway.logged({ message: 'request failed', requestId: 'first' })).toMatchObject({
+      client: 'new 3',
+      reason: 'Unknown project: none',
+    });
+  });
+
   it.each<[string, string, number, () => Promise<unknown>]>([
     ['request failed', 'failed-request', 50, () => session.callTool('none')],
     [

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
-import { launch } from '../kit/command-line.js';
+import { launch, type Run } from '../kit/command-line.js';
 import { launchGateway, startGateway, writeConfig, type Gateway } from '../kit/gateway.js';
 import { freePort } from '../kit/http.js';
 import { exitOf, killAfterTest, type Exit } from '../kit/processes.js';
@@ -233,6 +233,22 @@ describe('gatehouse init and connect', () => {
       code: 1,
       stderr: expect.stringContaining('npx @modelcontextprotocol/inspector'),
     });
+  });
+
+  it('add the gateway to the file of a client, keep what is there, and refuse a file with comments', async () => {
+    const file = join(tempDir(), 'mcp.json');
+    const theirs = { mcpServers: { other: { command: 'x' } }, theme: 'dark' };
+    writeFileSync(file, JSON.stringify(theirs));
+    const write = (): Promise<Run> =>
+      launch(['connect', 'cursor', '-u', 'http://127.0.0.1:9', '--file', file, '--write']).done;
+    expect(await write()).toMatchObject({ code: 0, stdout: `${file} was changed\n` });
+    const merged = { ...theirs.mcpServers, gatehouse: { url: 'http://127.0.0.1:9/mcp' } };
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ ...theirs, mcpServers: merged });
+    expect(await write()).toMatchObject({ code: 0, stdout: `${file} needs no change\n` });
+    const commented = '{ "mcpServers": {} } // mine\n';
+    writeFileSync(file, commented);
+    expect(await write()).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(file) });
+    expect(readFileSync(file, 'utf8')).toBe(commented);
   });
 
   it('say how to get a client key where the gateway requires one', async () => {

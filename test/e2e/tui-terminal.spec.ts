@@ -114,6 +114,20 @@ describe('terminal UI', () => {
     expect(await within('the program to end', terminal.exited)).toMatchObject({ code: 0 });
   });
 
+  it('counts the seconds for which a server that connects has been waited for', async () => {
+    const gateway = await startGateway({
+      admin: { token: ADMIN_TOKEN },
+      mcpServers: { silent: { command: 'sleep', args: ['600'] } },
+    });
+    const terminal = runTuiOn(gateway, LARGE);
+    const waited = (): number => Number(/waiting (\d+) s for initialize/.exec(terminal.text)?.[1] ?? 0);
+    await until('the wait is shown', () => waited() > 0);
+    const first = waited();
+    await until('the wait goes on', () => waited() > first);
+    terminal.type('q');
+    expect(await within('the program to end', terminal.exited)).toMatchObject({ code: 0 });
+  });
+
   it('fails to start without a terminal', async () => {
     const child = launchGateway(['tui', '--url', 'http://127.0.0.1:9'], {
       GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN,

@@ -55,7 +55,12 @@ describeInChromium('the start page in Chromium (needs chromium)', () => {
       const { document, log } = await openInChromium(gateway.urlOf(path));
       const endpoint = gateway.urlOf(path === '/' ? '/mcp' : path);
       expect(document).toContain(`<pre>${endpoint}</pre>`);
-      expect(document).toMatch(/1 of 2 servers ready[\s\S]*files[\s\S]*absent/);
+      // The project has only the server that is ready.
+      const servers = path.startsWith('/projects/')
+        ? /1 of 1 servers ready[\s\S]*files/
+        : /1 of 2 servers ready[\s\S]*files[\s\S]*absent/;
+      expect(document).toMatch(servers);
+      expect(document.includes('absent')).toBe(!path.startsWith('/projects/'));
       for (const client of ['Claude Code', 'Cursor', 'VS Code', 'Claude Desktop', 'MCP Inspector'])
         expect(document).toContain(`<h3>${client}</h3>`);
       expect(consoleLines(log)).toEqual([]);

@@ -197,6 +197,13 @@ describe('refused credentials', () => {
     expect(JSON.parse(log[0]!)).toMatchObject({ digest: expect.stringMatching(/^[0-9a-f]{12}$/) });
   });
 
+  it('are logged as revoked if they are those of a revoked key', () => {
+    const log = recordLog();
+    const authenticator = new Authenticator(authSettings({ apiKeys: [CI] }), Date.now, undefined, () => true);
+    expect(() => authenticator.authenticate({ authorization: `Bearer ${key}` })).toThrow('Unauthorized');
+    expect(JSON.parse(log[0]!)).toMatchObject({ reason: 'the key ci is revoked' });
+  });
+
   it('are logged at most ten times a second, and the others counted', () => {
     const log = recordLog();
     jest.spyOn(performance, 'now').mockReturnValue(0);

@@ -84,7 +84,7 @@ export class Authenticator {
     try {
       const principal = this.apiKeys.find(digest) ?? this.jwtVerifier?.cached(digest);
       if (principal) return principal;
-      if (!this.jwtVerifier || !isJwt(token)) throw new TokenError('invalid', 'no such API key');
+      if (!this.jwtVerifier || !isJwt(token)) throw new TokenError('invalid', this.reasonFor(digest));
     } catch (error) {
       throw this.recordRefusal(error, addressOf, digest);
     }
@@ -122,6 +122,13 @@ export class Authenticator {
     if (until === undefined) return this.apiKeys.restorePrincipal(id, terms);
     if (terms !== this.jwtVerifier?.settingsDigest) return undefined;
     return this.jwtVerifier.restorePrincipal({ id, grants: grants === '*' ? '*' : new Set(grants) }, until);
+  }
+
+  /** Why no key has this digest. Only the log names a revoked key. */
+  private reasonFor(digest: string): string {
+    const isOfDigest = ({ hash: text }: ApiKeyConfig): boolean => text.toLowerCase() === `sha256:${digest}`;
+    const revoked = this.settings.apiKeys?.find(isOfDigest);
+    return revoked ? `the key ${revoked.id} is revoked` : 'no such API key';
   }
 
   /** Returns the token in the Authorization header. Throws an AuthenticationError if there is no usable token. */

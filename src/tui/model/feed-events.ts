@@ -1,4 +1,5 @@
 import type { ServerSummary, SessionItem } from '../../client/admin-types.js';
+import { oneLine } from '../../client/format.js';
 import { withList, withNotice, withServers } from './model-changes.js';
 import { listRow, type ListId, type ListRow } from './list-row.js';
 import type { Model } from './model.js';
@@ -54,15 +55,15 @@ export function withFeedEvent(model: Model, kind: string, data: Data): Model {
     case 'session':
       return withSession(model, data);
     case 'config':
-      return withConfigProblem(model, data);
+      return withConfigOutcome(model, data);
     default:
       return model;
   }
 }
 
-function withConfigProblem(model: Model, { ok, problem }: Data): Model {
-  if (ok !== false) return model;
-  return withNotice(model, `configuration refused: ${typeof problem === 'string' ? problem : ''}`, 'bad');
+function withConfigOutcome(model: Model, { ok, problem }: Data): Model {
+  if (ok === false) return withNotice(model, `configuration refused: ${oneLine(problem)}`, 'bad');
+  return withNotice(model, 'configuration accepted', 'good');
 }
 
 function withServer(model: Model, data: Data): Model {

@@ -290,10 +290,19 @@ describe('events of the feed', () => {
     expect(selected(harness)).toBeUndefined();
   });
 
-  it('show a refused configuration for a while', () => {
+  it('show a refused configuration for a while, or until another one is accepted', () => {
     const harness = new TuiModelHarness(gateway);
-    harness.dispatch({ type: 'feed', kind: 'config', data: { ok: false, problem: 'limits.x: unknown key' } });
-    expect(harness.model.notice?.text).toContain('limits.x: unknown key');
+    const refused = {
+      ok: false,
+      problem: 'invalid configuration g.yaml:\n  limits.x: unknown key\n  y: wrong',
+    };
+    harness.dispatch({ type: 'feed', kind: 'config', data: refused });
+    expect(harness.model.notice?.text).toBe(
+      'configuration refused: invalid configuration g.yaml: limits.x: unknown key; y: wrong',
+    );
+    harness.dispatch({ type: 'feed', kind: 'config', data: { ok: true } });
+    expect(harness.model.notice?.text).toBe('configuration accepted');
+    harness.dispatch({ type: 'feed', kind: 'config', data: refused });
     expect(harness.dispatch({ type: 'tick', now: NOW + 60_000 }).model.notice).toBeUndefined();
   });
 });
