@@ -26,7 +26,7 @@ import { LogOutput } from './log-output.js';
 import { connectMcp } from './mcp/mcp.module.js';
 import { Metrics } from './metrics/metrics.js';
 import { exitOnSignals } from './process-signals.js';
-import { bannerText, firstSyncText, programName } from './start-banner.js';
+import { bannerText, firstSyncText, programCommand } from './start-banner.js';
 import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
@@ -130,7 +130,7 @@ async function announce(
   process.stdout.on('error', () => {});
   process.stdout.write(`Gatehouse ${VERSION} listens on ${url}/mcp\n`, output.countFailure);
   if (!process.stderr.isTTY) return;
-  const program = programName(process.argv[1]);
+  const program = programCommand(process.argv[1]);
   output.write(bannerText({ url, file: { ...file, exists }, config, program }));
   void app.get(StartupProgress).whenComplete?.then(() => {
     const servers = Array.from(app.get(Backends).all(), (backend) => backend.status());

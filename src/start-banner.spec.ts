@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { configOf } from '../test/kit/config.js';
-import { bannerText, firstSyncText, programName } from './start-banner.js';
+import { bannerText, firstSyncText, programCommand } from './start-banner.js';
 
 const URL = 'http://127.0.0.1:3000';
 const SERVERS = { mcpServers: { a: { command: 'a' } } };
@@ -54,13 +54,13 @@ describe('firstSyncText', () => {
   });
 });
 
-describe('programName', () => {
+describe('programCommand', () => {
   it.each([
     [undefined, 'gatehouse'],
     ['/usr/bin/gatehouse', 'gatehouse'],
     [join(process.cwd(), 'dist/main.js'), `node ${join('dist', 'main.js')}`],
     [join(process.cwd(), 'scripts/start.mjs'), `node ${join('dist', 'main.js')}`],
   ])('of the script %s is %s', (script, name) => {
-    expect(programName(script)).toBe(name);
+    expect(programCommand(script)).toBe(name);
   });
 });

@@ -11,7 +11,7 @@ interface BannerFacts {
   readonly url: string;
   readonly file: ConfigFile & { readonly exists: boolean };
   readonly config: Pick<GatehouseConfig, 'admin' | 'stateDir' | 'mcpServers'>;
-  /** The command with which the user runs this program. */
+  /** See `programCommand`. */
   readonly program: string;
 }
 
@@ -54,7 +54,7 @@ export function firstSyncText(servers: readonly ServerState[], program: string):
 const line = (label: string, text: string): string => `  ${label.padEnd(LABEL_WIDTH)}${text}\n`;
 
 /** The command that runs this program: `gatehouse` if it is installed; in a clone, the command that starts the bundle. */
-export function programName(script: string | undefined): string {
+export function programCommand(script: string | undefined): string {
   if (script === undefined || /^gatehouse(\.\w+)?$/.test(basename(script))) return 'gatehouse';
   const path = basename(script) === 'start.mjs' ? resolve(script, '../../dist/main.js') : script;
   return `node ${relative(process.cwd(), path)}`;

@@ -110,8 +110,8 @@ export class CatalogLists {
     { scope, server, q, matches, after, limit }: ListRequest,
     isIncluded: (entry: ListedEntry) => boolean,
   ): Promise<FoundEntries> {
-    const index = kind === 'tools' ? this.toolSearch : this.promptSearch;
-    const { best, withEveryWord } = await index.ranking(q, scope, MAX_RANKED);
+    const search = kind === 'tools' ? this.toolSearch : this.promptSearch;
+    const { best, withEveryWord } = await search.ranking(q, scope, MAX_RANKED);
     const matching = new Set<ListedEntry>();
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
