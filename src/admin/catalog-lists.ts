@@ -92,7 +92,8 @@ export class CatalogLists {
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
     for (const entry of view.after(after, server)) {
-      if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
+      visited++;
+      if (visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
       if (!isIncluded(entry)) continue;
       entries.push(entry);
       if (entries.length > limit) break;
@@ -116,7 +117,8 @@ export class CatalogLists {
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
     for (const entry of view.after('', server)) {
-      if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
+      visited++;
+      if (visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
       if (!isIncluded(entry)) continue;
       if (withEveryWord.has(entry) || matches(this.searchTextOf(entry))) matching.add(entry);
     }

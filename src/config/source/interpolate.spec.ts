@@ -43,7 +43,7 @@ describe('interpolate', () => {
   );
 
   it('returns the inserted variables, without those replaced by a default', () => {
-    expect(interpolate('${TOKEN} ${EMPTY:-x} $${NESTED}', ENV).used).toEqual(['TOKEN']);
+    expect(interpolate('${TOKEN} ${EMPTY:-x} $${NESTED}', ENV).usedVariables).toEqual(['TOKEN']);
   });
 
   it('returns any escaped text unchanged', () => {
