@@ -72,6 +72,7 @@ function parseDocument(text: string, file: string): ServerDefinition {
   return document;
 }
 
+/** Converts the definition of one server. Keys without an equivalent are left out and noted. */
 function convertEntry(
   id: string,
   entry: ServerDefinition,
@@ -177,6 +178,10 @@ class VariableTranslator {
     );
   }
 
+  /**
+   * Translates `${…}`, of which `inside` is the text between the braces. A reference such as `${NAME}` or
+   * `${NAME:-default}` has the same meaning in the gateway.
+   */
   private translateReference(reference: string, inside: string, path: string): string {
     const [kind = '', name = ''] = inside.split(':', 2);
     if (/^[A-Za-z_]\w*(:-.*)?$/s.test(inside) && !EDITOR_VARIABLES.test(inside)) return reference;
@@ -192,6 +197,7 @@ class VariableTranslator {
     return replacement.text;
   }
 
+  /** Replaces an input of VS Code, for which VS Code asks the user, by an environment variable. */
   private translateInput(name: string): string {
     const variable = name
       .replace(/[^A-Za-z0-9]+/g, '_')
@@ -209,6 +215,7 @@ class VariableTranslator {
 const EDITOR_VARIABLES =
   /^(userHome|pathSeparator|workspace\w*|file\w*|relativeFile\w*|cwd|execPath|lineNumber|selectedText|defaultBuildTask)$/;
 
+/** Variables of editors about paths, each with the text that replaces it. */
 const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly note?: string }>> = {
   userHome: { text: '${HOME}' },
   '/': { text: '/' },
@@ -217,6 +224,7 @@ const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly 
   workspaceRoot: { text: '.', note: 'a relative path starts at the working directory of the gateway' },
 };
 
+/** The descriptions of the inputs of VS Code, by their ids. */
 function inputsOf(document: ServerDefinition): ReadonlyMap<string, string> {
   const inputs = document['inputs'] ?? memberOf(document['mcp'], 'inputs');
   const descriptions = Array.isArray(inputs) ? inputs.filter(isJsonObject) : [];
@@ -228,6 +236,7 @@ function inputsOf(document: ServerDefinition): ReadonlyMap<string, string> {
   );
 }
 
+/** A valid server id for a name that other clients accept. It is not one of the ids in `taken`. */
 function idFor(name: string, taken: ServerDefinition): string {
   const cleaned = name.replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '');
   const base = (RESERVED_NAMES.includes(cleaned) ? `${cleaned}-server` : cleaned).slice(0, 60) || 'server';

@@ -153,8 +153,8 @@ function isNestedDeeper(text: string, maxDepth: number): boolean {
 const OPENING_BRACKETS = ['{', '['];
 
 /**
- * Whether the text has more than `max` opening brackets. Most texts have fewer, so this check makes the slower one of the
- * depth unnecessary for them.
+ * Whether the text has more than `max` opening brackets. This check is fast, and most texts have fewer brackets, so that
+ * their depth need not be computed.
  */
 function hasMoreBrackets(text: string, max: number): boolean {
   let count = 0;
