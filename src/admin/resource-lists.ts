@@ -144,8 +144,8 @@ export class ResourceLists {
     let total = 0;
     let visited = 0;
     for (const resource of matching) {
-      visited++;
       if (visited % RESOURCES_PER_CHECK === 0) await yieldIfDue();
+      visited++;
       const entry = view.toPublic(resource);
       if (!entry) continue;
       total++;

@@ -55,7 +55,7 @@ describe('interpolate', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const escaped = text.replaceAll('${', () => '$${');
-        expect(interpolate(escaped, ENV)).toEqual({ text, used: [], problems: [] });
+        expect(interpolate(escaped, ENV)).toEqual({ text, usedVariables: [], problems: [] });
       }),
     );
   });
