@@ -26,7 +26,7 @@ import { LogOutput } from './log-output.js';
 import { connectMcp } from './mcp/mcp.module.js';
 import { Metrics } from './metrics/metrics.js';
 import { exitOnSignals } from './process-signals.js';
-import { bannerText, firstSyncText, programName, targetOptions } from './start-banner.js';
+import { bannerText, firstSyncText, programCommand, targetOptions } from './start-banner.js';
 import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
@@ -131,7 +131,7 @@ async function announce(
   process.stdout.write(`Gatehouse ${VERSION} listens on ${url}/mcp\n`, output.countFailure);
   if (!process.stderr.isTTY) return;
   const commands = {
-    program: programName(process.argv[1]),
+    program: programCommand(process.argv[1]),
     options: targetOptions(file, { url, port: config.http.port, env: process.env }),
   };
   output.write(bannerText({ url, file: { ...file, exists }, config, commands }));

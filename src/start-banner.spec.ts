@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { configOf } from '../test/kit/config.js';
-import { bannerText, firstSyncText, programName, targetOptions } from './start-banner.js';
+import { bannerText, firstSyncText, programCommand, targetOptions } from './start-banner.js';
 
 const URL = 'http://127.0.0.1:3000';
 const COMMANDS = { program: 'gatehouse', options: ' --config g.yaml' };
@@ -69,13 +69,13 @@ describe('targetOptions', () => {
   });
 });
 
-describe('programName', () => {
+describe('programCommand', () => {
   it.each([
     [undefined, 'gatehouse'],
     ['/usr/bin/gatehouse', 'gatehouse'],
     [join(process.cwd(), 'dist/main.js'), `node ${join('dist', 'main.js')}`],
     [join(process.cwd(), 'scripts/start.mjs'), `node ${join('dist', 'main.js')}`],
   ])('of the script %s is %s', (script, name) => {
-    expect(programName(script)).toBe(name);
+    expect(programCommand(script)).toBe(name);
   });
 });

@@ -17,6 +17,7 @@ interface BannerFacts {
 
 /** How the user runs other commands for this gateway. */
 interface GatewayCommands {
+  /** See `programCommand`. */
   readonly program: string;
   /** The options with which a command finds the gateway, each after a space. */
   readonly options: string;
@@ -72,7 +73,7 @@ export function targetOptions(
 }
 
 /** The command that runs this program: `gatehouse` if it is installed; in a clone, the command that starts the bundle. */
-export function programName(script: string | undefined): string {
+export function programCommand(script: string | undefined): string {
   if (script === undefined || /^gatehouse(\.\w+)?$/.test(basename(script))) return 'gatehouse';
   const path = basename(script) === 'start.mjs' ? resolve(script, '../../dist/main.js') : script;
   return `node ${relative(process.cwd(), path)}`;

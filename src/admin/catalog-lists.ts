@@ -92,7 +92,8 @@ export class CatalogLists {
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
     for (const entry of view.after(after, server)) {
-      if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
+      visited++;
+      if (visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
       if (!isIncluded(entry)) continue;
       entries.push(entry);
       if (entries.length > limit) break;
@@ -110,13 +111,14 @@ export class CatalogLists {
     { scope, server, q, matches, after, limit }: ListRequest,
     isIncluded: (entry: ListedEntry) => boolean,
   ): Promise<FoundEntries> {
-    const index = kind === 'tools' ? this.toolSearch : this.promptSearch;
-    const { best, withEveryWord } = await index.ranking(q, scope, MAX_RANKED);
+    const search = kind === 'tools' ? this.toolSearch : this.promptSearch;
+    const { best, withEveryWord } = await search.ranking(q, scope, MAX_RANKED);
     const matching = new Set<ListedEntry>();
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
     for (const entry of view.after('', server)) {
-      if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
+      visited++;
+      if (visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
       if (!isIncluded(entry)) continue;
       if (withEveryWord.has(entry) || matches(this.searchTextOf(entry))) matching.add(entry);
     }

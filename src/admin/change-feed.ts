@@ -5,7 +5,9 @@ import { SecretRedactor } from './secret-redactor.js';
 
 const MAX_READERS = 64;
 const HEARTBEAT_INTERVAL_MS = 15_000;
-/** A reader with more unsent bytes is disconnected; it starts with a new snapshot after it reconnects. */
+/** A comment of the event stream, which keeps the connection open and which readers ignore. */
+const HEARTBEAT = ': still here\n\n';
+/** A reader with more unsent bytes is disconnected. After it has reconnected, it gets a new snapshot. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 
 const HEADERS = {
@@ -36,7 +38,7 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
   constructor(private readonly secrets: SecretRedactor) {}
 
   onModuleInit(): void {
-    this.timer = setInterval(() => this.send(': still here\n\n'), HEARTBEAT_INTERVAL_MS).unref();
+    this.timer = setInterval(() => this.send(HEARTBEAT), HEARTBEAT_INTERVAL_MS).unref();
   }
 
   /** Ends the streams with an event that says why, so that they do not delay the shutdown. */
@@ -51,7 +53,7 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
     return this.readers.size;
   }
 
-  /** Lets publishers skip building an event that has no recipient. */
+  /** Whether there is a recipient. If there is none, a publisher need not build its event. */
   get hasReaders(): boolean {
     return this.readers.size > 0;
   }
@@ -72,6 +74,7 @@ export class ChangeFeed implements OnModuleInit, BeforeApplicationShutdown {
     this.readers.add(response);
   }
 
+  /** Sends an event to all readers. Secrets in the data are redacted. */
   publish(kind: FeedEventKind, data: object): void {
     if (this.readers.size > 0) this.send(this.serialize(kind, data));
   }

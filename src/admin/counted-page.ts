@@ -1,5 +1,6 @@
 import type { ListRequest } from './list-requests.js';
 
+/** A page of a list whose length is known. */
 export interface CountedPage<Item> {
   readonly items: Item[];
   readonly nextCursor?: string;
@@ -7,6 +8,7 @@ export interface CountedPage<Item> {
   readonly total: number;
 }
 
+/** The entries that a query matches, reduced to one page. */
 export interface Matches<Entry> {
   /** The entries of one page, in order. If there is a next page, its first entry follows. */
   readonly entries: readonly Entry[];
@@ -14,6 +16,7 @@ export interface Matches<Entry> {
   readonly total: number;
 }
 
+/** Converts the entries of a page to items. Adds the cursor of the next page if there is one. */
 export function pageOf<Entry, Item>(
   { entries, total }: Matches<Entry>,
   { limit, cursorAfter }: ListRequest,

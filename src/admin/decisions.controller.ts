@@ -20,7 +20,7 @@ export class DecisionsController {
   }
 
   /**
-   * Clears a decision: what the configuration file says applies again
+   * Clears a decision, so that the configuration file applies again
    *
    * @remarks A server or project that is not in the configuration file is removed with its definition.
    * @param id - The id in the list of decisions, URL-encoded.
@@ -43,7 +43,7 @@ export class KeysController {
   }
 
   /**
-   * Revokes a key and closes its sessions, until the decision is cleared or the key gets another hash
+   * Revokes a key and closes its sessions; the key is refused until the decision is cleared or the key gets another hash
    *
    * @param id - Id of the key.
    */

@@ -12,8 +12,8 @@ const FORGET_INTERVAL_MS = 1000;
 const DELAY_STEP_MS = 100;
 const MAX_DELAY_MS = 5000;
 /**
- * The `Retry-After` of an attempt that was refused without checking its token. After this time, the answers that delayed
- * the address have been sent.
+ * The `Retry-After` of an attempt that was refused without checking its token. After this time, all answers to the address
+ * that are delayed now have been sent.
  */
 export const RETRY_AFTER_SECONDS = String(MAX_DELAY_MS / 1000);
 /** Maximum number of delayed answers to one address. Further attempts of the address are refused unchecked. */
@@ -34,8 +34,8 @@ interface Failures {
   count: number;
   /** Time up to which failures have been forgotten. */
   forgottenAt: number;
-  /** Answers that are delayed now. */
-  delayed: number;
+  /** Number of answers that are delayed now. */
+  delayedAnswers: number;
 }
 
 /**
@@ -68,7 +68,7 @@ export class FailedTokens {
     if (!failures) return true;
     forget(failures, now);
     const isWithinTotal = this.delayedInTotal < MAX_DELAYED_IN_TOTAL || failures.count < FREE_FAILURES;
-    if (failures.delayed < MAX_DELAYED && isWithinTotal) return true;
+    if (failures.delayedAnswers < MAX_DELAYED && isWithinTotal) return true;
     this.countOutcome('refused', address);
     return false;
   }
@@ -84,10 +84,10 @@ export class FailedTokens {
     }
     this.countOutcome('delayed', address);
     this.delayedInTotal++;
-    failures.delayed++;
+    failures.delayedAnswers++;
     await delay(delayMs, undefined, { ref: false });
     this.delayedInTotal--;
-    failures.delayed--;
+    failures.delayedAnswers--;
   }
 
   get addressCount(): number {
@@ -95,13 +95,14 @@ export class FailedTokens {
   }
 
   private addFailure(address: string, now: number): Failures {
-    const failures = this.byAddress.get(address) ?? { count: 0, forgottenAt: now, delayed: 0 };
+    const failures = this.byAddress.get(address) ?? { count: 0, forgottenAt: now, delayedAnswers: 0 };
     forget(failures, now);
     failures.count++;
     // Deleted first, so that the map stays in the order of the last failures.
     this.byAddress.delete(address);
     this.byAddress.set(address, failures);
-    if (this.byAddress.size > MAX_ADDRESSES) this.byAddress.delete(this.byAddress.keys().next().value!);
+    const [longestAgo] = this.byAddress.keys();
+    if (this.byAddress.size > MAX_ADDRESSES) this.byAddress.delete(longestAgo!);
     return failures;
   }
 

@@ -29,7 +29,7 @@ export class ProjectAdmin {
     private readonly actions: AdminActions,
     private readonly live: LiveConfig,
     private readonly tags: EntityTags,
-    private readonly policy: FilePolicy,
+    private readonly filePolicy: FilePolicy,
     private readonly review: DecisionReview,
   ) {}
 
@@ -62,7 +62,7 @@ export class ProjectAdmin {
   async remove(caller: AdminCaller, id: string): Promise<void> {
     await this.actions.run(caller, { action: 'project.delete', target: id }, () => {
       caller.precondition.require(this.show(id).etag);
-      this.policy.requireChangeable('project', id);
+      this.filePolicy.requireChangeable('project', id);
       const isInConfigFile = this.live.current.projects.has(id);
       return { apply: this.decisionUpdate(caller, id, isInConfigFile ? { removed: true } : undefined) };
     });
@@ -88,7 +88,7 @@ export class ProjectAdmin {
     if (unknownServers.length > 0) throw invalidInput(unknownServers);
     if (before && isDeepStrictEqual([before.servers, before.description], [servers, description]))
       return undefined;
-    this.policy.requireChangeable('project', id);
+    this.filePolicy.requireChangeable('project', id);
     const decision = { servers, ...(description === undefined ? {} : { description }) };
     const summary = { before: before?.servers, servers };
     return { summary, apply: this.decisionUpdate(caller, id, decision) };

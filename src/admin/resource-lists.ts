@@ -26,11 +26,11 @@ interface FoundResources extends Matches<PublicResource> {
   readonly keyOf: (entry: PublicResource) => string;
 }
 
-/** The matches of a search, each with its rank or without one. */
+/** The matches of a search that the requested page may contain. */
 interface SortedMatches {
-  /** Visible resources by relevance, best match first. */
+  /** The matches that are ranked by relevance, best match first. */
   readonly ranked: readonly PublicResource[];
-  /** The first matches without a rank that the previous pages did not contain, by URI. */
+  /** The first of the other matches that no previous page contained, in the order of their URIs. */
   readonly others: readonly PublicResource[];
   readonly total: number;
 }
@@ -118,6 +118,7 @@ export class ResourceLists {
     const { ranked, others, total } = await this.sortedMatches(request);
     // A key that is a URI belongs to a page after all ranked matches.
     const shownRanked = countInKey(request.after) ?? ranked.length;
+    /** The number of ranked matches up to each of them. */
     const countsUpTo = new Map(ranked.map((entry, index) => [entry, index + 1]));
     return {
       entries: [...ranked.slice(shownRanked), ...others].slice(0, request.limit + 1),
@@ -143,7 +144,8 @@ export class ResourceLists {
     let total = 0;
     let visited = 0;
     for (const resource of matching) {
-      if (visited++ % RESOURCES_PER_CHECK === 0) await yieldIfDue();
+      if (visited % RESOURCES_PER_CHECK === 0) await yieldIfDue();
+      visited++;
       const entry = view.toPublic(resource);
       if (!entry) continue;
       total++;

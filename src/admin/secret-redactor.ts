@@ -39,10 +39,10 @@ export class SecretRedactor {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();
   private secrets: ReadonlySet<string> = new Set();
   /** The secrets that not even an admin can read through the API: values from the environment, and the admin tokens. */
-  private secretsFromAdmins: ReadonlySet<string> = new Set();
-  /** The search patterns of `secrets` and of `secretsFromAdmins`, built at their first use. */
-  private patterns: SubstringSet | undefined;
-  private patternsForAdmins: SubstringSet | undefined;
+  private hiddenFromAdmins: ReadonlySet<string> = new Set();
+  /** Search `secrets` and `hiddenFromAdmins` in a text. Built at their first use. */
+  private allPatterns: SubstringSet | undefined;
+  private patternsHiddenFromAdmins: SubstringSet | undefined;
   /** The objects that `keepMasked` got. */
   private readonly maskedObjects = new WeakSet<object>();
 
@@ -100,9 +100,9 @@ export class SecretRedactor {
 
   /** Replaces every secret that readers of this role may not see by the mask. */
   maskText(text: string, mask: string, role: AdminRole): string {
-    if (role !== 'admin') return this.allPatterns.replaceIn(text, mask);
-    this.patternsForAdmins ??= new SubstringSet(this.secretsFromAdmins);
-    return this.patternsForAdmins.replaceIn(text, mask);
+    if (role !== 'admin') return this.replaceAllIn(text, mask);
+    this.patternsHiddenFromAdmins ??= new SubstringSet(this.hiddenFromAdmins);
+    return this.patternsHiddenFromAdmins.replaceIn(text, mask);
   }
 
   /** Excludes an object of a response from `redact`, because its secrets are masked already. */
@@ -112,27 +112,29 @@ export class SecretRedactor {
   }
 
   private redactText(text: string): string {
-    return this.allPatterns.replaceIn(text, REDACTED);
+    return this.replaceAllIn(text, REDACTED);
   }
 
-  private get allPatterns(): SubstringSet {
-    return (this.patterns ??= new SubstringSet(this.secrets));
+  private replaceAllIn(text: string, replacement: string): string {
+    this.allPatterns ??= new SubstringSet(this.secrets);
+    return this.allPatterns.replaceIn(text, replacement);
   }
 
+  /** Adds the secrets of the current configuration and servers. Informs the listeners if there are new ones. */
   private collect(): void {
-    const fromAdmins = new Set([
-      ...this.secretsFromAdmins,
+    const hiddenFromAdmins = new Set([
+      ...this.hiddenFromAdmins,
       ...this.live.current.secrets,
       ...this.tokens.secrets,
     ]);
     const ofServers = [...this.desired.current.values()].flatMap(({ config }) => secretsOf(config));
-    const all = new Set([...this.secrets, ...fromAdmins, ...ofServers]);
+    const all = new Set([...this.secrets, ...hiddenFromAdmins, ...ofServers]);
     // Both sets only grow, so an equal size means equal content.
-    if (all.size === this.secrets.size && fromAdmins.size === this.secretsFromAdmins.size) return;
+    if (all.size === this.secrets.size && hiddenFromAdmins.size === this.hiddenFromAdmins.size) return;
     this.secrets = all;
-    this.secretsFromAdmins = fromAdmins;
-    this.patterns = undefined;
-    this.patternsForAdmins = undefined;
+    this.hiddenFromAdmins = hiddenFromAdmins;
+    this.allPatterns = undefined;
+    this.patternsHiddenFromAdmins = undefined;
     this.listeners.emit(this.current);
   }
 }

@@ -41,8 +41,8 @@ export class ServerAdmin {
     private readonly actions: AdminActions,
     private readonly backends: Backends,
     private readonly live: LiveConfig,
-    private readonly definitions: DefinitionPolicy,
-    private readonly policy: FilePolicy,
+    private readonly definitionPolicy: DefinitionPolicy,
+    private readonly filePolicy: FilePolicy,
   ) {}
 
   async show(id: string, role: AdminRole): Promise<TaggedServer> {
@@ -57,7 +57,7 @@ export class ServerAdmin {
     definition: JsonObject,
   ): Promise<TaggedServer & { created: boolean }> {
     let created = false;
-    const isAddressAllowed = await this.definitions.allowsAddress(id, definition);
+    const isAddressAllowed = await this.definitionPolicy.allowsAddress(id, definition);
     await this.actions.run(caller, actionOn('server.put', id), () => {
       const before = this.views.find(id);
       caller.precondition.require(this.views.etag(before));
@@ -75,7 +75,7 @@ export class ServerAdmin {
     patch: JsonObject,
   ): Promise<TaggedServer & { changed: string[] }> {
     let changed: string[] = [];
-    const isAddressAllowed = await this.definitions.allowsAddress(id, patch);
+    const isAddressAllowed = await this.definitionPolicy.allowsAddress(id, patch);
     await this.actions.run(caller, actionOn('server.patch', id), () => {
       const before = this.requireServer(caller, id);
       const merged = mergePatch(definitionOf(before), patch) as JsonObject;
@@ -89,7 +89,7 @@ export class ServerAdmin {
   async remove(caller: AdminCaller, id: string): Promise<void> {
     await this.actions.run(caller, actionOn('server.delete', id), () => {
       this.requireServer(caller, id);
-      this.policy.requireChangeable('server', id);
+      this.filePolicy.requireChangeable('server', id);
       // Without the decision `removed`, a server of the configuration file would return at the next start.
       const isInConfigFile = this.live.current.mcpServers.has(id);
       return { apply: this.decisionUpdate(caller, id, () => (isInConfigFile ? { removed: true } : {})) };
@@ -100,8 +100,8 @@ export class ServerAdmin {
     await this.actions.run(caller, actionOn(enabled ? 'server.enable' : 'server.disable', id), () => {
       if (enabled && this.views.isRemoved(id)) return this.planUndelete(caller, id);
       if (this.requireServer(caller, id).enabled === enabled) return undefined;
-      const isProtected = this.policy.protects('server', id);
-      if (enabled && isProtected) this.policy.requireEnabledInFile(id);
+      const isProtected = this.filePolicy.protects('server', id);
+      if (enabled && isProtected) this.filePolicy.requireEnabledInFile(id);
       // A protected server can only be enabled if the file enables it: then the decision that disabled it is removed.
       const decidedValue = enabled && isProtected ? undefined : enabled;
       const decide = (before: ServerDecision): ServerDecision => ({ ...before, enabled: decidedValue });
@@ -122,8 +122,8 @@ export class ServerAdmin {
       this.requireTool(id, tool, disabledTools);
       const isEnabled = !disabledTools.has(tool);
       if (isEnabled === enabled) return undefined;
-      if (enabled && this.policy.protects('server', id)) {
-        this.policy.requireEnabledInFile(id, tool);
+      if (enabled && this.filePolicy.protects('server', id)) {
+        this.filePolicy.requireEnabledInFile(id, tool);
         return {
           apply: this.actions.decisionUpdate(caller, (all) => withoutDecision(all, toolDecisionId(id, tool))),
         };
@@ -180,8 +180,8 @@ export class ServerAdmin {
     const config = readDefinition(id, definition);
     const after = definitionOfConfig(config);
     if (current && isSameDefinition(current, after)) return undefined;
-    this.policy.requireChangeable('server', id);
-    this.definitions.requireAllowedCommand(id, before, config);
+    this.filePolicy.requireChangeable('server', id);
+    this.definitionPolicy.requireAllowedCommand(id, before, config);
     const changed = changedKeys(current ?? {}, after);
     return {
       changed,

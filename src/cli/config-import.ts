@@ -73,6 +73,7 @@ function parseDocument(text: string, file: string): ServerDefinition {
   return document;
 }
 
+/** Converts the definition of one server. Keys without an equivalent are left out and noted. */
 function convertEntry(
   id: string,
   entry: ServerDefinition,
@@ -178,6 +179,10 @@ class VariableTranslator {
     );
   }
 
+  /**
+   * Translates `${…}`, of which `inside` is the text between the braces. A reference such as `${NAME}` or
+   * `${NAME:-default}` has the same meaning in the gateway.
+   */
   private translateReference(reference: string, inside: string, path: string): string {
     const [kind = '', name = ''] = inside.split(':', 2);
     if (/^[A-Za-z_]\w*(:-.*)?$/s.test(inside) && !isEditorVariable(inside)) return reference;
@@ -193,6 +198,7 @@ class VariableTranslator {
     return replacement.text;
   }
 
+  /** Replaces an input of VS Code, for which VS Code asks the user, by an environment variable. */
   private translateInput(name: string): string {
     const variable = name
       .replace(/[^A-Za-z0-9]+/g, '_')
@@ -206,6 +212,7 @@ class VariableTranslator {
   }
 }
 
+/** Variables of editors about paths, each with the text that replaces it. */
 const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly note?: string }>> = {
   userHome: { text: '${HOME}' },
   '/': { text: '/' },
@@ -214,6 +221,7 @@ const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly 
   workspaceRoot: { text: '.', note: 'a relative path starts at the working directory of the gateway' },
 };
 
+/** The descriptions of the inputs of VS Code, by their ids. */
 function inputsOf(document: ServerDefinition): ReadonlyMap<string, string> {
   const inputs = document['inputs'] ?? memberOf(document['mcp'], 'inputs');
   const descriptions = Array.isArray(inputs) ? inputs.filter(isJsonObject) : [];
@@ -225,6 +233,7 @@ function inputsOf(document: ServerDefinition): ReadonlyMap<string, string> {
   );
 }
 
+/** A valid server id for a name that other clients accept. It is not one of the ids in `taken`. */
 function idFor(name: string, taken: ServerDefinition): string {
   const cleaned = name.replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '');
   const base = (RESERVED_NAMES.includes(cleaned) ? `${cleaned}-server` : cleaned).slice(0, 60) || 'server';

@@ -33,8 +33,9 @@ export function tableLines(
   const widths = fitWidths(columns, naturalWidths, width);
   const lastOptional = columns.findLastIndex(({ isOptional }) => isOptional === true);
   if (lastOptional !== -1 && totalWidth(widths) > width) {
-    const without = <T>(all: readonly T[]): T[] => all.filter((_, index) => index !== lastOptional);
-    return tableLines(without(columns), rows.map(without), { width, paint });
+    const withoutLastOptional = <T>(all: readonly T[]): T[] =>
+      all.filter((_, index) => index !== lastOptional);
+    return tableLines(withoutLastOptional(columns), rows.map(withoutLastOptional), { width, paint });
   }
   const line = (cells: readonly string[], styleOf: (index: number) => CellStyle | undefined): string =>
     columns

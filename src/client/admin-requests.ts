@@ -52,8 +52,8 @@ export class AdminRequests {
 
   /**
    * Sends a request and reads its response with `read`. Rejects when the signal of the caller aborts or the time is over.
-   * The timeout of `read` relies neither on `AbortSignal.any` nor on the signal that `fetch` got: in Node 20, both stop
-   * working after a garbage collection.
+   * Then the wait for `read` ends too, by `unlessAborted`: in Node 20, the signal that `fetch` got does not end it after a
+   * garbage collection. `AbortSignal.any` has the same defect.
    */
   private async exchange<T>(
     path: string,
@@ -70,7 +70,7 @@ export class AdminRequests {
       const exchange = this.fetch(path, options, signal).then(read);
       return await unlessAborted(signal, exchange, () => signal.reason as Error);
     } catch (error) {
-      // A caller with `AbortSignal.timeout` did not abort: its request took too long.
+      // A signal of `AbortSignal.timeout` aborts when the request takes too long. That is a failure of the request.
       const isAbortedByCaller =
         callerSignal?.aborted === true && (callerSignal.reason as Error | undefined)?.name !== 'TimeoutError';
       if (error instanceof GatewayProblem || isAbortedByCaller) throw error;
@@ -132,9 +132,9 @@ function problemOf({ status }: Response, body: unknown, { token }: GatewayTarget
   const text = [detail, title].find((part) => typeof part === 'string' && part !== '');
   const message = typeof text === 'string' ? text : `the gateway responded with status ${status}`;
   if (status !== 401) return new GatewayProblem(KINDS[status] ?? 'refused', message);
-  const advice =
-    token === undefined
-      ? 'no admin token: give --token, set GATEHOUSE_ADMIN_TOKEN, or run the command on the machine of the gateway'
-      : 'the gateway refused the admin token';
-  return new GatewayProblem('not-allowed', advice);
+  return new GatewayProblem('not-allowed', token === undefined ? NO_TOKEN : REFUSED_TOKEN);
 }
+
+const NO_TOKEN =
+  'no admin token: give --token, set GATEHOUSE_ADMIN_TOKEN, or run the command on the machine of the gateway';
+const REFUSED_TOKEN = 'the gateway refused the admin token';

@@ -10,7 +10,7 @@ export interface components {
              */
             readonly enabled?: boolean;
             /**
-             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth, from 4 on, a sixteenth of them, at least one, stays free for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
+             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth and a value of 4 or more, a sixteenth of it, at least one request, is reserved for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
              * @default 16
              */
             readonly concurrency?: number;
@@ -20,19 +20,19 @@ export interface components {
              */
             readonly queue?: number;
             /**
-             * @description Protocol era of the connection to the server: revisions with sessions (2025), or revision 2026-07-28 (2026). auto chooses 2026 if the server offers it, and looks again when it reconnects.
+             * @description Protocol era of the connection to the server: revisions with sessions (2025), or revision 2026-07-28 (2026). auto chooses 2026 if the server offers it, and chooses again when it reconnects.
              * @default auto
              * @enum {unknown}
              */
             readonly era?: "auto" | "2025" | "2026" | 2025 | 2026;
             /**
-             * @description When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers accept subscriptions without announcing it, for example those of the Python SDK 1.x.
+             * @description Whether subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers accept subscriptions without announcing it, for example those of the Python SDK 1.x.
              * @default announced
              * @enum {unknown}
              */
             readonly subscribe?: "announced" | "try" | "never";
             /**
-             * @description Interval in milliseconds at which lists are fetched again whose changes the server does not announce: it has no notification stream, or no capability listChanged.
+             * @description Interval in milliseconds at which a list is fetched again if the server does not announce its changes, because the server has no notification stream or does not declare listChanged for the list.
              * @default 60000
              */
             readonly refreshMs?: number;
@@ -112,7 +112,7 @@ export interface components {
              */
             readonly enabled?: boolean;
             /**
-             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth, from 4 on, a sixteenth of them, at least one, stays free for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
+             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth and a value of 4 or more, a sixteenth of it, at least one request, is reserved for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
              * @default 64
              */
             readonly concurrency?: number;
@@ -122,19 +122,19 @@ export interface components {
              */
             readonly queue?: number;
             /**
-             * @description Protocol era of the connection to the server: revisions with sessions (2025), or revision 2026-07-28 (2026). auto chooses 2026 if the server offers it, and looks again when it reconnects.
+             * @description Protocol era of the connection to the server: revisions with sessions (2025), or revision 2026-07-28 (2026). auto chooses 2026 if the server offers it, and chooses again when it reconnects.
              * @default auto
              * @enum {unknown}
              */
             readonly era?: "auto" | "2025" | "2026" | 2025 | 2026;
             /**
-             * @description When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers accept subscriptions without announcing it, for example those of the Python SDK 1.x.
+             * @description Whether subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has resources, until it answers that it does not know the method (try); or not at all (never). Many servers accept subscriptions without announcing it, for example those of the Python SDK 1.x.
              * @default announced
              * @enum {unknown}
              */
             readonly subscribe?: "announced" | "try" | "never";
             /**
-             * @description Interval in milliseconds at which lists are fetched again whose changes the server does not announce: it has no notification stream, or no capability listChanged.
+             * @description Interval in milliseconds at which a list is fetched again if the server does not announce its changes, because the server has no notification stream or does not declare listChanged for the list.
              * @default 60000
              */
             readonly refreshMs?: number;

@@ -48,6 +48,7 @@ interface SendOptions {
 
 /** HTTP requests of one session to the MCP endpoint of the gateway. */
 export class BridgeConnection {
+  /** Id of the session. Undefined until `initialize` is answered. */
   session: string | undefined;
   /** The negotiated protocol version. */
   version: string | undefined;
@@ -140,7 +141,9 @@ export class BridgeConnection {
   async messagesOf(response: BridgeResponse): Promise<string[]> {
     if (!isEventStream(response)) return [await this.textOf(response)];
     const texts: string[] = [];
-    await this.readEvents(response, '', (text) => Promise.resolve(void texts.push(text)));
+    await this.readEvents(response, '', async (text) => {
+      texts.push(text);
+    });
     return texts;
   }
 

@@ -1,23 +1,33 @@
 import type { AdminDecision, ServerSummary, SessionItem } from './admin-types.js';
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** The time since `since` in at most two units: `3d4h`, `12m`, `5s`. */
 export function formatAge(since: string, now: number): string {
   const ms = Math.max(0, now - Date.parse(since));
   if (Number.isNaN(ms)) return '-';
-  if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`;
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m`;
-  if (ms < DAY) return inTwoUnits(ms, HOUR, 'h', MINUTE, 'm');
-  return inTwoUnits(ms, DAY, 'd', HOUR, 'h');
+  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)}s`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}m`;
+  if (ms < DAY_MS) return inTwoUnits(ms, HOURS, MINUTES);
+  return inTwoUnits(ms, DAYS, HOURS);
 }
 
-function inTwoUnits(ms: number, large: number, largeName: string, small: number, smallName: string): string {
-  const rest = Math.floor((ms % large) / small);
-  return `${Math.floor(ms / large)}${largeName}${rest === 0 ? '' : `${rest}${smallName}`}`;
+interface TimeUnit {
+  readonly ms: number;
+  readonly name: string;
+}
+
+const DAYS: TimeUnit = { ms: DAY_MS, name: 'd' };
+const HOURS: TimeUnit = { ms: HOUR_MS, name: 'h' };
+const MINUTES: TimeUnit = { ms: MINUTE_MS, name: 'm' };
+
+/** The duration in the large unit. What remains is given in the small unit, if it is at least one of them. */
+function inTwoUnits(ms: number, large: TimeUnit, small: TimeUnit): string {
+  const remaining = Math.floor((ms % large.ms) / small.ms);
+  return `${Math.floor(ms / large.ms)}${large.name}${remaining === 0 ? '' : `${remaining}${small.name}`}`;
 }
 
 /** Smaller values are shown with one decimal. From here on, one decimal would be rounded to 10.0. */

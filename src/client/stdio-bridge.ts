@@ -137,12 +137,17 @@ export class StdioBridge {
     await this.renewal?.catch(() => {});
     const { session } = this.connection;
     const response = await this.connection.sendWithRetries('POST', { body, isRepeatable });
-    if (response.statusCode !== 404 || session === undefined) return response;
+    const hasExpired = response.statusCode === 404 && session !== undefined;
+    if (!hasExpired) return response;
     await response.body.dump();
     await this.renew(session);
     return this.connection.sendWithRetries('POST', { body, isRepeatable });
   }
 
+  /**
+   * Writes the messages of a response for the client. If requests of the message remain without an answer, answers them
+   * with an error.
+   */
   private async deliverAnswer(response: BridgeResponse, message: BridgeMessage): Promise<void> {
     const { statusCode, headers } = response;
     if (statusCode >= 400) {
@@ -240,6 +245,7 @@ export class StdioBridge {
     return this.renewal;
   }
 
+  /** Opens a session with the `initialize` request of the client, and makes its subscriptions again. */
   private async openSession(): Promise<void> {
     const response = await this.connection.sendWithRetries('POST', {
       body: this.initialize!,

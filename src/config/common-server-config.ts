@@ -55,8 +55,8 @@ export abstract class CommonServerConfig {
     1,
     1_000,
     'Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. ' +
-      'With auth, from 4 on, a sixteenth of them, at least one, stays free for principals without a request in flight. The default is 16 for a stdio server and 64 for ' +
-      'an HTTP server.',
+      'With auth and a value of 4 or more, a sixteenth of it, at least one request, is reserved for principals without a ' +
+      'request in flight. The default is 16 for a stdio server and 64 for an HTTP server.',
   )
   readonly concurrency: number = 16;
 
@@ -71,13 +71,13 @@ export abstract class CommonServerConfig {
   @Choice(
     LINK_ERAS,
     'Protocol era of the connection to the server: revisions with sessions (2025), or revision 2026-07-28 (2026). auto chooses ' +
-      '2026 if the server offers it, and looks again when it reconnects.',
+      '2026 if the server offers it, and chooses again when it reconnects.',
   )
   readonly era: (typeof LINK_ERAS)[number] = 'auto';
 
   @Choice(
     SUBSCRIBE_MODES,
-    'When subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has ' +
+    'Whether subscriptions of clients are sent to the server: if it announces resources.subscribe (announced); if it has ' +
       'resources, until it answers that it does not know the method (try); or not at all (never). Many servers accept ' +
       'subscriptions without announcing it, for example those of the Python SDK 1.x.',
   )
@@ -86,8 +86,8 @@ export abstract class CommonServerConfig {
   @Integer(
     1_000,
     86_400_000,
-    'Interval in milliseconds at which lists are fetched again whose changes the server does not announce: it has no ' +
-      'notification stream, or no capability listChanged.',
+    'Interval in milliseconds at which a list is fetched again if the server does not announce its changes, because the ' +
+      'server has no notification stream or does not declare listChanged for the list.',
   )
   readonly refreshMs: number = 60_000;
 

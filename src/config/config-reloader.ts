@@ -149,7 +149,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
         'auth: cannot be removed while the gateway listens beyond loopback; ' +
           'set http.host to a loopback address, or http.allowRemoteWithoutAuth, and restart',
       );
-    // Compared with the configuration at the start, because a change that was reverted since needs no restart.
+    // Compared with the configuration at the start: a key that was changed and changed back needs no restart.
     const restartNeeded = changedKeysOf(config, this.startConfig).filter((key) => !LIVE_KEYS.has(key));
     const changed = changedKeysOf(config, this.live.current);
     if (changed.length === 0) {
@@ -165,6 +165,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   }
 }
 
+/** The directory, or its closest parent that exists. */
 const existingDirectory = (path: string): string =>
   existsSync(path) || dirname(path) === path ? path : existingDirectory(dirname(path));
 

@@ -44,17 +44,17 @@ export class Limits {
   @Integer(
     1,
     100_000,
-    'Maximum number of calls of one principal that are parked: a server of 2025 has asked their client, which is of revision ' +
-      '2026-07-28, and waits for the answer. One server may have half of its `concurrency`. Beyond that, the question is ' +
-      'refused and the call fails.',
+    'Maximum number of parked calls of one principal. A call is parked while a server of 2025 waits for the answer of the ' +
+      'client, which is of revision 2026-07-28, to a question. At one server, at most half of its `concurrency` may be ' +
+      'parked. Beyond these limits, the question is refused and the call fails.',
   )
   readonly parkedCalls: number = 100;
 
   @Integer(
     1000,
     3_600_000,
-    'Time in milliseconds after which a parked call is cancelled at its server. If the server runs one call at a time, and ' +
-      'other calls wait for it, 30 seconds at most.',
+    'Time in milliseconds after which a parked call is cancelled at its server. The time is at most 30 seconds if the server ' +
+      'runs one call at a time and other calls wait.',
   )
   readonly parkedMs: number = 120_000;
 
@@ -68,8 +68,8 @@ export class Limits {
   @Integer(
     1,
     604_800_000,
-    'Idle time in milliseconds after which a session expires. Clients without sessions: after which their links to servers with ' +
-      '`isolation: session` are closed.',
+    'Idle time in milliseconds after which a session expires. For clients without sessions, their links to servers with ' +
+      '`isolation: session` are closed after this time.',
   )
   readonly sessionIdleMs: number = 1_800_000;
 

@@ -14,6 +14,7 @@ import { applyOverrides } from './source/overrides.js';
 import { VariableResolver } from './source/variable-resolver.js';
 import { SecretCollector } from './source/secret-collector.js';
 
+/** The shape of the whole file. */
 const ROOT: SectionShape = { ...sectionOf(GatehouseConfig), foreignKeys: CLIENT_TOP_KEYS };
 
 /** Loads and validates the file. Throws a ConfigError that lists every problem. */

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
-const BITS = { 4: 32, 6: 128 } as const;
+/** Length of an address in bits, by IP version. */
+const ADDRESS_BITS = { 4: 32, 6: 128 } as const;
 
 /** A set of networks in CIDR notation; an address without a prefix length is a network of one address. */
 export function networksOf(texts: readonly string[]): BlockList {
@@ -15,9 +16,9 @@ export function networksOf(texts: readonly string[]): BlockList {
 export const isNetwork = (text: string): boolean => parseNetwork(text) !== undefined;
 
 function parseNetwork(text: string): [address: string, prefixLength: number] | undefined {
-  const match = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text);
-  const version = isIP(match?.[1] ?? '');
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const version = isIP(address);
   if (version !== 4 && version !== 6) return undefined;
-  const prefixLength = Number(match![2] ?? BITS[version]);
-  return prefixLength <= BITS[version] ? [match![1]!, prefixLength] : undefined;
+  const prefixLength = Number(prefix ?? ADDRESS_BITS[version]);
+  return prefixLength <= ADDRESS_BITS[version] ? [address, prefixLength] : undefined;
 }

@@ -30,7 +30,7 @@ export async function competingClaims(
 }
 
 async function validClaimAt(path: string, now: number, leaseMs: number): Promise<CompetingClaim | undefined> {
-  const claim = await read(path);
+  const claim = await readClaim(path);
   if (!claim) return undefined;
   const { holder, mtimeMs } = claim;
   // A claim with a time far in the future counts as expired too, because the clock must have been changed.
@@ -39,13 +39,14 @@ async function validClaimAt(path: string, now: number, leaseMs: number): Promise
   const isHolderRunning = holder && isRunning(holder);
   if (holder && (isHolderRunning ?? isFresh))
     return { holder, isVerified: isHolderRunning === true, heartbeat: `${path} ${mtimeMs}` };
-  // A claim without a holder is incomplete. It is ignored while it is fresh, because its process looks for other claims
-  // after it has completed its own.
-  if (holder || !isFresh) await removeQuietly(path);
+  // A claim without a holder is incomplete. While it is fresh, it is ignored and not removed: its process looks for other
+  // claims after it has completed its own.
+  const isBeingWritten = !holder && isFresh;
+  if (!isBeingWritten) await removeQuietly(path);
   return undefined;
 }
 
-async function read(
+async function readClaim(
   path: string,
 ): Promise<{ holder: ProcessIdentity | undefined; mtimeMs: number } | undefined> {
   try {

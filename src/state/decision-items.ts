@@ -68,12 +68,12 @@ export const toolDecisionItem = (target: string, tool: string, value: boolean): 
 export function serverDecisionItems(target: string, decision: ServerDecision): DecisionItem[] {
   const { enabled, tools = {}, definition, removed } = decision;
   const items: DecisionItem[] = [];
-  const about = { kind: 'server', target } as const;
-  if (removed) items.push({ ...about, id: definitionDecisionId(target), change: 'removed', value: removed });
-  else if (definition)
-    items.push({ ...about, id: definitionDecisionId(target), change: 'defined', value: definition });
+  const ofServer = { kind: 'server', target } as const;
+  const definitionId = definitionDecisionId(target);
+  if (removed) items.push({ ...ofServer, id: definitionId, change: 'removed', value: removed });
+  else if (definition) items.push({ ...ofServer, id: definitionId, change: 'defined', value: definition });
   if (enabled !== undefined)
-    items.push({ ...about, id: enabledDecisionId(target), change: changeTo(enabled), value: enabled });
+    items.push({ ...ofServer, id: enabledDecisionId(target), change: changeTo(enabled), value: enabled });
   for (const [tool, value] of Object.entries(tools)) items.push(toolDecisionItem(target, tool, value));
   return items;
 }

@@ -67,7 +67,10 @@ export class DirectoryLock {
     await claim?.withdraw();
   }
 
-  /** Places claims until there is no other one. Rejects when another gateway is known to run. */
+  /**
+   * Places a claim. While there are claims of other processes, withdraws it and tries again. Rejects when another gateway
+   * is known to run.
+   */
   private async compete(): Promise<LockClaim> {
     const start = performance.now();
     let firstHeartbeats: ReadonlySet<string> | undefined;
@@ -81,6 +84,7 @@ export class DirectoryLock {
       firstHeartbeats ??= new Set(claims.map(({ heartbeat }) => heartbeat));
       const holder = this.confirmedHolder(claims, waitedMs, firstHeartbeats);
       if (holder) throw this.inUseError(holder);
+      // A random delay, so that two competing processes do not place their claims at the same time again.
       await pause(RETRY_DELAY_MS * (0.5 + Math.random()));
     }
   }

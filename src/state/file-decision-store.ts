@@ -56,7 +56,10 @@ export class FileDecisionStore extends DecisionStore {
     await this.queue.run(() => Promise.resolve());
   }
 
-  /** If the directory is not writable, the gateway still starts: it applies existing decisions and refuses changes. */
+  /**
+   * Acquires the lock and loads the decisions. If the directory is not writable, the gateway still starts: it applies
+   * existing decisions and refuses changes.
+   */
   private async start(): Promise<void> {
     try {
       this.lockTerm = await this.lock.acquire();
@@ -87,7 +90,7 @@ export class FileDecisionStore extends DecisionStore {
     return now;
   }
 
-  /** Another process may have changed the file while this process did not hold the lock. */
+  /** Loads the decisions again if the lock was lost, because another process may have changed them meanwhile. */
   private async reloadAfterLockLoss(): Promise<void> {
     const term = await this.lock.acquireForWrite();
     if (term === this.lockTerm) return;

@@ -48,8 +48,8 @@ export class FileSessionRecords extends SessionRecords {
   }
 
   /**
-   * Reads the records. Never rejects, because sessions whose records cannot be read are only not restored. The caller
-   * closes the records and releases the lock.
+   * Reads the records. Never rejects: sessions whose records cannot be read are not restored. The caller closes the records
+   * and releases the lock.
    */
   static async open(
     directory: string,

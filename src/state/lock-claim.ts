@@ -58,16 +58,19 @@ export class LockClaim {
 
   /** False after another process took this process for dead and removed the claim. */
   async isHeld(): Promise<boolean> {
-    const { nlink } = await this.file.stat();
-    return nlink > 0;
+    // The file stays open after its removal, and then has no name left.
+    const { nlink: nameCount } = await this.file.stat();
+    return nameCount > 0;
   }
 
   /** The valid claims of other processes. */
   async competing(): Promise<CompetingClaim[]> {
+    // The claim was just written, so its modification time is the time of the file system.
     const { mtimeMs } = await this.file.stat();
     return competingClaims(this.path, mtimeMs, this.timing.leaseMs);
   }
 
+  /** Removes the claim. */
   async withdraw(): Promise<void> {
     clearInterval(this.timer);
     process.off('exit', this.removeAtExit);

@@ -69,6 +69,10 @@ class Builder {
     }
   }
 
+  /**
+   * Builds the values of a mapping with user-defined names. A value under an invalid name is built too, to report its
+   * problems.
+   */
   private buildEntries<T>(
     { names, values }: { readonly names: TextRule; readonly values: Shape },
     value: unknown,

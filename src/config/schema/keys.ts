@@ -28,16 +28,22 @@ interface TextOptions extends Presence {
 
 export function Text(description: string, options: TextOptions = {}): PropertyDecorator {
   const { pattern, requirement } = options.rule ?? { pattern: /./s, requirement: 'must not be empty' };
-  return key(description, textShape(options), options, Matches(pattern, { message: requirement }));
+  return keyDecorator(description, textShape(options), options, Matches(pattern, { message: requirement }));
 }
 
 export function Integer(min: number, max: number, description: string): PropertyDecorator {
   const message = `must be a whole number from ${min} to ${max}`;
-  return key(description, { kind: 'integer', min, max }, {}, Min(min, { message }), Max(max, { message }));
+  return keyDecorator(
+    description,
+    { kind: 'integer', min, max },
+    {},
+    Min(min, { message }),
+    Max(max, { message }),
+  );
 }
 
 export function Flag(description: string): PropertyDecorator {
-  return key(description, { kind: 'flag' }, {});
+  return keyDecorator(description, { kind: 'flag' }, {});
 }
 
 export function Choice(
@@ -47,7 +53,7 @@ export function Choice(
 ): PropertyDecorator {
   const message = values.length === 1 ? `must be ${values[0]} here` : `must be one of ${values.join(', ')}`;
   const shape: Shape = { kind: 'choice', values, aliases: new Map(Object.entries(aliases)) };
-  return key(description, shape, {}, IsIn([...values], { message }));
+  return keyDecorator(description, shape, {}, IsIn([...values], { message }));
 }
 
 interface TextListOptions extends TextOptions {
@@ -60,7 +66,7 @@ export function TextList(description: string, options: TextListOptions = {}): Pr
   const rules = rule
     ? [Matches(rule.pattern, { each: true, message: `every item ${rule.requirement}` })]
     : [];
-  return key(description, { kind: 'list', items: textShape(options), words }, options, ...rules);
+  return keyDecorator(description, { kind: 'list', items: textShape(options), words }, options, ...rules);
 }
 
 export function TextRecord(
@@ -69,7 +75,12 @@ export function TextRecord(
   options: TextOptions = {},
 ): PropertyDecorator {
   const rules = options.rule ? [EveryValue(options.rule)] : [];
-  return key(description, { kind: 'textRecord', names, values: textShape(options) }, options, ...rules);
+  return keyDecorator(
+    description,
+    { kind: 'textRecord', names, values: textShape(options) },
+    options,
+    ...rules,
+  );
 }
 
 function EveryValue({ pattern, requirement }: TextRule): PropertyDecorator {
@@ -83,11 +94,11 @@ function EveryValue({ pattern, requirement }: TextRule): PropertyDecorator {
 }
 
 export function Section(type: SectionType, description: string): PropertyDecorator {
-  return key(description, sectionOf(type), {}, ValidateNested());
+  return keyDecorator(description, sectionOf(type), {}, ValidateNested());
 }
 
 export function SectionList(type: SectionType, description: string): PropertyDecorator {
-  return key(description, { kind: 'list', items: sectionOf(type) }, {}, ValidateNested());
+  return keyDecorator(description, { kind: 'list', items: sectionOf(type) }, {}, ValidateNested());
 }
 
 /** Declares a mapping from user-defined names to sections. `collect` converts the mapping to the value of the property. */
@@ -97,12 +108,13 @@ export function SectionRecord(
   collect: (entries: ReadonlyMap<string, object>) => object,
   description: string,
 ): PropertyDecorator {
-  return key(description, { kind: 'sectionRecord', names, values, collect }, {}, ValidateNested());
+  return keyDecorator(description, { kind: 'sectionRecord', names, values, collect }, {}, ValidateNested());
 }
 
 const textShape = ({ rule, isPublic = false }: TextOptions): TextShape => ({ kind: 'text', rule, isPublic });
 
-function key(
+/** Declares a key, and applies its rules and the rule that it is required or optional. */
+function keyDecorator(
   description: string,
   shape: Shape,
   { missingMessage }: Presence,

@@ -42,4 +42,5 @@ export function editDistance(a: string, b: string): number {
   return at(previous, b.length);
 }
 
+/** An item of a row. There is no way to a position outside the row, so its distance is infinite. */
 const at = (row: readonly number[], index: number): number => row[index] ?? Infinity;

@@ -51,7 +51,7 @@ describe('interpolate', () => {
   );
 
   it('returns the inserted variables, without those replaced by a default', () => {
-    expect(interpolate('${TOKEN} ${EMPTY:-x} $${NESTED}', ENV).used).toEqual(['TOKEN']);
+    expect(interpolate('${TOKEN} ${EMPTY:-x} $${NESTED}', ENV).usedVariables).toEqual(['TOKEN']);
   });
 
   it('returns any escaped text unchanged', () => {
@@ -63,7 +63,7 @@ describe('interpolate', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const escaped = text.replaceAll('${', () => '$${');
-        expect(interpolate(escaped, ENV)).toEqual({ text, used: [], problems: [] });
+        expect(interpolate(escaped, ENV)).toEqual({ text, usedVariables: [], problems: [] });
       }),
     );
   });

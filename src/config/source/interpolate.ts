@@ -5,7 +5,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 interface Interpolated {
   readonly text: string;
   /** The variables whose values were inserted. */
-  readonly used: readonly string[];
+  readonly usedVariables: readonly string[];
   readonly problems: readonly string[];
 }
 
@@ -19,12 +19,13 @@ const VARIABLE = /^([A-Za-z_]\w*)(?::-(.*))?$/s;
  * `${`. Inserted values are not interpolated again.
  */
 export function interpolate(text: string, env: Environment): Interpolated {
-  const used: string[] = [];
+  const usedVariables: string[] = [];
   const problems: string[] = [];
-  const lookUp = (reference: string, inside: string | undefined): string => {
+  const replacementOf = (reference: string, inside: string | undefined): string => {
     if (reference === '$${') return '${';
     const [, name = '', fallback] = VARIABLE.exec(inside ?? '') ?? [];
-    if (name === '' || fallback?.includes('${')) {
+    const isNested = fallback?.includes('${') === true;
+    if (name === '' || isNested) {
       problems.push(
         `\`${reference}\` is neither \${NAME} nor \${NAME:-default}; write $\${ for a literal \${${hintFor(inside ?? '')}`,
       );
@@ -32,11 +33,11 @@ export function interpolate(text: string, env: Environment): Interpolated {
     }
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     if (value !== undefined && (value !== '' || fallback === undefined)) {
-      used.push(name);
+      usedVariables.push(name);
       return value;
     }
     if (fallback === undefined) problems.push(`the environment variable ${name} is not set${hintFor(name)}`);
     return fallback ?? reference;
   };
-  return { text: text.replace(REFERENCE, lookUp), used, problems };
+  return { text: text.replace(REFERENCE, replacementOf), usedVariables, problems };
 }

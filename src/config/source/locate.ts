@@ -19,8 +19,8 @@ interface LocateFailure {
 }
 
 /**
- * Finds the key that an environment variable overrides. `segments` are the parts of its name between double underscores,
- * below the value `node` with the given shape and path.
+ * Finds the key that an environment variable overrides. `segments` are the remaining parts of its name between double
+ * underscores. `node` is the value of the document at `path`, and `shape` is the shape of that value.
  */
 export function locate(
   segments: readonly string[],
@@ -33,10 +33,12 @@ export function locate(
   const mapping = node instanceof Map ? (node as ReadonlyMap<string, unknown>) : new Map<string, unknown>();
   const step = stepInto(shape, segments, [...mapping.keys()], path);
   if ('problem' in step) return step;
-  const child = childShape(shape, step.name) ?? shape;
+  // `stepInto` returns only names that have a shape.
+  const child = childShape(shape, step.name)!;
   return locate(segments.slice(step.segmentCount), child, mapping.get(step.name), [...path, step.name]);
 }
 
+/** Finds the next key of the path. `names` are the existing names in the mapping at `path`. */
 function stepInto(
   shape: Shape,
   segments: readonly string[],
@@ -62,7 +64,7 @@ function stepInto(
   }
 }
 
-/** Finds the existing name that the most of the first segments form. */
+/** Finds the longest existing name that the first segments form. */
 function findLongestExisting(
   segments: readonly string[],
   names: readonly string[],

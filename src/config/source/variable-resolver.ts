@@ -30,18 +30,18 @@ export class VariableResolver {
     return value.map((item, index) => this.resolve(item, shape.items, [...path, index]));
   }
 
-  private resolveText(written: string, shape: Shape, path: KeyPath): unknown {
-    const { text, used, problems } = interpolate(written, this.env);
+  private resolveText(rawText: string, shape: Shape, path: KeyPath): unknown {
+    const { text, usedVariables, problems } = interpolate(rawText, this.env);
     for (const problem of problems) this.problems.add(path, problem);
-    if (text === written) return written;
-    for (const variable of used) {
+    if (text === rawText) return rawText;
+    for (const variable of usedVariables) {
       this.problems.recordSource(path, `\${${variable}}`);
       this.secrets.collect(shape, this.env[variable], [variable, lastName(path)]);
     }
     const value = parseForShape(shape, text);
     // The text may be a whole YAML list or mapping, in which every string may be a secret.
-    if (used.length > 0 && typeof value === 'object')
-      this.secrets.collect(shape, value, [...used, lastName(path)]);
+    if (usedVariables.length > 0 && typeof value === 'object')
+      this.secrets.collect(shape, value, [...usedVariables, lastName(path)]);
     return value;
   }
 }

@@ -83,7 +83,9 @@ export class BoundedBuffer {
    */
   private packChunk(chunk: Buffer, last: Buffer): void {
     if (this.packedBytes + chunk.length > this.pack.length) {
-      this.pack = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * this.size, MIN_CHUNK_BYTES), MAX_PACK_BYTES));
+      // A pack grows with the message, so that a short message takes little memory.
+      const packBytes = Math.min(Math.max(2 * this.size, MIN_CHUNK_BYTES), MAX_PACK_BYTES);
+      this.pack = Buffer.allocUnsafeSlow(packBytes);
       this.packedBytes = 0;
     }
     const { pack, packedBytes: start } = this;

@@ -35,6 +35,7 @@ export class IdTable<T extends Identified> implements Iterable<T> {
     return this.lastId;
   }
 
+  /** Adds an item, whose id must be the last result of `nextId`. */
   add(item: T): void {
     this.slots[this.slotOf(item.id)] = item;
     this.count++;

@@ -10,7 +10,7 @@ export const ARRAY = 1;
 export const OBJECT = 2;
 const KEY = 3;
 
-/** The states that exist for each kind. The first one is before a value. */
+/** The states that exist for each kind of value. Before a value or key: */
 const VALUE = 0;
 /** After an opening bracket: a value, a key or the closing bracket. */
 const FIRST = 1;
@@ -64,11 +64,11 @@ export const FIRST_KEY = state(KEY, FIRST);
 export const afterValueIn = (kind: number): number => state(kind, AFTER);
 
 /** Whether the text may end in this state. A number at the top level ends with the text. */
-export const isEnd = (last: number): boolean =>
-  last === END || [ZERO, INTEGER, FRACTION, EXPONENT].includes(last);
+export const isEnd = (current: number): boolean =>
+  current === END || [ZERO, INTEGER, FRACTION, EXPONENT].includes(current);
 
-/** Whether the next byte is inside a string. */
-export const isInString = (last: number): boolean => (last & (STATES_PER_KIND - 1)) === STRING;
+/** Whether the next byte is inside a string, in a value of any kind. */
+export const isInString = (current: number): boolean => (current & (STATES_PER_KIND - 1)) === STRING;
 
 /** The classes of bytes, each as a string of its bytes. Other bytes are allowed only in JSON strings. */
 const CLASS_BYTES = [
@@ -119,8 +119,10 @@ const HEX_DIGITS = '0123456789ABCDEFabcdef';
 const NON_ZERO = '123456789';
 const DIGITS = `0${NON_ZERO}`;
 
+/** Defines the state inside a string, and the states that follow a backslash and the closing quote. */
 function defineString(inside: number, escaped: number, after: number): void {
   for (const byteClass of ALL_CLASSES) TRANSITIONS[(inside << CLASS_BITS) | byteClass] = inside;
+  // `\0` stands for its class: the other control characters.
   on(inside, '\t\n\r\0', FAILED);
   on(inside, '\\', escaped);
   on(inside, '"', after);

@@ -82,7 +82,10 @@ export class JsonReader {
   read(bytes: Buffer, start = 0, end = bytes.length): ReadJson {
     if (end - start > MAX_EAGER_LENGTH) return this.scan(bytes.subarray(start, end));
     const text = bytes.toString('utf8', start, end);
-    if (text.includes('\uFFFD') && !isUtf8(bytes.subarray(start, end))) return notUtf8();
+    // Decoding replaces invalid bytes by U+FFFD, which a valid text may contain too.
+    const mayBeInvalid = text.includes('\uFFFD');
+    if (mayBeInvalid && !isUtf8(bytes.subarray(start, end))) return notUtf8();
+    // The scanner finds out whether the text is JSON without parsing it, and still gives access to its short members.
     if (isNestedDeeper(text, this.options.maxDepth)) return this.scan(bytes.subarray(start, end));
     try {
       return JsonDocument.of(text, JSON.parse(text));
@@ -129,7 +132,9 @@ const notUtf8 = (): JsonProblem => new JsonProblem('encoding', 'is not UTF-8');
 
 /** Whether the text, which may be invalid, has more than `maxDepth` levels. */
 function isNestedDeeper(text: string, maxDepth: number): boolean {
-  if (text.length <= 2 * maxDepth || !hasMoreBrackets(text, maxDepth)) return false;
+  // Each level takes two brackets.
+  const isTooShort = text.length <= 2 * maxDepth;
+  if (isTooShort || !hasMoreBrackets(text, maxDepth)) return false;
   let depth = 0;
   let isInString = false;
   for (let at = 0; at < text.length; at++) {
@@ -148,8 +153,8 @@ function isNestedDeeper(text: string, maxDepth: number): boolean {
 const OPENING_BRACKETS = ['{', '['];
 
 /**
- * Whether the text has more than `max` opening brackets. Most texts have fewer, so this check makes the slower one of the
- * depth unnecessary for them.
+ * Whether the text has more than `max` opening brackets. This check is fast, and most texts have fewer brackets, so that
+ * their depth need not be computed.
  */
 function hasMoreBrackets(text: string, max: number): boolean {
   let count = 0;

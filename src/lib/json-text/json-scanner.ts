@@ -90,11 +90,13 @@ export class JsonScanner {
 
   /** Scans the next piece. The bytes are not kept. */
   push(bytes: Uint8Array, from = 0, to = bytes.length): void {
+    // While this piece is scanned, `offset + at` is the position in the text of the byte at index `at`.
     this.offset -= from;
     let { state } = this;
     for (let at = from; at < to; at++) {
       const next = TRANSITIONS[(state << CLASS_BITS) | BYTE_CLASSES[bytes[at]!]!]!;
       state = next < FIRST_ACTION ? next : this.act(next, at);
+      // Most bytes of a string are skipped without the table.
       if (isInString(state)) at = lastPlainByte(bytes, at, to);
     }
     this.state = state;
@@ -151,6 +153,7 @@ export class JsonScanner {
   }
 
   private close(at: number, isEmpty: boolean): number {
+    // No comma follows the last member, so it is counted here.
     if (!isEmpty) this.members++;
     this.record(at);
     this.depth--;

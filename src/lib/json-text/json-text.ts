@@ -111,7 +111,7 @@ export class JsonText {
   }
 }
 
-/** A text that is also kept as bytes, because it is long or has many recipients, as the page of a list has. */
+/** A text that is also kept as bytes, because it is long or has many recipients, for example the page of a list. */
 export class SharedJson extends JsonText {
   private encoded: Buffer | undefined;
 
@@ -234,11 +234,12 @@ export const memberValue = (text: string): unknown =>
 function lazyObject(json: JsonText): object {
   const values = new Map<string, unknown>();
   const read = (key: string | symbol): unknown => {
-    if (typeof key === 'symbol' || values.has(key)) return values.get(String(key));
-    const text = json.memberText(key);
-    const value = text === undefined ? undefined : memberValue(text);
-    values.set(key, value);
-    return value;
+    if (typeof key === 'symbol') return undefined;
+    if (!values.has(key)) {
+      const text = json.memberText(key);
+      values.set(key, text === undefined ? undefined : memberValue(text));
+    }
+    return values.get(key);
   };
   const handler: ProxyHandler<object> = {
     get(target, key) {

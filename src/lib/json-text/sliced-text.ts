@@ -103,17 +103,20 @@ export function* editableJson(json: JsonText): Steps<EditableJson> {
 
 /** The text as bytes on one line, encoded in steps. */
 export function* lineSteps(json: JsonText): Steps<Buffer> {
-  return yield* oneLineSteps(json instanceof SharedJson ? json.bytes : yield* encodeSteps(json.text));
+  const bytes = json instanceof SharedJson ? json.bytes : yield* encodeSteps(json.text);
+  return yield* oneLineSteps(bytes);
 }
 
 /** Results with more characters are encoded in steps. */
 const MAX_UNSLICED_LENGTH = 262_144;
 
+/** The object after edits of its text, with the new positions of its members. */
 function* editedObject(
   text: string,
   members: readonly Member[],
   edits: readonly JsonEdit[],
 ): Steps<JsonText> {
+  // Three positions for each member.
   const positions = members.flatMap(({ keyStart, start, end }) => [keyStart, start, end]);
   const moved = yield* movedPositions(
     positions,

@@ -29,8 +29,8 @@ export class DebouncedTask {
   }
 
   /**
-   * Schedules a run after `delayMs`, or later if the minimum interval requires it. No effect if an earlier run is
-   * scheduled.
+   * Schedules a run after `delayMs`, or later if the minimum interval requires it. Has no effect if a run is scheduled
+   * before that time.
    */
   schedule(delayMs = this.times.debounceMs): void {
     this.scheduleAt(Math.max(performance.now() + delayMs, this.lastStartedAt + this.times.minIntervalMs));

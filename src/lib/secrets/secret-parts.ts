@@ -13,9 +13,11 @@ const ASSIGNMENT = /^-{0,2}([A-Za-z_][\w.-]*)=/;
 /** A name within a text and what stands before its value, as in `name=value`, `name: Bearer value` or `"name":"value"`. */
 const NAME_OF_VALUE = /(?<![\w.-])([A-Za-z_][\w.-]*)["']?(?:=|:\s?)["']?((?:Bearer|Basic|Token)\s+)?/gi;
 const END_OF_VALUE = /[\s"'&,;}]|$/;
+/** Captures the password. */
 const URL_PASSWORD = /\/\/[^\s:/?#@]*:([^\s/]+)@/g;
 const JWT = /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 const BASE64 = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{24,}={1,2}(?![A-Za-z0-9=])/g;
+/** Matches what may be a key: see `looksLikeKey`. */
 const TOKEN = /[A-Za-z0-9_-]{16,}/g;
 
 /** For each argument of a command, the parts of it that are secrets, in order and without overlaps. */
@@ -50,12 +52,12 @@ export function secretPartsOf(text: string): Part[] {
 /** The text with each part replaced. */
 function replaceParts(text: string, parts: readonly Part[], replacement: string): string {
   let result = '';
-  let copied = 0;
+  let copiedTo = 0;
   for (const { start, end } of parts) {
-    result += text.slice(copied, start) + replacement;
-    copied = end;
+    result += text.slice(copiedTo, start) + replacement;
+    copiedTo = end;
   }
-  return result + text.slice(copied);
+  return result + text.slice(copiedTo);
 }
 
 export const secretsIn = (text: string): string[] => textsOf(text, secretPartsOf(text));

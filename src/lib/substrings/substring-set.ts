@@ -30,12 +30,12 @@ export class SubstringSet {
     const matches = this.matchesIn(text);
     if (matches.length === 0) return text;
     let result = '';
-    let copied = 0;
+    let copiedTo = 0;
     for (const { start, end } of matches) {
-      result += text.slice(copied, start) + replacement;
-      copied = end;
+      result += text.slice(copiedTo, start) + replacement;
+      copiedTo = end;
     }
-    return result + text.slice(copied);
+    return result + text.slice(copiedTo);
   }
 
   private matchesIn(text: string): readonly Match[] {

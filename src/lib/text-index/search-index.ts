@@ -38,6 +38,7 @@ export class SearchIndex<Item> {
 
   /** Removes an item. Has no effect if the item is not in the index. */
   remove(item: Item): void {
+    // `remove` of a segment returns true only for the segment that contains the item.
     const segment = this.segments.find((candidate) => candidate.remove(item));
     if (!segment) return;
     this.count--;

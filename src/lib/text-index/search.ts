@@ -62,16 +62,16 @@ function* searchSteps<Item>(
   yield* run.lookUpTerms();
   run.computeWeights('fuzzy');
   const shares = run.computeShares();
-  const contextScores =
-    contextBoost > 0 ? run.contextScores(contextBoost) : new Map<Segment<Item>, number>();
+  const contextScores = contextBoost > 0 ? run.contextScores(contextBoost) : new Map<Segment<Item>, number>();
   for (const segments of run.segmentGroups) {
     for (const segment of segments) {
       const scores = run.scoresOf(segment);
       scores.applyCoverage(shares, MIN_SHARE, contextScores.get(segment) ?? 0);
       if (isKind) scores.filterKinds(segment.documentKinds, kindFilter.passingIn(segment.kinds));
-      const documents = new TopK<number>(limit, compareEqualKeys);
-      selectBest(scores, segment.ranks, best.minScore, documents);
-      for (const { item: document } of documents.take())
+      // The best documents of the segment are found by numbers alone. Only they compete with items of other segments.
+      const bestOfSegment = new TopK<number>(limit, compareEqualKeys);
+      selectBest(scores, segment.ranks, best.minScore, bestOfSegment);
+      for (const { item: document } of bestOfSegment.take())
         best.offer(segment.itemAt(document)!, scores.values[document]!);
     }
     yield;
@@ -180,7 +180,10 @@ class QueryRun<Item> {
     for (const { segments, size } of this.indexes) {
       const shareOfDocumentsWith = (term: TermScorer<Item>): number =>
         segments.reduce((sum, segment) => sum + term.matchCount(segment), 0) / size;
-      const context = this.terms.reduce((sum, term) => sum + term.information * shareOfDocumentsWith(term), 0);
+      const context = this.terms.reduce(
+        (sum, term) => sum + term.information * shareOfDocumentsWith(term),
+        0,
+      );
       for (const segment of segments) contextScores.set(segment, context * boost * STEPS_PER_UNIT);
     }
     return contextScores;

@@ -3,6 +3,7 @@ import { withCapacity } from './postings.js';
 import { SortedTerms } from './sorted-terms.js';
 import { TermBytes } from './term-bytes.js';
 
+/** Maximum number of cached terms. */
 const MAX_CACHE_SIZE = 4096;
 
 /** Consecutive terms in the order of all terms, by the ranks `from` (inclusive) and `to` (exclusive). */
@@ -22,7 +23,7 @@ export class TermDictionary {
   private ends = new Uint32Array(32);
   /** Undefined after `seal`, because ids are then equal to ranks. */
   private order: SortedTerms | undefined = new SortedTerms();
-  /** By hash: the id of the last term with that hash. A hit saves the search in `order`. */
+  /** By hash modulo the length: the id of the last term in this slot. A hit makes the search in `order` unnecessary. */
   private cache = new Uint16Array(64);
   /** The bytes of the term that the current call is about. */
   private readonly key = new TermBytes();
@@ -119,13 +120,14 @@ export class TermDictionary {
   private internKey(): number {
     if (this.count > this.cache.length && this.cache.length < MAX_CACHE_SIZE)
       this.cache = new Uint16Array(2 * this.cache.length);
-    const hash = this.key.hash() % this.cache.length;
-    const cached = this.cache[hash]!;
+    const slot = this.key.hash() % this.cache.length;
+    // An unused slot contains 0, which is also an id: `isKey` finds out whether the slot has the id of this term.
+    const cached = this.cache[slot]!;
     if (this.isKey(cached)) return cached;
     const firstNotBefore = this.order!.seek(this.isBeforeKey);
     const isTermOfDictionary = firstNotBefore !== undefined && this.isKey(firstNotBefore);
     const id = isTermOfDictionary ? firstNotBefore : this.insertKey();
-    this.cache[hash] = id;
+    this.cache[slot] = id;
     return id;
   }
 

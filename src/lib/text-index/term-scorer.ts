@@ -30,9 +30,9 @@ interface Matches {
 }
 
 interface CountedMatches extends Matches {
-  /** Documents with the exact term and documents with each of its forms, added up. */
+  /** Number of documents with the exact term, plus the number of documents with each of its forms. */
   readonly wordCount: number;
-  /** Documents with each of the variants, added up. */
+  /** Sum of the numbers of documents with each variant. */
   readonly variantCount: number;
 }
 

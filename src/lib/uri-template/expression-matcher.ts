@@ -149,12 +149,13 @@ class ValueList implements ExpressionMatcher {
     const { codes } = subject;
     const counts = maxLength === Infinity ? undefined : subject.counts;
     const starts = new Uint8Array(ends.length);
-    /** The nearest delimiter at or after `at`, and the number of values needed from the position after it. */
+    /** The nearest delimiter at or after `at`. The end of the subject counts as one. */
     let delimiter = ends.length - 1;
+    /** The number of values from the position after the delimiter, if the delimiter is the separator. */
     let neededAfterDelimiter = UNREACHABLE;
     /** The nearest end at or after `at`. */
     let nearestEnd = UNREACHABLE;
-    /** The number of values needed from `at`. */
+    /** The number of values from `at`. */
     let needed = UNREACHABLE;
     for (let at = delimiter; at >= 0; at--) {
       const code = codes[at]!;
@@ -163,9 +164,10 @@ class ValueList implements ExpressionMatcher {
         delimiter = at;
         neededAfterDelimiter = code === separator ? neededFromNext : UNREACHABLE;
       }
-      const nextEnd = nearestEnd;
+      const endAfterAt = nearestEnd;
       if (ends[at] === 1) nearestEnd = at;
-      const end = minLength === 0 ? nearestEnd : nextEnd;
+      const end = minLength === 0 ? nearestEnd : endAfterAt;
+      // One value suffices if it can end at an end before the delimiter. Otherwise it has to extend to a separator.
       if (end <= delimiter && fits(counts, at, end, maxLength)) needed = 1;
       else if (neededAfterDelimiter < UNREACHABLE && fits(counts, at, delimiter, maxLength))
         needed = neededAfterDelimiter + 1;

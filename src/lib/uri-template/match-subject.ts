@@ -86,14 +86,14 @@ export class MatchSubject {
     if (literal === '') return starts;
     const { codes } = this;
     const positions = new Uint8Array(starts.length);
-    const wanted = codesOf(literal);
-    const failures = failureTable(wanted);
-    let matched = 0;
+    const literalCodes = codesOf(literal);
+    const failures = failureTable(literalCodes);
+    let matchedLength = 0;
     for (let at = 0; at < codes.length - 1; at++) {
-      matched = advance(wanted, failures, matched, codes[at]!);
-      if (matched < literal.length) continue;
-      positions[at + 1 - matched] = starts[at + 1]!;
-      matched = failures[matched]!;
+      matchedLength = advance(literalCodes, failures, matchedLength, codes[at]!);
+      if (matchedLength < literal.length) continue;
+      positions[at + 1 - matchedLength] = starts[at + 1]!;
+      matchedLength = failures[matchedLength]!;
     }
     return positions;
   }
@@ -161,9 +161,9 @@ function failureTable(literal: Uint16Array): Uint32Array {
   return failures;
 }
 
-/** The length of the matched prefix after one more character. */
+/** The length of the matched prefix of the literal after one more character. */
 function advance(literal: Uint16Array, failures: Uint32Array, length: number, code: number): number {
-  let matched = length;
-  while (matched > 0 && literal[matched] !== code) matched = failures[matched]!;
-  return literal[matched] === code ? matched + 1 : matched;
+  let matchedLength = length;
+  while (matchedLength > 0 && literal[matchedLength] !== code) matchedLength = failures[matchedLength]!;
+  return literal[matchedLength] === code ? matchedLength + 1 : matchedLength;
 }

@@ -12,7 +12,7 @@ export interface AuditEvent {
   readonly change?: Readonly<Record<string, unknown>>;
 }
 
-/** Number and hash of the last entry of a chain. */
+/** Number and hash of an entry. Those of the last entry are the end of the chain, to which the next entry refers. */
 export interface ChainEnd {
   readonly seq: number;
   readonly hash: string;
@@ -44,7 +44,8 @@ export function serializeEntry(
   const position = { seq: previous.seq + 1, time: time.toISOString() };
   const notesMember = notes.length > 0 ? { notes } : {};
   const body = JSON.stringify({ ...position, ...members, ...notesMember, prev: previous.hash });
-  return `${body.slice(0, -1)},"hash":"${sha256(body)}"}`;
+  const bodyWithoutBrace = body.slice(0, -1);
+  return `${bodyWithoutBrace},"hash":"${sha256(body)}"}`;
 }
 
 /** Undefined when the line is incomplete or was changed after it was written: its hash does not match. */
@@ -52,7 +53,8 @@ export function parseEntry(line: Uint8Array): AuditEntry | undefined {
   const hashStart = Math.max(0, line.length - HASH_MEMBER_LENGTH);
   const text = Buffer.from(line.buffer, line.byteOffset, line.length);
   const [, hash] = HASH_MEMBER.exec(text.toString('latin1', hashStart)) ?? [];
-  if (hash === undefined || hash !== sha256(text.subarray(0, hashStart), '}')) return undefined;
+  const bodyWithoutBrace = text.subarray(0, hashStart);
+  if (hash === undefined || hash !== sha256(bodyWithoutBrace, '}')) return undefined;
   return tryParseJson(text.toString('utf8')) as AuditEntry | undefined;
 }
 

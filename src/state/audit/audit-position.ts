@@ -12,7 +12,7 @@ export interface AuditPosition {
   /** The incomplete line that a crash left after these entries; empty if there is none. */
   readonly torn: Buffer;
   /** The number of the latest full file; 0 if there is none. */
-  readonly lastFull: number;
+  readonly lastFullNumber: number;
   /** Damage of the log that the next entry has to report. */
   readonly notes: readonly string[];
 }
@@ -22,31 +22,35 @@ const EMPTY_TAIL: AuditTail = { lastLine: undefined, size: 0, torn: Buffer.alloc
 /** Finds the end of the log. Reads only the ends of the files. */
 export async function findPosition(files: AuditFiles): Promise<AuditPosition> {
   const head = await readHead(files.head);
-  const lastFull = await files.lastFullNumber();
+  const lastFullNumber = await files.lastFullNumber();
   const current = await tailAt(files.current);
-  const lastLine = current.lastLine ?? (await tailAt(files.full(lastFull))).lastLine;
-  const last = lastLine ? parseEntry(lastLine) : EMPTY_CHAIN;
-  if (!last && typeof head === 'string') throw unusableError(files, head);
+  // If the current file has no entry yet, the last line is in the latest full file.
+  const lastLine = current.lastLine ?? (await tailAt(files.full(lastFullNumber))).lastLine;
+  const lastEntry = lastLine ? parseEntry(lastLine) : EMPTY_CHAIN;
+  if (!lastEntry && typeof head === 'string') throw unusableError(files, head);
   const { size, torn } = current;
-  return { size, torn, lastFull, ...continuation(last, head) };
+  return { size, torn, lastFullNumber, ...continuation(lastEntry, head) };
 }
 
 /**
  * The log continues after the last line or after the head, whichever has the higher number. If this is the head, entries
  * after the last line are missing, and their numbers are not used again.
  */
-function continuation(last: ChainEnd | undefined, head: AuditHead): Pick<AuditPosition, 'end' | 'notes'> {
+function continuation(
+  lastEntry: ChainEnd | undefined,
+  head: AuditHead,
+): Pick<AuditPosition, 'end' | 'notes'> {
   if (typeof head === 'string') {
-    const end = last ?? EMPTY_CHAIN;
+    const end = lastEntry ?? EMPTY_CHAIN;
     const isNew = end.seq === 0 && head === 'missing';
     return { end, notes: isNew ? [] : [`audit.head was ${head}: entries after ${end.seq} may be missing`] };
   }
-  if (!last) return { end: head, notes: ['the line before this entry cannot be read'] };
-  if (last.seq > head.seq || last.hash === head.hash) return { end: last, notes: [] };
+  if (!lastEntry) return { end: head, notes: ['the line before this entry cannot be read'] };
+  if (lastEntry.seq > head.seq || lastEntry.hash === head.hash) return { end: lastEntry, notes: [] };
   const problem =
-    last.seq === head.seq
+    lastEntry.seq === head.seq
       ? `entry ${head.seq} was replaced`
-      : `the entries from ${last.seq + 1} to ${head.seq} are missing`;
+      : `the entries from ${lastEntry.seq + 1} to ${head.seq} are missing`;
   return { end: head, notes: [`before this entry, ${problem}`] };
 }
 

@@ -80,7 +80,10 @@ export class FileAuditLog extends AuditLog {
     }
   }
 
-  /** Another gateway may have added entries while it held the lock, or the file may have been edited. */
+  /**
+   * Finds the position again if another gateway may have added entries, because this process has lost the lock, or if the
+   * size of the file has changed.
+   */
   private async findPositionAgainIfChanged(): Promise<void> {
     const lockTerm = await this.lock.acquireForWrite();
     if (lockTerm === this.lockTerm && (await sizeOf(this.files.current)) === this.position.size) return;
@@ -98,10 +101,11 @@ export class FileAuditLog extends AuditLog {
     this.position = { ...this.position, torn: Buffer.alloc(0), notes: [...notes, note] };
   }
 
+  /** Renames the full current file. The next write creates a new one. */
   private async rotate(): Promise<void> {
-    const lastFull = this.position.lastFull + 1;
-    await rename(this.files.current, this.files.full(lastFull));
-    this.position = { ...this.position, lastFull, size: 0 };
+    const lastFullNumber = this.position.lastFullNumber + 1;
+    await rename(this.files.current, this.files.full(lastFullNumber));
+    this.position = { ...this.position, lastFullNumber, size: 0 };
   }
 
   private async write(line: Buffer, entry: AuditEntry): Promise<void> {
@@ -116,7 +120,9 @@ export class FileAuditLog extends AuditLog {
       this.position = { ...this.position, end, size: size + line.length, notes: [] };
     } catch (error) {
       // If the truncation fails too, term 0 makes the next `append` find the position again: the lock never has this term.
-      await file.truncate(size).catch(() => (this.lockTerm = 0));
+      await file.truncate(size).catch(() => {
+        this.lockTerm = 0;
+      });
       throw error;
     } finally {
       await file.close();

@@ -27,7 +27,8 @@ export async function verifyAudit(path: string): Promise<AuditVerdict> {
   let end = EMPTY_CHAIN;
   let location = { file: path, line: 0 };
   for await (const { bytes, isComplete, file, line } of allLines(files)) {
-    // The incomplete line is an entry that was not acknowledged. Whether acknowledged entries are missing, the head shows.
+    // An incomplete last line is an entry that was not acknowledged. The head shows whether acknowledged entries are
+    // missing.
     if (!isComplete && file === path) break;
     location = { file, line };
     const entry = parseEntry(bytes);
@@ -62,7 +63,8 @@ function truncationProblem(end: ChainEnd, head: AuditHead): string | undefined {
 /** The lines of the full files in the order of their numbers, then those of the current file. */
 async function* allLines(files: AuditFiles): AsyncGenerator<LocatedLine> {
   let number = 1;
-  for (let full = files.full(number); ; full = files.full(number)) {
+  for (;;) {
+    const full = files.full(number);
     const file = await openIfExists(full);
     if (file) {
       yield* locatedLinesOf(file, full);
@@ -70,7 +72,8 @@ async function* allLines(files: AuditFiles): AsyncGenerator<LocatedLine> {
       continue;
     }
     const current = await openIfExists(files.current);
-    if (!(await exists(full))) {
+    const wasRenamedMeanwhile = await exists(full);
+    if (!wasRenamedMeanwhile) {
       if (current) yield* locatedLinesOf(current, files.current);
       return;
     }

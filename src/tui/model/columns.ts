@@ -20,7 +20,7 @@ interface PlacedColumn {
 export function placeColumns(list: ListId, listWidth: number): readonly PlacedColumn[] {
   const columns = COLUMNS[list].filter(({ minListWidth = 0 }) => listWidth >= minListWidth);
   const fixedWidth = columns.reduce((sum, { width }) => sum + (typeof width === 'number' ? width : 0), 0);
-  // Each column gets its share of the width and of the shares that the columns before it have left. So no width is lost.
+  // Each column gets its share of the width that the columns before it have left, so that rounding leaves no free width.
   let freeWidth = listWidth - fixedWidth - GAP * (columns.length - 1);
   let freeShares = columns.reduce((sum, { width }) => sum + (typeof width === 'number' ? 0 : width.share), 0);
   return columns.map((column) => {

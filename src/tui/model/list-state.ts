@@ -56,10 +56,9 @@ export function withRows(list: ListState, paged: PagedList): ListState {
   const newIndex = list.selectedKey === undefined ? undefined : rowIndexOf(paged, list.selectedKey);
   const selected = list.isLoadingToEnd ? last : Math.min(newIndex ?? list.selected, last);
   const isLoadingToEnd = list.isLoadingToEnd && paged.rest !== undefined;
-  // The selected row keeps its place on the screen.
-  const top = list.isLoadingToEnd
-    ? list.top
-    : Math.max(0, list.top + (newIndex === undefined ? 0 : selected - list.selected));
+  // Scrolls with the selected row, so that it keeps its place on the screen.
+  const movedBy = newIndex === undefined || list.isLoadingToEnd ? 0 : selected - list.selected;
+  const top = Math.max(0, list.top + movedBy);
   const selectedKey = rowAt(paged, selected)?.key ?? list.selectedKey;
   return { ...list, paged, selected, selectedKey, isLoadingToEnd, top, problem: undefined };
 }

@@ -44,6 +44,7 @@ export function withServers(model: Model, servers: readonly ServerSummary[], isF
 const disabledToolCounts = (servers: readonly ServerSummary[]): string =>
   servers.map(({ id, counts }) => `${id} ${counts.disabledTools}`).join('\n');
 
+/** Stores the total of a list, and the version of the list to which the total belongs. */
 export const withTotal = (model: Model, list: ListId, total: number, version: number): Model => ({
   ...model,
   totals: { ...model.totals, [list]: { total, version } },

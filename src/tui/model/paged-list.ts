@@ -53,11 +53,11 @@ export const knownLength = ({ pages }: PagedList): number => pages.reduce((sum, 
 
 /** Length of the list. Without a total from the gateway, it is a lower bound until the end of the list was loaded. */
 export function totalLength(list: PagedList): { readonly rows: number; readonly isLowerBound: boolean } {
-  const known = knownLength(list);
-  if (!list.rest) return { rows: known, isLowerBound: false };
+  const loadedRows = knownLength(list);
+  if (!list.rest) return { rows: loadedRows, isLowerBound: false };
   return list.total === undefined
-    ? { rows: known, isLowerBound: true }
-    : { rows: Math.max(known, list.total), isLowerBound: false };
+    ? { rows: loadedRows, isLowerBound: true }
+    : { rows: Math.max(loadedRows, list.total), isLowerBound: false };
 }
 
 export const isLoaded = ({ pages }: PagedList): boolean => pages.length > 0;
@@ -76,6 +76,7 @@ export function rowAt({ pages }: PagedList, index: number): ListRow | undefined 
 export function nextMissingPage(list: PagedList, from: number, to: number): PagePosition | undefined {
   let offset = 0;
   for (const [index, page] of list.pages.entries()) {
+    // An empty page takes no rows, so it counts as in view.
     const isInView = offset <= to && (offset + page.count > from || page.count === 0);
     if (isInView && (!page.rows || !page.isFresh)) return { index, cursor: page.cursor };
     offset += page.count;

@@ -7,7 +7,7 @@ import { isLoaded, knownLength, nextMissingPage, type PagePosition } from './pag
 
 /**
  * A request to the gateway. If a request with the same key is running, a new one is not started and the running one is not
- * aborted. So a list that changes more often than it is loaded is loaded nevertheless.
+ * aborted. So a list is loaded even if it changes again while it is loading.
  */
 export type TuiRequest = { readonly key: string } & (
   | { readonly kind: 'servers'; readonly version: number }

@@ -28,24 +28,24 @@ interface Props {
 /** Space for the marker of the selected row. */
 const MARGIN = 2;
 
-/** The visible part of a list. */
+/** A list: its title, its column headings and the visible rows. */
 export function ListView({ model, list, title, width, height, isCurrent, hasFocus, hasHeadings }: Props) {
   const state = model.lists[list];
   const highlight = highlighterFor(list, model.panels[model.panel].query);
   const placed = placeColumns(list, width - MARGIN);
   const rows = Array.from({ length: height }, (_, at) => state.top + at);
-  const known = knownLength(state.paged);
+  const loadedRows = knownLength(state.paged);
   return (
     <Box flexDirection="column" width={width}>
       <ScreenLine line={titleLine(model, list, title, width, hasFocus)} width={width} />
       {hasHeadings && <ScreenLine line={[span('  '), span(headerLine(placed), 'dim')]} width={width} />}
       {rows.map((index) => {
-        const isSelected = index === state.selected && known > 0 && isCurrent;
+        const isSelected = index === state.selected && loadedRows > 0 && isCurrent;
         const row = rowAt(state.paged, index);
         const marker = span(isSelected ? '▶ ' : '  ', 'accent');
         const line = row
           ? rowLine(row, placed, highlight, model)
-          : placeholderLine(model, list, index, known);
+          : placeholderLine(model, list, index, loadedRows);
         return (
           <ScreenLine key={index} line={[marker, ...line]} width={width} isInverse={isSelected && hasFocus} />
         );
@@ -65,44 +65,42 @@ function titleLine(model: Model, list: ListId, title: string, width: number, has
     : [];
   const position = positionText(model, list);
   const name = ` ${title} `;
-  const filterText = truncateEnd(
-    filters.join('─'),
-    Math.max(0, width - textWidth(name) - textWidth(position) - 4),
-  );
-  const rule = '─'.repeat(
-    Math.max(
-      0,
-      width - textWidth(name) - textWidth(filterText) - textWidth(position) - 2 - (filterText === '' ? 0 : 1),
-    ),
-  );
+  // The line begins and ends with a piece of the rule.
+  const room = Math.max(0, width - textWidth(name) - textWidth(position) - 2 * RULE.length);
+  const filterText = truncateEnd(filters.join(RULE), Math.max(0, room - 2));
+  const beforeFilter = filterText === '' ? '' : RULE;
+  const fill = RULE.repeat(Math.max(0, room - beforeFilter.length - textWidth(filterText)));
   const style = hasFocus ? 'accent' : 'dim';
   return [
-    span('─', style),
+    span(RULE, style),
     span(name, hasFocus ? 'bold' : 'plain'),
-    span(filterText === '' ? '' : '─', style),
+    span(beforeFilter, style),
     span(filterText, 'busy'),
-    span(rule, style),
+    span(fill, style),
     span(position, 'plain'),
-    span('─', style),
+    span(RULE, style),
   ];
 }
+
+const RULE = '─';
 
 /** For example `3 of 107`. While the list is loaded to its end, the progress. */
 function positionText(model: Model, list: ListId): string {
   const { paged, selected, isLoadingToEnd } = model.lists[list];
   const { rows, isLowerBound } = totalLength(paged);
   if (!isLoaded(paged) || rows === 0) return '';
-  const of = `${formatCount(rows)}${isLowerBound ? '+' : ''}`;
-  if (isLoadingToEnd) return ` loading to the end: ${formatCount(knownLength(paged))} of ${of} `;
-  return ` ${formatCount(selected + 1)} of ${of} `;
+  const total = `${formatCount(rows)}${isLowerBound ? '+' : ''}`;
+  if (isLoadingToEnd) return ` loading to the end: ${formatCount(knownLength(paged))} of ${total} `;
+  return ` ${formatCount(selected + 1)} of ${total} `;
 }
 
 /** The line for a row that does not exist or is not loaded. */
-function placeholderLine(model: Model, list: ListId, index: number, known: number): TextLine {
+function placeholderLine(model: Model, list: ListId, index: number, loadedRows: number): TextLine {
   const { paged, problem } = model.lists[list];
-  if (problem !== undefined && index === known)
+  if (problem !== undefined && index === loadedRows)
     return textLine(`cannot load: ${problem}; press R to retry`, 'bad');
-  if (index < known) return textLine('…', 'dim');
+  // The page of the row was evicted from memory.
+  if (index < loadedRows) return textLine('…', 'dim');
   if (index > 0) return [];
   if (!isLoaded(paged)) return textLine(model.connection.state === 'live' ? 'loading…' : 'not loaded', 'dim');
   return textLine(emptyText(model, list), 'dim');
