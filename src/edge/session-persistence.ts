@@ -62,8 +62,8 @@ export class SessionPersistence implements OnModuleInit {
   async writeActivity(minAgeMs = 1): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     for (const [session, written] of this.writtenActivity) {
-      const due = yieldIfDue();
-      if (due) await due;
+      const yielding = yieldIfDue();
+      if (yielding) await yielding;
       // The session may have been closed meanwhile.
       if (!this.writtenActivity.has(session)) continue;
       const seen = lastActiveAt(session);

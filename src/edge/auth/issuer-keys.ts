@@ -6,7 +6,7 @@ import { discoverJwksUri } from './issuer-metadata.js';
 import { TokenError } from './auth-errors.js';
 
 /** Keys that were fetched before this time are fetched again before use, so that removed keys are no longer trusted. */
-export const MAX_AGE_MS = 600_000;
+export const MAX_KEY_AGE_MS = 600_000;
 /** Maximum age of keys that are used because the issuer is unreachable. */
 const MAX_STALE_MS = 86_400_000;
 /** Minimum time between two fetches for tokens with unknown keys, and between a failed fetch and the next one. */
@@ -55,7 +55,7 @@ export class IssuerKeys {
 
   /** Fetches the keys if they are too old. A failure is logged, not thrown. */
   async refresh(): Promise<void> {
-    if (this.now() - this.fetchedAt < MAX_AGE_MS) return;
+    if (this.now() - this.fetchedAt < MAX_KEY_AGE_MS) return;
     const minIntervalMs = this.keys ? MIN_FETCH_INTERVAL_MS : MIN_FETCH_INTERVAL_WITHOUT_KEYS_MS;
     if (this.fetching || this.now() - this.failedAt >= minIntervalMs) await this.fetch();
   }
