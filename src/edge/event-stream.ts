@@ -157,6 +157,7 @@ export class EventStream {
     const replaced = this.queue.add(frame, options);
     if (replaced) this.replayBuffer.withdraw(replaced.frame);
     this.replayBuffer.append(frame);
+    // Without a connection, the event may never be sent.
     if (!this.isConnected) options.onSent?.();
   }
 
@@ -205,6 +206,7 @@ export class EventStream {
     this.observer.countStreamEnd(this.endReasonOf(connection));
     const index = this.connections.indexOf(connection);
     if (index !== -1) this.connections.splice(index, 1);
+    // Without a connection, the queued events may never be sent.
     if (!this.isConnected) for (const { options } of this.queue) options.onSent?.();
     this.flush();
   }

@@ -29,8 +29,9 @@ export class SessionPersistence implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     for (const session of await this.restorer.restoreAll()) this.track(session);
-    const waitUntilPersisted = async (): Promise<void> =>
-      void (await completesWithin(this.records.flush(), WRITE_TIMEOUT_MS));
+    const waitUntilPersisted = async (): Promise<void> => {
+      await completesWithin(this.records.flush(), WRITE_TIMEOUT_MS);
+    };
     this.sessions.waitUntilPersisted = waitUntilPersisted;
     this.subscribers.waitUntilPersisted = waitUntilPersisted;
     this.sessions.onOpen((session) => {
