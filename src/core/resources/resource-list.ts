@@ -22,7 +22,9 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Numbers of resources after which the work yields if it is due. Work with a lower number takes longer per resource. */
+/**
+ * Numbers of resources after which the work yields if it is due. Work with a lower number takes longer per resource.
+ */
 const CREATED_PER_YIELD = 256;
 const COMPARED_PER_YIELD = 256;
 const FILTERED_PER_YIELD = 1024;
@@ -66,18 +68,19 @@ export class ResourceList {
       if (resources.at(-1)?.uri !== uri)
         resources.push({ server, uri, text, id: underscoreId({ server, uri }) });
     }
-    let ids = await slicedSort(resources, compareIds, yieldIfDue);
+    let byId = await slicedSort(resources, compareIds, yieldIfDue);
     for (const digits of DIGEST_DIGITS) {
-      if (!(await resolveConflicts(ids, digits, yieldIfDue))) break;
-      ids = await slicedSort(ids, compareIds, yieldIfDue);
+      const hadConflicts = await resolveConflicts(byId, digits, yieldIfDue);
+      if (!hadConflicts) break;
+      byId = await slicedSort(byId, compareIds, yieldIfDue);
     }
     const uis = await filterSliced(resources, isUiResource, yieldIfDue);
     const isPlain = (resource: Resource): boolean => !isUiResource(resource);
     const [plain, plainById] =
       uis.length === 0
-        ? [resources, ids]
-        : [await filterSliced(resources, isPlain, yieldIfDue), await filterSliced(ids, isPlain, yieldIfDue)];
-    return new ResourceList(resources, ids, uis, plain, plainById);
+        ? [resources, byId]
+        : [await filterSliced(resources, isPlain, yieldIfDue), await filterSliced(byId, isPlain, yieldIfDue)];
+    return new ResourceList(resources, byId, uis, plain, plainById);
   }
 
   get size(): number {
