@@ -6,8 +6,8 @@ import { textLogLine } from './text-log-line.js';
 const REDACTED = '[redacted]';
 
 /**
- * Contexts of Nest's own start-up messages, which are logged at debug level. A failed start is reported once, by the
- * command line.
+ * Contexts of Nest's own messages during the start. They are logged at debug level, errors included, because the command
+ * line reports a failed start.
  */
 const FRAMEWORK_CONTEXTS = new Set([
   'ExceptionHandler',
@@ -19,16 +19,17 @@ const FRAMEWORK_CONTEXTS = new Set([
   'RoutesResolver',
 ]);
 
-/** How entries become lines: see `LogSettings`. */
+/** The format of the lines. It follows from `LogSettings.format` and the terminal. */
 export type LineFormat = 'json' | 'text' | 'coloured-text';
 
 /**
  * Writes log entries as lines of JSON or as text. Secrets are redacted by value, wherever they appear.
  */
 export class JsonLogger implements LoggerService {
-  private threshold = 0;
+  /** Index of the lowest level that is logged. */
+  private minLevelIndex = 0;
   private secrets: ReadonlySet<string> = new Set();
-  /** Built from `secrets` when it is needed. */
+  /** The search patterns of `secrets`, built at their first use. */
   private patterns: SubstringSet | undefined;
 
   constructor(
@@ -43,7 +44,7 @@ export class JsonLogger implements LoggerService {
 
   /** The lowest level of all later lines. */
   setLevel(level: LogLevel): void {
-    this.threshold = LOG_LEVELS.indexOf(level);
+    this.minLevelIndex = LOG_LEVELS.indexOf(level);
   }
 
   /** The format of all later lines. */
@@ -53,7 +54,7 @@ export class JsonLogger implements LoggerService {
 
   /** Redacts these values in all later lines. */
   addSecrets(secrets: readonly string[]): void {
-    // JSON contains the escaped form of a secret.
+    // A line of JSON contains the escaped form of a secret.
     const escaped = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
     this.secrets = new Set([...this.secrets, ...escaped]);
     this.patterns = undefined;
@@ -86,7 +87,7 @@ export class JsonLogger implements LoggerService {
   }
 
   private print(level: LogLevel, message: unknown, context: unknown, stack?: unknown): void {
-    if (LOG_LEVELS.indexOf(level) < this.threshold) return;
+    if (LOG_LEVELS.indexOf(level) < this.minLevelIndex) return;
     const head = { time: new Date().toISOString(), level, context };
     // The first spread puts these fields at the start of the line; the second one restores them if the message has fields
     // of the same names.
@@ -95,7 +96,7 @@ export class JsonLogger implements LoggerService {
     this.write(`${this.format === 'json' ? line : this.toText(line)}\n`);
   }
 
-  /** Redacting a number leaves a line that is not JSON; such a line is written as it is. */
+  /** Converts a redacted line. If a number was redacted, the line is not JSON any more and is returned as it is. */
   private toText(line: string): string {
     try {
       const entry = JSON.parse(line) as Record<string, unknown>;
@@ -111,7 +112,7 @@ export class JsonLogger implements LoggerService {
   }
 }
 
-/** The bundler prefixes the names of some classes with an underscore. */
+/** Whether the message is one of Nest. The bundler prefixes the names of some classes with an underscore. */
 const isFramework = (context: unknown): boolean =>
   typeof context === 'string' && FRAMEWORK_CONTEXTS.has(context.replace(/^_/, ''));
 
@@ -126,13 +127,14 @@ function fieldsOf(message: unknown): object {
 const describe = (cause: unknown): string =>
   cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause);
 
-/** Serialises any value: members that JSON cannot express are left out, circular references are cut. */
+/** Serialises every value. Leaves out members that JSON cannot express, and replaces circular references. */
 function toLine(entry: object): string {
   /** The objects that contain the current value, outermost first. */
   const ancestors: unknown[] = [];
   return JSON.stringify(entry, function (this: unknown, _key, value: unknown) {
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null) return value;
+    // `this` is the object that contains the value. The objects after it in the list are finished.
     ancestors.length = ancestors.indexOf(this) + 1;
     if (ancestors.includes(value)) return '[circular]';
     ancestors.push(value);

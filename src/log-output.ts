@@ -1,14 +1,17 @@
 import type { Writable } from 'node:stream';
 
-/** Maximum size of the lines that wait for a reader which does not read. Further lines are dropped and counted. */
+/** Maximum size of the lines that the reader has not read yet. Further lines are dropped and counted. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 
-/** Why lines are not written. `closed`: the reader closed its end, or the disk is full. `full`: the reader does not read. */
+/**
+ * Why a line was not written. `closed`: the reader has closed its end, or the disk is full. `full`: the reader does not
+ * read.
+ */
 type LogFailure = 'closed' | 'full';
 
 /**
- * Writes log lines to stderr; stdout is reserved for the line with the URL. Node writes to a pipe without blocking, and keeps
- * in memory what a reader has not read. A reader that closes its end or does not read loses lines; nothing else is affected.
+ * Writes log lines to stderr. Node writes to a pipe without blocking and keeps the lines that the reader has not read in
+ * memory. If the reader closes its end or does not read, lines are lost, but the gateway is not affected.
  */
 export class LogOutput {
   private readonly failures: Record<LogFailure, number> = { closed: 0, full: 0 };
@@ -23,12 +26,12 @@ export class LogOutput {
     else this.stream.write(line, this.countFailure);
   };
 
-  /** Counts a line whose write failed. */
+  /** Counts a line if writing it has failed. A callback for `write` of a stream. */
   readonly countFailure = (error?: Error | null): void => {
     if (error) this.failures.closed++;
   };
 
-  /** By reason: the number of lines that were not written. */
+  /** The number of lines that were not written, by reason, as the reading of a metric. */
   *lost(): Generator<[{ readonly reason: string }, number]> {
     for (const [reason, lines] of Object.entries(this.failures)) yield [{ reason }, lines];
   }

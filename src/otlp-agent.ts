@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 import { egressOf, type ForwardProxy } from './backends/http/egress.js';
 import type { EgressProxies } from './config/egress-proxies.js';
 
-type Created = (error: Error | null, socket: Socket | null) => void;
+/** Called with the new connection, or with the reason why there is none. */
+type ConnectCallback = (error: Error | null, socket: Socket | null) => void;
 
 /** The HTTP agent for requests to this URL. It uses the proxy that is configured for the URL. */
 export function agentFor(url: URL, proxies: EgressProxies): HttpAgent {
@@ -14,19 +15,17 @@ export function agentFor(url: URL, proxies: EgressProxies): HttpAgent {
   );
   const { hostname, host, protocol, port } = url;
   const connector = createConnector();
-  const connect = (created: Created): void =>
-    connector({ hostname: hostname.replace(/^\[(.*)\]$/, '$1'), host, protocol, port }, created);
-  if (protocol === 'https:') return Object.assign(new HttpsAgent(), { createConnection: creator(connect) });
-  const agent = Object.assign(new HttpAgent(), { createConnection: creator(connect) });
+  const createConnection = (_options: unknown, callback: ConnectCallback): void =>
+    connector({ hostname: hostname.replace(/^\[(.*)\]$/, '$1'), host, protocol, port }, callback);
+  if (protocol === 'https:') return Object.assign(new HttpsAgent(), { createConnection });
+  const agent = Object.assign(new HttpAgent(), { createConnection });
   return forwardProxy ? withAbsoluteForm(agent, url.origin, forwardProxy) : agent;
 }
 
-const creator =
-  (connect: (created: Created) => void) =>
-  (_options: unknown, created: Created): void =>
-    connect(created);
-
-/** Sends complete URLs, which a forward proxy requires. Node calls `addRequest` before it writes the request line. */
+/**
+ * Makes the agent send complete URLs in request lines, as a forward proxy requires. Node calls `addRequest` before it
+ * writes the request line.
+ */
 function withAbsoluteForm(agent: HttpAgent, origin: string, { authorization }: ForwardProxy): HttpAgent {
   const { addRequest } = agent as unknown as {
     addRequest: (this: HttpAgent, request: ClientRequest, options: object) => void;

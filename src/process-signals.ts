@@ -7,12 +7,13 @@ interface SignalOptions {
   readonly afterClose: () => Promise<void>;
 }
 
-/** After the drain deadline, the rest of the shutdown, above all the end of child processes, may take this long. */
+/** Maximum time for the rest of the shutdown after the drain deadline, in which child processes end. */
 const EXIT_TIMEOUT_MS = 800;
 
 /**
- * The first signal drains, the second exits at once. The process ends within a second after the drain deadline. Child
- * processes are killed on every exit except SIGKILL.
+ * Ends the process on SIGTERM and SIGINT. After the first signal the gateway drains, and the process ends at the latest one
+ * second after the drain deadline. A second signal ends the process at once. Child processes are killed at every exit,
+ * except after SIGKILL.
  */
 export function exitOnSignals(
   app: { close(signal?: string): Promise<void> },

@@ -26,11 +26,14 @@ import { LogOutput } from './log-output.js';
 import { connectMcp } from './mcp/mcp.module.js';
 import { Metrics } from './metrics/metrics.js';
 import { exitOnSignals } from './process-signals.js';
-import { bannerText, firstSyncText, programName } from './start-banner.js';
+import { bannerText, firstSyncText, programName, targetOptions } from './start-banner.js';
 import { startTracing } from './start-tracing.js';
 import { VERSION } from './version.js';
 
-/** Fastify's default is 100 characters. Paths of the admin API contain own names of tools, which may be longer. */
+/**
+ * Maximum length of a path parameter. Own names of tools in paths of the admin API may be longer than 100, Fastify's
+ * default.
+ */
 const MAX_PARAMETER_LENGTH = 1024;
 
 const LOST_LINES = {
@@ -47,18 +50,19 @@ const PROXY_FAILURES = {
   labelNames: ['reason'],
 } as const;
 
-/** Colours follow `NO_COLOR` and the terminal. */
+/** The format of log lines. Text is coloured only on a terminal with colours and without `NO_COLOR`. */
 function lineFormat({ format }: LogSettings): LineFormat {
   const { stderr } = process;
   if (format === 'json' || (format === 'auto' && !stderr.isTTY)) return 'json';
   return stderr.isTTY && stderr.hasColors() ? 'coloured-text' : 'text';
 }
 
-/** Resolves when the gateway is listening; it runs until a signal. Rejects when it cannot start. */
+/** Starts the gateway, which runs until a signal. Resolves when it listens. Rejects when it cannot start. */
 export async function serve(options: { readonly config?: string | undefined }): Promise<void> {
   const file = configFile(options.config);
   const { path } = file;
   const load = configLoader(file, process.env);
+  // Before the file is read, so that a change during the start is detected.
   const fingerprint = fingerprintOf(path);
   const config = load();
   new StateDir(config.stateDir).requireWritable();
@@ -73,7 +77,7 @@ export async function serve(options: { readonly config?: string | undefined }): 
       serverFactory: (fastify: RequestListener) => server.create(fastify),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     }),
-    // Nest's own parsers would read a body before any guard runs.
+    // The body parsers of Nest would read a body before any guard runs.
     { logger, abortOnError: false, bodyParser: false },
   );
   const metrics = app.get(Metrics);
@@ -126,10 +130,13 @@ async function announce(
   process.stdout.on('error', () => {});
   process.stdout.write(`Gatehouse ${VERSION} listens on ${url}/mcp\n`, output.countFailure);
   if (!process.stderr.isTTY) return;
-  const program = programName(process.argv[1]);
-  output.write(bannerText({ url, file: { ...file, exists }, config, program }));
+  const commands = {
+    program: programName(process.argv[1]),
+    options: targetOptions(file, { url, port: config.http.port, env: process.env }),
+  };
+  output.write(bannerText({ url, file: { ...file, exists }, config, commands }));
   void app.get(StartupProgress).whenComplete?.then(() => {
     const servers = Array.from(app.get(Backends).all(), (backend) => backend.status());
-    output.write(firstSyncText(servers, program));
+    output.write(firstSyncText(servers, commands));
   });
 }

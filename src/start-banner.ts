@@ -3,24 +3,31 @@ import { ADMIN_TOKEN_FILE } from './admin/admin-tokens.js';
 import type { BackendStatus } from './backends/backend-status.js';
 import type { ConfigFile } from './config/config-path.js';
 import type { GatehouseConfig } from './config/gatehouse-config.js';
+import type { Environment } from './config/source/interpolate.js';
 import { StateDir } from './config/state-dir.js';
 
+/** What the banner shows. */
 interface BannerFacts {
   /** The URL of the gateway, without a path. */
   readonly url: string;
   readonly file: ConfigFile & { readonly exists: boolean };
   readonly config: Pick<GatehouseConfig, 'admin' | 'stateDir' | 'mcpServers'>;
-  /** How the user runs this program. */
-  readonly program: string;
+  readonly commands: GatewayCommands;
 }
 
-/** More failing servers than this are counted, not named. */
+/** How the user runs other commands for this gateway. */
+interface GatewayCommands {
+  readonly program: string;
+  /** The options with which a command finds the gateway, each after a space. */
+  readonly options: string;
+}
+
+/** Maximum number of failing servers that are named. Further ones are counted. */
 const MAX_NAMED = 5;
 const LABEL_WIDTH = 13;
 
-/** What a user needs first: written to a terminal when the gateway listens. */
-export function bannerText({ url, file, config, program }: BannerFacts): string {
-  const option = file.mustExist ? ` --config ${file.path}` : '';
+/** The lines that a terminal gets when the gateway listens: what a user needs first. */
+export function bannerText({ url, file, config, commands: { program, options } }: BannerFacts): string {
   const token =
     config.admin.token === undefined
       ? join(new StateDir(config.stateDir).path, ADMIN_TOKEN_FILE)
@@ -30,7 +37,7 @@ export function bannerText({ url, file, config, program }: BannerFacts): string 
     line('config file', file.exists ? resolve(file.path) : `none; create one: ${program} init`),
     line('admin page', `${url}/admin/docs`),
     line('admin token', token),
-    line('terminal UI', `${program} tui${option}`),
+    line('terminal UI', `${program} tui${options}`),
     ...(config.mcpServers.size === 0 && file.exists
       ? [line('servers', `none; add one under mcpServers in ${file.path}`)]
       : []),
@@ -39,20 +46,32 @@ export function bannerText({ url, file, config, program }: BannerFacts): string 
 
 type ServerState = Pick<BackendStatus, 'id' | 'state'>;
 
-/** One line after the first sync; empty without servers. */
-export function firstSyncText(servers: readonly ServerState[], program: string): string {
+/** The line that a terminal gets after the first sync of all servers. Empty if there are no servers. */
+export function firstSyncText(
+  servers: readonly ServerState[],
+  { program, options }: GatewayCommands,
+): string {
   if (servers.length === 0) return '';
   const failing = servers.filter(({ state }) => state !== 'ready').map(({ id }) => id);
   const up = `${servers.length - failing.length} up`;
   if (failing.length === 0) return line('servers', up);
   const more = failing.length > MAX_NAMED ? ` and ${failing.length - MAX_NAMED} more` : '';
   const names = `${failing.slice(0, MAX_NAMED).join(', ')}${more}`;
-  return line('servers', `${up}, ${failing.length} failing: ${names} (${program} servers ls)`);
+  return line('servers', `${up}, ${failing.length} failing: ${names} (${program} servers ls${options})`);
 }
 
 const line = (label: string, text: string): string => `  ${label.padEnd(LABEL_WIDTH)}${text}\n`;
 
-/** `gatehouse` if it was installed; from a clone, the command that starts the bundle. */
+/** What other commands cannot read from the default file: its path, and an address that only the process knows. */
+export function targetOptions(
+  { path, mustExist }: ConfigFile,
+  { url, port, env }: { readonly url: string; readonly port: number; readonly env: Environment },
+): string {
+  const isOverridden = Object.keys(env).some((name) => /^GATEHOUSE__HTTP(__(HOST|PORT))?$/i.test(name));
+  return `${mustExist ? ` --config ${path}` : ''}${isOverridden || port === 0 ? ` --url ${url}` : ''}`;
+}
+
+/** The command that runs this program: `gatehouse` if it is installed; in a clone, the command that starts the bundle. */
 export function programName(script: string | undefined): string {
   if (script === undefined || /^gatehouse(\.\w+)?$/.test(basename(script))) return 'gatehouse';
   const path = basename(script) === 'start.mjs' ? resolve(script, '../../dist/main.js') : script;

@@ -9,7 +9,7 @@ interface StartedTracing {
   readonly stopTracing: () => Promise<void>;
 }
 
-/** Exports traces to the OTLP endpoint in the environment. Without one, the OpenTelemetry SDK is not loaded. */
+/** Exports traces to the OTLP endpoint in the environment. If there is none, the OpenTelemetry SDK is not loaded. */
 export async function startTracing(env: NodeJS.ProcessEnv, proxies: EgressProxies): Promise<StartedTracing> {
   const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return { tracing: Tracing.OFF, stopTracing: async () => {} };

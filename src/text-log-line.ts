@@ -3,29 +3,30 @@ import { printable, printableLines } from './client/printable.js';
 import type { LogLevel } from './config/log-settings.js';
 
 const STYLES = { debug: 'dim', info: 'green', warn: 'yellow', error: 'red' } as const;
-/** Members that are written before the others, without their names. */
-const HEAD = ['time', 'level', 'context', 'message'];
-/** Members of several lines, which are written below the line. */
-const BELOW = ['stack', 'cause', 'stderr'];
+/** Members that are written first and without their names. */
+const LEADING_MEMBERS = ['time', 'level', 'context', 'message'];
+/** Members that are written below the line if they have several lines. */
+const MULTILINE_MEMBERS = ['stack', 'cause', 'stderr'];
 
 /** A log entry as a line for people: time, level, context, message, and the other members as `name=value`. */
 export function textLogLine(entry: Readonly<Record<string, unknown>>, hasColours: boolean): string {
   const { time, level, context, message } = entry as Record<string, string>;
   const label = (level ?? '').toUpperCase().padEnd(5);
-  const members = Object.entries(entry).filter(([name]) => !HEAD.includes(name));
+  const members = Object.entries(entry).filter(([name]) => !LEADING_MEMBERS.includes(name));
+  const timeOfDay = (time ?? '').slice('YYYY-MM-DDT'.length, -'Z'.length);
   const parts = [
-    (time ?? '').slice(11, 23),
+    timeOfDay,
     hasColours ? styleText(STYLES[level as LogLevel] ?? 'reset', label, { validateStream: false }) : label,
     ...(context === undefined ? [] : [`${printable(context)}:`]),
     printable(message ?? ''),
-    ...members.filter((member) => !isBelow(member)).map(([name, value]) => `${name}=${valueText(value)}`),
+    ...members.filter((member) => !isMultiline(member)).map(([name, value]) => `${name}=${valueText(value)}`),
   ];
-  const below = members.filter(isBelow).flatMap(([, value]) => linesOf(value));
-  return [parts.join(' '), ...below.map((line) => `    ${line}`)].join('\n');
+  const linesBelow = members.filter(isMultiline).flatMap(([, value]) => linesOf(value));
+  return [parts.join(' '), ...linesBelow.map((line) => `    ${line}`)].join('\n');
 }
 
-const isBelow = ([name, value]: readonly [string, unknown]): boolean =>
-  BELOW.includes(name) && (Array.isArray(value) || String(value).includes('\n'));
+const isMultiline = ([name, value]: readonly [string, unknown]): boolean =>
+  MULTILINE_MEMBERS.includes(name) && (Array.isArray(value) || String(value).includes('\n'));
 
 function valueText(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,7 +1,8 @@
-// An MCP server over HTTP that logs the argument of every call after it has answered the call, `lines` times. The
-// messages go to the notification stream, as from servers of rmcp and from Go servers in JSON mode. With `cuts`, the
-// call ends that stream, and the messages are replayed when it is resumed.
+// An MCP server over HTTP, or with the argument `stdio` over stdio, that logs the argument of every call after it has answered
+// the call, `lines` times. Over HTTP the messages go to the notification stream, as from servers of rmcp and from Go servers in
+// JSON mode. With `cuts`, the call ends that stream, and the messages are replayed when it is resumed.
 import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
 
 /** A message has the length of a usual log line. */
 const LOGGER = 'logger'.padEnd(200, '.');
@@ -20,7 +21,7 @@ const methods = {
   'tools/call': () => ({ content: [] }),
 };
 
-/** The response to a message and the log messages after it; empty for a notification. */
+/** The response to a message, the log message after it, and how often that is sent; empty for a notification. */
 function answer(text) {
   const { id, method, params = {} } = JSON.parse(text);
   if (id === undefined) return [];
@@ -29,7 +30,7 @@ function answer(text) {
   const { secret, lines = 1, cuts = false } = params.arguments;
   const log = { level: 'info', logger: LOGGER, data: secret };
   const message = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: log });
-  return [response, `data: ${message}\n\n`.repeat(lines), cuts];
+  return [response, message, lines, cuts];
 }
 
 let stream;
@@ -47,16 +48,29 @@ const server = createServer({ noDelay: true }, (request, response) => {
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
-    const [text, log, cuts] = request.method === 'POST' ? answer(Buffer.concat(chunks).toString()) : [];
+    const [text, message, lines, cuts] =
+      request.method === 'POST' ? answer(Buffer.concat(chunks).toString()) : [];
     if (text)
       response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'session' }).end(text);
     else response.writeHead(202).end();
+    const log = message && `data: ${message}\n\n`.repeat(lines);
     if (cuts) {
       missed += log;
       stream?.end();
     } else if (log) stream?.write(log);
   });
 });
-server.listen(0, '127.0.0.1', () => {
-  console.log(`logging backend listens on http://127.0.0.1:${server.address().port}/mcp`);
-});
+
+function serveStdio() {
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const [text, message, lines] = answer(line);
+    if (text) process.stdout.write(`${text}\n`);
+    if (message) process.stdout.write(`${message}\n`.repeat(lines));
+  });
+}
+
+if (process.argv[2] === 'stdio') serveStdio();
+else
+  server.listen(0, '127.0.0.1', () => {
+    console.log(`logging backend listens on http://127.0.0.1:${server.address().port}/mcp`);
+  });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../harness/config-file.mjs';
@@ -11,10 +12,14 @@ const LINES = 30_000;
 const DRAIN_TIMEOUT_MS = 60_000;
 /** The first one calls alone for a while, so that calls of it and of no other client are in flight. */
 const CLIENTS = ['a', 'b', 'c'];
+/** Clients with a key each. */
+const PRINCIPALS = ['a', 'b'];
 /** Longer than messages without an origin are dropped after a call. */
 const QUIET_MS = 1500;
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+const SERVER = here('../servers/logging-backend.mjs');
 
 /** Servers that log the argument of a call after its response: how many of these messages reach another client. */
 export async function leaks() {
@@ -22,11 +27,40 @@ export async function leaks() {
     ...(await leaksOf(`${CALLS} calls`, CALLS, callInTurnAndAtOnce)),
     ...(await leaksOf(`one call with ${LINES} lines`, LINES, ([client]) => client.call(1, { lines: LINES }))),
     ...(await leaksOf('a call that cuts the stream', 1, ([client]) => client.call(1, { cuts: true }))),
+    ...(await leaksOf(`${CALLS} calls of two principals over stdio`, CALLS, callInTurnAndAtOnce, startStdio)),
   ];
 }
 
-async function leaksOf(calls, messages, act) {
-  const { leaked, own, dropped } = await measure(messages, act);
+/** The gateway in front of the server over HTTP, and its clients. */
+async function startHttp() {
+  const backend = await startServer([SERVER]);
+  const gateway = await startGateway({ mcpServers: { bench: { url: backend.url } } });
+  return { gateway, stop: backend.stop, clients: await openAll(gateway, CLIENTS) };
+}
+
+/** The gateway in front of the server over stdio, and clients of two principals. */
+async function startStdio() {
+  const apiKeys = PRINCIPALS.map((id) => ({ id, hash: `sha256:${hash('sha256', id)}`, projects: ['*'] }));
+  const server = { command: process.execPath, args: [SERVER, 'stdio'] };
+  const gateway = await startGateway({ auth: { apiKeys }, mcpServers: { bench: server } }, PRINCIPALS[0]);
+  return { gateway, stop: () => {}, clients: await openAll(gateway, PRINCIPALS) };
+}
+
+async function startGateway(config, key) {
+  const path = writeConfig({ metrics: { public: true }, ...config });
+  const gateway = await startServer([here('../../dist/main.js'), '--config', path], {
+    GATEHOUSE__HTTP__PORT: '0',
+  });
+  await untilListed(gateway, 'bench__log', key && authorizationOf(key));
+  return gateway;
+}
+
+const authorizationOf = (key) => ({ authorization: `Bearer ${key}` });
+
+const openAll = (gateway, names) => Promise.all(names.map((name) => LoggingClient.open(gateway.url, name)));
+
+async function leaksOf(calls, messages, act, start = startHttp) {
+  const { leaked, own, dropped } = await measure(messages, act, start);
   console.log(
     `of ${messages} log messages of ${calls}, ${own} reached the client of the call, ${dropped} were dropped, ` +
       `${leaked} reached another client`,
@@ -43,14 +77,8 @@ async function callInTurnAndAtOnce(clients) {
   await Promise.all(clients.map((client) => client.call(perClient)));
 }
 
-async function measure(messages, act) {
-  const backend = await startServer([here('../servers/logging-backend.mjs')]);
-  const config = writeConfig({ metrics: { public: true }, mcpServers: { bench: { url: backend.url } } });
-  const gateway = await startServer([here('../../dist/main.js'), '--config', config], {
-    GATEHOUSE__HTTP__PORT: '0',
-  });
-  await untilListed(gateway, 'bench__log');
-  const clients = await Promise.all(CLIENTS.map((name) => LoggingClient.open(gateway.url, name)));
+async function measure(messages, act, start) {
+  const { gateway, stop, clients } = await start();
   const sum = (read) => clients.reduce((total, client) => total + read(client), 0);
   await act(clients);
   await sleep(QUIET_MS);
@@ -61,7 +89,7 @@ async function measure(messages, act) {
     dropped = await droppedBy(gateway);
   }
   for (const client of clients) client.close();
-  await Promise.all([gateway.stop(), backend.stop()]);
+  await Promise.all([gateway.stop(), stop()]);
   return { leaked: sum(({ foreign }) => foreign), own: sum(({ own }) => own), dropped };
 }
 
@@ -90,7 +118,7 @@ class LoggingClient {
   static async open(url, name) {
     const client = new LoggingClient();
     client.#name = name;
-    const { connection, headers } = await openSession(url);
+    const { connection, headers } = await openSession(url, authorizationOf(name));
     client.#connection = connection;
     client.#headers = headers;
     await client.#request('logging/setLevel', { level: 'debug' });

@@ -20,7 +20,7 @@ export interface AdminAction {
 
 /** The change that an accepted request makes. */
 export interface PlannedChange {
-  /** For the audit log. Contains no values that may be secret. */
+  /** What the audit log says about the change. Contains no values that may be secret. */
   readonly summary?: JsonObject;
   readonly apply: () => unknown;
 }
@@ -34,7 +34,8 @@ export class AdminActions {
   private readonly logger = new Logger('Audit');
   private readonly queue = new SerialQueue();
   private readonly refusals: RefusalBudget;
-  private readonly recorded = new WeakSet<AdminProblem>();
+  /** The problems of refused requests that are recorded already. */
+  private readonly recordedProblems = new WeakSet<AdminProblem>();
 
   constructor(
     private readonly audit: AuditLog,
@@ -46,7 +47,10 @@ export class AdminActions {
     this.refusals = new RefusalBudget(metrics);
   }
 
-  /** Creates the `apply` of a change that updates the decisions. `renewedDecisionId` as in `stampChanges`. */
+  /**
+   * Creates the `apply` of a change that updates the decisions. The decision with the id `renewedDecisionId` gets a new
+   * stamp (author and time) even if its value stays the same.
+   */
   decisionUpdate(
     { actor }: AdminCaller,
     change: (decisions: Decisions) => Decisions,
@@ -56,37 +60,39 @@ export class AdminActions {
   }
 
   /**
-   * `plan` throws to refuse the request, and returns undefined when nothing needs to change. Resolves with whether a change
+   * `plan` throws to refuse the request, and returns undefined when nothing needs to change. Resolves with true if a change
    * was made.
    */
   run(caller: AdminCaller, action: AdminAction, plan: () => PlannedChange | undefined): Promise<boolean> {
     return this.queue.run(async () => {
-      const change = await this.plan(caller, action, plan);
+      const change = await this.planOrRecordRefusal(caller, action, plan);
       if (!change) return false;
-      await this.apply(caller, action, change);
+      await this.applyAndRecord(caller, action, change);
       return true;
     });
   }
 
   /**
-   * Records a refused request, also one that was refused before its change was planned. Each problem is recorded once, if
-   * `RefusalBudget` allows it. A failed write does not change the response.
+   * Records a refused request in the audit log, once per `problem` and only within the limit of `RefusalBudget`. Guards and
+   * interceptors call it for requests that they refuse before `run`. A failed write does not change the response.
    */
   async recordRefusal(
     { actor, requestId }: Omit<AdminCaller, 'precondition'>,
     action: AdminAction,
     problem: AdminProblem,
   ): Promise<void> {
-    if (PROBLEMS[problem.kind].status >= 500 || this.recorded.has(problem)) return;
-    this.recorded.add(problem);
+    const isRefusal = PROBLEMS[problem.kind].status < 500;
+    if (!isRefusal || this.recordedProblems.has(problem)) return;
+    this.recordedProblems.add(problem);
     const suppressed = this.refusals.take(actor);
-    if (suppressed === undefined) return;
+    const isBudgetExhausted = suppressed === undefined;
+    if (isBudgetExhausted) return;
     const change = { problem: problem.kind, ...(suppressed > 0 && { suppressed }) };
     const target = shorten(action.target);
     await this.recordOutcome({ actor, requestId, ...action, target, outcome: 'refused', change });
   }
 
-  private async plan(
+  private async planOrRecordRefusal(
     caller: AdminCaller,
     action: AdminAction,
     plan: () => PlannedChange | undefined,
@@ -99,7 +105,7 @@ export class AdminActions {
     }
   }
 
-  private async apply(
+  private async applyAndRecord(
     caller: AdminCaller,
     action: AdminAction,
     { summary, apply }: PlannedChange,
@@ -118,7 +124,7 @@ export class AdminActions {
     this.logger.log({ message: 'admin action done', ...entry });
   }
 
-  /** A failed write is only logged: the action has ended, and its `begun` entry is in the audit log. */
+  /** A failed write of the outcome is only logged: the action has ended, and its `begun` entry is in the audit log. */
   private async recordOutcome(event: AuditEvent): Promise<void> {
     try {
       await this.record(event);

@@ -24,30 +24,31 @@ const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 const REQUEST_ID = /^[\w.:-]{1,64}$/;
 
 const roles = new WeakMap<AdminRequest, AdminRole>();
-const ids = new WeakMap<AdminRequest, string>();
+const requestIds = new WeakMap<AdminRequest, string>();
 
 /** Called by the guard after authentication. */
 export function setCallerRole(request: AdminRequest, role: AdminRole): void {
   roles.set(request, role);
 }
 
-/** The id from the caller or a proxy, otherwise a generated one. */
+/** The id in `X-Request-Id`, if it is valid; otherwise an id that is generated once per request. */
 export function requestIdOf(request: AdminRequest): string {
   const header = request.headers['x-request-id'];
-  const id =
-    ids.get(request) ?? (typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID());
-  ids.set(request, id);
+  if (typeof header === 'string' && REQUEST_ID.test(header)) return header;
+  const id = requestIds.get(request) ?? randomUUID();
+  requestIds.set(request, id);
   return id;
 }
 
 export const isRead = ({ method }: AdminRequest): boolean => READ_METHODS.has(method);
 
-/** Describes a request for the audit log if its action is not known. */
+/** Stands for action and target in the audit log when a request is refused before its action is known. */
 export const routeOf = ({ method, url }: AdminRequest): { action: string; target: string } => ({
   action: method,
   target: url.split('?', 1)[0]!,
 });
 
+/** Throws if no guard has set the role of the caller. */
 export function callerOf(request: AdminRequest): Omit<AdminCaller, 'precondition'> {
   const actor = roles.get(request);
   if (!actor) throw new Error('a route of the admin API lacks AdminGuard');

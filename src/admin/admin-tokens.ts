@@ -24,15 +24,18 @@ export class AdminTokens {
   private readonly digests: readonly { readonly role: AdminRole; readonly digest: Buffer }[];
 
   constructor(
-    private readonly token: string,
+    readonly adminToken: string,
     private readonly viewerToken?: string,
   ) {
     const viewer =
       viewerToken === undefined ? [] : [{ role: 'viewer' as const, digest: digestOf(viewerToken) }];
-    this.digests = [{ role: 'admin', digest: digestOf(token) }, ...viewer];
+    this.digests = [{ role: 'admin', digest: digestOf(adminToken) }, ...viewer];
   }
 
-  /** Uses the token of the configuration, otherwise that of the file in `directory`. A missing file gets a generated token. */
+  /**
+   * Uses the admin token of the configuration. If it has none, uses the token in the file of `directory`, which is created
+   * with a generated token if it does not exist.
+   */
   static async open(
     { token, viewerToken }: AdminSettings,
     directory: string,
@@ -46,45 +49,47 @@ export class AdminTokens {
     const bearer = readBearerToken(authorization);
     if (bearer.kind !== 'token') return undefined;
     const digest = digestOf(bearer.token);
-    // Compares with every digest, each in constant time.
-    const matching = this.digests.filter((known) => timingSafeEqual(known.digest, digest));
+    // Compares with all digests, each in constant time, so that the duration does not tell which token matches.
+    const matching = this.digests.filter((entry) => timingSafeEqual(entry.digest, digest));
     return matching[0]?.role;
   }
 
   /** Values that must not appear in a log or a response. */
   get secrets(): readonly string[] {
-    return this.viewerToken === undefined ? [this.token] : [this.token, this.viewerToken];
+    return this.viewerToken === undefined ? [this.adminToken] : [this.adminToken, this.viewerToken];
   }
 }
 
+/** Digests have the same length for tokens of any length, as `timingSafeEqual` requires. */
 const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 async function readOrCreateToken(directory: string, logger: LoggerService): Promise<string> {
   const path = join(directory, ADMIN_TOKEN_FILE);
   const existing = await readToken(path, logger);
   if (existing !== undefined) return existing;
-  const token = await createToken(path, randomBytes(TOKEN_BYTES).toString('base64url'));
-  if (token === undefined) return readOrCreateToken(directory, logger);
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  // If another gateway has created the file in the meantime, its token is used.
+  if (!(await createTokenFile(path, token))) return readOrCreateToken(directory, logger);
   await syncDirectory(directory);
   logger.log({ message: 'an admin token was generated', path }, 'Admin');
   return token;
 }
 
-/** Writes the file atomically. Resolves with undefined when another gateway has created it first. */
-async function createToken(path: string, token: string): Promise<string | undefined> {
+/** Creates the file atomically. Resolves with false when it exists already. */
+async function createTokenFile(path: string, token: string): Promise<boolean> {
   const temporaryPath = `${path}.${randomUUID()}`;
   await writeDurably(temporaryPath, `${token}\n`);
   try {
     await link(temporaryPath, path);
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'EEXIST') return undefined;
+    if (errno === 'EEXIST') return false;
     if (!NO_HARD_LINKS.has(errno)) throw error;
     await rename(temporaryPath, path);
   } finally {
     await removeQuietly(temporaryPath);
   }
-  return token;
+  return true;
 }
 
 async function readToken(path: string, logger: LoggerService): Promise<string | undefined> {

@@ -10,7 +10,7 @@ import { callerOf, isRead, routeOf, setCallerRole, type AdminRequest } from './a
 export class AdminGuard implements CanActivate {
   constructor(
     private readonly tokens: AdminTokens,
-    private readonly failed: FailedTokens,
+    private readonly failedTokens: FailedTokens,
     private readonly actions: AdminActions,
   ) {}
 
@@ -28,14 +28,14 @@ export class AdminGuard implements CanActivate {
 
   private async authenticate(request: AdminRequest): Promise<AdminRole> {
     const { authorization } = request.headers;
-    if (authorization !== undefined && !this.failed.allowsAttempt(request))
+    if (authorization !== undefined && !this.failedTokens.allowsAttempt(request))
       throw new AdminProblem(
         'too-many-attempts',
         'this address sent too many invalid tokens; try again later',
       );
     const role = this.tokens.roleOf(authorization);
     if (role) return role;
-    if (authorization !== undefined) await this.failed.recordFailure(request);
+    if (authorization !== undefined) await this.failedTokens.recordFailure(request);
     throw new AdminProblem('unauthorized', 'send a valid admin token: `Authorization: Bearer <token>`');
   }
 }

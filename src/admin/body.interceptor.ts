@@ -9,15 +9,18 @@ import { Metrics } from '../metrics/metrics.js';
 import { AdminProblem } from './admin-problem.js';
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/merge-patch+json']);
-/** A definition of this size is validated, and searched for secrets, in less than 50 ms. */
+/** Validating a server definition of this size and searching it for secrets takes less than 50 ms. */
 const MAX_BODY_BYTES = 65_536;
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** Matches every text in which `isPoisoned` may find a key. Includes `\u`, because a key may be written with escapes. */
+/**
+ * A fast check of the JSON text: a body that does not match cannot be poisoned. A key may be written with `\u` escapes, so
+ * every text with such an escape matches.
+ */
 const MAY_BE_POISONED = /__proto__|constructor|\\u/;
 
 /**
- * Reads the body, which must be declared as JSON. Runs after the guard: nothing of a body is read before its sender is
- * authorised.
+ * Reads and parses the body of a request. An interceptor runs after the guard, so no byte of a body is read before its
+ * sender is authorised. A content type other than JSON is refused.
  */
 @Injectable()
 export class BodyInterceptor implements NestInterceptor {
@@ -65,8 +68,8 @@ const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**
- * Whether the value has a key that changes the prototype of an object that the value is merged into. The depth of the
- * value is limited, so it is safe to recurse.
+ * Whether merging the value into another object would change a prototype: `__proto__` or `constructor.prototype` is a key
+ * at any depth. `readBody` limits the depth, so the recursion is safe.
  */
 function isPoisoned(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -10,7 +10,7 @@ import { Registry } from '../registry/registry.service.js';
 import type { CatalogItemDto, ToolDto } from './dto/catalog.dto.js';
 import type { ListQuery, SessionCatalogQuery } from './dto/list-query.dto.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
-import { MAX_RANKED, rankIn, rankKey } from './rank-position.js';
+import { countInKey, countKey, MAX_RANKED } from './search-page-key.js';
 import { toolOrigin } from './tool-origin.js';
 
 type Kind = 'tools' | 'prompts';
@@ -20,11 +20,11 @@ interface CatalogItemsPage<Item> {
   readonly nextCursor?: string;
 }
 
-/** Entries of a page, plus one if there is a next page. */
 interface FoundEntries {
+  /** The entries of one page. If there is a next page, its first entry follows. */
   readonly entries: readonly ListedEntry[];
-  /** The key of the cursor to the page after the entry at this index. */
-  readonly keyAt: (index: number) => string;
+  /** The cursor key of a page that starts after the entry at this index. */
+  readonly keyAfter: (index: number) => string;
 }
 
 /** Number of entries after which a search may yield to the event loop. */
@@ -33,8 +33,8 @@ const ENTRIES_PER_CHECK = 256;
 /** Lists and searches tools and prompts of the catalog. Sends no request to a server. */
 @Injectable()
 export class CatalogLists {
-  /** Search text of each entry. The next catalog contains the same objects for unchanged entries. */
-  private readonly texts = new WeakMap<ListedEntry, string>();
+  /** Cache of the search texts. An unchanged entry is the same object in the next catalog, so its text stays valid. */
+  private readonly searchTexts = new WeakMap<ListedEntry, string>();
 
   constructor(
     private readonly registry: Registry,
@@ -46,14 +46,14 @@ export class CatalogLists {
 
   /** The tools of servers, without meta tools. */
   tools(query: ListQuery): Promise<CatalogItemsPage<ToolDto>> {
-    return this.pageOf('tools', this.requests.parse('tools', query), isOfServer, this.toolOf);
+    return this.pageOf('tools', this.requests.parse('tools', query), isNoMetaTool, this.toolOf);
   }
 
   prompts(query: ListQuery): Promise<CatalogItemsPage<CatalogItemDto>> {
-    return this.pageOf('prompts', this.requests.parse('prompts', query), isOfServer, itemOf);
+    return this.pageOf('prompts', this.requests.parse('prompts', query), isNoMetaTool, itemOf);
   }
 
-  /** The tools that a session lists, meta tools included. `scope` is that of its requests. */
+  /** The tools that a session lists, meta tools included. `scope` is the scope of its requests. */
   async toolsOfSession(
     session: string,
     scope: Scope,
@@ -75,11 +75,11 @@ export class CatalogLists {
     const { scope, q, limit, cursorAfter } = request;
     const view = this.registry.catalogOf(scope)[kind].view(scope);
     await view.prepare(() => sliceScheduler.start());
-    const { entries, keyAt } =
+    const { entries, keyAfter } =
       q === ''
         ? await this.list(view, request, isIncluded)
         : await this.search(kind, view, request, isIncluded);
-    const more = entries.length > limit ? { nextCursor: cursorAfter(keyAt(limit - 1)) } : {};
+    const more = entries.length > limit ? { nextCursor: cursorAfter(keyAfter(limit - 1)) } : {};
     return { items: entries.slice(0, limit).map(toItem), ...more };
   }
 
@@ -93,14 +93,16 @@ export class CatalogLists {
     let visited = 0;
     for (const entry of view.after(after, server)) {
       if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
-      if (isIncluded(entry) && entries.push(entry) > limit) break;
+      if (!isIncluded(entry)) continue;
+      entries.push(entry);
+      if (entries.length > limit) break;
     }
-    return { entries, keyAt: (index) => listKeyOf(entries[index]!) };
+    return { entries, keyAfter: (index) => listKeyOf(entries[index]!) };
   }
 
   /**
-   * Best match first. Then, by name, the entries that match without a rank: for example, those that contain a word of the
-   * query only as a part of a longer word.
+   * The ranked matches come first, best match first. The matches without a rank follow in the order of their names: for
+   * example, entries that contain a word of the query only as a part of a longer word.
    */
   private async search(
     kind: Kind,
@@ -110,33 +112,35 @@ export class CatalogLists {
   ): Promise<FoundEntries> {
     const index = kind === 'tools' ? this.toolSearch : this.promptSearch;
     const { best, withEveryWord } = await index.ranking(q, scope, MAX_RANKED);
-    const found = new Set<ListedEntry>();
+    const matching = new Set<ListedEntry>();
     const yieldIfDue = sliceScheduler.start();
     let visited = 0;
     for (const entry of view.after('', server)) {
       if (++visited % ENTRIES_PER_CHECK === 0) await yieldIfDue();
       if (!isIncluded(entry)) continue;
-      if (withEveryWord.has(entry) || matches(this.searchTextOf(entry))) found.add(entry);
+      if (withEveryWord.has(entry) || matches(this.searchTextOf(entry))) matching.add(entry);
     }
-    const ranked = best.filter((entry) => found.delete(entry));
-    const shownCount = rankIn(after) ?? 0;
-    const entries = [...ranked, ...found].slice(shownCount, shownCount + limit + 1);
-    return { entries, keyAt: (position) => rankKey(shownCount + position + 1) };
+    const ranked = best.filter((entry) => matching.has(entry));
+    // A set has each entry once, at its first position: a ranked entry is not repeated among the others.
+    const ordered = [...new Set([...ranked, ...matching])];
+    const shownCount = countInKey(after) ?? 0;
+    const entries = ordered.slice(shownCount, shownCount + limit + 1);
+    return { entries, keyAfter: (index) => countKey(shownCount + index + 1) };
   }
 
   private searchTextOf(entry: ListedEntry): string {
-    let text = this.texts.get(entry);
+    let text = this.searchTexts.get(entry);
     if (text === undefined) {
       const { title, description } = entry.definition;
       const words = [entry.publicName, title, description].filter((part) => part !== undefined);
       text = words.join('\n').toLowerCase();
-      this.texts.set(entry, text);
+      this.searchTexts.set(entry, text);
     }
     return text;
   }
 }
 
-const isOfServer = ({ server }: ListedEntry): boolean => server !== META_TOOL_SERVER;
+const isNoMetaTool = ({ server }: ListedEntry): boolean => server !== META_TOOL_SERVER;
 
 const itemOf = ({ publicName, server, ownName, text }: ListedEntry): CatalogItemDto => ({
   name: publicName,

@@ -5,7 +5,7 @@ import { publicSessionId, type Session } from '../edge/session.js';
 import { Sessions } from '../edge/sessions.service.js';
 import { notFound } from './admin-problem.js';
 
-/** A client that the gateway notifies: a session, or a listen stream of a client without sessions. */
+/** A client that receives notifications: a session, or a listen stream of a client of 2026, which has no session. */
 export type ConnectedClient = Session | Listen;
 
 /** All sessions and listen streams, as one list. */

@@ -3,13 +3,14 @@ import type { ListRequest } from './list-requests.js';
 export interface CountedPage<Item> {
   readonly items: Item[];
   readonly nextCursor?: string;
-  /** Items on all pages. */
+  /** Number of items on all pages. */
   readonly total: number;
 }
 
-/** One page of matches in order, plus one entry if there is a next page, and the number of all matches. */
 export interface Matches<Entry> {
+  /** The entries of one page, in order. If there is a next page, its first entry follows. */
   readonly entries: readonly Entry[];
+  /** Number of matches on all pages. */
   readonly total: number;
 }
 

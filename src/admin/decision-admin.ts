@@ -30,7 +30,10 @@ export class DecisionAdmin {
     return this.review.all();
   }
 
-  /** Ends a decision, so that the file applies again. Removes a server or project that only the decision defines. */
+  /**
+   * Ends a decision, so that the configuration file applies again. If the decision defines a server or project that the
+   * file does not define, the server or project is removed with every decision about it.
+   */
   async clear(caller: AdminCaller, id: string): Promise<void> {
     let cleared: ReviewedDecision | undefined;
     await this.actions.run(caller, { action: 'decision.clear', target: id }, () => {
@@ -48,15 +51,16 @@ export class DecisionAdmin {
   }
 
   keys(): KeyDto[] {
-    const sessions = new Map<string, number>();
+    const sessionCounts = new Map<string, number>();
     for (const { principal } of this.sessions.all())
-      sessions.set(principal.id, (sessions.get(principal.id) ?? 0) + 1);
-    return (this.live.current.auth.apiKeys ?? []).map((key) =>
-      this.keyDto(key, sessions.get(`key:${key.id}`) ?? 0),
-    );
+      sessionCounts.set(principal.id, (sessionCounts.get(principal.id) ?? 0) + 1);
+    return (this.live.current.auth.apiKeys ?? []).map((key) => {
+      const principalId = `key:${key.id}`;
+      return this.keyDto(key, sessionCounts.get(principalId) ?? 0);
+    });
   }
 
-  /** Closes the sessions of the key as well. Idempotent. */
+  /** Resolves when the sessions of the key are closed and their end is on disk. Idempotent. */
   async revoke(caller: AdminCaller, id: string): Promise<KeyDto> {
     await this.actions.run(caller, { action: 'key.revoke', target: id }, () => {
       const key = this.live.current.auth.apiKeys?.find((each) => each.id === id);
@@ -75,11 +79,10 @@ export class DecisionAdmin {
   private keyDto(key: ApiKeyConfig, sessions: number): KeyDto {
     const { id, projects, expires } = key;
     const isRevoked = isRevokedKey(key, this.store.current);
-    const isExpired = expires !== undefined && Date.now() >= Date.parse(expires);
     const decision = isRevoked ? this.review.find(keyDecisionId(id)) : undefined;
     return {
       id,
-      state: isRevoked ? 'revoked' : isExpired ? 'expired' : 'active',
+      state: isRevoked ? 'revoked' : stateByExpiry(expires),
       projects: [...projects],
       ...(expires === undefined ? {} : { expires: new Date(expires).toISOString() }),
       sessions,
@@ -87,3 +90,6 @@ export class DecisionAdmin {
     };
   }
 }
+
+const stateByExpiry = (expires: string | undefined): 'active' | 'expired' =>
+  expires !== undefined && Date.now() >= Date.parse(expires) ? 'expired' : 'active';

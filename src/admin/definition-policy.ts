@@ -8,7 +8,7 @@ import type { JsonObject } from '../lib/json-text/json-value.js';
 import { AdminProblem } from './admin-problem.js';
 import { hasSameCommand } from './server-definition.js';
 
-/** Which addresses and commands a definition that is sent to the admin API may have. */
+/** Decides which addresses and commands a server definition may have when it is sent to the admin API. */
 @Injectable()
 export class DefinitionPolicy {
   constructor(
@@ -18,8 +18,8 @@ export class DefinitionPolicy {
   ) {}
 
   /**
-   * Whether the address policy allows the URL of a definition. To be called before the action: the check resolves the host
-   * name, which may take long, and actions run one at a time. The address of every connection is checked again.
+   * Whether the address policy allows the URL of a definition. Callers await it before `AdminActions.run`: it resolves the
+   * host name, which may take long, and admin actions run one at a time. The address of every connection is checked again.
    */
   async allowsAddress(id: string, { url }: JsonObject): Promise<boolean> {
     if (typeof url !== 'string' || !URL.canParse(url)) return true;
@@ -30,8 +30,8 @@ export class DefinitionPolicy {
   /** A command runs with the rights of the gateway, so the admin token alone is not sufficient to set one. */
   requireAllowedCommand(id: string, before: DesiredServer | undefined, config: ServerConfig): void {
     if (config.type !== 'stdio' || this.settings.allowStdio) return;
-    const allowed = [before?.config, this.live.current.mcpServers.get(id)];
-    if (allowed.some((other) => other && hasSameCommand(other, config))) return;
+    const existing = [before?.config, this.live.current.mcpServers.get(id)];
+    if (existing.some((other) => other && hasSameCommand(other, config))) return;
     throw new AdminProblem(
       'stdio-not-allowed',
       'command, args, env and cwd of a server can be set through the API only with `admin.allowStdio: true`',

@@ -4,42 +4,51 @@ import { ClientAddresses, type PeerRequest } from '../edge/client-addresses.js';
 import { TokenBucket } from '../lib/token-bucket/token-bucket.js';
 import { Metrics } from '../metrics/metrics.js';
 
-/** Number of failures of one address that are answered without a delay. One failure is forgotten per second. */
+/** Number of failures of one address that are answered without a delay. */
 const FREE_FAILURES = 20;
+/** After each interval, one failure of an address is forgotten. */
 const FORGET_INTERVAL_MS = 1000;
 /** Each further failure is answered later than the one before, up to the maximum. */
 const DELAY_STEP_MS = 100;
 const MAX_DELAY_MS = 5000;
-/** When to repeat an attempt that was refused unchecked: by then, the delayed answers to its address have been sent. */
-export const RETRY_AFTER_SECONDS = String(MAX_DELAY_MS / 1000);
-/** Answers to one address that are delayed at the same time. Further attempts of the address are refused unchecked. */
-const MAX_PENDING = 16;
 /**
- * Answers to all addresses that are delayed at the same time. Further attempts are refused unchecked, unless the address
- * has failed so seldom that the answer would not be delayed.
+ * The `Retry-After` of an attempt that was refused without checking its token. After this time, the answers that delayed
+ * the address have been sent.
  */
-const MAX_PENDING_IN_TOTAL = 1000;
-/** Beyond this number, the address whose last failure is longest ago is forgotten. */
+export const RETRY_AFTER_SECONDS = String(MAX_DELAY_MS / 1000);
+/** Maximum number of delayed answers to one address. Further attempts of the address are refused unchecked. */
+const MAX_DELAYED = 16;
+/**
+ * Maximum number of delayed answers to all addresses together. Further attempts are refused unchecked, except those of
+ * addresses with fewer than `FREE_FAILURES` failures.
+ */
+const MAX_DELAYED_IN_TOTAL = 1000;
+/** Beyond this number of addresses, the one whose last failure is longest ago is forgotten. */
 const MAX_ADDRESSES = 10_000;
-const LOGGED_FAILURES = { burst: 1, refill: 1, intervalMs: 10_000 };
+/** One log line per interval. */
+const LOG_RATE = { burst: 1, refill: 1, intervalMs: 10_000 };
 
+/** The failures of one address. */
 interface Failures {
+  /** Failures that are not forgotten. */
   count: number;
-  at: number;
-  pending: number;
+  /** Time up to which failures have been forgotten. */
+  forgottenAt: number;
+  /** Answers that are delayed now. */
+  delayed: number;
 }
 
 /**
- * Slows down guessing of admin tokens: counts failures by the address of the client and delays their answers. A valid
- * token is not delayed; it is refused only while many answers to the same address are delayed.
+ * Slows down guessing of admin tokens: counts the invalid tokens of each client address and delays the answers to them. The
+ * answer to a valid token is never delayed. A valid token is refused only while too many answers are delayed.
  */
 @Injectable()
 export class FailedTokens {
   private readonly logger = new Logger('Admin');
   private readonly byAddress = new Map<string, Failures>();
   private readonly counts = { answered: 0, delayed: 0, refused: 0 };
-  private pending = 0;
-  private readonly lines = new TokenBucket(LOGGED_FAILURES);
+  private delayedInTotal = 0;
+  private readonly logBudget = new TokenBucket(LOG_RATE);
 
   constructor(
     metrics: Metrics,
@@ -58,54 +67,56 @@ export class FailedTokens {
     const failures = this.byAddress.get(address);
     if (!failures) return true;
     forget(failures, now);
-    const isWithinTotal = this.pending < MAX_PENDING_IN_TOTAL || failures.count < FREE_FAILURES;
-    if (failures.pending < MAX_PENDING && isWithinTotal) return true;
-    this.count('refused', address);
+    const isWithinTotal = this.delayedInTotal < MAX_DELAYED_IN_TOTAL || failures.count < FREE_FAILURES;
+    if (failures.delayed < MAX_DELAYED && isWithinTotal) return true;
+    this.countOutcome('refused', address);
     return false;
   }
 
-  /** Counts a failure. Resolves when it may be answered. */
+  /** Counts an invalid token. Resolves when the request may be answered. */
   async recordFailure(request: PeerRequest, now = performance.now()): Promise<void> {
     const address = this.addresses.networkOf(request);
-    const failures = this.add(address, now);
-    const ms = Math.min(MAX_DELAY_MS, (failures.count - FREE_FAILURES) * DELAY_STEP_MS);
-    if (ms <= 0 || this.pending >= MAX_PENDING_IN_TOTAL) {
-      this.count('answered', address);
+    const failures = this.addFailure(address, now);
+    const delayMs = Math.min(MAX_DELAY_MS, (failures.count - FREE_FAILURES) * DELAY_STEP_MS);
+    if (delayMs <= 0 || this.delayedInTotal >= MAX_DELAYED_IN_TOTAL) {
+      this.countOutcome('answered', address);
       return;
     }
-    this.count('delayed', address);
-    this.pending++;
-    failures.pending++;
-    await delay(ms, undefined, { ref: false });
-    this.pending--;
-    failures.pending--;
+    this.countOutcome('delayed', address);
+    this.delayedInTotal++;
+    failures.delayed++;
+    await delay(delayMs, undefined, { ref: false });
+    this.delayedInTotal--;
+    failures.delayed--;
   }
 
   get addressCount(): number {
     return this.byAddress.size;
   }
 
-  private add(address: string, now: number): Failures {
-    const failures = this.byAddress.get(address) ?? { count: 0, at: now, pending: 0 };
+  private addFailure(address: string, now: number): Failures {
+    const failures = this.byAddress.get(address) ?? { count: 0, forgottenAt: now, delayed: 0 };
     forget(failures, now);
     failures.count++;
+    // Deleted first, so that the map stays in the order of the last failures.
     this.byAddress.delete(address);
     this.byAddress.set(address, failures);
     if (this.byAddress.size > MAX_ADDRESSES) this.byAddress.delete(this.byAddress.keys().next().value!);
     return failures;
   }
 
-  private count(outcome: keyof FailedTokens['counts'], address: string): void {
+  private countOutcome(outcome: keyof FailedTokens['counts'], address: string): void {
     this.counts[outcome]++;
-    const suppressed = this.lines.take();
-    if (suppressed === undefined) return;
-    const failures = suppressed + 1;
+    const unloggedBefore = this.logBudget.take();
+    if (unloggedBefore === undefined) return;
+    const failures = unloggedBefore + 1;
     this.logger.warn({ message: 'requests with an invalid admin token were refused', failures, address });
   }
 }
 
+/** Forgets one failure for each interval that has passed since the last call. */
 function forget(failures: Failures, now: number): void {
-  const forgotten = Math.floor((now - failures.at) / FORGET_INTERVAL_MS);
-  failures.count = Math.max(0, failures.count - forgotten);
-  failures.at += forgotten * FORGET_INTERVAL_MS;
+  const intervals = Math.floor((now - failures.forgottenAt) / FORGET_INTERVAL_MS);
+  failures.count = Math.max(0, failures.count - intervals);
+  failures.forgottenAt += intervals * FORGET_INTERVAL_MS;
 }

@@ -16,7 +16,7 @@ import { ProjectAdmin } from './project-admin.js';
 import { ServerViews } from './server-views.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
 
-/** Load changes with every call and stderr with every line, so both are polled. */
+/** The counters change with every call and stderr with every line: too often to publish each change, so both are polled. */
 const LOAD_INTERVAL_MS = 1000;
 
 type Load = Pick<BackendStatus, 'calls' | 'inFlight' | 'waiting' | 'stderr'>;

@@ -2,25 +2,32 @@ import { Injectable } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
 import { AdminProblem } from './admin-problem.js';
 
-/** `decisions.policy: file`: the admin API does not change what the configuration file defines. */
+/** Applies `decisions.policy: file`, with which the admin API may not change what the configuration file defines. */
 @Injectable()
 export class FilePolicy {
   constructor(private readonly live: LiveConfig) {}
 
-  /** Whether the policy is `file` and the file defines the server or project. Only a server and its tools can be disabled. */
+  /**
+   * Whether the policy is `file` and the file defines the server or project. The admin API may disable a protected server
+   * and its tools, but not change them otherwise.
+   */
   protects(kind: 'server' | 'project', id: string): boolean {
     const { decisions, mcpServers, projects } = this.live.current;
     return decisions.policy === 'file' && (kind === 'server' ? mcpServers : projects).has(id);
   }
 
+  /** Throws a problem if the policy protects the server or project. */
   requireChangeable(kind: 'server' | 'project', id: string): void {
     if (this.protects(kind, id)) throw definedInFile(kind, id);
   }
 
-  /** Throws unless the file enables the server, or its tool. The admin API may then end its own emergency switch. */
+  /**
+   * Throws a problem if the file disables the server or, if a tool is given, this tool of the server. What the file enables
+   * was disabled through the admin API, which may therefore enable it again.
+   */
   requireEnabledInFile(server: string, tool?: string): void {
-    const declared = this.live.current.mcpServers.get(server)!;
-    const isEnabled = tool === undefined ? declared.enabled : !declared.tools.disabled.includes(tool);
+    const config = this.live.current.mcpServers.get(server)!;
+    const isEnabled = tool === undefined ? config.enabled : !config.tools.disabled.includes(tool);
     if (!isEnabled) throw definedInFile('server', server);
   }
 }

@@ -8,18 +8,18 @@ import { invalidInput, notFound } from './admin-problem.js';
 import { DEFAULT_PAGE_SIZE, type ListQuery } from './dto/list-query.dto.js';
 import { ServerViews } from './server-views.js';
 
-/** A list query, validated. */
+/** A valid list query. */
 export interface ListRequest {
   readonly scope: Scope;
   readonly server: string | undefined;
-  /** Words to search for; empty without a search. */
+  /** Words to search for; empty if the query is no search. */
   readonly q: string;
   /** Whether a text in lower case contains every word of `q`, also as a part of a longer word. */
   readonly matches: (text: string) => boolean;
-  /** The page starts after this key; empty for the first page. */
+  /** Key of the last entry of the previous page; empty for the first page. */
   readonly after: string;
   readonly limit: number;
-  /** The cursor of the page that starts after this key. */
+  /** The cursor of the page that starts after the entry with this key. */
   readonly cursorAfter: (key: string) => string;
 }
 
@@ -40,7 +40,8 @@ export class ListRequests {
     const { server, project, q = '', limit = DEFAULT_PAGE_SIZE } = query;
     // A cursor is valid only for the list and the filters that it was issued for.
     const list = JSON.stringify([kind, server ?? '', project ?? '', q]);
-    const after = query.cursor === undefined ? '' : this.verifyCursor(list, query.cursor);
+    const after = query.cursor === undefined ? '' : this.keyInCursor(list, query.cursor);
+    // Throws a problem if the server does not exist.
     if (server !== undefined) this.servers.get(server);
     const cursorAfter = (key: string): string => this.cursors.sign(list, key);
     const words = q.toLowerCase().split(/\s+/).filter(Boolean);
@@ -48,7 +49,7 @@ export class ListRequests {
     return { scope: this.scopeOf(project), server, q: q.trim(), matches, after, limit, cursorAfter };
   }
 
-  private verifyCursor(list: string, cursor: string): string {
+  private keyInCursor(list: string, cursor: string): string {
     try {
       return this.cursors.verify(list, cursor);
     } catch (error) {

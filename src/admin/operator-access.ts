@@ -14,7 +14,7 @@ export class OperatorAccess {
   constructor(
     private readonly tokens: AdminTokens,
     private readonly metrics: MetricsSettings,
-    private readonly failed: FailedTokens,
+    private readonly failedTokens: FailedTokens,
   ) {}
 
   async check(request: PeerRequest): Promise<AccessDecision> {
@@ -22,9 +22,9 @@ export class OperatorAccess {
     if (this.metrics.public || isDirectLoopback(headers, socket.remoteAddress)) return 'allowed';
     const { authorization } = headers;
     if (authorization === undefined) return 'no-token';
-    if (!this.failed.allowsAttempt(request)) return 'too-many-attempts';
+    if (!this.failedTokens.allowsAttempt(request)) return 'too-many-attempts';
     if (this.tokens.roleOf(authorization)) return 'allowed';
-    await this.failed.recordFailure(request);
+    await this.failedTokens.recordFailure(request);
     return 'invalid-token';
   }
 }

@@ -6,7 +6,7 @@ import { AdminTokens } from './admin-tokens.js';
 import { FailedTokens } from './failed-tokens.js';
 import { OperatorAccess } from './operator-access.js';
 
-/** Authentication of operators. A module of its own because health and metrics use it too. */
+/** Authentication of operators. It is not a part of `AdminModule`, because the health and metrics endpoints use it too. */
 @Module({
   providers: [
     ClientAddresses,

@@ -23,7 +23,7 @@ export class Precondition {
   }
 }
 
-/** Strong comparison: a weak tag never matches. */
+/** Compares strongly (RFC 9110, 8.8.3.2): a weak tag never matches. */
 function matches(header: string, etag: string | undefined): boolean {
   if (etag === undefined) return false;
   return header.trim() === '*' || header.match(ENTITY_TAG)?.includes(etag) === true;

@@ -15,7 +15,9 @@ const WWW_AUTHENTICATE = 'Bearer realm="gatehouse-admin"';
 const ADMIN_URL = /^\/admin(?:[/?]|$)/;
 const TYPE_PREFIX = 'urn:gatehouse:problem:';
 
-/** Answers errors under /admin with problem details (RFC 9457), including errors that occur before a controller is called. */
+/**
+ * Answers errors under /admin with problem details (RFC 9457), including errors that occur before a controller is called.
+ */
 @Catch()
 export class ProblemFilter extends BaseExceptionFilter {
   private readonly logger = new Logger('Admin');
@@ -62,12 +64,12 @@ export class ProblemFilter extends BaseExceptionFilter {
       route: routeOptions.url,
       requestId,
       problem,
-      ...(isExpected(exception) ? { cause: (cause as Error | undefined)?.message } : { stack }),
+      ...(isExpectedError(exception) ? { cause: (cause as Error | undefined)?.message } : { stack }),
     });
   }
 }
 
-/** Answers a request that was refused before Fastify received it. */
+/** Answers a request under /admin that the HTTP server refuses before it passes the request to Fastify. */
 export function refuseAdmin(request: IncomingMessage, response: ServerResponse, error: unknown): void {
   const requestId = requestIdOf(request as AdminRequest);
   const body = problemDto(problemOf(error), requestId);
@@ -93,8 +95,8 @@ function problemDto({ kind, message, errors }: AdminProblem, requestId: string):
   };
 }
 
-/** Whether the error is logged without its stack. The stack of any other error helps to find the defect. */
-const isExpected = (exception: unknown): boolean =>
+/** An expected error is logged without its stack. Any other error is a defect, which its stack helps to find. */
+const isExpectedError = (exception: unknown): boolean =>
   exception instanceof GatewayError || exception instanceof AdminProblem;
 
 const KINDS_BY_STATUS = new Map<number, ProblemKind>([
@@ -123,7 +125,7 @@ function problemOfGatewayError({ kind, message }: GatewayError): AdminProblem {
   return new AdminProblem('internal', 'the log of the gateway names the cause');
 }
 
-/** Errors of Fastify itself, such as that of an invalid JSON body, have a status code. */
+/** The status code of an error of Fastify, such as the one of an invalid URL; 500 for any other error. */
 const statusCodeOf = (error: unknown): number =>
   error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
     ? error.statusCode

@@ -17,14 +17,26 @@ import { pageOf, type CountedPage, type Matches } from './counted-page.js';
 import type { ResourceDto, ResourceTemplateDto } from './dto/catalog.dto.js';
 import type { ListQuery, SessionCatalogQuery } from './dto/list-query.dto.js';
 import { ListRequests, type ListRequest } from './list-requests.js';
-import { MAX_RANKED, rankIn, rankKey } from './rank-position.js';
+import { countInKey, countKey, MAX_RANKED } from './search-page-key.js';
 import { BoundedSortedList } from '../lib/sorted/bounded-sorted-list.js';
 import { upperBound } from '../lib/sorted/binary-search.js';
 
 interface FoundResources extends Matches<PublicResource> {
-  /** The key of the cursor after an entry; its URI if not given. */
-  readonly keyOf?: (entry: PublicResource) => string;
+  /** The cursor key of a page that starts after this entry. */
+  readonly keyOf: (entry: PublicResource) => string;
 }
+
+/** The matches of a search, each with its rank or without one. */
+interface SortedMatches {
+  /** Visible resources by relevance, best match first. */
+  readonly ranked: readonly PublicResource[];
+  /** The first matches without a rank that the previous pages did not contain, by URI. */
+  readonly others: readonly PublicResource[];
+  readonly total: number;
+}
+
+/** Number of resources after which a search may yield to the event loop. */
+const RESOURCES_PER_CHECK = 256;
 
 /** Lists and searches resources and templates of the catalog. Sends no request to a server. */
 @Injectable()
@@ -40,7 +52,7 @@ export class ResourceLists {
     return this.resourcesOf(this.requests.parse('resources', query));
   }
 
-  /** The resources that a session lists. `scope` is that of its requests. */
+  /** The resources that a session lists. `scope` is the scope of its requests. */
   async resourcesOfSession(
     session: string,
     scope: Scope,
@@ -63,9 +75,8 @@ export class ResourceLists {
   }
 
   private async resourcesOf(request: ListRequest): Promise<CountedPage<ResourceDto>> {
-    const { keyOf = ({ uri }: PublicResource): string => uri, ...found } =
-      request.q === '' ? await this.listAll(request) : await this.searchPage(request);
-    return pageOf(found, request, keyOf, (entry) => this.resourceItem(entry));
+    const found = request.q === '' ? await this.listPage(request) : await this.searchPage(request);
+    return pageOf(found, request, found.keyOf, (entry) => this.resourceItem(entry));
   }
 
   private resourceItem(entry: PublicResource): ResourceDto {
@@ -74,7 +85,7 @@ export class ResourceLists {
       uri: entry.uri,
       server,
       ownUri: uri,
-      // Deprecated.
+      // Deprecated in the DTO, but still sent.
       original: uri,
       id: entry.id,
       subscribers: this.subscribers.table.countOfRecipients(server, uri),
@@ -92,48 +103,55 @@ export class ResourceLists {
     return view;
   }
 
-  private async listAll(request: ListRequest): Promise<FoundResources> {
+  private async listPage(request: ListRequest): Promise<FoundResources> {
     const { after, limit, server } = request;
     const view = await this.preparedView(request);
-    return { entries: [...view.after(after, limit + 1, server)], total: view.count(server) };
+    return {
+      entries: [...view.after(after, limit + 1, server)],
+      total: view.count(server),
+      keyOf: ({ uri }) => uri,
+    };
   }
 
-  /**
-   * Best match first, then the other matches by URI. Keeps one page and the best results in memory: a word may match a
-   * million resources.
-   */
+  /** The ranked matches come first, best match first. The other matches follow in the order of their URIs. */
   private async searchPage(request: ListRequest): Promise<FoundResources> {
+    const { ranked, others, total } = await this.sortedMatches(request);
+    // A key that is a URI belongs to a page after all ranked matches.
+    const shownRanked = countInKey(request.after) ?? ranked.length;
+    const countsUpTo = new Map(ranked.map((entry, index) => [entry, index + 1]));
+    return {
+      entries: [...ranked.slice(shownRanked), ...others].slice(0, request.limit + 1),
+      total,
+      keyOf: (entry) => {
+        const count = countsUpTo.get(entry);
+        return count === undefined ? entry.uri : countKey(count);
+      },
+    };
+  }
+
+  /** Keeps only the ranked matches and one page of the others in memory: a word may match a million resources. */
+  private async sortedMatches(request: ListRequest): Promise<SortedMatches> {
     const { q, scope, server, after, limit } = request;
     const best = await this.search.search(q, { scope, server, limit: MAX_RANKED });
     const ranks = new Map(best.map((resource, rank) => [resource, rank]));
     const matching = await this.search.matching(q, scope, server);
     const view = this.view(request);
     const yieldIfDue = sliceScheduler.start();
-    /** Number of ranked resources on earlier pages; undefined if these pages had all of them. */
-    const shownRanked = rankIn(after);
-    const ranked: (PublicResource | undefined)[] = best.map(() => undefined);
+    const byRank: (PublicResource | undefined)[] = best.map(() => undefined);
     const others = new BoundedSortedList<PublicResource>(limit + 1, ({ uri }) => uri);
+    const lastShownUri = countInKey(after) === undefined ? after : '';
     let total = 0;
     let visited = 0;
     for (const resource of matching) {
-      if ((visited++ & 255) === 0) await yieldIfDue();
+      if (visited++ % RESOURCES_PER_CHECK === 0) await yieldIfDue();
       const entry = view.toPublic(resource);
       if (!entry) continue;
       total++;
       const rank = ranks.get(resource);
-      if (rank !== undefined) ranked[rank] = entry;
-      else if (shownRanked !== undefined || entry.uri > after) others.add(entry);
+      if (rank !== undefined) byRank[rank] = entry;
+      else if (entry.uri > lastShownUri) others.add(entry);
     }
-    const visibleRanked = ranked.filter((entry) => entry !== undefined);
-    const positions = new Map(visibleRanked.map((entry, index) => [entry, index + 1]));
-    return {
-      entries: [...visibleRanked.slice(shownRanked ?? visibleRanked.length), ...others.items].slice(
-        0,
-        limit + 1,
-      ),
-      total,
-      keyOf: (entry) => (positions.has(entry) ? rankKey(positions.get(entry)!) : entry.uri),
-    };
+    return { ranked: byRank.filter((entry) => entry !== undefined), others: others.items, total };
   }
 }
 
@@ -146,7 +164,7 @@ const templateItem = (entry: PublicTemplate): ResourceTemplateDto => ({
   uriTemplate: entry.uriTemplate,
   server: entry.template.server,
   ownUri: entry.template.uriTemplate,
-  // Deprecated.
+  // Deprecated in the DTO, but still sent.
   original: entry.template.uriTemplate,
   id: entry.template.id,
   definition: JSON.parse(templateText(entry)) as JsonObject,

@@ -6,7 +6,7 @@ import { sliceScheduler } from '../lib/slices/slices.js';
 import { requestIdOf, type AdminRequest } from './admin-caller.js';
 import { SecretRedactor } from './secret-redactor.js';
 
-/** Redacts and encodes every response in slices, and forbids caching. */
+/** Forbids caching of every response, removes its secrets and encodes it in slices. */
 @Injectable()
 export class ResponseInterceptor implements NestInterceptor {
   constructor(private readonly secrets: SecretRedactor) {}

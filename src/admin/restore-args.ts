@@ -1,49 +1,54 @@
 import type { FieldError } from './admin-problem.js';
 
-/** Replaces a secret value in responses. A value that is the mask in a request keeps the stored value. */
+/** Stands for a secret in responses. In a request, a masked value means that the stored value is kept. */
 export const MASK = '********';
 
 export const NOT_STORED = 'is masked, and no value is stored';
 
 /**
- * Replaces masked arguments by the stored ones. A masked argument is found by its text and the argument before it, usually
- * the name of an option, so that arguments may be added and removed. If that fails and the number of arguments is unchanged,
- * it is found by its position. `shown` are the forms in which the stored arguments are shown.
+ * Replaces masked arguments of a request by the stored ones. `shownForms` has the masked forms of the stored arguments, one
+ * for each role that may read them. An argument that cannot be restored is added to `errors`.
+ *
+ * A masked argument is looked up in the shown forms by its text together with the argument before it, usually the name of
+ * an option, so that a request may add and remove other arguments. If this fails and the number of arguments is unchanged,
+ * the argument is looked up by its position.
  */
 export function restoreArgs(
   sent: readonly unknown[],
   stored: readonly string[],
-  shown: readonly (readonly string[])[],
+  shownForms: readonly (readonly string[])[],
   errors: FieldError[],
 ): unknown[] {
-  const sentPairs = positionsByPair(sent);
-  const shownPairs = shown.map(positionsByPair);
+  const sentPositions = maskedPositions(sent);
+  const forms = shownForms.map((args) => ({ args, positions: maskedPositions(args) }));
   return sent.map((arg, index) => {
     if (typeof arg !== 'string' || !arg.includes(MASK)) return arg;
     const pair = pairAt(sent, index);
-    const places = sentPairs.get(pair)!;
-    for (const [form, pairs] of shownPairs.entries()) {
-      const found = pairs.get(pair);
+    const positionsOfPair = sentPositions.get(pair)!;
+    for (const { args, positions } of forms) {
+      const shownPositions = positions.get(pair);
       // Equal pairs are restored in their order, and only if none was added or removed.
-      if (found?.length === places.length) return stored[found[places.indexOf(index)]!];
-      if (shown[form]!.length === sent.length && shown[form]![index] === arg) return stored[index];
+      if (shownPositions?.length === positionsOfPair.length)
+        return stored[shownPositions[positionsOfPair.indexOf(index)]!];
+      if (args.length === sent.length && args[index] === arg) return stored[index];
     }
     errors.push({ field: `args[${index}]`, message: `${NOT_STORED}; send the value itself` });
     return arg;
   });
 }
 
+/** An argument and the one before it, as a key of a map. */
 const pairAt = (args: readonly unknown[], index: number): string =>
   JSON.stringify([args[index - 1] ?? null, args[index]]);
 
-/** The positions of masked arguments, by the pair of the argument and the one before it. */
-function positionsByPair(args: readonly unknown[]): Map<string, number[]> {
+/** The positions of masked arguments, by `pairAt`. */
+function maskedPositions(args: readonly unknown[]): Map<string, number[]> {
   const positions = new Map<string, number[]>();
   for (const [index, arg] of args.entries()) {
     if (typeof arg !== 'string' || !arg.includes(MASK)) continue;
     const pair = pairAt(args, index);
-    const known = positions.get(pair);
-    if (known) known.push(index);
+    const ofPair = positions.get(pair);
+    if (ofPair) ofPair.push(index);
     else positions.set(pair, [index]);
   }
   return positions;

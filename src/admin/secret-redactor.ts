@@ -12,12 +12,15 @@ import { SubstringSet } from '../lib/substrings/substring-set.js';
 
 export const REDACTED = '[redacted]';
 
-/** A value such as `Bearer abc`. A server may log its second part alone. */
+/**
+ * A scheme with a credential, such as `Bearer abc`. The credential alone is a secret too, because a server may log it
+ * alone.
+ */
 const CREDENTIALS = /^\S+ +(\S+)$/;
 
 /**
- * The name with which `isSecretValue` checks the parts that `secretsIn` found. They have no name of their own, and a value
- * without a secret name has to be longer and look random to count as a secret.
+ * The name that `isSecretValue` gets for a part that `secretsIn` found. Such a part has no name of its own, but without the
+ * name of a secret, `isSecretValue` would accept only parts that are long and look random.
  */
 const SECRET_NAME = 'secret';
 
@@ -27,19 +30,20 @@ const BEFORE_OTHER_LISTENERS = -1;
 type Listener = (secrets: readonly string[]) => void;
 
 /**
- * Removes secrets from responses and log lines: values that the configuration took from the environment, the admin tokens,
- * and secrets in headers, environments, arguments and URLs of servers. A value stays secret after it was removed from the
- * configuration.
+ * Removes secrets from responses and log lines. Secrets are the values that the configuration took from the environment,
+ * the admin tokens, and what looks like a secret in headers, environments, arguments and URLs of servers. A value stays
+ * secret after it was removed from the configuration.
  */
 @Injectable()
 export class SecretRedactor {
   private readonly listeners = new ListenerSet<Parameters<Listener>>();
   private secrets: ReadonlySet<string> = new Set();
-  /** The secrets that no role can read through the API: values from the environment, and the admin tokens. */
-  private hidden: ReadonlySet<string> = new Set();
-  /** Built from `secrets` and `hidden` when they are needed. */
+  /** The secrets that not even an admin can read through the API: values from the environment, and the admin tokens. */
+  private secretsFromAdmins: ReadonlySet<string> = new Set();
+  /** The search patterns of `secrets` and of `secretsFromAdmins`, built at their first use. */
   private patterns: SubstringSet | undefined;
-  private hiddenPatterns: SubstringSet | undefined;
+  private patternsForAdmins: SubstringSet | undefined;
+  /** The objects that `keepMasked` got. */
   private readonly maskedObjects = new WeakSet<object>();
 
   constructor(
@@ -71,7 +75,7 @@ export class SecretRedactor {
     );
   }
 
-  /** The JSON text of a response, redacted. Lists may be long, so their items are redacted and encoded in slices. */
+  /** The JSON text of a redacted response. Lists may be long, so their items are redacted and encoded in slices. */
   async encode(response: JsonObject, yieldIfDue: Yield): Promise<string> {
     const members: string[] = [];
     for (const [name, member] of Object.entries(response)) {
@@ -87,21 +91,21 @@ export class SecretRedactor {
   private async encodeItems(items: readonly unknown[], yieldIfDue: Yield): Promise<string> {
     const texts: string[] = [];
     for (const item of items) {
-      const due = yieldIfDue();
-      if (due) await due;
+      const pause = yieldIfDue();
+      if (pause) await pause;
       texts.push(JSON.stringify(this.redact(item)));
     }
     return `[${texts.join(',')}]`;
   }
 
-  /** The text with this mask in place of every secret; for an admin, only in place of the `hidden` ones. */
+  /** Replaces every secret that readers of this role may not see by the mask. */
   maskText(text: string, mask: string, role: AdminRole): string {
     if (role !== 'admin') return this.allPatterns.replaceIn(text, mask);
-    this.hiddenPatterns ??= new SubstringSet(this.hidden);
-    return this.hiddenPatterns.replaceIn(text, mask);
+    this.patternsForAdmins ??= new SubstringSet(this.secretsFromAdmins);
+    return this.patternsForAdmins.replaceIn(text, mask);
   }
 
-  /** Marks an object of a response whose secrets are masked already, so that it is not redacted. */
+  /** Excludes an object of a response from `redact`, because its secrets are masked already. */
   keepMasked<T extends object>(value: T): T {
     this.maskedObjects.add(value);
     return value;
@@ -116,26 +120,31 @@ export class SecretRedactor {
   }
 
   private collect(): void {
-    const hidden = new Set([...this.hidden, ...this.live.current.secrets, ...this.tokens.secrets]);
+    const fromAdmins = new Set([
+      ...this.secretsFromAdmins,
+      ...this.live.current.secrets,
+      ...this.tokens.secrets,
+    ]);
     const ofServers = [...this.desired.current.values()].flatMap(({ config }) => secretsOf(config));
-    const all = new Set([...this.secrets, ...hidden, ...ofServers]);
-    if (all.size === this.secrets.size && hidden.size === this.hidden.size) return;
+    const all = new Set([...this.secrets, ...fromAdmins, ...ofServers]);
+    // Both sets only grow, so an equal size means equal content.
+    if (all.size === this.secrets.size && fromAdmins.size === this.secretsFromAdmins.size) return;
     this.secrets = all;
-    this.hidden = hidden;
+    this.secretsFromAdmins = fromAdmins;
     this.patterns = undefined;
-    this.hiddenPatterns = undefined;
+    this.patternsForAdmins = undefined;
     this.listeners.emit(this.current);
   }
 }
 
-/** The whole values of variables or headers that are secrets, and the parts of values, arguments and URLs that are. */
+/** Secret values of variables and headers, and secret parts of these values, of arguments and of URLs. */
 function secretsOf(config: ServerConfig): string[] {
-  const variables = Object.entries(config.type === 'stdio' ? config.env : config.headers);
-  const values = variables.flatMap(([name, value]) =>
+  const namedValues = Object.entries(config.type === 'stdio' ? config.env : config.headers);
+  const values = namedValues.flatMap(([name, value]) =>
     [value, CREDENTIALS.exec(value)?.[1] ?? ''].filter((text) => isSecretValue(text, [name])),
   );
   const parts = [
-    ...variables.flatMap(([, value]) => secretsIn(value)),
+    ...namedValues.flatMap(([, value]) => secretsIn(value)),
     ...(config.type === 'stdio'
       ? secretsInArgs(config.args)
       : [config.url, config.proxy ?? ''].flatMap(secretsIn)),

@@ -102,9 +102,9 @@ export class ServerAdmin {
       if (this.requireServer(caller, id).enabled === enabled) return undefined;
       const isProtected = this.policy.protects('server', id);
       if (enabled && isProtected) this.policy.requireEnabledInFile(id);
-      // The file enables a protected server: only the decision that disabled it is removed.
-      const value = enabled && isProtected ? undefined : enabled;
-      const decide = (before: ServerDecision): ServerDecision => ({ ...before, enabled: value });
+      // A protected server can only be enabled if the file enables it: then the decision that disabled it is removed.
+      const decidedValue = enabled && isProtected ? undefined : enabled;
+      const decide = (before: ServerDecision): ServerDecision => ({ ...before, enabled: decidedValue });
       return { apply: this.decisionUpdate(caller, id, decide, enabledDecisionId(id)) };
     });
     return this.showAfterFirstSync(id);
@@ -155,16 +155,17 @@ export class ServerAdmin {
     return server;
   }
 
-  /** Undoes a deletion. The server has its definition of the configuration file again, without earlier decisions. */
+  /** Undoes a deletion: the definition in the configuration file applies again, without earlier decisions. */
   private planUndelete(caller: AdminCaller, id: string): PlannedChange {
-    // A deleted server has no entity tag.
-    caller.precondition.require(undefined);
+    const etagOfDeletedServer = undefined;
+    caller.precondition.require(etagOfDeletedServer);
     return { apply: this.decisionUpdate(caller, id, () => ({ enabled: true })) };
   }
 
   /**
-   * Plans a new definition, which replaces every earlier decision about the server. `desired` is the whole definition, `sent`
-   * what the caller sent: the same for a PUT, a part of it for a PATCH.
+   * Plans a new definition, which replaces every earlier decision about the server. `desired` is the whole new definition.
+   * `sent` is what the caller sent: the whole definition for a PUT, a part of it for a PATCH. Returns undefined if the
+   * definition does not change.
    */
   private planReplacement(
     caller: AdminCaller,
@@ -174,8 +175,8 @@ export class ServerAdmin {
     sent: JsonObject,
   ): (PlannedChange & { readonly changed: string[] }) | undefined {
     const current = before && definitionOf(before);
-    const shown = before ? ADMIN_ROLES.map((role) => this.views.shownDefinition(before, role)) : [];
-    const definition = restoreMasked(desired, sent, current, shown);
+    const shownForms = before ? ADMIN_ROLES.map((role) => this.views.shownDefinition(before, role)) : [];
+    const definition = restoreMasked({ desired, sent, current, shownForms });
     const config = readDefinition(id, definition);
     const after = definitionOfConfig(config);
     if (current && isSameDefinition(current, after)) return undefined;
@@ -189,6 +190,7 @@ export class ServerAdmin {
     };
   }
 
+  /** Throws a problem if the tool does not exist, or if its server has not listed its tools yet. */
   private requireTool(id: string, tool: string, disabled: ReadonlySet<string>): void {
     const listed = this.views.listedTools(id);
     if (disabled.has(tool) || listed?.some(({ name }) => name === tool)) return;
@@ -200,7 +202,7 @@ export class ServerAdmin {
     throw notFound('tool', tool);
   }
 
-  /** `renewedDecisionId` is that of a decision that the caller makes, perhaps not for the first time: see `stampChanges`. */
+  /** The caller becomes the author of the decision with the id `renewedDecisionId`, even if its value stays the same. */
   private decisionUpdate(
     caller: AdminCaller,
     id: string,
@@ -211,7 +213,10 @@ export class ServerAdmin {
     return this.actions.decisionUpdate(caller, change, renewedDecisionId);
   }
 
-  /** Resolves when the server is ready, has failed or took too long, and the catalog contains what it lists. */
+  /**
+   * Resolves when the first sync of the server has ended or `FIRST_SYNC_TIMEOUT_MS` have passed, and the catalog contains
+   * what the server lists.
+   */
   async whenApplied(id: string): Promise<void> {
     await this.backends.find(id)?.whenSynced(FIRST_SYNC_TIMEOUT_MS);
     await this.backends.whenListed();
@@ -219,12 +224,14 @@ export class ServerAdmin {
 
   private async showAfterFirstSync(id: string): Promise<TaggedServer> {
     await this.whenApplied(id);
-    // Only an admin may change a server.
+    // The caller is an admin, because only admins may change a server.
     return this.show(id, 'admin');
   }
 }
 
-/** A request that changes nothing is not refused: its `change` is undefined. */
+/**
+ * Refuses a change whose address is not allowed. `change` is undefined for a request that changes nothing; it is allowed.
+ */
 function refuseUnless(
   isAddressAllowed: boolean,
   change: PlannedChange | undefined,

@@ -50,13 +50,18 @@ describe('definitionOf', () => {
 /** Forms of a definition: an admin sees all but the value `hidden`. */
 const shownTo = {
   admin: (definition: JsonObject) =>
-    maskSecrets(definition, { maskText: (text) => text.replaceAll('hidden', MASK), isByMeaning: false }),
+    maskSecrets(definition, { maskText: (text) => text.replaceAll('hidden', MASK), masksArgsAndUrls: false }),
   viewer: (definition: JsonObject) =>
-    maskSecrets(definition, { maskText: (text) => text.replaceAll('hidden', MASK), isByMeaning: true }),
+    maskSecrets(definition, { maskText: (text) => text.replaceAll('hidden', MASK), masksArgsAndUrls: true }),
 };
 
 const restore = (desired: JsonObject, sent: JsonObject, current: JsonObject | undefined): JsonObject =>
-  restoreMasked(desired, sent, current, current ? [shownTo.admin(current), shownTo.viewer(current)] : []);
+  restoreMasked({
+    desired,
+    sent,
+    current,
+    shownForms: current ? [shownTo.admin(current), shownTo.viewer(current)] : [],
+  });
 
 describe('maskSecrets', () => {
   const args = ['--token', 'x', '--db=postgres://u:pw@h/d', '--region', 'us-east-1', 'hidden'];

@@ -39,68 +39,94 @@ export function readDefinition(id: string, definition: JsonObject): ServerConfig
   }
 }
 
-/** How a definition is masked for its reader. */
+/** How a definition is masked for a reader. */
 export interface Masking {
-  /** Masks the known secrets in a text that the reader must not see. */
+  /** Masks the secrets of `SecretRedactor` that the reader must not see. */
   readonly maskText: (text: string) => string;
-  /** Whether secrets that the definition itself contains are masked as well: passwords in arguments, keys in URLs. */
-  readonly isByMeaning: boolean;
+  /** Whether what looks like a secret is masked too: passwords in arguments, keys in URLs. */
+  readonly masksArgsAndUrls: boolean;
 }
 
-/** A copy with the values of headers and environment masked, and secrets in all other texts. */
-export function maskSecrets(definition: JsonObject, { maskText, isByMeaning }: Masking): JsonObject {
+/** Returns a copy in which every value of `headers` and `env` is masked, and the secrets in all other texts. */
+export function maskSecrets(definition: JsonObject, { maskText, masksArgsAndUrls }: Masking): JsonObject {
   const maskMember = (name: string, value: unknown): unknown => {
     if (typeof value === 'string')
-      return maskText(isByMeaning && URL_KEYS.has(name) ? maskParts(value, MASK) : value);
+      return maskText(masksArgsAndUrls && URL_KEYS.has(name) ? maskParts(value, MASK) : value);
     if (!Array.isArray(value)) return value;
-    return (isByMeaning ? maskArgs(value as string[], MASK) : (value as string[])).map(maskText);
+    return (masksArgsAndUrls ? maskArgs(value as string[], MASK) : (value as string[])).map(maskText);
   };
-  const texts = Object.entries(definition).map(([name, value]) => [name, maskMember(name, value)]);
-  const masked = SECRET_SECTIONS.filter((section) => isJsonObject(definition[section])).map((section) => {
+  const members = Object.entries(definition).map(([name, value]) => [name, maskMember(name, value)]);
+  const sections = SECRET_SECTIONS.filter((section) => isJsonObject(definition[section])).map((section) => {
     const names = Object.keys(definition[section] as JsonObject);
     return [section, Object.fromEntries(names.map((name) => [name, MASK]))];
   });
-  return Object.fromEntries([...texts, ...masked]) as JsonObject;
+  return Object.fromEntries([...members, ...sections]) as JsonObject;
+}
+
+/** A request to change a definition. */
+interface DefinitionChange {
+  /** The whole new definition, in which values may be masked. */
+  readonly desired: JsonObject;
+  /** The members that the caller sent: all members of `desired` for a PUT, some for a PATCH. */
+  readonly sent: JsonObject;
+  /** The stored definition; undefined for a new server. */
+  readonly current: JsonObject | undefined;
+  /** The masked forms of `current`, one for each role that may read it. */
+  readonly shownForms: readonly JsonObject[];
+}
+
+/** Returns `desired` with stored values in place of the masked ones. Throws a problem that names all invalid fields. */
+export function restoreMasked(change: DefinitionChange): JsonObject {
+  const { desired, sent } = change;
+  const errors: FieldError[] = [];
+  const sections = SECRET_SECTIONS.filter((section) => isJsonObject(desired[section])).map((section) => [
+    section,
+    restoreSection(section, change, errors),
+  ]);
+  const texts = restoreTexts(change, errors);
+  errors.push(...redactedFields(sent, ''));
+  if (errors.length > 0) throw invalidInput(errors);
+  return Object.fromEntries([...Object.entries(desired), ...texts, ...sections]) as JsonObject;
 }
 
 /**
- * Replaces masks in `desired` by the stored values. `sent` has only the members that the caller sent: all of them for a
- * PUT, some for a PATCH. A change of the URL requires new header values: a caller that may not read a secret could
- * otherwise have it sent to a server of its choice. `shown` are the forms in which the current definition is shown.
+ * Restores the masked values of headers or environment. A change of the URL requires new header values: otherwise, a caller
+ * that may not read a secret header could have it sent to a server of its choice.
  */
-export function restoreMasked(
-  desired: JsonObject,
-  sent: JsonObject,
-  current: JsonObject | undefined,
-  shown: readonly JsonObject[],
+function restoreSection(
+  section: (typeof SECRET_SECTIONS)[number],
+  { desired, sent, current }: DefinitionChange,
+  errors: FieldError[],
 ): JsonObject {
-  const errors: FieldError[] = [];
   const isUrlChanged = current !== undefined && desired['url'] !== current['url'];
-  const restored = SECRET_SECTIONS.filter((section) => isJsonObject(desired[section])).map((section) => {
-    const stored = sectionOf(current, section);
-    const sentSection = sectionOf(sent, section);
-    const entries = Object.entries(desired[section] as JsonObject).map(([name, value]) => {
-      const isKept = value === MASK || sentSection[name] === undefined;
-      if (isKept && stored[name] === undefined)
-        errors.push({ field: `${section}.${name}`, message: NOT_STORED });
-      else if (isKept && section === 'headers' && isUrlChanged)
-        errors.push({ field: `${section}.${name}`, message: 'must be given again when the url changes' });
-      return [name, isKept ? stored[name] : value];
-    });
-    return [section, Object.fromEntries(entries)];
+  const stored = sectionOf(current, section);
+  const sentSection = sectionOf(sent, section);
+  const entries = Object.entries(desired[section] as JsonObject).map(([name, value]) => {
+    const isStoredValueKept = value === MASK || sentSection[name] === undefined;
+    if (!isStoredValueKept) return [name, value];
+    const field = `${section}.${name}`;
+    if (stored[name] === undefined) errors.push({ field, message: NOT_STORED });
+    else if (section === 'headers' && isUrlChanged)
+      errors.push({ field, message: 'must be given again when the url changes' });
+    return [name, stored[name]];
   });
-  const texts = Object.entries(sent).flatMap(([name, value]) => {
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+/** The restored members outside headers and environment: the arguments, and texts that contain the mask. */
+function restoreTexts(
+  { sent, current, shownForms }: DefinitionChange,
+  errors: FieldError[],
+): [string, unknown][] {
+  return Object.entries(sent).flatMap(([name, value]): [string, unknown][] => {
     if (name === 'args' && Array.isArray(value))
-      return [[name, restoreArgs(value, storedArgs(current), shown.map(storedArgs), errors)]];
+      return [[name, restoreArgs(value, storedArgs(current), shownForms.map(storedArgs), errors)]];
     if (typeof value !== 'string' || !value.includes(MASK)) return [];
-    const isShown = shown.some((form) => form[name] === value);
-    if (!isShown) errors.push({ field: name, message: NOT_STORED });
-    return isShown ? [[name, current?.[name]]] : [];
+    const isShownForm = shownForms.some((form) => form[name] === value);
+    if (isShownForm) return [[name, current?.[name]]];
+    errors.push({ field: name, message: NOT_STORED });
+    return [];
   });
-  const definition = Object.fromEntries([...Object.entries(desired), ...texts, ...restored]) as JsonObject;
-  errors.push(...redactedFields(sent, ''));
-  if (errors.length > 0) throw invalidInput(errors);
-  return definition;
 }
 
 export const isSameDefinition = (a: JsonObject, b: JsonObject): boolean => isDeepStrictEqual(a, b);
@@ -128,7 +154,7 @@ const sectionOf = (definition: JsonObject | undefined, section: string): JsonObj
   return isJsonObject(value) ? value : {};
 };
 
-/** Finds redacted values, which come from a response and must not be stored. */
+/** Finds values that an earlier response had redacted. Such a value must not be stored. */
 function redactedFields(value: unknown, field: string): FieldError[] {
   if (typeof value === 'string' && value.includes(REDACTED))
     return [{ field, message: 'contains a redacted value; send the value itself' }];

@@ -101,18 +101,18 @@ export class ServerViews {
   shownDefinition(server: DesiredServer, role: AdminRole): JsonObject {
     return maskSecrets(definitionOf(server), {
       maskText: (text) => this.secrets.maskText(text, MASK, role),
-      isByMeaning: role !== 'admin',
+      masksArgsAndUrls: role !== 'admin',
     });
   }
 
-  /** The tools of the last sync, also those that are switched off. Collected in slices: a server may list thousands. */
+  /** All tools of the last sync, disabled ones included. Collected in slices, because a server may list thousands. */
   async tools(server: DesiredServer): Promise<ServerToolDto[]> {
     const toolDto = this.toolDtoOf(server);
     const yieldIfDue = sliceScheduler.start();
     const tools: ServerToolDto[] = [];
     for (const tool of this.listedTools(server.id) ?? []) {
-      const due = yieldIfDue();
-      if (due) await due;
+      const pause = yieldIfDue();
+      if (pause) await pause;
       tools.push(toolDto(tool));
     }
     return tools;
@@ -146,7 +146,10 @@ export class ServerViews {
   }
 }
 
-/** Whether the server gets the capabilities of each client: on a link of its session, or with each request. */
+/**
+ * Whether the gateway declares the capabilities of each client to the server: on the own link of each session, or in each
+ * request to a server of 2026.
+ */
 const hasClientCapabilities = ({ config }: DesiredServer, status: BackendStatus | undefined): boolean =>
   config.isolation === 'session' || status?.era?.name === '2026';
 

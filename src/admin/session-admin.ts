@@ -29,7 +29,7 @@ export class SessionAdmin {
     private readonly resourceLists: ResourceLists,
   ) {}
 
-  /** Sorted by age, the oldest first. Collected in slices: there may be thousands of clients. */
+  /** The oldest clients come first. The page is collected in slices, because there may be thousands of clients. */
   async page(query: SessionQuery): Promise<CountedPage<SessionDto>> {
     const request = this.requests.parse('sessions', query);
     const { q, matches, after, limit } = request;
@@ -37,8 +37,8 @@ export class SessionAdmin {
     const yieldIfDue = sliceScheduler.start();
     let total = 0;
     for (const client of this.clients.all()) {
-      const due = yieldIfDue();
-      if (due) await due;
+      const pause = yieldIfDue();
+      if (pause) await pause;
       if (query.project !== undefined && client.project !== query.project) continue;
       if (q !== '' && !matches(searchTextOf(client))) continue;
       total++;
@@ -51,13 +51,13 @@ export class SessionAdmin {
     return this.views.detail(this.clients.get(publicId));
   }
 
-  /** The tools that the client sees, with its `tools/list`. */
+  /** The tools that the client gets from `tools/list`. */
   async tools(publicId: string, query: SessionCatalogQuery): ReturnType<CatalogLists['toolsOfSession']> {
     const client = this.clients.get(publicId);
     return this.catalogLists.toolsOfSession(publicId, await this.requestScopeOf(client), query);
   }
 
-  /** The resources that the client sees, with its `resources/list`. */
+  /** The resources that the client gets from `resources/list`. */
   async resources(publicId: string, query: SessionCatalogQuery): Promise<CountedPage<ResourceDto>> {
     const client = this.clients.get(publicId);
     return this.resourceLists.resourcesOfSession(publicId, await this.requestScopeOf(client), query);
@@ -71,11 +71,13 @@ export class SessionAdmin {
   }
 
   /**
-   * The scope of a list request of the client. Like such a request, it waits a few seconds until servers with
-   * `isolation: session` have listed for the session.
+   * The scope of a list request of the client. As a list request does, this method waits up to a few seconds for servers
+   * with `isolation: session` that have not listed for the session yet. A listen stream is shown the lists of the shared
+   * links.
    */
-  private async requestScopeOf({ session, scope }: ConnectedClient): Promise<Scope> {
-    const request = { linkOwner: session, scope };
+  private async requestScopeOf(client: ConnectedClient): Promise<Scope> {
+    const { scope } = client;
+    const request = { linkOwner: client.kind === 'session' ? client.linkOwner : undefined, scope };
     await this.listings.whenMayBeListed(request, []);
     return this.listings.scopeOf(scope, request);
   }
@@ -85,5 +87,5 @@ export class SessionAdmin {
 const searchTextOf = (client: ConnectedClient): string =>
   [publicSessionId(client), client.clientInfo?.name ?? '', client.principal.id].join('\n').toLowerCase();
 
-/** Keys can be compared as text: milliseconds since 1970 have the same number of digits until the year 2286. */
+/** Sorts by age as text, because milliseconds since 1970 have the same number of digits until the year 2286. */
 const sortKey = (client: ConnectedClient): string => `${client.openedAt} ${publicSessionId(client)}`;

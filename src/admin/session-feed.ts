@@ -6,12 +6,14 @@ import { ChangeFeed } from './change-feed.js';
 import { ConnectedClients, type ConnectedClient } from './connected-clients.js';
 import { SessionViews } from './session-views.js';
 
-/** Requests begin and streams open too often to be published one by one, so that open sessions are polled. */
+/** Open sessions are polled: their requests and streams begin and end too often to publish each change. */
 const POLL_INTERVAL_MS = 1000;
-/** When more sessions have changed in an interval, one event says how many, and readers read the list again. */
+/**
+ * If more sessions than this have changed at a poll, one event says how many. Readers then read the list of sessions again.
+ */
 export const MAX_PUBLISHED_SESSIONS = 50;
 
-/** A listen stream makes no calls. */
+/** The counters of a listen stream, which makes no calls. */
 const NO_CALLS = { calls: 0, inFlight: 0 };
 
 /** Publishes sessions and listen streams that open, change and close. */
@@ -42,7 +44,7 @@ export class SessionFeed implements OnModuleInit, OnApplicationShutdown {
 
   private async poll(): Promise<void> {
     if (!this.feed.hasReaders) {
-      // A session that changes while there are no readers is published when there is one.
+      // The first poll with a reader then publishes every session: changes until then were not published.
       this.published = new WeakMap();
       return;
     }
@@ -68,7 +70,7 @@ export class SessionFeed implements OnModuleInit, OnApplicationShutdown {
     this.feed.publish('session', this.views.summary(client));
   }
 
-  /** Text that differs when the session has changed. Times are left out, because they change by themselves. */
+  /** A text that changes when the session changes. It contains no times, because they change without a request. */
   private stateOf(client: ConnectedClient): string {
     const { calls, inFlight } = client.kind === 'session' ? client : NO_CALLS;
     return `${calls} ${inFlight} ${client.hasStream} ${this.views.subscriptionsOf(client)} ${client.scope.key}`;

@@ -25,7 +25,10 @@ export class SubscriptionAdmin {
     private readonly actions: AdminActions,
   ) {}
 
-  /** Sorted by age, the oldest first. Collected in slices: there may be hundreds of thousands of subscriptions. */
+  /**
+   * The oldest subscriptions come first. The page is collected in slices, because there may be hundreds of thousands of
+   * subscriptions.
+   */
   async page(query: SubscriptionQuery): Promise<CountedPage<SubscriptionDto>> {
     const { client, uri } = query;
     const request = this.requests.parse(JSON.stringify(['subscriptions', client, uri]), query);
@@ -36,8 +39,8 @@ export class SubscriptionAdmin {
     let total = 0;
     const rows = server === undefined ? this.subscribers.table : this.rowsOf(server);
     for (const row of rows) {
-      const due = yieldIfDue();
-      if (due) await due;
+      const pause = yieldIfDue();
+      if (pause) await pause;
       if (!scope.allows(row.server)) continue;
       if (client !== undefined && clientOf(row) !== client) continue;
       if (isNamed && !isNamed(row)) continue;
@@ -88,5 +91,5 @@ export class SubscriptionAdmin {
 
 const clientOf = ({ subscriber }: Subscription): string => publicSessionId({ id: subscriber });
 
-/** Keys can be compared as text: milliseconds since 1970 have the same number of digits until the year 2286. */
+/** Sorts by age as text, because milliseconds since 1970 have the same number of digits until the year 2286. */
 const sortKey = ({ since, id }: Subscription): string => `${since} ${id}`;

@@ -5,7 +5,7 @@ interface ToolOrigin {
   readonly decision?: ReviewedDecision;
 }
 
-/** Whether a tool is enabled or disabled by the definition of its server or by a decision. */
+/** Says whether the definition of the server (`config`) or a decision (`admin`) enables or disables a tool. */
 export const toolOrigin = (decision: ReviewedDecision | undefined): ToolOrigin => ({
   origin: decision?.effect === 'applied' ? 'admin' : 'config',
   ...(decision && { decision }),

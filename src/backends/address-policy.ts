@@ -10,12 +10,12 @@ import { Metrics } from '../metrics/metrics.js';
 import { withTimeout } from '../lib/deadlines/timeout.js';
 import { addressForms } from './address-forms.js';
 
-/** The message says no more than this, so that it reveals no names and addresses behind the gateway. */
+/** The whole message of a refusal: it must not reveal names and addresses behind the gateway. */
 export const REFUSED_BY_POLICY = 'refused by policy';
 
 const RESOLVE_TIMEOUT_MS = 2000;
 
-/** Link-local addresses, metadata services of clouds, and addresses of no single host. No setting allows them. */
+/** Link-local addresses, metadata services of clouds, and addresses that belong to no single host. No setting allows them. */
 const FORBIDDEN = networksOf([
   '0.0.0.0/8',
   '169.254.0.0/16',
@@ -31,6 +31,7 @@ const FORBIDDEN = networksOf([
   'fd20:ce::254',
 ]);
 
+/** Addresses that `admin.allowedNetworks` can exclude. Public addresses are always allowed. */
 const PRIVATE = networksOf([
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -43,13 +44,15 @@ const PRIVATE = networksOf([
 ]);
 
 /**
- * Decides which addresses servers that were added through the admin API may have: the admin token must not give access to
- * what only the machine of the gateway can reach. Every resolved address is checked at every connection, and only checked
- * addresses are connected to, so that a name cannot change its address after a check (DNS rebinding).
+ * Decides which addresses a server that was added through the admin API may have: the admin token must not give access to
+ * services that only the machine of the gateway can reach. All addresses of a name are checked at each connection, and the
+ * gateway connects only to a checked address. A name can therefore not change its address after the check (DNS rebinding).
  */
 @Injectable()
 export class AddressPolicy {
-  private readonly networks: ReturnType<typeof networksOf> | undefined;
+  /** `admin.allowedNetworks`; undefined if it is not configured. */
+  private readonly allowedNetworks: ReturnType<typeof networksOf> | undefined;
+  /** Whether the gateway listens on a loopback address only. */
   private readonly isLocalGateway: boolean;
 
   constructor(
@@ -57,18 +60,19 @@ export class AddressPolicy {
     { host }: HttpSettings,
     private readonly metrics: Metrics,
   ) {
-    this.networks = allowedNetworks.length > 0 ? networksOf(allowedNetworks) : undefined;
+    this.allowedNetworks = allowedNetworks.length > 0 ? networksOf(allowedNetworks) : undefined;
     this.isLocalGateway = isLoopback(host);
   }
 
+  /** Whether the address, and each IPv4 address that is embedded in it, is allowed. */
   allows(address: string): boolean {
     const forms = addressForms(address);
     return forms.length > 0 && forms.every((form) => this.allowsForm(form));
   }
 
   /**
-   * Whether every address of the host is allowed now. True if the name cannot be resolved, because then nothing is
-   * connected.
+   * Whether all current addresses of the host are allowed. True if the name cannot be resolved: no connection is possible then,
+   * and a later connection checks the addresses again.
    */
   async allowsHost(url: URL): Promise<boolean> {
     const isAllowed = await this.isHostAllowed(url);
@@ -98,13 +102,14 @@ export class AddressPolicy {
     }
   }
 
-  /** An address of the host. Rejects unless all of its addresses are allowed. */
+  /** Resolves with one address of the host. Rejects unless all addresses of the host are allowed. */
   async resolve(hostname: string): Promise<string> {
     const addresses = await resolve(withoutBrackets(hostname));
     if (!addresses.every((address) => this.allows(address))) throw this.refuseConnection();
     return addresses[0]!;
   }
 
+  /** The option `lookup` of sockets. The lookup fails unless all addresses of the host are allowed. */
   private readonly lookup: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       const [first] = addresses ?? [];
@@ -120,23 +125,25 @@ export class AddressPolicy {
     return new Error(REFUSED_BY_POLICY);
   }
 
+  /** Without `admin.allowedNetworks`, loopback addresses are allowed only if the gateway itself listens on one. */
   private allowsForm(address: string): boolean {
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
     if (FORBIDDEN.check(address, family)) return false;
     const isLocal = isLoopback(address);
     if (!isLocal && !PRIVATE.check(address, family)) return true;
-    if (this.networks) return this.networks.check(address, family);
+    if (this.allowedNetworks) return this.allowedNetworks.check(address, family);
     return !isLocal || this.isLocalGateway;
   }
 }
 
+/** All addresses of a host. */
 async function resolve(hostname: string): Promise<string[]> {
-  const found = await withTimeout(
+  const records = await withTimeout(
     dns.lookup(hostname, { all: true }),
     RESOLVE_TIMEOUT_MS,
     () => new Error('the name was not resolved in time'),
   );
-  return found.map(({ address }) => address);
+  return records.map(({ address }) => address);
 }
 
 const withoutBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');

@@ -8,7 +8,7 @@ export interface BackendEvents {
   listed(listing: Listing): Promise<void>;
   /** The shared link was opened, or lost. */
   linkChanged(link: Link | undefined): void;
-  /** A link of one session was opened; `link.closed` settles when it ends. */
+  /** A link of one session was opened. `link.closed` resolves when the link ends. */
   sessionLinkOpened(link: Link, owner: ClientSession): void;
   /** `owner` is set for a notification over the link of one session. */
   notified(notification: ServerNotification, owner?: ClientSession): void;

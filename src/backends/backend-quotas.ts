@@ -4,17 +4,17 @@ import { MemoryQuotas } from '../state/memory-quotas.js';
 import { PrincipalQuota } from '../state/principal-quota.js';
 import type { Quotas } from '../state/quotas.js';
 
-/** The limits per principal at servers. */
+/** The limits per principal that apply to calls and links. All backends share them. */
 export interface BackendQuotas {
   /** Calls in flight at all servers. */
   readonly calls: PrincipalQuota;
-  /** Child processes of links that belong to one session. */
+  /** Child processes of links that belong to one session (`isolation: session`). */
   readonly processes: PrincipalQuota;
   /** Maximum queued calls of one principal at one server. */
   readonly queuedPerPrincipal: number;
-  /** Whether clients authenticate: then slots of each server stay free for principals that hold none. */
+  /** Whether some slots of each server stay free for principals that hold none: only if clients authenticate. */
   readonly keepsNewcomerReserve: () => boolean;
-  /** Counts a refused call. */
+  /** To be called when a limit has refused a call. */
   refused(limit: RefusedLimit): void;
 }
 
@@ -36,6 +36,7 @@ export function backendQuotas(
   };
 }
 
+/** Quotas that refuse nothing. */
 export const unlimitedQuotas = (): BackendQuotas =>
   backendQuotas(
     new MemoryQuotas(),

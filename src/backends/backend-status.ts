@@ -9,7 +9,7 @@ import { ConnectError, type NotificationStreamStatus, type ServerFacts } from '.
 import { updateSourceOf, type UpdateSource } from './link/update-source.js';
 import type { ListFailures } from './listing/list-failures.js';
 
-/** A backend as the admin API, health checks and metrics read it. */
+/** The status of a backend for the admin API, health checks and metrics. */
 export interface BackendStatus {
   readonly id: string;
   readonly state: ConnectionState;
@@ -21,7 +21,7 @@ export interface BackendStatus {
   readonly failedLists: number;
   /** When the state was entered, in milliseconds since the epoch. */
   readonly since: number;
-  /** When the first failure since the last ready state occurred. */
+  /** When the first failure since the last ready state occurred; undefined if there is none. */
   readonly downSince: number | undefined;
   /** When the next attempt to connect begins; undefined while none is scheduled. */
   readonly nextAttemptAt: number | undefined;
@@ -89,12 +89,12 @@ export function backendStatus(parts: StatusParts): BackendStatus {
   };
 }
 
-/** Most servers answer to initialize sooner. */
+/** The time after which the status says that the server has not answered `initialize`. Most servers answer sooner. */
 const MIN_WAITING_MS = 1000;
 
-/** The reason while a server has been connecting for a second or longer; `cause` is why the attempt before failed. */
+/** Says how long a server has been connecting, and with `cause` why the previous attempt failed. */
 function waitingText(connectingMs = 0, cause: Error | undefined): string | undefined {
   if (connectingMs < MIN_WAITING_MS) return undefined;
-  const before = cause ? `; before: ${cause.message}` : '';
-  return `waiting ${Math.floor(connectingMs / 1000)} s for initialize${before}`;
+  const previousFailure = cause ? `; before: ${cause.message}` : '';
+  return `waiting ${Math.floor(connectingMs / 1000)} s for initialize${previousFailure}`;
 }

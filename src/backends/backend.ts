@@ -23,29 +23,36 @@ import type { ParamHeader } from '../mcp/param-headers.js';
 import { traceCall, type TracedCall } from './trace-call.js';
 
 const DISABLED = { reason: 'disabled' } as const;
+/** How long a call waits until the tools of its server are listed again. */
+const REFETCH_TIMEOUT_MS = 5000;
 
+/** A call of a client to a server. */
 export interface BackendCall extends TracedCall {
   readonly caller: Caller;
   /** The positions of the members of `params`, if they are known. */
   readonly paramsMembers?: readonly Member[] | undefined;
   /** Whether no other call may run on the server during this call. */
   readonly exclusive?: boolean;
-  /** The arguments of the called tool that are repeated in headers. */
+  /** The arguments of the called tool that have HTTP headers. */
   readonly paramHeaders?: readonly ParamHeader[] | undefined;
 }
 
-/** One enabled server: keeps its connection open and its listing current, and sends calls through the call gate. */
+/**
+ * The gateway's object for one enabled server: keeps the connection open and the listing up to date, and sends calls through
+ * the call gate.
+ */
 export class Backend {
   private readonly gate: CallGate;
   private readonly connection: ServerConnection;
-  /** Undefined unless every session has a link of its own. */
+  /** Defined only if every session has a link of its own. */
   readonly sessions: IsolatedSessions | undefined;
   private readonly sync: ListingSync;
   private readonly tracing: Tracing;
   private readonly log: ServerLog;
+  /** The last lines on stderr of the previous link. */
   private lastStderr: readonly string[] = [];
   private calls = 0;
-  /** New calls are refused; calls in flight continue. */
+  /** Whether new calls are refused. Calls in flight continue. */
   private isRetired = false;
   /** The listing of the last sync. */
   listing: Listing | undefined;
@@ -110,7 +117,7 @@ export class Backend {
     return this.sessions !== undefined;
   }
 
-  /** Whether a call in flight keeps all other calls waiting: one call at a time, or the call of an exclusive tool. */
+  /** Whether only one call can be in flight now: because of `concurrency`, or during the call of an exclusive tool. */
   get runsOneCall(): boolean {
     return this.gate.runsOneCall;
   }
@@ -170,7 +177,10 @@ export class Backend {
     return this.gate.run(caller, () => this.send(call, deadline), { signal, deadline, exclusive });
   }
 
-  /** The error for a request with an unknown name; undefined when the server has listed, so that the name does not exist. */
+  /**
+   * The error for a request with an unknown name while the server has not sent its list of this kind. Undefined when the
+   * server has sent the list: the name does not exist then.
+   */
   notListedError(kind: ListKind): GatewayError | undefined {
     const error = this.unavailableError();
     if (error || (this.listing && this.listing[kind] !== EMPTY_LISTING[kind])) return error;
@@ -178,11 +188,22 @@ export class Backend {
     return downError(this.id, hasFailed ? 'unresponsive' : 'starting');
   }
 
-  /** The error with which a call fails now. If there is one, the connection is told that a call was refused. */
+  /**
+   * The error with which a call fails now; undefined when the server is available. To be called for calls only: a refused call
+   * may bring the next attempt to connect forward. The error then has the shorter delay.
+   */
   unavailableError(): GatewayError | undefined {
     if (this.isRetired) return serverUnavailable(this.id, 'it was disabled', DISABLED);
     const error = this.connection.unavailableError();
-    return error && this.connection.recordRefusedCall() ? this.connection.unavailableError() : error;
+    if (!error) return undefined;
+    const isAttemptEarlier = this.connection.recordRefusedCall();
+    return isAttemptEarlier ? this.connection.unavailableError() : error;
+  }
+
+  /** Lists the tools again, over the link of the caller. Resolves when the catalog has them, or after a timeout. */
+  async refetchTools({ linkOwner }: Pick<Caller, 'linkOwner'>): Promise<void> {
+    const refetched = this.sessions ? this.sessions.refetchTools(linkOwner) : this.sync.refetch('tools');
+    await completesWithin(refetched, REFETCH_TIMEOUT_MS);
   }
 
   /** Sends a request of the gateway itself over this link, through the call gate. */
@@ -190,13 +211,16 @@ export class Backend {
     return this.runBackground(link, { method, params, timeoutMs: this.settings.timeoutMs });
   }
 
-  /** The link of one session, opened if there is none. Rejects when the sessions share one link. */
+  /** The link of one session, which is opened if there is none. Rejects when all sessions share one link. */
   async sessionLink(session: ClientSession): Promise<Link> {
     if (!this.sessions) throw this.unavailableError() ?? serverUnavailable(this.id, 'clients share its link');
     return this.sessions.link(session);
   }
 
-  /** The link that follows `lost`, if it is open or being opened without delay, as after an expired session. */
+  /**
+   * The link that follows the link `lost`. Resolves with undefined unless the next link is open, or is being opened without a
+   * delay: for example after an expired session.
+   */
   async replacementLink(lost: Link | undefined): Promise<Link | undefined> {
     const { link } = this.connection;
     if (this.isRetired || (link && link === lost)) return undefined;
@@ -210,7 +234,7 @@ export class Backend {
     this.sessions?.applyLogLevel();
   }
 
-  /** The process groups of the server; none if it is not a stdio server, or not running. */
+  /** The ids of the process groups of the server; empty if it is not a stdio server, or not running. */
   get pids(): number[] {
     const pid = this.connection.link?.pid;
     return [...(pid === undefined ? [] : [pid]), ...(this.sessions?.pids ?? [])];
@@ -221,12 +245,13 @@ export class Backend {
     return backendStatus({ id, calls, gate, connection, settings, lastStderr, failures: this.sync.failures });
   }
 
-  /** The timeout includes the time in the queue. */
+  /** Sends a request of the gateway itself through the call gate. The timeout of the request includes its time in the queue. */
   private runBackground(link: Link, request: LinkRequest): Promise<JsonText> {
     const deadline = performance.now() + request.timeoutMs;
     return this.gate.runBackground(request.method, () => link.request({ ...request, deadline }), deadline);
   }
 
+  /** Sends a call within a span, if the client's request is traced. */
   private send(call: BackendCall, deadline: number): Promise<JsonText> {
     const { span } = call.caller;
     if (!span) return this.request(call, deadline);
@@ -237,6 +262,7 @@ export class Backend {
     );
   }
 
+  /** Sends a call over the link of its session, or over the shared link. */
   private request(
     { method, params, paramsMembers, caller, target, paramHeaders }: BackendCall,
     deadline: number,

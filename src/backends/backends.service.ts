@@ -26,7 +26,7 @@ type SessionLinkEvent = [backend: Backend, link: Link, owner: ClientSession];
 @Injectable()
 export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly backends = new Map<string, Backend>();
-  /** Backends of disabled servers whose calls in flight are finishing. */
+  /** For each backend that is retiring: a promise that settles when its calls in flight have ended and it has stopped. */
   private readonly retiring = new Set<Promise<void>>();
   private readonly notificationListeners = new ListenerSet<NotificationEvent>();
   private readonly stateListeners = new ListenerSet<BackendEvent>();
@@ -67,6 +67,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.backends.get(id);
   }
 
+  /** Throws when the server is not enabled. */
   get(id: string): Backend {
     const backend = this.backends.get(id);
     if (!backend) throw serverUnavailable(id, 'it is not enabled', { reason: 'disabled' });
@@ -74,8 +75,8 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Throws when one of these servers is enabled, but has not listed: the server may have the tool, prompt or resource that
-   * a request names. `kind` is the list that would contain the name. A tool that is switched off stays unknown.
+   * To be called for a request with an unknown name. Throws when one of these servers is enabled but has not sent its list of
+   * this kind: the server may have the tool, prompt or resource. A tool that is switched off stays unknown.
    */
   requireListed(servers: Iterable<string>, kind: ListKind, name: string): void {
     for (const id of servers) {
@@ -135,7 +136,10 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.syncListeners.add(listener);
   }
 
-  /** Called when a server is disabled or removed, or connected with other settings. Its calls in flight are finishing. */
+  /**
+   * Called when a server is disabled or removed, or when another backend takes its place because of other connection settings.
+   * The calls in flight of the backend continue.
+   */
   onRetired(listener: Listener<BackendEvent>): () => void {
     return this.retireListeners.add(listener);
   }
@@ -145,7 +149,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.reconfigureListeners.add(listener);
   }
 
-  /** A server whose connection settings are unchanged keeps its process and its session. */
+  /** Starts, reconfigures and retires backends. If the connection settings of a server have not changed, its link stays open. */
   private reconcile(servers: ReadonlyMap<string, DesiredServer>): void {
     this.registry.setServers(servers.keys());
     for (const [id, backend] of this.backends) {
@@ -199,18 +203,21 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     this.retiring.add(retiring);
   }
 
-  /** Ignores the links of a retired backend: the backend that replaced it may have opened its own. */
+  /** Ignores the links of a retired backend: the backend that took its place may have opened a link already. */
   private linkChanged(backend: Backend, link: Link | undefined): void {
     if (this.isCurrent(backend)) this.linkListeners.emit(backend, link);
   }
 
+  /** Whether `name`, which begins with the id of this server, is the public name of a disabled tool. */
   private isSwitchedOff(id: string, name: string): boolean {
     const disabled = this.desired.current.get(id)?.disabledTools;
     if (!disabled) return false;
     const { separator } = this.naming;
     if (disabled.has(name.slice(id.length + separator.length))) return true;
     if (!endsWithDigest(name)) return false;
-    return [...disabled].some((own) => nameWithDigest(prefixedName(id, separator, own), id, own) === name);
+    return [...disabled].some(
+      (ownName) => nameWithDigest(prefixedName(id, separator, ownName), id, ownName) === name,
+    );
   }
 
   private isCurrent(backend: Backend): boolean {

@@ -2,7 +2,7 @@ import type { GatewayError } from '../core/errors.js';
 import type { CancelSignal } from '../lib/cancellation/cancellation.js';
 import { Waiters } from '../lib/listeners/waiters.js';
 import { unlimitedQuotas, type BackendQuotas } from './backend-quotas.js';
-import { DrainEstimate } from './drain-estimate.js';
+import { QueueTimeEstimate } from './queue-time-estimate.js';
 import { GateErrors } from './gate-errors.js';
 import { RequestQueue, type CallerKeys, type QueuedRequest } from './request-queue.js';
 import { SlotShares } from './slot-shares.js';
@@ -16,6 +16,7 @@ export interface CallLimits {
 
 /** `signal` and `deadline` have no effect on a call that has started. */
 export interface QueueOptions {
+  /** Removes the call from the queue. */
   readonly signal?: CancelSignal | undefined;
   /** A time of `performance.now()`. */
   readonly deadline?: number | undefined;
@@ -27,19 +28,20 @@ export interface QueueOptions {
 const BACKGROUND_SHARE = 0.5;
 
 /**
- * Limits the concurrent requests to one server. Calls of clients beyond the limit wait in a queue that is fair between
- * principals, and between the sessions of one principal. Backpressure: when the queue is full, the newest call of the
- * principal with the most waiting calls is rejected with `overloaded`. Requests of the gateway itself wait in a queue of
- * their own, take turns with calls, and use at most half of the slots. `SlotShares` keeps slots free for principals without a
- * call in flight.
+ * Limits the concurrent requests to one server: each holds a slot. Calls of clients that find no free slot wait in a queue that
+ * is fair between principals, and between the sessions of one principal. Backpressure: when the queue is full, the newest call
+ * of the principal with the most queued calls is rejected with `overloaded`. Requests of the gateway itself have a queue of
+ * their own, take turns with calls, and use at most half of the slots. `SlotShares` decides which principal may take a slot.
  */
 export class CallGate {
   private readonly queue = new RequestQueue((request) => this.expire(request));
+  /** Requests in flight. */
   private running = 0;
+  /** Requests of the gateway itself in flight. They count in `running` too. */
   private backgroundRunning = 0;
   private isExclusiveRunning = false;
   private readonly shares: SlotShares;
-  private readonly drain = new DrainEstimate();
+  private readonly queueTime = new QueueTimeEstimate();
   private readonly errors: GateErrors;
   private readonly idleWaiters = new Waiters();
 
@@ -61,12 +63,15 @@ export class CallGate {
     return this.queue.size;
   }
 
-  /** Whether the call in flight, if there is one, keeps all other calls waiting. */
+  /** Whether only one call can be in flight now. */
   get runsOneCall(): boolean {
     return this.isExclusiveRunning || this.limits.concurrency === 1;
   }
 
-  /** Makes the call, at once if a slot is free, otherwise from the queue. The call holds its slot until it settles. */
+  /**
+   * Makes the call and settles as it does. Without a free slot, the call waits in the queue; the promise rejects if the call
+   * cannot be queued, or is removed from the queue.
+   */
   run<T>(caller: CallerKeys, call: () => Promise<T>, options: QueueOptions = {}): Promise<T> {
     const { quotaKey } = caller;
     const { signal, exclusive = false } = options;
@@ -78,7 +83,10 @@ export class CallGate {
     return refusal ? Promise.reject(refusal) : this.enqueue(caller, call, options);
   }
 
-  /** Makes a request of the gateway itself. The number of such requests is bounded where they are made, not by this queue. */
+  /**
+   * Makes a request of the gateway itself. Requests of one kind start in order. Their queue has no limit: the callers bound
+   * their number.
+   */
   runBackground<T>(kind: string, request: () => Promise<T>, deadline: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
@@ -111,17 +119,20 @@ export class CallGate {
     this.advance();
   }
 
+  /** Whether a slot is free. An exclusive call needs all slots. */
   private hasSlot(exclusive: boolean): boolean {
     if (exclusive) return this.running === 0;
     return this.running < this.limits.concurrency && !this.isExclusiveRunning;
   }
 
+  /** Whether the request could start now. */
   private readonly admits = ({ exclusive }: QueuedRequest): boolean => this.hasSlot(exclusive);
 
   private get freeSlots(): number {
     return this.limits.concurrency - this.running;
   }
 
+  /** Whether a request of the gateway itself could start now. */
   private get admitsBackground(): boolean {
     const { backgroundRunning, freeSlots } = this;
     const { concurrency } = this.limits;
@@ -135,6 +146,7 @@ export class CallGate {
   private readonly hasShare = (principal: string): boolean =>
     this.shares.allows(principal, this.limits.concurrency, this.freeSlots);
 
+  /** Makes the call, which holds a slot until it settles. Rejects when the principal has too many calls at all servers. */
   private begin<T>(principal: string, call: () => Promise<T>, exclusive: boolean): Promise<T> {
     if (!this.quotas.calls.claim(principal)) return Promise.reject(this.quotas.calls.refuse());
     this.shares.started(principal);
@@ -145,8 +157,8 @@ export class CallGate {
       this.quotas.calls.release(principal);
       this.shares.ended(principal);
       this.isExclusiveRunning = false;
-      this.drain.callEnded();
-      this.freeSlot();
+      this.queueTime.callEnded();
+      this.releaseSlot();
     };
     result.then(end, end);
     return result;
@@ -158,33 +170,36 @@ export class CallGate {
     const result = callSafely(request);
     const end = (): void => {
       this.backgroundRunning--;
-      this.freeSlot();
+      this.releaseSlot();
     };
     result.then(end, end);
     return result;
   }
 
-  private freeSlot(): void {
+  private releaseSlot(): void {
     this.running--;
     if (this.queue.size > 0) this.advance();
     else if (this.isIdle()) this.idleWaiters.release();
   }
 
-  /** Returns the error of an arriving call that cannot be queued. Otherwise ensures that there is room in the queue. */
+  /**
+   * Makes room in the queue for an arriving call, if necessary by rejecting a queued call. Returns the error if the arriving call
+   * is the one to reject.
+   */
   private makeRoom(principal: string): GatewayError | undefined {
     const { calls, queuedPerPrincipal } = this.quotas;
     if (calls.isReached(principal)) return calls.refuse();
     const queued = this.queue.callCountOf(principal);
     if (queued >= queuedPerPrincipal) {
       this.quotas.refused('queuedPerPrincipal');
-      return this.errors.queuedPerPrincipal(queuedPerPrincipal, this.drain.retryAfterMs(queued));
+      return this.errors.queuedPerPrincipal(queuedPerPrincipal, this.queueTime.retryAfterMs(queued));
     }
     const { callCount } = this.queue;
     if (callCount < this.limits.queue) return undefined;
     this.quotas.refused('queue');
-    const overloaded = this.errors.overloaded(this.limits.queue, this.drain.retryAfterMs(callCount));
+    const overloaded = this.errors.overloaded(this.limits.queue, this.queueTime.retryAfterMs(callCount));
     const newest = this.queue.newestOfLargest();
-    // With the arriving call, no principal would have more queued calls than the principal of that call.
+    // With the arriving call, its own principal would have the most queued calls.
     if (!newest || newest.groupSize <= queued + 1) return overloaded;
     newest.item.fail(overloaded);
     return undefined;
@@ -192,7 +207,7 @@ export class CallGate {
 
   private enqueue<T>(caller: CallerKeys, call: () => Promise<T>, options: QueueOptions): Promise<T> {
     const { signal, deadline = Infinity, exclusive = false } = options;
-    if (this.queue.callCount === 0) this.drain.start();
+    if (this.queue.callCount === 0) this.queueTime.start();
     return new Promise<T>((resolve, reject) => {
       const start = (): void => {
         signal?.removeEventListener('abort', cancel);
@@ -232,6 +247,7 @@ export class CallGate {
     return this.running === this.backgroundRunning && this.queue.callCount === 0;
   }
 
+  /** Rejects a queued request whose deadline has passed. */
   private expire(request: QueuedRequest): void {
     request.fail(this.errors.timedOut());
     this.advance();

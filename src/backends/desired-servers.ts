@@ -9,7 +9,7 @@ import { ListenerSet } from '../lib/listeners/listener-set.js';
 /** A configured server with the decisions of administrators applied. */
 export interface DesiredServer {
   readonly id: string;
-  /** Position in lists: servers of the configuration in the order of the file, then added servers in the order of addition. */
+  /** Position in lists. The servers of the configuration come first, in the order of the file; then the added servers. */
   readonly rank: number;
   readonly config: ServerConfig;
   readonly enabled: boolean;
@@ -23,7 +23,7 @@ export interface DesiredServer {
 
 type Listener = (servers: ReadonlyMap<string, DesiredServer>) => void;
 
-/** The desired servers: the configuration with decisions applied. The Backends service reconciles with them. */
+/** The servers that should exist: the configuration with the decisions applied. `Backends` reconciles with them. */
 @Injectable()
 export class DesiredServers {
   private readonly logger = new Logger('DesiredServers');
@@ -62,7 +62,7 @@ export class DesiredServers {
     this.listeners.emit(this.servers);
   }
 
-  /** Logs the servers of the configuration that were deleted through the admin API: this is easily overlooked. */
+  /** Logs the servers of the configuration that were deleted through the admin API, because that is easily overlooked. */
   private logRemoved(): void {
     const servers = [...this.live.current.mcpServers.keys()].filter((id) => this.isRemoved(id));
     if (servers.length === 0) return;
@@ -88,6 +88,7 @@ export class DesiredServers {
     return effectiveServerDecision(id, this.decisions.current, this.live.current);
   }
 
+  /** Undefined when the server does not exist: it was deleted, or its definition is missing or invalid. */
   private combine(
     id: string,
     rank: number,

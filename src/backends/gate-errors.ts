@@ -16,6 +16,7 @@ export class GateErrors {
     });
   }
 
+  /** The principal has too many queued calls. */
   queuedPerPrincipal(limit: number, retryAfterMs: number): GatewayError {
     const { server } = this;
     return new GatewayError(

@@ -24,11 +24,11 @@ interface BackendParts {
   send(link: Link, request: LinkRequest): Promise<JsonText>;
 }
 
-/** The sessions at one server with `isolation: session`: each has its own link and its own listing. */
+/** The sessions at one server with `isolation: session`: each session has a link and a listing of its own. */
 export class IsolatedSessions {
   private readonly links: SessionLinks;
   private readonly syncs: SessionSyncs;
-  /** The process groups of open links. */
+  /** The ids of the process groups of open links. */
   readonly pids = new Set<number>();
 
   constructor(
@@ -62,17 +62,22 @@ export class IsolatedSessions {
     return this.links.has(session);
   }
 
-  /** The link of the session, opened if there is none. */
+  /** The link of the session, which is opened if there is none. Rejects when the server is not available. */
   async link(session: ClientSession): Promise<Link> {
     const unavailable = this.backend.unavailableError();
     if (unavailable) throw unavailable;
     return this.links.get(session);
   }
 
-  /** Opens the link of the session and waits until its lists are fetched, at most `timeoutMs`. */
+  /** Opens the link of the session and waits until its lists are fetched, for at most `timeoutMs` after the link is open. */
   async whenListed(session: ClientSession, timeoutMs: number): Promise<void> {
     await this.link(session);
     await this.syncs.whenSynced(session, timeoutMs);
+  }
+
+  /** Fetches the tools of the session again. Resolves when the catalog of the session has them. */
+  async refetchTools(session: ClientSession | undefined): Promise<void> {
+    if (session) await this.syncs.refetch(session, 'tools');
   }
 
   /** Sends a request of a client over the link of its session. */
@@ -86,6 +91,7 @@ export class IsolatedSessions {
     this.links.notify(session, method);
   }
 
+  /** Sends the current log level over all links. */
   applyLogLevel(): void {
     this.links.forEach((link) => this.backend.log.apply(link));
   }

@@ -12,7 +12,7 @@ import { AddressPolicy } from './address-policy.js';
 import { DesiredServers } from './desired-servers.js';
 import { createLinkFactory, type LinkFactory } from './link/link-factory.js';
 
-/** Creates for each server the function that opens links to it. */
+/** Creates the functions that open links: one function for each server. */
 @Injectable()
 export class LinkFactories {
   constructor(

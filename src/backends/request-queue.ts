@@ -3,10 +3,11 @@ import { FairQueue } from '../lib/queues/fair-queue.js';
 import { GroupedFairQueue } from '../lib/queues/grouped-fair-queue.js';
 import type { Caller } from '../mcp/mcp-context.js';
 
-/** The principal and the session of a call: the queue is fair between principals, and between the sessions of each. */
+/** The principal and the session of a call. The queue is fair between principals, and between the sessions of one principal. */
 export type CallerKeys = Pick<Caller, 'quotaKey' | 'key'>;
 
 export interface QueuedRequest {
+  /** Whether no other request may run during this one. */
   readonly exclusive: boolean;
   /** A time of `performance.now()`. */
   readonly deadline: number;
@@ -23,8 +24,8 @@ type HasShare = (principal: string) => boolean;
 const DEADLINE_STEP_MS = 10;
 
 /**
- * The requests that wait for a slot of one server. Calls of clients are served fairly: principal by principal, and session
- * by session of one principal. Requests of the gateway itself alternate with calls.
+ * The requests that wait for a slot of one server. Calls of clients are taken in turn from each principal, and for one
+ * principal in turn from each of its sessions. Requests of the gateway itself alternate with calls.
  */
 export class RequestQueue {
   private readonly calls = new GroupedFairQueue<QueuedRequest>();
@@ -50,7 +51,7 @@ export class RequestQueue {
     return this.calls.sizeOf(principal);
   }
 
-  /** Whether a queued call has precedence over a call that arrives now. */
+  /** Whether a queued call may take a slot, so that it has precedence over a call that arrives now. */
   hasReadyCall(hasShare: HasShare): boolean {
     return this.calls.size > 0 && this.calls.peek(hasShare) !== undefined;
   }
@@ -74,7 +75,10 @@ export class RequestQueue {
     return () => this.background.remove(entry);
   }
 
-  /** Takes the next request of the gateway itself, or of a principal with `hasShare`, if `admits` returns true for it. */
+  /**
+   * Removes and returns the next request, if `admits` returns true for it. This is a call of a principal for which `hasShare`
+   * returns true, or, if `admitsBackground` is true, a request of the gateway itself.
+   */
   take(
     admits: (request: QueuedRequest) => boolean,
     hasShare: HasShare,
@@ -96,7 +100,7 @@ export class RequestQueue {
     if (this.size === 0) this.deadlines.stop();
   }
 
-  /** The current request may be removed during the iteration. */
+  /** All queued requests. During the iteration, the current request may be removed. */
   *[Symbol.iterator](): Generator<QueuedRequest, void, undefined> {
     yield* this.calls;
     yield* this.background;

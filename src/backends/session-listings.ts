@@ -8,22 +8,28 @@ import type { Backend } from './backend.js';
 import type { Lists } from './listing/list-kinds.js';
 import { isSameList, wasFetched } from './listing/list-deduplicator.js';
 
-/** How long a request waits until the server has listed over the link of the session. After that, the shared listing is used. */
+/**
+ * How long a request waits for the first listing over the link of the session. After that, it continues with the listing of
+ * the shared link.
+ */
 export const SESSION_LISTING_WAIT_MS = 5000;
 const KINDS: readonly (keyof Lists)[] = ['tools', 'prompts', 'resources', 'templates'];
 
-/** A wait for the first listing of one server. */
+/** The wait for the first listing of one session at one server. */
 interface FirstListing {
-  readonly listed: Promise<void>;
+  /** Resolves when the server has listed, when the link could not be opened, or after the timeout. */
+  readonly settled: Promise<void>;
+  /** A time of `performance.now()`. */
   readonly startedAt: number;
   isPending: boolean;
 }
 
 class SessionState {
-  /** By server. */
+  /** By server: the listing over the link of the session. */
   readonly listings = new Map<string, Listing>();
-  readonly first = new Map<string, FirstListing>();
-  /** Whether the client has seen lists: then it is notified when they change. */
+  /** By server. */
+  readonly firstListings = new Map<string, FirstListing>();
+  /** Whether the client has seen lists. Only such a client is notified when lists change. */
   hasListed = false;
   /** The last update of the catalog of the session. Updates run one after the other. */
   update: Promise<void> = Promise.resolve();
@@ -39,81 +45,91 @@ type ScopedRequest = Pick<McpContext, 'linkOwner' | 'scope'>;
  * resources for a client with other capabilities.
  */
 export class SessionListings {
+  /** By id of the owner of the links. */
   private readonly sessions = new Map<string, SessionState>();
-  private readonly isolated = new Map<string, Backend>();
+  /** By server id: the backends with `isolation: session`. */
+  private readonly isolatedBackends = new Map<string, Backend>();
   private readonly changeListeners = new ListenerSet<[owner: ClientSession, kinds: readonly ListKind[]]>();
 
   constructor(
     private readonly registry: Registry,
-    /** Called when a session gets the shared listing, because there are too many different ones. */
+    /** Called when a session gets the shared listing, because there are too many different listings. */
     private readonly onTooMany: () => void = () => {},
   ) {}
 
-  /** Called when lists that the client has seen change for its session alone. */
+  /** Called when lists of one session have changed, if its client has seen lists. */
   onChange(listener: Listener<[owner: ClientSession, kinds: readonly ListKind[]]>): () => void {
     return this.changeListeners.add(listener);
   }
 
   add(backend: Backend): void {
-    if (backend.hasSessionLinks) this.isolated.set(backend.id, backend);
+    if (backend.hasSessionLinks) this.isolatedBackends.set(backend.id, backend);
   }
 
   remove(backend: Backend): void {
-    if (!this.isolated.delete(backend.id)) return;
+    if (!this.isolatedBackends.delete(backend.id)) return;
     for (const state of this.sessions.values()) {
-      state.first.delete(backend.id);
+      state.firstListings.delete(backend.id);
       if (state.listings.delete(backend.id)) void this.update(state);
     }
   }
 
-  /** Whether the session has its own list of this kind of the server. */
+  /** Whether the server has sent a list of this kind over the link of the session. */
   has(session: string, server: string, kind: ListKind): boolean {
     const listing = this.sessions.get(session)?.listings.get(server);
     return listing !== undefined && wasFetched(kind, listing[kind]);
   }
 
+  /** The scope of the request, with the catalog of its session if that has one. */
   scopeOf(scope: Scope, request: OwnedRequest): Scope {
-    return this.isolated.size === 0 ? scope : this.registry.scopeOf(scope, request.linkOwner?.id);
+    return this.isolatedBackends.size === 0 ? scope : this.registry.scopeOf(scope, request.linkOwner?.id);
   }
 
   /**
-   * Opens the links of the session to the servers of the scope that have not listed for it yet. Resolves when they have
-   * listed, or after a few seconds. Undefined when there is nothing to wait for.
+   * To be called for a request for a list. Opens the links of the session to the servers of the scope that have not listed for
+   * it yet. Resolves when these servers have listed, or after `SESSION_LISTING_WAIT_MS`. Undefined when there is no server to
+   * wait for.
    */
   whenListed(scope: Scope, request: OwnedRequest): Promise<void> | undefined {
-    if (this.isolated.size === 0) return undefined;
+    if (this.isolatedBackends.size === 0) return undefined;
     const { linkOwner } = request;
     if (!linkOwner) return undefined;
     const state = this.stateOf(linkOwner);
-    const waits = this.firstListings(state, (server) => scope.allows(server));
-    if (waits.length === 0) state.hasListed = true;
-    else return Promise.all(waits).then(() => void (state.hasListed = true));
-    return undefined;
+    const waits = this.waitsOf(state, (server) => scope.allows(server));
+    if (waits.length === 0) {
+      state.hasListed = true;
+      return undefined;
+    }
+    return Promise.all(waits).then(() => {
+      state.hasListed = true;
+    });
   }
 
   /**
-   * Like `whenListed`, for a request by a name that is not listed. Afterwards, the scope of the request has the listings.
-   * `servers` are the servers to which the name belongs; empty if the name may belong to any server.
+   * Like `whenListed`, for a request with a name that is not listed. Before the promise resolves, `request.scope` gets the
+   * catalog of the session. `servers` are the servers to which the name belongs; empty if it may belong to any server.
    */
   whenMayBeListed(request: ScopedRequest, servers: readonly string[]): Promise<void> | undefined {
-    if (this.isolated.size === 0) return undefined;
+    if (this.isolatedBackends.size === 0) return undefined;
     const { linkOwner, scope } = request;
     if (!linkOwner) return undefined;
     const mayOwnName = (server: string): boolean =>
       servers.length === 0 ? scope.allows(server) : servers.includes(server);
-    const waits = this.firstListings(this.stateOf(linkOwner), mayOwnName);
+    const waits = this.waitsOf(this.stateOf(linkOwner), mayOwnName);
     if (waits.length === 0) return undefined;
-    return Promise.all(waits).then(() => void (request.scope = this.scopeOf(scope, request)));
+    return Promise.all(waits).then(() => {
+      request.scope = this.scopeOf(scope, request);
+    });
   }
 
-  /** A list was fetched over the link of a session. Resolves when the catalog of the session has it. */
+  /** To be called when a list was fetched over the link of a session. Resolves when the catalog of the session has the list. */
   async listed(backend: Backend, owner: ClientSession, listing: Listing): Promise<void> {
-    if (owner.isClosed || this.isolated.get(backend.id) !== backend) return;
+    if (owner.isClosed || this.isolatedBackends.get(backend.id) !== backend) return;
     const state = this.stateOf(owner);
-    const before = state.listings.get(backend.id);
+    const previous = state.listings.get(backend.id);
     state.listings.set(backend.id, listing);
     await this.update(state);
-    const kinds = changedKinds(before, listing, backend.listing);
+    const kinds = changedKinds(previous, listing, backend.listing);
     if (state.hasListed && !owner.isClosed && kinds.length > 0) this.changeListeners.emit(owner, kinds);
   }
 
@@ -124,8 +140,8 @@ export class SessionListings {
   }
 
   private stateOf(owner: ClientSession): SessionState {
-    const known = this.sessions.get(owner.id);
-    if (known) return known;
+    const existing = this.sessions.get(owner.id);
+    if (existing) return existing;
     const state = new SessionState(owner);
     if (owner.isClosed) return state;
     this.sessions.set(owner.id, state);
@@ -138,28 +154,35 @@ export class SessionListings {
     return state;
   }
 
-  private firstListings(state: SessionState, isIncluded: (server: string) => boolean): Promise<void>[] {
-    return [...this.isolated.values()]
+  /** The pending waits for first listings of the session at these servers. */
+  private waitsOf(state: SessionState, isIncluded: (server: string) => boolean): Promise<void>[] {
+    return [...this.isolatedBackends.values()]
       .filter(({ id }) => isIncluded(id))
       .map((backend) => this.firstListing(state, backend))
       .filter(({ isPending }) => isPending)
-      .map(({ listed }) => listed);
+      .map(({ settled }) => settled);
   }
 
-  /** The wait for the first listing of the session at this server. Begins again if the link could not be opened. */
+  /**
+   * The wait for the first listing of the session at this server. If the link could not be opened, a new wait begins when this
+   * method is called after `SESSION_LISTING_WAIT_MS`.
+   */
   private firstListing(state: SessionState, backend: Backend): FirstListing {
-    const known = state.first.get(backend.id);
-    const isRecent = known && performance.now() - known.startedAt < SESSION_LISTING_WAIT_MS;
-    if (known && (isRecent || backend.sessions?.hasLink(state.owner))) return known;
-    const listed = completesWithin(
+    const existing = state.firstListings.get(backend.id);
+    const isRecent = existing && performance.now() - existing.startedAt < SESSION_LISTING_WAIT_MS;
+    if (existing && (isRecent || backend.sessions?.hasLink(state.owner))) return existing;
+    const settled = completesWithin(
       backend.sessions!.whenListed(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
       SESSION_LISTING_WAIT_MS,
-    ).then(() => void (first.isPending = false));
-    const first: FirstListing = { listed, startedAt: performance.now(), isPending: true };
-    state.first.set(backend.id, first);
-    return first;
+    ).then(() => {
+      firstListing.isPending = false;
+    });
+    const firstListing: FirstListing = { settled, startedAt: performance.now(), isPending: true };
+    state.firstListings.set(backend.id, firstListing);
+    return firstListing;
   }
 
+  /** Resolves when the catalog of the session has its current listings. */
   private update(state: SessionState): Promise<void> {
     state.update = state.update.then(() => this.assign(state));
     return state.update;
@@ -174,31 +197,31 @@ export class SessionListings {
   private differingListings({ listings }: SessionState): Map<string, Listing> {
     const differing = new Map<string, Listing>();
     for (const [id, listing] of listings) {
-      const shared = this.isolated.get(id)?.listing;
-      if (!shared) continue;
+      const sharedListing = this.isolatedBackends.get(id)?.listing;
+      if (!sharedListing) continue;
       const kinds = KINDS.filter(
-        (kind) => wasFetched(kind, listing[kind]) && !isSameList(listing[kind], shared[kind]),
+        (kind) => wasFetched(kind, listing[kind]) && !isSameList(listing[kind], sharedListing[kind]),
       );
       if (kinds.length === 0) continue;
-      const replaced = Object.fromEntries(kinds.map((kind) => [kind, listing[kind]]));
-      differing.set(id, { ...shared, ...replaced });
+      const ownLists = Object.fromEntries(kinds.map((kind) => [kind, listing[kind]]));
+      differing.set(id, { ...sharedListing, ...ownLists });
     }
     return differing;
   }
 }
 
 /**
- * The kinds of lists that changed for a session. Before the first list of its own, a session has the list of the shared
- * link.
+ * The kinds of lists that have changed for a session. Before a list was fetched over the link of the session, the session has
+ * the list of the shared link.
  */
 function changedKinds(
-  before: Listing | undefined,
-  now: Listing,
-  shared: Listing = EMPTY_LISTING,
+  previous: Listing | undefined,
+  current: Listing,
+  sharedListing: Listing = EMPTY_LISTING,
 ): readonly ListKind[] {
   const isChanged = (kind: keyof Lists): boolean => {
-    const earlier = before && wasFetched(kind, before[kind]) ? before : shared;
-    return wasFetched(kind, now[kind]) && !isSameList(earlier[kind], now[kind]);
+    const effective = previous && wasFetched(kind, previous[kind]) ? previous : sharedListing;
+    return wasFetched(kind, current[kind]) && !isSameList(effective[kind], current[kind]);
   };
   return LIST_KINDS.filter((kind) => isChanged(kind) || (kind === 'resources' && isChanged('templates')));
 }

@@ -3,6 +3,7 @@ import type { JsonText } from '../lib/json-text/json-text.js';
 import { withTraceContext, endSpan, type Tracing } from '../mcp/tracing.js';
 import { outcomeOfFailure, outcomeOfResult } from '../metrics/call-outcome.js';
 
+/** A call to a server, as its span describes it. */
 export interface TracedCall {
   readonly method: string;
   readonly params: string | undefined;

@@ -9,17 +9,18 @@ export interface ListOptions extends GatewayOptions {
   readonly server?: string;
   readonly project?: string;
   readonly client?: string;
-  /** Only what the client of this session sees. */
+  /** Id of a session. Only entries that its client sees are listed. */
   readonly session?: string;
   readonly limit?: number;
 }
 
-/** The decision about the entry, with its author and time; empty if the configuration applies. */
+/** The column with the decision about an entry, its author and its time. A cell is empty if the configuration applies. */
 const DECIDED: TableColumn = { title: 'DECIDED', truncate: 'end', isOptional: true };
 
 const decidedCell = ({ decision }: { readonly decision?: AdminDecision }): string =>
   decision ? formatDecision(decision) : '';
 
+/** How a list of the admin API is printed. */
 interface Report<L extends ListName> {
   readonly list: L;
   /** Name of the list in JSON output, as in the admin API. */
@@ -118,7 +119,7 @@ export const SUBSCRIPTIONS: Report<'subscriptions'> = {
   emptyText: 'no subscriptions',
 };
 
-/** Prints all pages of a list of the admin API, up to the limit. */
+/** Prints a list of the admin API. Reads page after page, until the list ends or there are `limit` rows. */
 export async function listCatalog<L extends ListName>(
   report: Report<L>,
   options: ListOptions,

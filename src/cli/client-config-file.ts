@@ -15,12 +15,15 @@ import { CommandError } from './command-error.js';
 
 type MergeOutcome = 'was written' | 'was changed' | 'needs no change';
 
-/** Files of clients may contain keys. */
+/** Only the user may read a new file, because the file of a client may contain keys. */
 const NEW_FILE_MODE = 0o600;
 
-/** Adds the entries of `config` to a JSON file. Everything else in the file stays; a file with comments is refused. */
+/**
+ * Adds the entries of `config` to the JSON file of a client, and keeps all other entries. Creates the file if it does not
+ * exist. Refuses a file with comments, because they would be lost.
+ */
 export function mergeClientConfig(path: string, config: JsonObject): MergeOutcome {
-  // A symbolic link is kept; the file that it names is changed.
+  // If the path is a symbolic link, the file that it names is changed, and the link stays.
   const target = existsSync(path) ? realpathSync(path) : path;
   const text = existsSync(target) ? readFileSync(target, 'utf8') : undefined;
   const before = text === undefined || text.trim() === '' ? {} : tryParseJson(text);
@@ -35,14 +38,14 @@ export function mergeClientConfig(path: string, config: JsonObject): MergeOutcom
   return text === undefined ? 'was written' : 'was changed';
 }
 
-/** Objects are merged one level deep, lists get the items with new ids. */
+/** Adds the members of each section of `config` to the section of the same name, and items with new ids to lists. */
 function merged(before: JsonObject, config: JsonObject): JsonObject {
   const result: Record<string, unknown> = { ...before };
   for (const [section, value] of Object.entries(config)) {
-    const old = before[section];
-    if (isJsonObject(value)) result[section] = { ...(isJsonObject(old) ? old : {}), ...value };
+    const existing = before[section];
+    if (isJsonObject(value)) result[section] = { ...(isJsonObject(existing) ? existing : {}), ...value };
     else if (Array.isArray(value)) {
-      const items = Array.isArray(old) ? (old as unknown[]) : [];
+      const items = Array.isArray(existing) ? (existing as unknown[]) : [];
       const ids = new Set(items.filter(isJsonObject).map(({ id }) => id));
       result[section] = [...items, ...value.filter((item) => !isJsonObject(item) || !ids.has(item['id']))];
     }
@@ -50,9 +53,10 @@ function merged(before: JsonObject, config: JsonObject): JsonObject {
   return result;
 }
 
+/** The indentation of the first indented member of a JSON text; two spaces if there is none. */
 const indentOf = (text = ''): string => /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
 
-/** Replaces the file in one step: a reader sees the old content or the new. */
+/** Replaces the file in one step, so that a reader sees either the old content or the new content. */
 function replaceFile(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? NEW_FILE_MODE;

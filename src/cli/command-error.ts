@@ -4,7 +4,7 @@ import { StateError } from '../state/state-error.js';
 import { GatewayProblem, type GatewayProblemKind } from '../client/gateway-problem.js';
 import { printableLines } from '../client/printable.js';
 
-/** A command ran and its result is a failure: printed without a stack. */
+/** The result of a command is a failure. The message is printed without a stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
@@ -14,7 +14,7 @@ export class InterruptedError extends Error {
   override readonly name = 'InterruptedError';
 }
 
-/** Part of the interface to scripts: documented in the help and in docs/cli.md. */
+/** Exit codes, on which scripts rely. They are documented in the help and in docs/cli.md. */
 export const EXIT_CODES = {
   failed: 1,
   wrongUsage: 2,
@@ -46,7 +46,7 @@ function exitCode(error: unknown): number {
   return isWrongInput(error) ? EXIT_CODES.wrongUsage : EXIT_CODES.failed;
 }
 
-/** Unexpected errors are defects of this program and are printed with their stack. */
+/** The text to print. An unexpected error is a defect of this program and is printed with its stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected =

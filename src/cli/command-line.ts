@@ -10,7 +10,9 @@ import { addGatewayCommands } from './gateway-commands.js';
 import { addLocalCommands } from './local-commands.js';
 import { addStartCommands } from './start-commands.js';
 
-/** Programs that the command line starts. They are parameters, so that their code is loaded only when they start. */
+/**
+ * The programs that the command line starts. The caller passes functions, so that a program is loaded only when it starts.
+ */
 interface Programs {
   serve(options: { readonly config?: string }): Promise<void>;
   tui(target: GatewayTarget, project: string | undefined): Promise<void>;
@@ -21,8 +23,9 @@ Exit codes: 0 success, ${EXIT_CODES.failed} failure, ${EXIT_CODES.wrongUsage} wr
 ${EXIT_CODES.notAllowed} not allowed, ${EXIT_CODES.interrupted} interrupted.
 Colours are used on a terminal only, and never if NO_COLOR is set.`;
 
+/** Runs the command in `argv`. After a failure, ends the process with the exit code of the failure. */
 export async function runCommandLine(argv: readonly string[], programs: Programs): Promise<void> {
-  // A reader that closes the pipe early, such as head, is not a failure.
+  // A reader such as `head` closes the pipe before it has read everything. That is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : EXIT_CODES.failed);
   });
@@ -83,12 +86,15 @@ export function commandLine(programs: Programs): Command {
   return program;
 }
 
-/** Without this check, commander reports an unknown command as a surplus argument of the default command `serve`. */
+/**
+ * Ends the program with an error if the first word is not a command. Without this check, commander would report the word as
+ * an excess argument of the default command `serve`.
+ */
 function requireKnownCommand(program: Command, word: string | undefined): void {
   if (word === undefined || word.startsWith('-') || word === 'help') return;
-  const known = program.commands.map((command) => command.name());
-  if (known.includes(word)) return;
-  const suggestion = suggest(word, known);
+  const commands = program.commands.map((command) => command.name());
+  if (commands.includes(word)) return;
+  const suggestion = suggest(word, commands);
   program.error(
     `error: unknown command '${word}'${suggestion === undefined ? '' : `, did you mean ${suggestion}?`}`,
   );

@@ -3,16 +3,21 @@ import type { TargetOptions } from '../client/gateway-target.js';
 import { DEFAULT_CONFIG_PATH } from '../config/config-path.js';
 import type { OutputFormat } from './output.js';
 
-/** Options of every command that sends requests to a gateway. */
+/** Options of all commands that send requests to a gateway. */
 export interface GatewayOptions extends TargetOptions {
   readonly output: OutputFormat;
 }
 
-/** Appends examples to the help of a command: each is the text after `gatehouse`, and a description or ''. */
-export function withExamples(command: Command, lines: readonly (readonly [string, string])[]): Command {
-  const width = Math.max(...lines.map(([line]) => line.length));
-  const shown = lines.map(([line, what]) => `  $ gatehouse ${line.padEnd(width)}  ${what}`.trimEnd());
-  return command.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
+/** The text after `gatehouse`, and a description, which may be empty. */
+type Example = readonly [words: string, description: string];
+
+/** Appends examples to the help of a command. */
+export function withExamples(command: Command, examples: readonly Example[]): Command {
+  const width = Math.max(...examples.map(([words]) => words.length));
+  const lines = examples.map(([words, description]) =>
+    `  $ gatehouse ${words.padEnd(width)}  ${description}`.trimEnd(),
+  );
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
 }
 
 export const configOption = (): Option =>

@@ -6,7 +6,10 @@ import { resolveTarget } from './gateway-session.js';
 const LOOKUP_TIMEOUT_MS = 1500;
 const MAX_CANDIDATES = 200;
 
-/** Requests names from the gateway. After an error there are no candidates, because a completion cannot print a message. */
+/**
+ * Requests the values that an argument or option can have from the gateway. Resolves with an empty list after an error,
+ * because a completion cannot print a message.
+ */
 export async function lookUpNames(
   argumentOrOption: string,
   command: Command,
@@ -47,7 +50,10 @@ async function namesOf(
   return [];
 }
 
-/** `call` takes public names, `enable` own names of disabled tools, and `disable` own names of enabled tools. */
+/**
+ * `tools call` takes public names, `tools enable` own names of disabled tools, and `tools disable` own names of enabled
+ * tools.
+ */
 async function toolNamesFor(
   action: string,
   [server = '']: readonly string[],

@@ -3,7 +3,8 @@ export type CompletionShell = (typeof COMPLETION_SHELLS)[number];
 
 /*
  * Each script passes the words up to the cursor to `gatehouse __complete`, and offers the lines that this command prints.
- * No script may expand these lines: `compgen -W`, for instance, would run a command substitution in a name.
+ * The script must not let the shell expand these lines: `compgen -W`, for instance, would run a command substitution in a
+ * name.
  */
 
 const BASH = `# bash completion for gatehouse: eval "$(gatehouse completion bash)"

@@ -15,13 +15,16 @@ type ValueLookup = (
   precedingArguments: readonly string[],
 ) => Promise<readonly string[]>;
 
-/** Printed instead of candidates: the shell completes file names itself. */
+/** Printed in place of candidates. The shell then completes file names itself. */
 const COMPLETE_FILES = ':files';
 
-/** Names come from untrusted servers and end up on a command line: names with shell syntax are not offered. */
+/**
+ * Matches a name without shell syntax. Only such names are offered, because names come from untrusted servers and are
+ * inserted into a command line.
+ */
 const SHELL_SAFE = /^[\w.:/@%+,=-]+$/;
 
-/** Candidates for the last of `words`, the words after the program's name. */
+/** The candidates for the word at the cursor. `words` are the words after the name of the program, up to the cursor. */
 export async function complete(
   program: Command,
   words: readonly string[],
@@ -41,9 +44,9 @@ export async function complete(
 
 interface CursorPosition {
   readonly command: Command;
-  /** Arguments before the cursor. */
+  /** The arguments of the command before the cursor. */
   readonly precedingArguments: readonly string[];
-  /** The option whose value is to be completed. */
+  /** The option whose value is at the cursor. Undefined if an argument, command or option name is at the cursor. */
   readonly option: Option | undefined;
 }
 
@@ -70,6 +73,7 @@ const childOf = (command: Command, word: string): Command | undefined =>
 const withDefaultCommand = (command: Command): Command =>
   command.parent ? command : (childOf(command, 'serve') ?? command);
 
+/** The option with this name, if it takes a value. */
 function optionIn(command: Command, word: string): Option | undefined {
   const option = [...command.options, ...withDefaultCommand(command).options].find(
     ({ short, long }) => word === short || word === long,
@@ -77,7 +81,7 @@ function optionIn(command: Command, word: string): Option | undefined {
   return option && (option.required || option.optional) ? option : undefined;
 }
 
-/** A `ValueLookup` for the command and arguments at the cursor. */
+/** Finds the values of an argument or option at the cursor. */
 type PositionLookup = (name: string) => Promise<readonly string[]>;
 
 async function candidatesAt(

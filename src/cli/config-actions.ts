@@ -10,7 +10,7 @@ import { Output } from './output.js';
 
 export type ConfigFormat = 'yaml' | 'json';
 
-/** Throws the ConfigError that would stop the gateway at its start. */
+/** Prints a summary of a valid file. Throws the ConfigError with which the gateway would refuse to start. */
 export function checkConfig(path: string): void {
   const { mcpServers, projects, notes } = loadConfig({ path, env: process.env });
   const out = new Output('table');
@@ -29,7 +29,10 @@ export function printSchema(): void {
   new Output('json').bytes(schemaFileText());
 }
 
-/** Prints what can be converted. Throws if the gateway would refuse the result for a reason other than unset variables. */
+/**
+ * Prints the servers of another client in the format of the gateway. Throws if the gateway would refuse the result for
+ * another reason than unset variables.
+ */
 export function importConfig(file: string, format: ConfigFormat): void {
   const { config, notes, problems } = importServers(readInput(file), file === '-' ? 'stdin' : file);
   printValue(config, format);

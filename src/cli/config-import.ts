@@ -4,6 +4,7 @@ import { readConfig } from '../config/load-config.js';
 import { allKeysOf, RESERVED_NAMES } from '../config/schema/shape.js';
 import { SERVER_ID, SERVER_SHAPE } from '../config/servers-config.js';
 import { translateClientKey, type TranslatedKey } from '../config/source/client-keys.js';
+import { isEditorVariable } from '../config/source/client-variables.js';
 import {
   BARE_VARIABLE_NOTE,
   hasBareVariable,
@@ -15,7 +16,7 @@ import { isJsonObject } from '../lib/json-text/json-value.js';
 
 interface ImportResult {
   readonly config: { readonly mcpServers: Record<string, ServerDefinition> };
-  /** Changes and omissions, for the user. */
+  /** What was changed or left out, as texts for the user. */
   readonly notes: readonly string[];
   /** Errors that the gateway would report for this configuration. */
   readonly problems: readonly string[];
@@ -23,12 +24,13 @@ interface ImportResult {
 
 type ServerDefinition = Record<string, unknown>;
 
-/** A string, or a comment: from two slashes to the end of the line, or between comment marks. */
+/** Matches a string, which it captures, or a comment: `//` up to the end of the line, or a block comment. */
 const STRING_OR_COMMENT = /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g;
 
 /**
- * Converts a configuration of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Cline, Roo Code or Gemini CLI, which
- * differ only in a few names. What the file switches off stays off. Throws a RangeError if the file has no servers.
+ * Converts a configuration of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Cline, Roo Code or Gemini CLI. Their
+ * formats differ only in a few names. Servers and tools that the file disables stay disabled. Throws a RangeError if the
+ * file has no servers.
  */
 export function importServers(text: string, file: string): ImportResult {
   const document = parseDocument(text, file);
@@ -52,7 +54,7 @@ export function importServers(text: string, file: string): ImportResult {
   return { config: { mcpServers }, notes: [...notes], problems: validationProblems(mcpServers) };
 }
 
-/** Blanks out the comments of JSON with comments; line numbers stay the same. */
+/** Replaces comments by spaces and keeps their line breaks, so that error messages name the right line. */
 const withoutComments = (text: string): string =>
   text.replace(
     STRING_OR_COMMENT,
@@ -62,7 +64,7 @@ const withoutComments = (text: string): string =>
 function parseDocument(text: string, file: string): ServerDefinition {
   let document: unknown;
   try {
-    // JSON is YAML; the YAML parser also accepts the trailing commas that editors allow.
+    // Every JSON text is YAML. The YAML parser also accepts trailing commas, which editors allow.
     document = parse(withoutComments(text), { stringKeys: true });
   } catch (cause) {
     throw new RangeError(`cannot read ${file}: ${(cause as Error).message}`, { cause });
@@ -91,9 +93,9 @@ function convertEntry(
       );
     } else if (!KNOWN_KEYS.has(name)) notes.add(`${id}.${name}: left out, no such setting`);
   }
-  // The other types follow from `command` and `url`.
+  // `command` or `url` says whether the type is stdio or http.
   if (result['type'] !== 'sse') delete result['type'];
-  // Servers are enabled by default, as in these programs.
+  // Servers are enabled by default, in the gateway as in these programs.
   if (result['enabled'] === true) delete result['enabled'];
   return Object.fromEntries(
     Object.entries(result).map(([name, value]) => [
@@ -103,7 +105,7 @@ function convertEntry(
   );
 }
 
-/** Keys that switch something off. */
+/** Keys that disable the server or some of its tools. */
 const SWITCHES: ReadonlySet<string> = new Set([
   'disabled',
   'disabledTools',
@@ -113,10 +115,13 @@ const SWITCHES: ReadonlySet<string> = new Set([
   'allowedTools',
 ]);
 
-/** Keys with the same meaning in the configuration of the gateway. */
+/** Keys of the gateway's configuration. In the files of other clients they have the same meaning. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set(allKeysOf(SERVER_SHAPE).keys());
 
-/** If the definition also has the key of the gateway: either key disables the server, lists are united, other values are kept. */
+/**
+ * Sets the translated value. If the definition also has the key of the gateway, the server is disabled if one of the keys
+ * disables it, lists are united, and another value of the key of the gateway stays.
+ */
 function setTranslated(result: ServerDefinition, { path: [key, member], value }: TranslatedKey): void {
   if (member !== undefined) {
     const section = { ...(isJsonObject(result[key]) ? result[key] : {}) };
@@ -126,7 +131,7 @@ function setTranslated(result: ServerDefinition, { path: [key, member], value }:
   else result[key] ??= value;
 }
 
-/** Whether Gemini CLI leaves the server out: it is excluded, or there is a list of allowed servers without it. */
+/** Whether a file of Gemini CLI disables the server: `mcp.excluded` contains it, or `mcp.allowed` exists without it. */
 function isSwitchedOff(document: ServerDefinition, name: string): boolean {
   const [allowed, excluded] = ['allowed', 'excluded'].map((list) => memberOf(document['mcp'], list));
   return (
@@ -135,7 +140,7 @@ function isSwitchedOff(document: ServerDefinition, name: string): boolean {
   );
 }
 
-/** Whether `$NAME` is a variable in the file. */
+/** Whether the file belongs to Gemini CLI, which reads `$NAME` as a variable. */
 const isGeminiFile = (document: ServerDefinition, servers: ServerDefinition, file: string): boolean =>
   /(^|[/\\])\.gemini[/\\]/.test(file) ||
   ['allowed', 'excluded'].some((list) => memberOf(document['mcp'], list) !== undefined) ||
@@ -175,7 +180,7 @@ class VariableTranslator {
 
   private translateReference(reference: string, inside: string, path: string): string {
     const [kind = '', name = ''] = inside.split(':', 2);
-    if (/^[A-Za-z_]\w*(:-.*)?$/s.test(inside) && !EDITOR_VARIABLES.test(inside)) return reference;
+    if (/^[A-Za-z_]\w*(:-.*)?$/s.test(inside) && !isEditorVariable(inside)) return reference;
     if (kind === 'env' && /^[A-Za-z_]\w*$/.test(name)) return `\${${name}}`;
     if (kind === 'input') return this.translateInput(name);
     const replacement = PATH_VARIABLES[inside];
@@ -200,10 +205,6 @@ class VariableTranslator {
     return `\${${variable}}`;
   }
 }
-
-/** Variables with a value only inside an editor, such as the open file. */
-const EDITOR_VARIABLES =
-  /^(userHome|pathSeparator|workspace\w*|file\w*|relativeFile\w*|cwd|execPath|lineNumber|selectedText|defaultBuildTask)$/;
 
 const PATH_VARIABLES: Readonly<Record<string, { readonly text: string; readonly note?: string }>> = {
   userHome: { text: '${HOME}' },
@@ -241,10 +242,11 @@ function validationProblems(mcpServers: Record<string, ServerDefinition>): strin
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const others = error.problems.filter(
-      ({ message }) => !/^the environment variable \w+ is not set$/.test(message),
+      ({ message }) => !/^the environment variable \w+ is not set\b/.test(message),
     );
     const unset = error.problems.filter((problem) => !others.includes(problem)).map(({ path }) => path);
-    // A value with an unset variable cannot be validated.
+    // Other problems at the path of an unset variable are left out, because the value cannot be validated without the
+    // variable.
     return others
       .filter(({ path }) => !unset.includes(path))
       .map(({ path, message }) => `${path}: ${message}`);

@@ -10,10 +10,10 @@ const ARGS_PATH = /^mcpServers\.[^.]+\.args$/;
 /** URLs, which may contain a password or key. */
 const URL_PATH = /^mcpServers\.[^.]+\.(url|proxy)$/;
 
-/** The configuration that a gateway would start with: plain data with all defaults, secrets masked. */
+/** The configuration with which a gateway would start, as plain data with all defaults. Secrets are masked. */
 export function effectiveConfig(config: GatehouseConfig): Record<string, unknown> {
   const { secrets, auth, ...settings } = config;
-  // Without `auth` all clients are accepted; an empty `auth` is refused.
+  // An empty `auth` would be refused, so the key is left out if it is not configured.
   return maskedCopy(
     { ...settings, notes: undefined, ...(auth.isConfigured ? { auth } : {}) },
     '',
@@ -45,9 +45,9 @@ function maskedCopy(value: unknown, path: string, secrets: readonly string[]): u
   );
 }
 
-/** Server names may contain dots, which separate the keys of a path. */
+/** Replaces the dots in a name, because dots separate the keys of a path. */
 const withoutDots = (name: string): string => name.replaceAll('.', '_');
 
-/** Masks secrets, and escapes `${` so that the printed configuration can be read again. */
+/** Masks secrets. Escapes `${`, so that the printed configuration can be read again. */
 const maskAndEscape = (text: string, secrets: readonly string[]): string =>
   secrets.reduce((shown, secret) => shown.replaceAll(secret, MASK), text).replaceAll('${', () => '$${');

@@ -2,7 +2,7 @@ import { printable } from '../client/printable.js';
 import type { GatewayOptions } from './command-options.js';
 import { openGateway } from './gateway-session.js';
 
-/** Prints what of the file does not apply: keys that need a restart, and what decisions overrule. */
+/** Reloads the configuration. Prints which keys need a restart, and which decisions overrule the file. */
 export async function reloadConfig(options: GatewayOptions): Promise<void> {
   const { api, out } = await openGateway(options);
   const outcome = await api.reloadConfig();

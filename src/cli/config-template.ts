@@ -1,4 +1,6 @@
-/** What `gatehouse init` writes: a valid configuration without servers, with an example of each part. */
+/**
+ * The file that `gatehouse init` writes: a valid configuration without servers, with an example of each part as a comment.
+ */
 export const CONFIG_TEMPLATE = `# Configuration of Gatehouse. \`gatehouse config check\` validates it; \`gatehouse config print\` shows it with all defaults.
 # A running gateway applies a change of mcpServers, projects, auth, log and instructions at once; other keys need a restart.
 #

@@ -3,7 +3,13 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { TargetOptions } from '../client/gateway-target.js';
 import { refusesWithoutKey } from '../client/key-probe.js';
 import { printable, printableLines } from '../client/printable.js';
-import { clientSetup, endpointUrl, KEY_PLACEHOLDER, type ClientName } from '../start-page/client-setup.js';
+import {
+  clientSetup,
+  endpointUrl,
+  KEY_PLACEHOLDER,
+  type ClientName,
+  type ClientSetup,
+} from '../start-page/client-setup.js';
 import { CommandError } from './command-error.js';
 import { mergeClientConfig } from './client-config-file.js';
 import { requiresKeyByConfig, resolveTarget } from './gateway-session.js';
@@ -16,28 +22,38 @@ export interface ConnectOptions extends TargetOptions {
   readonly output: OutputFormat;
 }
 
-/** Prints the configuration of the client, or merges it into the client's file. */
+/** Prints how the client is connected, or with `write` adds the gateway to the configuration file of the client. */
 export async function connectClient(name: ClientName, options: ConnectOptions): Promise<void> {
   const { url, key } = await resolveTarget(options);
   const { project, write = false } = options;
   const needsKey = key !== undefined || (await requiresKey(endpointUrl(url, project), options));
   const setup = clientSetup(name, { url, project, needsKey, bridge: ownCommand() });
   const out = new Output(options.output);
-  if (write) {
-    if (!setup.config)
-      throw new CommandError(`${setup.title} has no configuration file; run: ${setup.command}`);
-    const config = key === undefined ? setup.config : withKey(setup.config, key);
-    const path = options.file ?? clientFile(setup.file ?? '');
-    const outcome = mergeClientConfig(path, config);
-    if (out.format === 'json') out.json({ client: name, path, outcome });
-    else out.line(printable(`${path} ${outcome}`));
-    if (needsKey && config === setup.config && setup.note !== undefined) out.note(setup.note);
-    return;
-  }
-  if (out.format === 'json') {
-    out.json({ client: name, ...setup });
-    return;
-  }
+  if (write) writeSetup(name, setup, { out, key, needsKey, file: options.file });
+  else if (out.format === 'json') out.json({ client: name, ...setup });
+  else printSetup(setup, out);
+}
+
+interface WriteOptions {
+  readonly out: Output;
+  readonly key: string | undefined;
+  readonly needsKey: boolean;
+  readonly file: string | undefined;
+}
+
+function writeSetup(name: ClientName, setup: ClientSetup, { out, key, needsKey, file }: WriteOptions): void {
+  if (!setup.config)
+    throw new CommandError(`${setup.title} has no configuration file; run: ${setup.command}`);
+  const config = key === undefined ? setup.config : withKey(setup.config, key);
+  const path = file ?? clientFile(setup.file ?? '');
+  const outcome = mergeClientConfig(path, config);
+  if (out.format === 'json') out.json({ client: name, path, outcome });
+  else out.line(printable(`${path} ${outcome}`));
+  const isKeyWritten = config !== setup.config;
+  if (needsKey && !isKeyWritten && setup.note !== undefined) out.note(setup.note);
+}
+
+function printSetup(setup: ClientSetup, out: Output): void {
   const lines = [
     ...(setup.command === undefined ? [] : [`Run: ${setup.command}`]),
     ...(setup.config === undefined
@@ -51,15 +67,19 @@ export async function connectClient(name: ClientName, options: ConnectOptions): 
   for (const line of lines) out.line(printable(line));
 }
 
-/** Asks the gateway. If it does not run, the configuration on this machine tells. */
+/** Whether the gateway requires a key. If the gateway does not run, the configuration on this machine decides. */
 async function requiresKey(endpoint: string, options: TargetOptions): Promise<boolean> {
   return (await refusesWithoutKey(endpoint)) ?? (await requiresKeyByConfig(options));
 }
 
-/** Programs with a window do not have the PATH of a terminal, so both paths are absolute. */
+/**
+ * The command that runs this program. Both paths are absolute, because desktop programs do not have the PATH of a terminal.
+ */
 const ownCommand = (): [string, ...string[]] => [process.execPath, resolve(process.argv[1] ?? 'gatehouse')];
 
-/** The configuration with the key in place of the placeholder; the same object if it has no placeholder. */
+/**
+ * Returns the configuration with the key in place of the placeholder. Returns the same object if there is no placeholder.
+ */
 function withKey(config: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(config);
   const placeholder = JSON.stringify(KEY_PLACEHOLDER);

@@ -32,7 +32,7 @@ export interface ClearOptions extends GatewayOptions {
   readonly all?: boolean;
 }
 
-/** Ends the named decisions, or with `all` every decision for which `isClearedByAll` is true. */
+/** Clears the decisions with these ids, or with `all` every decision for which `isClearedByAll` is true. */
 export async function clearDecisions(ids: readonly string[], options: ClearOptions): Promise<void> {
   if (ids.length === 0 && !options.all) throw new RangeError('name decisions, or use --all');
   const { api, out } = await openGateway(options);
@@ -45,6 +45,9 @@ export async function clearDecisions(ids: readonly string[], options: ClearOptio
   else for (const id of cleared) out.line(printable(`${id} cleared`));
 }
 
-/** False for the definition of a server or project that is not in the file: clearing it would delete the server or project. */
+/**
+ * False for the definition of a server or project that is not in the configuration file, because clearing it would delete
+ * the server or project.
+ */
 const isClearedByAll = ({ change, overrules, effect }: AdminDecision): boolean =>
   change !== 'defined' || overrules || effect === 'ignored';

@@ -13,7 +13,7 @@ export interface ProjectOptions extends GatewayOptions {
   readonly description?: string;
 }
 
-/** Fails if the server exists, or is not ready after it was added. */
+/** Adds a server. Rejects if the server exists already, or if it is enabled and not ready after it was added. */
 export async function addServer(
   id: string,
   settings: readonly string[],
@@ -67,6 +67,7 @@ export async function removeProject(id: string, options: GatewayOptions): Promis
   else out.line(printable(`${id} is removed`));
 }
 
+/** Reads a definition from `name=value` settings and the option `--definition`. */
 function readSettings(
   settings: readonly string[],
   { definition }: DefinitionOptions,
@@ -79,7 +80,7 @@ function readSettings(
   return result;
 }
 
-/** Numbers and booleans are converted: no key of a server takes them as text. */
+/** Converts a number or boolean, because no key of a server accepts it as text. */
 function convertScalar(text: string): unknown {
   const value = tryParseJson(text);
   return typeof value === 'number' || typeof value === 'boolean' ? value : text;

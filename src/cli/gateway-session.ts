@@ -17,13 +17,16 @@ export function resolveTarget(
   note: (text: string) => void = noteOnStderr,
 ): Promise<GatewayTarget> {
   return resolveGatewayTarget(options, process.env, async (config) => {
-    // Loaded only if needed: reading a configuration loads the whole schema.
+    // Loaded on demand, because reading a configuration loads the whole schema.
     const { findLocalGateway } = await import('../client/local-gateway.js');
     return findLocalGateway(configFile(config), process.env, note);
   });
 }
 
-/** Whether the local configuration requires API keys or tokens. False if the options or the environment give the URL. */
+/**
+ * Whether the configuration on this machine requires that clients send API keys or tokens. False if the options or the
+ * environment name the URL, because the gateway may then have another configuration.
+ */
 export async function requiresKeyByConfig({ url, config }: TargetOptions): Promise<boolean> {
   if (url !== undefined || process.env['GATEHOUSE_URL']) return false;
   const { hasClientAuth } = await import('../client/local-gateway.js');

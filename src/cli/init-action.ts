@@ -6,13 +6,13 @@ import { CommandError } from './command-error.js';
 import { CONFIG_TEMPLATE } from './config-template.js';
 import { Output } from './output.js';
 
-/** Writes a configuration with comments. Never changes an existing file. */
+/** Writes the configuration template to a new file. Throws if the file exists. */
 export function initConfig(path: string): void {
   if (!/\.ya?ml$/i.test(path))
     throw new RangeError(`${path} must end in .yaml or .yml, because the file has comments`);
   try {
     mkdirSync(dirname(path), { recursive: true });
-    // The flag makes the check for an existing file part of its creation.
+    // With this flag, the check for an existing file and the creation are one step.
     writeFileSync(path, CONFIG_TEMPLATE, { flag: 'wx' });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;

@@ -14,15 +14,15 @@ export interface KeyOptions {
 }
 
 interface CreatedKey {
-  /** Printed once and stored nowhere. */
+  /** The key itself, which is printed once and not stored. */
   readonly key: string;
-  /** An item for auth.apiKeys. */
+  /** The item for auth.apiKeys in the configuration. */
   readonly entry: KeyOptions & { readonly hash: string };
   /** The entry as one line of YAML. */
   readonly configLine: string;
 }
 
-/** Lets secret scanners recognize a leaked key. */
+/** Start of every key, by which secret scanners recognize a leaked key. */
 const PREFIX = 'gatehouse_';
 const SECRET_BYTES = 32;
 
@@ -41,7 +41,7 @@ export function createKey(options: KeyOptions): CreatedKey {
   };
 }
 
-/** Applies the validation of the configuration, so that the gateway accepts the entry. */
+/** Validates the entry by the rules of the configuration, so that the gateway accepts it. */
 function validateEntry(entry: object): void {
   const problems = new ConfigProblems();
   const given = Object.entries(entry).filter(([, value]) => value !== undefined);

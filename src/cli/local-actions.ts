@@ -29,13 +29,13 @@ export interface AuditVerifyOptions {
   readonly output: OutputFormat;
 }
 
-/** Throws if an entry was changed, removed or inserted. */
+/** Verifies the audit log. Rejects if an entry was changed, removed or inserted. */
 export async function verifyAuditLog(
   givenFile: string | undefined,
   options: AuditVerifyOptions,
 ): Promise<void> {
   const out = new Output(options.output);
-  // A missing file is an error only if the user named it: a new gateway has no audit log yet.
+  // Without a named file, a missing audit log is not an error: a new gateway has none yet.
   if (givenFile !== undefined && !existsSync(givenFile)) throw new RangeError(`${givenFile} does not exist`);
   const file = givenFile ?? join(await resolveStateDir(options), 'audit.jsonl');
   const verdict = await verifyAudit(file);
@@ -47,14 +47,14 @@ export async function verifyAuditLog(
   for (const note of verdict.notes) out.line(printable(note));
 }
 
-/** The address that a gateway uses without configuration. */
+/** The URL of a gateway without a configuration file. */
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 const PROBE_TIMEOUT_MS = 2000;
 
-/** Throws if the liveness probe of the gateway fails. */
+/** Rejects if the liveness probe of the gateway fails. */
 export async function checkHealth(options: TargetOptions): Promise<void> {
   const { url } = await resolveTarget(options, () => {}).catch((error: unknown) => {
-    // A running gateway keeps its configuration when the file becomes invalid, so its container must stay healthy.
+    // The gateway may run although the file is invalid, because it keeps its configuration when the file becomes invalid.
     if (error instanceof ConfigError) return { url: DEFAULT_URL };
     throw error;
   });

@@ -10,33 +10,34 @@ import { convertBySchema, isTextPair, parseToolArguments } from './tool-argument
 
 export interface McpOptions extends GatewayOptions {
   readonly project?: string;
-  /** Seconds. */
+  /** Maximum time without a result or progress, in seconds. */
   readonly timeout: number;
 }
 
-/** Calls a tool through the MCP endpoint. Fails if the result has `isError`. */
+/** Calls a tool through the MCP endpoint and prints its result. Rejects if the result has `isError`. */
 export async function callTool(
   name: string,
   pairs: readonly string[],
   options: McpOptions & { readonly args?: string },
 ): Promise<void> {
-  // Wrong arguments are reported before the gateway is asked for the schema of the tool.
-  const unconverted = parseToolArguments(options.args, pairs);
+  // Parsed before a session is opened, so that wrong arguments are reported at once.
+  const textArguments = parseToolArguments(options.args, pairs);
   const out = new Output(options.output);
   const bar = new ProgressBar(process.stderr);
   const result = await withSession(options, async (client, signal) => {
-    const args = pairs.some(isTextPair)
-      ? {
-          ...unconverted,
-          ...parseToolArguments(undefined, pairs, { convert: await converterFor(client, name) }),
-        }
-      : unconverted;
+    const convertedArguments = pairs.some(isTextPair)
+      ? parseToolArguments(undefined, pairs, { convert: await converterFor(client, name) })
+      : {};
     return client
-      .callTool(name, args, {
-        signal,
-        timeoutMs: options.timeout * 1000,
-        onProgress: (reported) => bar.update(reported),
-      })
+      .callTool(
+        name,
+        { ...textArguments, ...convertedArguments },
+        {
+          signal,
+          timeoutMs: options.timeout * 1000,
+          onProgress: (reported) => bar.update(reported),
+        },
+      )
       .finally(() => bar.end());
   });
   if (out.format === 'json') out.json(result);
@@ -44,7 +45,10 @@ export async function callTool(
   if (result.isError === true) throw new CommandError(printable(`${name} returned an error`));
 }
 
-/** Numbers and booleans are converted by the input schema of the tool. A tool that no list contains gets the text. */
+/**
+ * Returns a function that converts the text of an argument by the input schema of the tool. Returns the text itself for a
+ * tool that is not listed.
+ */
 async function converterFor(
   client: SdkMcpClient,
   name: string,
@@ -61,7 +65,7 @@ export async function readResource(uri: string, options: McpOptions): Promise<vo
   else for (const content of contents) printContents(out, content);
 }
 
-/** Opens an MCP session for one request; Ctrl-C cancels the request at the server before the process ends. */
+/** Opens an MCP session for one request. Ctrl-C cancels the request at the server before the process ends. */
 async function withSession<T>(
   options: McpOptions,
   send: (client: SdkMcpClient, signal: AbortSignal) => Promise<T>,

@@ -12,7 +12,7 @@ export class Output {
 
   constructor(readonly format: OutputFormat) {}
 
-  /** The text must be printable already. */
+  /** Writes a line. The text must be printable: see `printable`. */
   line(text: string): void {
     process.stdout.write(`${text}\n`);
   }
@@ -21,7 +21,10 @@ export class Output {
     this.line(printableJson(value));
   }
 
-  /** Fits the table to the width of a terminal; truncates nothing elsewhere. Without rows, stderr gets `emptyText`. */
+  /**
+   * Writes a table. On a terminal it is truncated to the width of the terminal. If there are no rows, stderr gets
+   * `emptyText`.
+   */
   table(columns: readonly TableColumn[], rows: readonly (readonly TableCell[])[], emptyText: string): void {
     if (rows.length === 0) {
       this.note(emptyText);
@@ -31,7 +34,10 @@ export class Output {
     for (const line of tableLines(columns, rows, { width, paint: this.paint })) this.line(line);
   }
 
-  /** Untrusted text: made printable on a terminal, written unchanged elsewhere. Ends with a line feed. */
+  /**
+   * Writes untrusted text and a final line feed. The text is made printable on a terminal and is unchanged in a file or
+   * pipe.
+   */
   content(text: string): void {
     if (this.isTerminal) for (const line of printableLines(text)) this.line(line);
     else process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
@@ -42,6 +48,7 @@ export class Output {
     process.stdout.write(bytes);
   }
 
+  /** Writes a line to stderr. */
   note(text: string): void {
     process.stderr.write(`${printable(text)}\n`);
   }
@@ -55,7 +62,10 @@ export function usesColour(isTerminal: boolean, env: Environment): boolean {
   return isTerminal && env['TERM'] !== 'dumb';
 }
 
-/** `isColoured` is the result of `usesColour`, so styleText does not check the stream. */
+/**
+ * Returns a function that applies a style if `isColoured`. `styleText` must not check the stream, because `usesColour`
+ * decides.
+ */
 export const painter =
   (isColoured: boolean): Paint =>
   (style, text) =>

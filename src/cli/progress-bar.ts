@@ -18,22 +18,22 @@ const CLEAR = '\r\x1b[2K';
 
 /** Shows reported progress in one line of a terminal; writes nothing to any other stream. */
 export class ProgressBar {
-  private shown = '';
+  private shownLine = '';
 
   constructor(private readonly stream: Stream) {}
 
   update(reported: ReportedProgress): void {
     if (this.stream.isTTY !== true) return;
     const line = truncateEnd(lineOf(reported), (this.stream.columns ?? 80) - 1);
-    if (line === this.shown) return;
-    this.shown = line;
+    if (line === this.shownLine) return;
+    this.shownLine = line;
     this.stream.write(`${CLEAR}${line}`);
   }
 
-  /** Removes the line. */
+  /** Clears the line. */
   end(): void {
-    if (this.shown !== '') this.stream.write(CLEAR);
-    this.shown = '';
+    if (this.shownLine !== '') this.stream.write(CLEAR);
+    this.shownLine = '';
   }
 }
 
@@ -41,8 +41,8 @@ function lineOf({ progress, total, message }: ReportedProgress): string {
   const suffix = message === undefined ? '' : `  ${printable(message)}`;
   if (total === undefined || !(total > 0)) return `${rounded(progress)}${suffix}`;
   const share = Math.min(1, Math.max(0, progress / total));
-  const full = Math.round(share * WIDTH);
-  const bar = `${'█'.repeat(full)}${'░'.repeat(WIDTH - full)}`;
+  const filledWidth = Math.round(share * WIDTH);
+  const bar = `${'█'.repeat(filledWidth)}${'░'.repeat(WIDTH - filledWidth)}`;
   return `${bar} ${String(Math.floor(share * 100)).padStart(3)}%  ${rounded(progress)}/${rounded(total)}${suffix}`;
 }
 

@@ -99,7 +99,7 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     if (value !== undefined) out.line(`  ${name.padEnd(14)}  ${printable(value)}`);
   if (server.stderr.length > 0) out.line(out.paint('bold', 'latest stderr output'));
   for (const line of server.stderr.flatMap(printableLines)) out.line(`  ${line}`);
-  // While the server is down, the reason and stderr of the last failure are shown above.
+  // While the server is down, `reason` and `stderr` above are those of the last failure.
   if (server.lastFailure && isReady) printFailure(server.lastFailure, out);
 }
 
@@ -129,7 +129,7 @@ export async function runServerAction(
   if (action !== 'disable') requireReady(server);
 }
 
-/** `github is enabled; it is retrying: connection refused`. */
+/** Prints for example `github is enabled; it is retrying: connection refused`. */
 export function printOutcome(out: Output, id: string, outcome: string, server: ServerDetail): void {
   const now = server.state === 'disabled' ? '' : `; it is ${server.state}`;
   const reason = server.reason === undefined ? '' : `: ${server.reason}`;
@@ -137,7 +137,7 @@ export function printOutcome(out: Output, id: string, outcome: string, server: S
   else out.line(printable(`${id} is ${outcome}${now}${reason}`));
 }
 
-/** Fails the command for a server that should run and does not. */
+/** Throws if the server is not ready, so that the command fails. */
 export function requireReady({ id, state }: ServerDetail): void {
   if (state !== 'ready') throw new CommandError(printable(`${id} is not ready but ${state}`));
 }

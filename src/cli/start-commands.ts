@@ -5,7 +5,7 @@ import { CLIENT_NAMES, type ClientName } from '../start-page/client-setup.js';
 import { withExamples, withKeyAndProject, withMcpOptions, withUrl } from './command-options.js';
 import type { ConnectOptions } from './connect-action.js';
 
-/** Commands for the first minutes: a configuration, and the connection of clients. */
+/** Commands for the first steps: they create a configuration and connect clients. */
 export function addStartCommands(program: Command): void {
   withExamples(
     program

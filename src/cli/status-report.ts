@@ -12,11 +12,11 @@ interface Status extends GatewaySummary {
   readonly url: string;
   readonly status: 'ok' | 'degraded' | 'down';
   readonly config: ConfigStatus;
-  /** Health indicators that are not up. */
+  /** The health indicators that are not up. */
   readonly troubles: readonly { readonly what: string; readonly state: string; readonly reason: string }[];
 }
 
-/** Fails if the gateway does not accept requests. */
+/** Prints the status of the gateway. Rejects if the gateway does not accept requests. */
 export async function showStatus(options: GatewayOptions): Promise<void> {
   const { api, out, target } = await openGateway(options);
   const status = await statusOf(api, target.url);
@@ -24,10 +24,10 @@ export async function showStatus(options: GatewayOptions): Promise<void> {
   else {
     const tone = { ok: 'green', degraded: 'yellow', down: 'red' } as const;
     const { ready, enabled, total } = status.servers;
-    const off = total === enabled ? '' : `, ${total - enabled} disabled`;
+    const disabled = total === enabled ? '' : `, ${total - enabled} disabled`;
     const fields: [string, string][] = [
       ['status', out.paint(tone[status.status], status.status)],
-      ['servers', `${ready} of ${enabled} ready${off}`],
+      ['servers', `${ready} of ${enabled} ready${disabled}`],
       ['tools', formatCount(status.tools)],
       ['prompts', formatCount(status.prompts)],
       ['resources', resourcesIn(status)],

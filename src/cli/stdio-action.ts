@@ -6,7 +6,7 @@ import { printable } from '../client/printable.js';
 import { endpointUrl } from '../start-page/client-setup.js';
 import { resolveTarget } from './gateway-session.js';
 
-/** Serves MCP on stdin and stdout until stdin ends. Never returns. */
+/** Serves MCP on stdin and stdout until stdin ends or a signal arrives. Then ends the process. */
 export async function runStdio({
   project,
   ...options
@@ -16,18 +16,20 @@ export async function runStdio({
   const end = (): void => void bridge.close().finally(() => process.exit(0));
   process.once('SIGTERM', end).once('SIGINT', end);
   await bridge.run(process.stdin);
-  // What was written before is flushed first.
+  // The callback is called after everything that was written before.
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   process.exit(0);
 }
 
 class StandardOutput implements BridgeOutput {
-  /** Shared by all writers that wait. */
+  /** Resolves when stdout is drained. All waiting writers share it. Undefined while stdout takes more. */
   private drained: Promise<unknown> | undefined;
 
   async write(line: string): Promise<void> {
     if (process.stdout.write(`${line}\n`)) return;
-    this.drained ??= once(process.stdout, 'drain').finally(() => (this.drained = undefined));
+    this.drained ??= once(process.stdout, 'drain').finally(() => {
+      this.drained = undefined;
+    });
     await this.drained;
   }
 

@@ -8,19 +8,19 @@ export type Paint = (style: CellStyle | undefined, text: string) => string;
 export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Where the cells may be truncated if the table is too wide. */
+  /** Where a cell may be truncated if the table is too wide. Without this, the cells are not truncated. */
   readonly truncate?: 'end' | 'middle';
-  /** Whether the column may be left out if truncating is not enough; the last optional column is left out first. */
+  /** Whether the column may be left out if the table is still too wide. The last optional column is left out first. */
   readonly isOptional?: boolean;
 }
 
-/** Untrusted text: made printable by tableLines. */
+/** Untrusted text, which `tableLines` makes printable. */
 export type TableCell = string | { readonly text: string; readonly style: CellStyle | undefined };
 
 const GAP = '  ';
 const MIN_TRUNCATED_WIDTH = 12;
 
-/** Formats aligned columns. `width` is the width of the terminal; without it nothing is truncated. */
+/** Formats a table. `width` is the width of the terminal. Without it, nothing is truncated. */
 export function tableLines(
   columns: readonly TableColumn[],
   rows: readonly (readonly TableCell[])[],
@@ -67,7 +67,10 @@ function formatCell(text: string, width: number, column: TableColumn, isLast: bo
 const totalWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
 
-/** Narrows the widest truncatable column to the width of the second widest, until the table fits. */
+/**
+ * The widths of the columns in a table that fits, if possible. Repeatedly narrows the widest column that may be truncated
+ * to the width of the second widest one.
+ */
 function fitWidths(
   columns: readonly TableColumn[],
   naturalWidths: readonly number[],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject, tryParseJson, type JsonObject } from '../lib/json-text/json-value.js';
 
-/** `name=text` or `name:=json`. */
+/** Matches `name=text` and `name:=json`. */
 const PAIR = /^([^=:]+)(:?=)(.*)$/s;
 
 /** Whether the argument is `name=text`, whose type depends on the schema of the tool. */
@@ -10,14 +10,13 @@ export const isTextPair = (pair: string): boolean => PAIR.exec(pair)?.[2] === '=
 interface ArgumentOptions {
   /** Name of the option with the JSON, for error messages. */
   readonly option?: string;
-  /** Returns the value of `name=text`. */
+  /** Converts the text of `name=text` to a value. Without this function, the value is the text. */
   readonly convert?: (name: string, text: string) => unknown;
 }
 
 /**
  * Parses the arguments of a tool from JSON (literal, `@file`, or `-` for stdin) and from pairs. A pair overrides the
- * member of the same name in the JSON.
- * Throws a RangeError with the reason.
+ * member of the JSON with the same name. Throws a RangeError that says what is wrong.
  */
 export function parseToolArguments(
   json: string | undefined,
@@ -58,6 +57,7 @@ function parseJson(option: string, text: string): unknown {
   }
 }
 
+/** By JSON Schema type: converts a text to a value of the type. Returns undefined if the text is no such value. */
 const CONVERSIONS: Readonly<Record<string, (text: string) => unknown>> = {
   number: (text) => (text.trim() === '' ? undefined : finite(Number(text))),
   integer: (text) => (/^[+-]?\d+$/.test(text) ? finite(Number(text)) : undefined),
@@ -85,7 +85,7 @@ export function convertBySchema(schema: unknown): (name: string, text: string) =
   };
 }
 
-/** The types that a schema names, also in `anyOf` and `oneOf`. Empty if it accepts other types as well. */
+/** The types that a schema names itself or in `anyOf` or `oneOf`. Empty if the schema accepts other types too. */
 function typesOf(schema: unknown): readonly string[] {
   if (!isJsonObject(schema)) return [];
   const { type, anyOf, oneOf } = schema;

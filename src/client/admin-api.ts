@@ -19,12 +19,16 @@ import type {
 } from './admin-types.js';
 import type { GatewayTarget } from './gateway-target.js';
 
-/** Longer than that of other requests, because enable and reconnect respond only after the server is ready or has failed. */
+/**
+ * Longer than for other requests, because the gateway responds to enable and reconnect after the server is ready or has
+ * failed.
+ */
 const SERVER_ACTION_TIMEOUT_MS = 90_000;
 const MAX_PAGE_SIZE = 1000;
 
 export type ServerAction = 'enable' | 'disable' | 'reconnect';
 
+/** By list: the member of the response that contains the rows. */
 const ROW_MEMBERS: Readonly<Record<ListName, string>> = {
   tools: 'tools',
   prompts: 'prompts',
@@ -34,7 +38,7 @@ const ROW_MEMBERS: Readonly<Record<ListName, string>> = {
   sessions: 'sessions',
 };
 
-/** A client of the admin API. Every failure is a GatewayProblem. */
+/** A client of the admin API. Its methods reject with a GatewayProblem. */
 export class AdminApi {
   private readonly requests: AdminRequests;
 
@@ -55,7 +59,7 @@ export class AdminApi {
     return (await this.requestJson<{ tools: ServerTool[] }>(path, { signal })).tools;
   }
 
-  /** Resolves after the change has been applied to catalog and routing. */
+  /** Resolves when the gateway has applied the change to its lists and its routing. */
   controlServer(id: string, action: ServerAction): Promise<ServerDetail> {
     return this.requestJson(`admin/v1/servers/${encodeURIComponent(id)}/${action}`, {
       method: 'POST',
@@ -81,7 +85,7 @@ export class AdminApi {
     return this.requestJson('admin/v1/config');
   }
 
-  /** Fails if there is a server with this id. */
+  /** Rejects if there is a server with this id already. */
   addServer(id: string, definition: object): Promise<ServerDetail> {
     return this.requestJson(`admin/v1/servers/${encodeURIComponent(id)}`, {
       method: 'PUT',
@@ -146,6 +150,7 @@ export class AdminApi {
     await this.send(`admin/v1/subscriptions/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
 
+  /** Reads one page of a list. */
   async page<L extends ListName>(
     list: L,
     query: PageQuery,
@@ -156,8 +161,8 @@ export class AdminApi {
     const search = parameters
       .map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
       .join('&');
-    const owner = session === undefined ? '' : `sessions/${encodeURIComponent(session)}/`;
-    const path = `admin/v1/${owner}${list}${search === '' ? '' : `?${search}`}`;
+    const sessionPath = session === undefined ? '' : `sessions/${encodeURIComponent(session)}/`;
+    const path = `admin/v1/${sessionPath}${list}${search === '' ? '' : `?${search}`}`;
     const { nextCursor, total, ...body } = await this.requestJson<Record<string, unknown>>(path, { signal });
     return {
       rows: body[ROW_MEMBERS[list]] as readonly AdminLists[L][],
@@ -166,7 +171,7 @@ export class AdminApi {
     };
   }
 
-  /** Reads all pages, up to `limit` rows. */
+  /** Reads page after page, until the list ends or there are `limit` rows. */
   async rows<L extends ListName>(
     list: L,
     query: PageQuery,
@@ -184,7 +189,7 @@ export class AdminApi {
     return { rows, hasMore: cursor !== undefined };
   }
 
-  /** Also resolves when the gateway is unhealthy (status 503). */
+  /** Resolves also when the gateway is unhealthy (status 503). */
   health(): Promise<Health> {
     return this.requests.jsonOfAnyStatus('health', isHealth);
   }

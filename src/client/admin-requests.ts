@@ -13,7 +13,10 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
 }
 
-/** HTTP requests to a gateway with the admin token. Every failure is a GatewayProblem, except when the caller aborts. */
+/**
+ * Sends HTTP requests with the admin token to a gateway. Every failure is a GatewayProblem. If the caller aborts a request,
+ * the method rejects with the reason of the caller.
+ */
 export class AdminRequests {
   constructor(private readonly target: GatewayTarget) {}
 
@@ -38,7 +41,7 @@ export class AdminRequests {
     });
   }
 
-  /** The JSON body of a response with any status. A body for which `isExpected` is false is a failure. */
+  /** Returns the JSON body of a response with any status. Rejects if `isExpected` is false for the body. */
   async jsonOfAnyStatus<T>(path: string, isExpected: (body: unknown) => body is T): Promise<T> {
     return this.exchange(path, {}, async (response) => {
       const body = await this.readJson(response);
@@ -48,30 +51,33 @@ export class AdminRequests {
   }
 
   /**
-   * Sends a request and reads its response, until the signal aborts or the time is over. Does so without `AbortSignal.any`
-   * and without the signal of `fetch` for the body, because a garbage collection makes Node 20 lose both.
+   * Sends a request and reads its response with `read`. Rejects when the signal of the caller aborts or the time is over.
+   * The timeout of `read` relies neither on `AbortSignal.any` nor on the signal that `fetch` got: in Node 20, both stop
+   * working after a garbage collection.
    */
   private async exchange<T>(
     path: string,
-    { signal: outer, timeoutMs = REQUEST_TIMEOUT_MS, ...options }: RequestOptions,
+    { signal: callerSignal, timeoutMs = REQUEST_TIMEOUT_MS, ...options }: RequestOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const controller = new AbortController();
     const { signal } = controller;
-    const abort = (): void => controller.abort(outer?.reason);
+    const abort = (): void => controller.abort(callerSignal?.reason);
     const timer = setTimeout(() => controller.abort(new DOMException('', 'TimeoutError')), timeoutMs);
-    outer?.addEventListener('abort', abort);
-    if (outer?.aborted) abort();
+    callerSignal?.addEventListener('abort', abort);
+    if (callerSignal?.aborted) abort();
     try {
       const exchange = this.fetch(path, options, signal).then(read);
       return await unlessAborted(signal, exchange, () => signal.reason as Error);
     } catch (error) {
-      const isAborted =
-        outer?.aborted === true && (outer.reason as Error | undefined)?.name !== 'TimeoutError';
-      throw error instanceof GatewayProblem || isAborted ? error : unreachable(this.target.url, error);
+      // A caller with `AbortSignal.timeout` did not abort: its request took too long.
+      const isAbortedByCaller =
+        callerSignal?.aborted === true && (callerSignal.reason as Error | undefined)?.name !== 'TimeoutError';
+      if (error instanceof GatewayProblem || isAbortedByCaller) throw error;
+      throw unreachable(this.target.url, error);
     } finally {
       clearTimeout(timer);
-      outer?.removeEventListener('abort', abort);
+      callerSignal?.removeEventListener('abort', abort);
     }
   }
 
@@ -92,11 +98,12 @@ export class AdminRequests {
       },
       ...(body && { body: JSON.stringify(body) }),
       signal,
-      // A redirect must not receive the token.
+      // The target of a redirect must not receive the token.
       redirect: 'error',
     });
   }
 
+  /** Throws the problem in the body of a response whose status is not a success. */
   private async requireSuccess(response: Response): Promise<void> {
     if (response.ok) return;
     const body = await this.readJson(response).catch(() => ({}));

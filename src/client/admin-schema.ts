@@ -60,7 +60,7 @@ export interface components {
                 readonly exclusive?: readonly string[];
             };
             /**
-             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request that the server sends belongs to that call (exclusive); or a link per session (session). The link of a session has the capabilities of its client, its own lists, and the subscriptions of the session.
+             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request that the server sends during a call belongs to that call (exclusive); or a link per session (session). With exclusive over stdio and SSE, such requests are refused for a second after a call of another principal. The link of a session has the capabilities of its client, its own lists, and the subscriptions of the session.
              * @default shared
              * @enum {unknown}
              */
@@ -162,7 +162,7 @@ export interface components {
                 readonly exclusive?: readonly string[];
             };
             /**
-             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request that the server sends belongs to that call (exclusive); or a link per session (session). The link of a session has the capabilities of its client, its own lists, and the subscriptions of the session.
+             * @description How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that every request that the server sends during a call belongs to that call (exclusive); or a link per session (session). With exclusive over stdio and SSE, such requests are refused for a second after a call of another principal. The link of a session has the capabilities of its client, its own lists, and the subscriptions of the session.
              * @default shared
              * @enum {unknown}
              */

@@ -20,7 +20,9 @@ export type ResourceItem = Schemas['Resource'];
 export type TemplateItem = Schemas['ResourceTemplate'];
 export type SubscriptionItem = Schemas['Subscription'];
 
-/** Everything that comes in pages: what servers offer, what clients subscribe to, and sessions. By their path. */
+/**
+ * The lists that come in pages, by the last part of their path: what servers offer, subscriptions of clients, and sessions.
+ */
 export interface AdminLists {
   tools: ToolItem;
   prompts: PromptItem;
@@ -32,7 +34,7 @@ export interface AdminLists {
 export type ListName = keyof AdminLists;
 
 export interface PageQuery {
-  /** Only what the client of this session sees; for tools and resources. */
+  /** For tools and resources: only those that the client of this session sees. */
   readonly session?: string | undefined;
   readonly server?: string | undefined;
   readonly project?: string | undefined;

@@ -4,15 +4,21 @@ import { BoundedBuffer } from '../lib/bounded-buffer/bounded-buffer.js';
 import { SseParser } from '../lib/sse/sse-parser.js';
 import { isRefusedConnection, unreachable } from './gateway-problem.js';
 
-/** Parameters, so that specs can reach the limits. */
+/** The limits of a bridge. Specs set lower ones. */
 export interface BridgeLimits {
-  /** A longer message of the client is refused; a longer message of the gateway ends its stream. */
+  /** Maximum size of a message. A longer one of the client is refused; a longer one of the gateway ends its stream. */
   readonly messageBytes: number;
-  /** Maximum requests in flight. Further ones are refused at once: responses of the client may follow them on the input. */
+  /**
+   * Maximum number of requests in flight. Further requests are refused at once. They do not wait, because responses of the
+   * client may follow them on the input.
+   */
   readonly requests: number;
-  /** How long a message waits while the gateway does not listen, for example during a restart. */
+  /** How long the bridge tries to send a message while the gateway does not listen, for example during a restart. */
   readonly reconnectMs: number;
-  /** After the end of stdin: time for the answers to requests in flight. Clients kill a server after two seconds. */
+  /**
+   * How long the bridge waits for the answers to requests in flight after the end of stdin. Clients kill it after two
+   * seconds.
+   */
   readonly drainMs: number;
 }
 
@@ -23,7 +29,9 @@ export const BRIDGE_LIMITS: BridgeLimits = {
   drainMs: 1500,
 };
 export const RETRY_MS = 500;
-/** Longer than the interval of keep-alive comments: a connection without any byte for so long is lost. */
+/**
+ * A connection without any byte for this time is lost. Longer than the interval of keep-alive comments in event streams.
+ */
 const SILENCE_MS = 120_000;
 
 export type BridgeResponse = Dispatcher.ResponseData;
@@ -32,9 +40,9 @@ interface SendOptions {
   readonly body?: string;
   readonly lastEventId?: string;
   readonly signal?: AbortSignal;
-  /** Whether the message may arrive twice. */
+  /** Whether the message may be sent again although the gateway may have received it. */
   readonly isRepeatable?: boolean;
-  /** Whether the request opens a session. */
+  /** Whether the request opens a session, so that it is sent without a session id. */
   readonly isInitial?: boolean;
 }
 
@@ -43,8 +51,9 @@ export class BridgeConnection {
   session: string | undefined;
   /** The negotiated protocol version. */
   version: string | undefined;
-  private readonly ended = new AbortController();
-  readonly signal = this.ended.signal;
+  private readonly endController = new AbortController();
+  /** Aborts when `end` is called. */
+  readonly signal = this.endController.signal;
 
   constructor(
     private readonly endpoint: string,
@@ -55,12 +64,12 @@ export class BridgeConnection {
 
   /** Ends all requests except those that were sent with a `signal` of their own. */
   end(): void {
-    this.ended.abort();
+    this.endController.abort();
   }
 
   /**
-   * Like `send`, but tries again while the gateway does not listen, for up to `reconnectMs`. A message that may have arrived is
-   * sent again only if it is repeatable.
+   * Like `send`, but tries again for up to `reconnectMs` while the gateway does not listen. A message that the gateway may
+   * have received is sent again only with `isRepeatable`.
    */
   async sendWithRetries(method: 'GET' | 'POST', options: SendOptions): Promise<BridgeResponse> {
     const { reconnectMs } = this.limits;
@@ -100,30 +109,34 @@ export class BridgeConnection {
     });
   }
 
-  /** Delivers the messages of the stream until it ends or its connection is lost. The parser has the last event id. */
+  /**
+   * Delivers the messages of an event stream until it ends or its connection is lost. Returns the parser, which has the
+   * last event id. Rejects when a message is too long, and after `end`.
+   */
   async readEvents(
     { body }: BridgeResponse,
     lastEventId: string,
     deliver: (text: string) => Promise<void>,
   ): Promise<SseParser> {
-    const events: string[] = [];
-    // The first event of a stream has no message.
+    const messages: string[] = [];
+    // The first event of a stream only sets the event id: its data is empty.
     const collect = (data: string): void => {
-      if (data.trim() !== '') events.push(data);
+      if (data.trim() !== '') messages.push(data);
     };
     const parser = new SseParser(this.limits.messageBytes, collect, lastEventId);
     try {
       for await (const chunk of body) {
         if (!parser.push(chunk as Buffer)) throw new RangeError('a message of the gateway is too long');
-        for (const data of events.splice(0)) await deliver(data);
+        for (const message of messages.splice(0)) await deliver(message);
       }
     } catch (error) {
+      // Any other error means that the connection was lost. The caller can resume the stream.
       if (error instanceof RangeError || this.signal.aborted) throw error;
     }
     return parser;
   }
 
-  /** The messages of a response that is JSON or an event stream. */
+  /** All messages of a response, which is JSON or an event stream. */
   async messagesOf(response: BridgeResponse): Promise<string[]> {
     if (!isEventStream(response)) return [await this.textOf(response)];
     const texts: string[] = [];
@@ -131,7 +144,7 @@ export class BridgeConnection {
     return texts;
   }
 
-  /** The whole body. */
+  /** The whole body of a response as text. */
   async textOf({ body }: BridgeResponse): Promise<string> {
     const text = new BoundedBuffer(this.limits.messageBytes);
     for await (const chunk of body)

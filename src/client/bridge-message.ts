@@ -2,23 +2,24 @@ import { isJsonObject, tryParseJson } from '../lib/json-text/json-value.js';
 
 type MessageId = string | number;
 
-/** What the bridge reads of a message; the message itself is forwarded as text. */
+/** The parts of a message, or of a batch of messages, that the bridge reads. The message itself is forwarded as text. */
 export interface BridgeMessage {
-  /** The ids of its requests: one, or those of a batch. */
+  /** The ids of the requests: of a single message at most one. */
   readonly requests: readonly MessageId[];
-  /** The ids of its responses. */
+  /** The ids of the responses. */
   readonly responses: readonly MessageId[];
   /** The method of a single message; undefined for a batch of several. */
   readonly method: string | undefined;
   readonly result: unknown;
-  /** In its params. */
+  /** The `uri` in the params. */
   readonly uri: string | undefined;
 }
 
+/** Where the bridge writes messages for the client. */
 export interface BridgeOutput {
-  /** Resolves when the reader can take more. */
+  /** Resolves when the client can take more messages. */
   write(line: string): Promise<void>;
-  /** A line for the log of the client. */
+  /** Writes a line for the log of the client. */
   note(text: string): void;
 }
 
@@ -51,7 +52,7 @@ export interface BridgeError {
 export const errorResponse = (id: MessageId | null, error: BridgeError): string =>
   JSON.stringify({ jsonrpc: '2.0', id, error });
 
-/** The error of a refused HTTP request: that of its JSON-RPC body, or one that names the status. */
+/** The error of a refused HTTP request: the JSON-RPC error in its body, or an error that names the status. */
 export function refusalIn(status: number, body: string): BridgeError {
   const value = tryParseJson(body);
   if (isJsonObject(value) && isJsonObject(value['error'])) return value['error'] as unknown as BridgeError;

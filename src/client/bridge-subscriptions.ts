@@ -7,65 +7,72 @@ import { refusalIn, type BridgeError, type BridgeMessage, type BridgeOutput } fr
 /** The id of requests that the bridge makes itself. Their answers are not forwarded. */
 const OWN_ID = 'gatehouse-stdio';
 
-/** Of a request whose connection was lost: it is repeated. */
+/** The error of a request whose connection was lost. With the code of an unavailable server, the request is repeated. */
 const NO_ANSWER: BridgeError = { code: ERROR_CODES['server-unavailable'].code, message: 'no answer' };
 
 const requestText = (method: string, uri: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id: OWN_ID, method, params: { uri } });
 
-/** What the client has subscribed to, so that the session after an expired one has the same subscriptions. */
+/**
+ * Records the subscriptions of the client and makes them again in a new session, when the session of the client has
+ * expired.
+ */
 export class BridgeSubscriptions {
   private readonly uris = new Set<string>();
 
   constructor(
     private readonly connection: BridgeConnection,
     private readonly out: BridgeOutput,
-    /** How long a subscription to a server that is down is repeated. */
-    private readonly patienceMs: number,
+    /** How long `restore` repeats subscriptions to servers that are unavailable. */
+    private readonly restoreMs: number,
   ) {}
 
-  /** Records a request that the gateway has answered with a result. */
+  /** Records a request of the client that the gateway has answered with a result. */
   record({ method, uri }: BridgeMessage): void {
     if (uri === undefined) return;
     if (method === 'resources/subscribe') this.uris.add(uri);
     if (method === 'resources/unsubscribe') this.uris.delete(uri);
   }
 
-  /** Subscribes again in the current session. The client gets one update each, because it may have missed some. */
+  /**
+   * Subscribes again in the current session. The client gets an update of each resource, because it may have missed
+   * updates. Ends early when there is another session.
+   */
   async restore(): Promise<void> {
     const { session } = this.connection;
     const isCurrent = (): boolean => session === this.connection.session && !this.connection.signal.aborted;
-    const deadline = performance.now() + this.patienceMs;
-    let waiting = [...this.uris];
-    while (waiting.length > 0 && isCurrent()) {
+    const deadline = performance.now() + this.restoreMs;
+    let remaining = [...this.uris];
+    while (remaining.length > 0 && isCurrent()) {
       const unavailable: string[] = [];
-      for (const uri of waiting)
-        if (isCurrent() && this.uris.has(uri) && (await this.isUnavailable(uri))) unavailable.push(uri);
-      waiting = unavailable;
-      if (waiting.length === 0) return;
+      for (const uri of remaining)
+        if (isCurrent() && this.uris.has(uri) && (await this.subscribe(uri)) === 'server-unavailable')
+          unavailable.push(uri);
+      remaining = unavailable;
+      if (remaining.length === 0) return;
       if (performance.now() > deadline) {
-        this.out.note(`subscriptions lost because their servers are unavailable: ${waiting.length}`);
+        this.out.note(`subscriptions lost because their servers are unavailable: ${remaining.length}`);
         return;
       }
       await pause(RETRY_MS, undefined, { signal: this.connection.signal });
     }
   }
 
-  /** Subscribes, and returns whether this has to be repeated. */
-  private async isUnavailable(uri: string): Promise<boolean> {
+  /** Subscribes to one resource. A subscription that the gateway refuses is reported and not repeated. */
+  private async subscribe(uri: string): Promise<'done' | 'server-unavailable'> {
     const error = await this.request('resources/subscribe', uri);
-    if (error?.code === ERROR_CODES['server-unavailable'].code) return true;
+    if (error?.code === ERROR_CODES['server-unavailable'].code) return 'server-unavailable';
+    const wasUnsubscribedMeanwhile = !this.uris.has(uri);
     if (error) this.out.note(`the subscription to ${uri} was lost: ${error.message}`);
-    // The client has unsubscribed meanwhile.
-    else if (!this.uris.has(uri)) await this.request('resources/unsubscribe', uri);
+    else if (wasUnsubscribedMeanwhile) await this.request('resources/unsubscribe', uri);
     else
       await this.out.write(
         JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } }),
       );
-    return false;
+    return 'done';
   }
 
-  /** The error of the answer. Rejects if the session has expired. */
+  /** Resolves with the error of the answer, if it is one. Rejects if the session has expired. */
   private async request(method: string, uri: string): Promise<BridgeError | undefined> {
     const body = requestText(method, uri);
     const response = await this.connection.sendWithRetries('POST', { body, isRepeatable: true });

@@ -1,4 +1,4 @@
-/** A row that belongs to a session: its id, and the name of its client. */
+/** A row that belongs to a session. `client` is the id of the session, `clientName` the name of its client. */
 interface ClientRow {
   readonly client: string;
   readonly clientName?: string | undefined;
@@ -6,14 +6,18 @@ interface ClientRow {
 
 const SHORT_ID_DIGITS = 6;
 
-/** The name of the client of a row; with the first digits of the session id if other rows have another session of that name. */
+/**
+ * Returns a function that names the client of a row. If the rows have several sessions of clients with this name, the first
+ * digits of the session id follow the name.
+ */
 export function clientNames(rows: Iterable<ClientRow>): (row: ClientRow) => string {
-  const sessions = new Map<string, string>();
+  const sessionByName = new Map<string, string>();
   const ambiguous = new Set<string>();
   for (const { client, clientName } of rows) {
     if (clientName === undefined) continue;
-    if ((sessions.get(clientName) ?? client) !== client) ambiguous.add(clientName);
-    sessions.set(clientName, client);
+    const otherSession = sessionByName.get(clientName);
+    if (otherSession !== undefined && otherSession !== client) ambiguous.add(clientName);
+    sessionByName.set(clientName, client);
   }
   return ({ client, clientName }) => {
     if (clientName === undefined) return client;

@@ -2,17 +2,17 @@ import { isJsonObject, tryParseJson } from '../lib/json-text/json-value.js';
 import { SseParser } from '../lib/sse/sse-parser.js';
 import { GatewayProblem } from './gateway-problem.js';
 
-/** The gateway sends a heartbeat every 15 seconds, so a connection that is silent for longer than this is dead. */
+/** A connection without any byte for this time is lost, because the gateway sends a heartbeat every 15 seconds. */
 const MAX_SILENCE_MS = 40_000;
 const MAX_EVENT_BYTES = 4_194_304;
 const MIN_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5_000;
 
 interface FeedListener {
-  /** The stream is open; its first event is a snapshot. */
+  /** Called when the stream is open. Its first event is a snapshot. */
   opened(): void;
   event(kind: string, data: Readonly<Record<string, unknown>>): void;
-  /** The stream ended or could not be opened; the next attempt is after `waitMs`. */
+  /** Called when the stream has ended or could not be opened. The next attempt begins after `waitMs`. */
   lost(problem: string, waitMs: number): void;
 }
 
@@ -23,8 +23,8 @@ interface FeedSource {
 /** Reads the event feed of a gateway and reconnects with backoff until it is stopped. */
 export class FeedReader {
   private isStopped = false;
-  /** Aborted to end the current connection. */
-  private connection = new AbortController();
+  /** Ends the current connection. */
+  private connectionEnd = new AbortController();
   private endBackoff: () => void = () => {};
   /** Whether the current stream announced that the gateway stops. */
   private isDraining = false;
@@ -36,11 +36,14 @@ export class FeedReader {
 
   /** Resolves after `stop`. */
   async run(): Promise<void> {
-    for (let failures = 0; !this.isStopped;) {
+    let failures = 0;
+    while (!this.isStopped) {
       const { wasOpen, problem } = await this.readStream();
       if (this.isStopped) return;
       failures = wasOpen ? 0 : failures + 1;
-      const waitMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failures) * (0.75 + Math.random() / 2);
+      // Random between three and five quarters of the backoff, so that readers do not reconnect at the same time.
+      const jitter = 0.75 + Math.random() / 2;
+      const waitMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failures) * jitter;
       this.listener.lost(problem, waitMs);
       await this.backoff(waitMs);
     }
@@ -48,11 +51,11 @@ export class FeedReader {
 
   stop(): void {
     this.isStopped = true;
-    this.connection.abort();
+    this.connectionEnd.abort();
     this.endBackoff();
   }
 
-  /** Ends a backoff at once. */
+  /** Reconnects at once if the reader waits before its next attempt. */
   retryNow(): void {
     this.endBackoff();
   }
@@ -60,7 +63,7 @@ export class FeedReader {
   /** Opens the feed and reads it until it ends. */
   private async readStream(): Promise<{ wasOpen: boolean; problem: string }> {
     const connection = new AbortController();
-    this.connection = connection;
+    this.connectionEnd = connection;
     let wasOpen = false;
     let problem = 'the gateway ended the connection';
     try {

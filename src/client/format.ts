@@ -20,11 +20,15 @@ function inTwoUnits(ms: number, large: number, largeName: string, small: number,
   return `${Math.floor(ms / large)}${largeName}${rest === 0 ? '' : `${rest}${smallName}`}`;
 }
 
+/** Smaller values are shown with one decimal. From here on, one decimal would be rounded to 10.0. */
+const MIN_ROUNDED_VALUE = 9.95;
+
 /** `999`, `1.2k`, `100k`, `1.5M`: short enough for a tab or a column. */
 export function formatCompact(number: number): string {
   if (number < 1000) return String(number);
+  // 999,500 would be rounded to 1000k.
   const [value, unit] = number < 999_500 ? [number / 1000, 'k'] : [number / 1_000_000, 'M'];
-  return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
+  return `${value < MIN_ROUNDED_VALUE ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
 }
 
 /** `1.2 kB`; an empty string if the value is not a size. */
@@ -34,7 +38,7 @@ export function formatBytes(bytes: unknown): string {
   const units = ['kB', 'MB', 'GB', 'TB', 'PB'];
   const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** power;
-  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[power - 1]}`;
+  return `${value < MIN_ROUNDED_VALUE ? value.toFixed(1) : Math.round(value)} ${units[power - 1]}`;
 }
 
 export const formatCount = (number: number): string => number.toLocaleString('en-US');
@@ -48,11 +52,14 @@ export const textOrEmpty = (value: unknown): string => (typeof value === 'string
 
 export const firstLine = (value: unknown): string => textOrEmpty(value).trim().split('\n', 1)[0]!;
 
-/** `ready, tools/list failed: fetch failed`: the state, and for a ready server what does not work. */
+/**
+ * For example `ready, tools/list failed: fetch failed`. A ready server has a reason if one of its lists could not be
+ * fetched.
+ */
 export const formatState = ({ state, reason }: Pick<ServerSummary, 'state' | 'reason'>): string =>
   state === 'ready' && reason !== undefined ? `ready, ${reason}` : state;
 
-/** How updates of resources come, and if none can come, which keys of the server to set. */
+/** Says how updates of resources come. If none can come, names the keys of the server that change this. */
 export function formatUpdates({ updates }: Pick<ServerSummary, 'updates'>): string | undefined {
   if (updates === 'none') return 'no updates can come; set watch.pollMs';
   if (updates === 'unsolicited')
@@ -72,7 +79,9 @@ const TONES: Readonly<Partial<Record<ServerSummary['state'], StateTone>>> = {
 
 export const stateTone = (state: ServerSummary['state']): StateTone => TONES[state] ?? 'off';
 
-/** `disabled by admin at 2026-11-18T09:30:00.000Z, overrules the file`; the effect is left out if it is empty. */
+/**
+ * For example `disabled by admin at 2026-11-18T09:30:00.000Z, overrules the file`. Parts that are not known are left out.
+ */
 export function formatDecision(decision: AdminDecision): string {
   const { change, by, at } = decision;
   const author = by === undefined ? '' : ` by ${by}`;
@@ -88,7 +97,7 @@ export function formatDecisionEffect({ effect, overrules, emergency }: AdminDeci
   return overrules ? 'overrules the file' : '';
 }
 
-/** What a listen stream is for; undefined for a session, which gets everything. */
+/** The list changes that a listen stream gets. Undefined for a session, which gets all of them. */
 export function formatListen({
   kind,
   listChanges = [],
@@ -103,6 +112,6 @@ export function formatScope({ project, servers }: SessionItem['scope'][number]):
   return project === undefined ? names : `${project} → ${names}`;
 }
 
-/** `now` while the client has a request or its stream open, else the time since its last request. */
+/** `now` while the client has a request or a stream open. Otherwise the time since its last request. */
 export const formatLastSeen = ({ lastSeen, hasStream, inFlight }: SessionItem, now: number): string =>
   hasStream || inFlight > 0 ? 'now' : formatAge(lastSeen, now);

@@ -1,7 +1,7 @@
 /** Why a request to the gateway failed. */
 export type GatewayProblemKind = 'unreachable' | 'not-allowed' | 'not-found' | 'refused';
 
-/** A failed request, with a message for the user. Not an error of the program. */
+/** A failed request to the gateway, with a message for the user. */
 export class GatewayProblem extends Error {
   override readonly name = 'GatewayProblem';
 
@@ -14,6 +14,7 @@ export class GatewayProblem extends Error {
   }
 }
 
+/** Texts for the user, by the error code of Node or undici. */
 const CAUSES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was lost',
@@ -37,12 +38,12 @@ export function unreachable(url: string, error: unknown): GatewayProblem {
   });
 }
 
-/** Whether opening the connection failed, so that the request cannot have arrived. */
+/** Whether no connection could be opened, so that the gateway cannot have received the request. */
 export function isRefusedConnection(error: unknown): boolean {
   const { code, cause, errors } = (error ?? {}) as Failure;
   if (code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT') return true;
-  const inner = Array.isArray(errors) ? (errors[0] as unknown) : cause;
-  return inner !== undefined && isRefusedConnection(inner);
+  const wrapped = Array.isArray(errors) ? (errors[0] as unknown) : cause;
+  return wrapped !== undefined && isRefusedConnection(wrapped);
 }
 
 interface Failure {
@@ -53,13 +54,15 @@ interface Failure {
   readonly errors?: unknown;
 }
 
-/** fetch wraps the cause, and the cause may be a list with one error per address. */
+/**
+ * The reason for the user. `fetch` wraps the error of the connection, which may be a list with one error for each address.
+ */
 function reasonOf(error: unknown): string {
   const { name, message, code, cause, errors } = (error ?? {}) as Failure;
   if (name === 'TimeoutError') return 'it does not respond in time';
-  const known = CAUSES[String(code)];
-  if (known !== undefined) return known;
-  const inner = Array.isArray(errors) ? (errors[0] as unknown) : cause;
-  if (inner !== undefined) return reasonOf(inner);
+  const text = CAUSES[String(code)];
+  if (text !== undefined) return text;
+  const wrapped = Array.isArray(errors) ? (errors[0] as unknown) : cause;
+  if (wrapped !== undefined) return reasonOf(wrapped);
   return typeof message === 'string' && message !== '' ? message : String(code ?? error);
 }

@@ -51,6 +51,12 @@ describe('resolveGatewayTarget', () => {
     });
   });
 
+  it('needs the URL of a gateway on any free port, and uses its local token', async () => {
+    const ofAnyPort = () => Promise.resolve({ token: local.token });
+    await expect(resolveGatewayTarget({}, {}, ofAnyPort)).rejects.toThrow('--url');
+    expect(await resolveGatewayTarget({ url: local.url }, {}, ofAnyPort)).toEqual(local);
+  });
+
   it('needs no readable configuration with a URL', async () => {
     expect(await resolveGatewayTarget({ url: 'http://localhost:1' }, {}, broken)).toEqual({
       url: 'http://localhost:1',
@@ -125,7 +131,7 @@ describe('findLocalGateway', () => {
     const notes: string[] = [];
     const found = findLocalGateway({ path, mustExist: true }, {}, (note) => notes.push(note));
     expect(found.token).toBe('token-of-the-file');
-    expect(new URL(found.url).port).toBe('4001');
+    expect(new URL(found.url!).port).toBe('4001');
     expect(notes).toEqual([expect.stringContaining(`${path} is invalid`)]);
   });
 
@@ -136,9 +142,8 @@ describe('findLocalGateway', () => {
     });
   });
 
-  it('refuses a configuration with port 0', () => {
-    expect(() => findLocalGateway({ path: fileWith('http: { port: 0 }'), mustExist: true }, {})).toThrow(
-      '--url',
-    );
+  it('finds the token and no URL with port 0', () => {
+    const path = fileWith('http: { port: 0 }\nadmin: { token: token-of-the-file }');
+    expect(findLocalGateway({ path, mustExist: true }, {})).toEqual({ token: 'token-of-the-file' });
   });
 });

@@ -15,19 +15,20 @@ export interface TargetOptions {
   readonly url?: string | undefined;
   readonly token?: string | undefined;
   readonly key?: string | undefined;
-  /** The configuration of a gateway on this machine. */
+  /** Path of the configuration file of a gateway on this machine. */
   readonly config?: string | undefined;
 }
 
 /** A gateway on this machine. */
 export interface LocalGateway {
-  readonly url: string;
+  /** Missing with `http.port: 0`: only the process knows its port. */
+  readonly url?: string;
   readonly token?: string;
 }
 
 /**
- * Options take precedence over the environment, and the environment over the configuration on this machine. A token that
- * was found in that configuration is not sent to another machine.
+ * Finds the gateway. Options take precedence over the environment, and the environment over the configuration on this
+ * machine. The token of that configuration is never sent to another machine.
  */
 export async function resolveGatewayTarget(
   options: TargetOptions,
@@ -43,19 +44,14 @@ export async function resolveGatewayTarget(
     ...(key === undefined ? {} : { key }),
   });
   if (url !== undefined && (token !== undefined || !isLocal(url))) return targetOf(url, token);
-  const local = await (url === undefined
+  // With a URL, the configuration is needed only for the token. If it cannot be read, the request is sent without a token.
+  const local: LocalGateway = await (url === undefined
     ? findLocal(options.config)
-    : findOrNone(url, () => findLocal(options.config)));
-  return targetOf(url ?? local.url, token ?? local.token);
-}
-
-/** With an explicit URL, a configuration that cannot be read is not an error. */
-async function findOrNone(url: string, find: () => Promise<LocalGateway>): Promise<LocalGateway> {
-  try {
-    return await find();
-  } catch {
-    return { url };
-  }
+    : findLocal(options.config).catch(() => ({})));
+  const address = url ?? local.url;
+  if (address === undefined)
+    throw new RangeError('the gateway uses any free port (http.port is 0): give its URL with --url');
+  return targetOf(address, token ?? local.token);
 }
 
 /** Accepts the URL of the gateway, of its MCP endpoint and of its admin API. Throws a RangeError for anything else. */

@@ -1,6 +1,9 @@
 const TIMEOUT_MS = 2000;
 
-/** Whether the MCP endpoint answers 401 to a request without a key. Undefined when it does not answer. Opens no session. */
+/**
+ * Whether the MCP endpoint responds with 401 to a request without a key. Undefined when there is no response. Opens no
+ * session.
+ */
 export async function refusesWithoutKey(endpoint: string): Promise<boolean | undefined> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), TIMEOUT_MS);

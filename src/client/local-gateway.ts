@@ -10,15 +10,20 @@ import { interpolate, type Environment } from '../config/source/interpolate.js';
 import { StateDir } from '../config/state-dir.js';
 import type { LocalGateway } from './gateway-target.js';
 
-/** The keys that locate a gateway. Other keys may use variables that only the gateway's environment defines. */
+/**
+ * The keys that locate a gateway. Other keys are not read: they may need variables that only the environment of the gateway
+ * has.
+ */
 const LOCATING_KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], ['stateDir']] as const;
-/** Variables that override other keys. */
+/** Matches environment variables that override other keys. */
 const OTHER_OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
-const WILDCARDS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+/** By wildcard address that a gateway listens on: the address for reaching it from this machine. */
+const LOOPBACK_OF_WILDCARD: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
- * The gateway that runs on this machine with this configuration. A running gateway keeps its configuration when the file
- * becomes invalid; `note` then gets a text for the user, and the keys that can be read locate the gateway.
+ * The gateway that runs on this machine with this configuration file. If the file is invalid, the keys that can be read
+ * locate the gateway, because a running gateway keeps its configuration when the file becomes invalid. `note` then gets a
+ * text for the user.
  */
 export function findLocalGateway(
   file: ConfigFile,
@@ -26,12 +31,10 @@ export function findLocalGateway(
   note: (text: string) => void = () => {},
 ): LocalGateway {
   const { http, admin, stateDir } = readLocalOrDamaged(file, env, note);
-  if (http.port === 0)
-    throw new RangeError('the gateway uses any free port (http.port is 0): give its URL with --url');
-  const host = WILDCARDS[http.host] ?? http.host;
+  const host = LOOPBACK_OF_WILDCARD[http.host] ?? http.host;
   const token = admin.token ?? generatedToken(new StateDir(stateDir).path);
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${http.port}`,
+    ...(http.port === 0 ? {} : { url: `http://${host.includes(':') ? `[${host}]` : host}:${http.port}` }),
     ...(token === undefined ? {} : { token }),
   };
 }
@@ -39,7 +42,7 @@ export function findLocalGateway(
 export const findLocalStateDir = (file: ConfigFile, env: Environment): string =>
   new StateDir(readLocal(file, env).stateDir).path;
 
-/** Whether the file requires API keys or tokens of clients. Reads an invalid file as far as possible. */
+/** Whether the file requires that clients send API keys or tokens. Reads an invalid file as far as possible. */
 export function hasClientAuth({ path }: ConfigFile): boolean {
   if (!existsSync(path)) return false;
   const document = parseDamagedDocument(readConfigText(path));
@@ -62,19 +65,19 @@ function readLocalOrDamaged(
   }
 }
 
-/** A configuration of those LOCATING_KEYS that are valid. */
+/** The configuration from those LOCATING_KEYS of a document that are valid. */
 function readValidKeys(document: ConfigDocument, source: string, env: Environment): GatehouseConfig {
   let config = readKeys(new Map(), source, env);
-  let kept: ConfigDocument = new Map();
+  let validPart: ConfigDocument = new Map();
   for (const [section, key] of LOCATING_KEYS) {
     const value = key === undefined ? document.get(section) : sectionIn(document, section)?.get(key);
     if (value === undefined) continue;
     const sectionValue =
-      key === undefined ? value : new Map([...(sectionIn(kept, section) ?? []), [key, value]]);
-    const next: ConfigDocument = new Map([...kept, [section, sectionValue]]);
+      key === undefined ? value : new Map([...(sectionIn(validPart, section) ?? []), [key, value]]);
+    const withKey: ConfigDocument = new Map([...validPart, [section, sectionValue]]);
     try {
-      config = readKeys(next, source, env);
-      kept = next;
+      config = readKeys(withKey, source, env);
+      validPart = withKey;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
     }
@@ -90,19 +93,22 @@ function readLocal({ path, mustExist }: ConfigFile, env: Environment): Gatehouse
   return readKeys(document, path, env);
 }
 
-/** The configuration with the LOCATING_KEYS of a document only, without values that use undefined variables. */
+/**
+ * The configuration from the LOCATING_KEYS of a document, except values that use undefined variables. Throws a ConfigError
+ * if one of these keys is not valid.
+ */
 function readKeys(document: ConfigDocument, source: string, env: Environment): GatehouseConfig {
-  const kept: Record<string, unknown> = {};
+  const locating: Record<string, unknown> = {};
   for (const [section, key] of LOCATING_KEYS) {
     const value = key === undefined ? document.get(section) : sectionIn(document, section)?.get(key);
     if (value === undefined || !isResolvable(value, env)) continue;
-    if (key === undefined) kept[section] = value;
-    else kept[section] = { ...(kept[section] as object | undefined), [key]: value };
+    if (key === undefined) locating[section] = value;
+    else locating[section] = { ...(locating[section] as object | undefined), [key]: value };
   }
-  // The check for remote access without authentication concerns the gateway only.
-  const http = { ...(kept['http'] as object | undefined), allowRemoteWithoutAuth: true };
+  // `auth` is not read, so the check for remote access without authentication must not fail here.
+  const http = { ...(locating['http'] as object | undefined), allowRemoteWithoutAuth: true };
   return readConfig({
-    text: JSON.stringify({ ...kept, http }),
+    text: JSON.stringify({ ...locating, http }),
     source,
     env: Object.fromEntries(Object.entries(env).filter(([name]) => !OTHER_OVERRIDES.test(name))),
   });

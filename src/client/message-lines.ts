@@ -2,7 +2,10 @@ import { BoundedBuffer } from '../lib/bounded-buffer/bounded-buffer.js';
 
 const LF = 0x0a;
 
-/** Yields the lines of a stream that are not blank, without their line feed; undefined for a line of more than `maxBytes`. */
+/**
+ * Yields the lines of a stream without their line feeds. Leaves out blank lines. Yields undefined for a line over
+ * `maxBytes`.
+ */
 export async function* messageLines(
   input: AsyncIterable<Buffer>,
   maxBytes: number,
@@ -12,7 +15,7 @@ export async function* messageLines(
   const append = (bytes: Buffer): void => {
     if (!isTooLong) isTooLong = !line.append(bytes);
   };
-  const take = (): string | undefined => {
+  const takeLine = (): string | undefined => {
     const text = isTooLong ? undefined : line.take().toString();
     isTooLong = false;
     return text;
@@ -22,11 +25,11 @@ export async function* messageLines(
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       append(chunk.subarray(start, end));
       start = end + 1;
-      const text = take();
+      const text = takeLine();
       if (text?.trim() !== '') yield text;
     }
     append(chunk.subarray(start));
   }
-  const rest = take();
-  if (rest?.trim() !== '') yield rest;
+  const lastLine = takeLine();
+  if (lastLine?.trim() !== '') yield lastLine;
 }

@@ -3,7 +3,9 @@
  * line separators, private use, lone surrogates and unassigned code points.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/gu;
-/** More combining marks than any language uses. A terminal draws them over the lines above and below. */
+/**
+ * A run of combining marks longer than any language uses. A terminal would draw the marks over the lines above and below.
+ */
 const EXCESS_MARKS = /(\p{M}{4})\p{M}+/gu;
 const ASCII = /^[\x20-\x7e]*$/;
 
@@ -25,17 +27,18 @@ export const printableLines = (text: string): string[] =>
 
 /** JSON that is safe for a terminal and parses to the same value. */
 export const printableJson = (value: unknown, indent = 2): string =>
-  JSON.stringify(value, null, indent).replace(UNPRINTABLE, (found) =>
-    found === '\n' ? found : escapeCodeUnits(found),
+  JSON.stringify(value, null, indent).replace(UNPRINTABLE, (character) =>
+    character === '\n' ? character : escapeCodeUnits(character),
   );
 
-function escape(found: string): string {
-  const code = found.codePointAt(0)!;
-  if (code < 0x100) return SHORT_ESCAPES[found] ?? `\\x${hex(code, 2)}`;
+function escape(character: string): string {
+  const code = character.codePointAt(0)!;
+  if (code < 0x100) return SHORT_ESCAPES[character] ?? `\\x${hex(code, 2)}`;
   return code > 0xffff ? `\\u{${hex(code, 4)}}` : `\\u${hex(code, 4)}`;
 }
 
-const escapeCodeUnits = (found: string): string =>
-  Array.from({ length: found.length }, (_, at) => `\\u${hex(found.charCodeAt(at), 4)}`).join('');
+/** Escapes as JSON requires: a character beyond U+FFFF becomes two escapes. */
+const escapeCodeUnits = (character: string): string =>
+  Array.from({ length: character.length }, (_, at) => `\\u${hex(character.charCodeAt(at), 4)}`).join('');
 
 const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, '0');

@@ -3,7 +3,7 @@ import type { AdminLists, ListName, PageQuery, RowPage, ServerSummary } from './
 import { GatewayProblem } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
-/** The admin API, reduced to what belongs to one project. */
+/** The admin API, limited to the servers and entries of one project. */
 export class ProjectApi extends AdminApi {
   constructor(
     target: GatewayTarget,
@@ -19,7 +19,7 @@ export class ProjectApi extends AdminApi {
     return servers.filter(({ id }) => project.servers.includes(id));
   }
 
-  /** Filters all lists by project except sessions: a session without a project may use the project's servers too. */
+  /** Sessions are not filtered by project, because a session without a project may use the servers of the project too. */
   override page<L extends ListName>(
     list: L,
     query: PageQuery,

@@ -61,7 +61,7 @@ export class SdkMcpClient {
     return await this.request('tools/call', { name, arguments: args }, options);
   }
 
-  /** The listed tool with this public name. */
+  /** Finds the tool with this public name in the list of tools. */
   async findTool(name: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     let cursor: unknown;
     do {
@@ -74,7 +74,7 @@ export class SdkMcpClient {
     return undefined;
   }
 
-  /** Also terminates the session at the gateway. */
+  /** Ends the session at the gateway and closes the client. Never rejects. */
   async close(): Promise<void> {
     await this.transport.terminateSession().catch(() => {});
     await this.client.close().catch(() => {});

@@ -22,22 +22,30 @@ import { messageLines } from './message-lines.js';
 
 const DELETE_TIMEOUT_MS = 1000;
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+/** JSON-RPC error codes of the bridge. */
+const INVALID_REQUEST = -32600;
+const PARSE_ERROR = -32700;
 const UNAVAILABLE = -32000;
+const OVERLOADED = -31029;
 
 /**
  * A stdio server that forwards every message between its client and the gateway, as text. It reconnects after a restart of
- * the gateway. If the session has expired, it opens another one with the client's `initialize` and its subscriptions.
+ * the gateway. If the session has expired, it opens another one with the `initialize` request of the client, and makes the
+ * subscriptions of the client again.
  */
 export class StdioBridge {
   private readonly connection: BridgeConnection;
   private readonly subscriptions: BridgeSubscriptions;
   private readonly limits: BridgeLimits;
   private readonly inFlight = new Set<Promise<void>>();
-  /** The last exchange that every later message waits for: of `initialize`, or of a message without requests. */
-  private ordered: Promise<void> = Promise.resolve();
-  /** The client's `initialize`, with which another session is opened. */
+  /**
+   * The last exchange that every later message waits for. These are the exchanges of `initialize`, and those of messages
+   * without requests.
+   */
+  private lastBlockingExchange: Promise<void> = Promise.resolve();
+  /** The text of the client's `initialize` request, with which another session is opened. */
   private initialize: string | undefined;
-  /** While another session is being opened. */
+  /** Settles when another session is opened. Undefined while none is being opened. */
   private renewal: Promise<void> | undefined;
   private isListening = false;
 
@@ -52,7 +60,7 @@ export class StdioBridge {
     this.subscriptions = new BridgeSubscriptions(this.connection, out, this.limits.reconnectMs);
   }
 
-  /** Resolves after the end of the input, when the session is closed. */
+  /** Forwards messages until the input ends. Resolves when the session is closed. */
   async run(input: AsyncIterable<Buffer>): Promise<void> {
     for await (const line of messageLines(input, this.limits.messageBytes)) await this.receive(line);
     await completesWithin(Promise.all(this.inFlight), this.limits.drainMs);
@@ -72,16 +80,16 @@ export class StdioBridge {
   }
 
   /**
-   * Every message waits for the `ordered` exchange before it. Requests other than `initialize` run concurrently. Does not wait
-   * for answers, so that the end of the input is noticed.
+   * Starts the exchange of a message. `line` is undefined for a message that is too long. Does not wait for the answer, so
+   * that the next message is read.
    */
   private async receive(line: string | undefined): Promise<void> {
     const message = line === undefined ? undefined : readBridgeMessage(line);
     if (line === undefined || !message) {
       const [code, problem] =
         line === undefined
-          ? [-32600, `a message has more than ${this.limits.messageBytes} bytes`]
-          : [-32700, 'the message is not JSON'];
+          ? [INVALID_REQUEST, `a message has more than ${this.limits.messageBytes} bytes`]
+          : [PARSE_ERROR, 'the message is not JSON'];
       await this.out.write(errorResponse(null, { code, message: problem }));
       return;
     }
@@ -89,18 +97,21 @@ export class StdioBridge {
     if (this.inFlight.size >= this.limits.requests) {
       if (message.requests.length > 0) {
         const data = { code: 'Overloaded', limit: this.limits.requests };
-        await this.fail(message, { code: -31029, message: 'too many requests in flight', data });
+        await this.fail(message, { code: OVERLOADED, message: 'too many requests in flight', data });
         return;
       }
-      await this.ordered;
+      await this.lastBlockingExchange;
     }
-    const exchange = this.ordered.then(() => this.exchange(line, message));
-    if (message.requests.length === 0 || message.method === 'initialize') this.ordered = exchange;
+    const exchange = this.lastBlockingExchange.then(() => this.exchange(line, message));
+    const isBlocking = message.requests.length === 0 || message.method === 'initialize';
+    if (isBlocking) this.lastBlockingExchange = exchange;
     this.inFlight.add(exchange);
     void exchange.finally(() => this.inFlight.delete(exchange));
   }
 
-  /** Never rejects: a failure is sent as the answer to the requests of the message. */
+  /**
+   * Sends a message and delivers its answer. Never rejects: a failure becomes the answer to the requests of the message.
+   */
   private async exchange(line: string, message: BridgeMessage): Promise<void> {
     try {
       await this.deliverAnswer(await this.post(line, message), message);
@@ -111,12 +122,16 @@ export class StdioBridge {
     }
   }
 
+  /** Answers the requests of a message with an error. If it has none, the error is logged. */
   private async fail({ requests }: BridgeMessage, error: Parameters<typeof errorResponse>[1]): Promise<void> {
     if (requests.length === 0) this.out.note(error.message);
     for (const id of requests) await this.out.write(errorResponse(id, error));
   }
 
-  /** A tool must not run twice, so its call is sent again only if it cannot have arrived. */
+  /**
+   * Sends a message, again in another session if the session has expired. A tool must not run twice, so a call is sent
+   * again only if the gateway cannot have received it.
+   */
   private async post(body: string, { method, requests }: BridgeMessage): Promise<BridgeResponse> {
     const isRepeatable = requests.length === 0 || (method !== undefined && method !== 'tools/call');
     await this.renewal?.catch(() => {});
@@ -136,22 +151,22 @@ export class StdioBridge {
     }
     const isInitialize = message.method === 'initialize';
     if (isInitialize) this.connection.session ??= headers['mcp-session-id'] as string | undefined;
-    const open = new Set(message.requests);
+    const unanswered = new Set(message.requests);
     const deliver = async (text: string): Promise<void> => {
       const answer = readBridgeMessage(text);
-      for (const id of answer?.responses ?? []) open.delete(id);
+      for (const id of answer?.responses ?? []) unanswered.delete(id);
       if (isInitialize) this.readVersion(answer);
       if (answer?.result !== undefined) this.subscriptions.record(message);
       await this.out.write(onOneLine(text));
     };
-    if (isEventStream(response)) await this.readAnswer(response, deliver, () => open.size === 0);
+    if (isEventStream(response)) await this.readAnswer(response, deliver, () => unanswered.size === 0);
     else {
       const text = await this.connection.textOf(response);
       if (text !== '') await deliver(text);
     }
-    if (open.size > 0)
+    if (unanswered.size > 0)
       await this.fail(
-        { ...message, requests: [...open] },
+        { ...message, requests: [...unanswered] },
         { code: UNAVAILABLE, message: 'the connection to the gateway was lost before the answer' },
       );
   }
@@ -160,17 +175,19 @@ export class StdioBridge {
     if (isJsonObject(answer?.result)) this.connection.version = answer.result['protocolVersion'] as string;
   }
 
-  /** Reads the event stream of an answer, and resumes it where its connection was lost. */
+  /** Reads the event stream of an answer. If its connection is lost, resumes the stream after the last event. */
   private async readAnswer(
     first: BridgeResponse,
     deliver: (text: string) => Promise<void>,
     isComplete: () => boolean,
   ): Promise<void> {
     let response = first;
-    for (let lastEventId = ''; ;) {
+    let lastEventId = '';
+    for (;;) {
       const parser = await this.connection.readEvents(response, lastEventId, deliver);
-      ({ lastEventId } = parser);
-      if (isComplete() || lastEventId === '') return;
+      lastEventId = parser.lastEventId;
+      const canResume = lastEventId !== '';
+      if (isComplete() || !canResume) return;
       await pause(RETRY_MS, undefined, { signal: this.connection.signal });
       response = await this.connection.sendWithRetries('GET', { lastEventId });
       if (response.statusCode !== 200)
@@ -187,24 +204,26 @@ export class StdioBridge {
     let { session } = this.connection;
     let delayMs = RETRY_MS;
     while (!signal.aborted) {
+      // The events of another session cannot be resumed.
       if (session !== this.connection.session) lastEventId = '';
-      ({ session } = this.connection);
+      session = this.connection.session;
       try {
         const response = await this.connection.send('GET', lastEventId === '' ? {} : { lastEventId });
         if (response.statusCode === 200) {
           const parser = await this.connection.readEvents(response, lastEventId, (text) =>
             this.out.write(onOneLine(text)),
           );
-          ({ lastEventId } = parser);
+          lastEventId = parser.lastEventId;
           delayMs = parser.retryMs ?? RETRY_MS;
         } else await response.body.dump();
-        if (response.statusCode === 405) return;
+        const hasNoStream = response.statusCode === 405;
+        if (hasNoStream) return;
         if (response.statusCode === 404 && session !== undefined) {
           await this.renew(session);
           delayMs = RETRY_MS;
         }
       } catch (error) {
-        // Resuming would get the same message again, which is too long. After other errors, the stream is resumed.
+        // A message was too long, and a resumed stream would send it again. After other errors, the stream is resumed.
         if (error instanceof RangeError) lastEventId = '';
       }
       await pause(delayMs, undefined, { signal }).catch(() => {});
@@ -213,8 +232,11 @@ export class StdioBridge {
 
   /** Opens another session in place of the expired one. Concurrent calls share one attempt. */
   private renew(expired: string): Promise<void> {
-    if (!this.renewal && this.connection.session !== expired) return Promise.resolve();
-    this.renewal ??= this.openSession().finally(() => (this.renewal = undefined));
+    const isRenewed = this.connection.session !== expired;
+    if (!this.renewal && isRenewed) return Promise.resolve();
+    this.renewal ??= this.openSession().finally(() => {
+      this.renewal = undefined;
+    });
     return this.renewal;
   }
 

@@ -10,12 +10,13 @@ export const textWidth = (text: string): number => (ASCII.test(text) ? text.leng
 /** Shortens the text at its end to at most `width` columns and marks the cut with an ellipsis. */
 export const truncateEnd = (text: string, width: number): string => truncate(text, width, 'end');
 
-/** Shortens the text in the middle, for URIs: their ends are more informative. */
+/** Shortens the text in the middle. For URIs, because their end says more than their middle. */
 export const truncateMiddle = (text: string, width: number): string => truncate(text, width, 'middle');
 
 function truncate(text: string, width: number, position: 'end' | 'middle'): string {
   if (textWidth(text) <= width) return text;
-  // cli-truncate keeps a character of two columns whole where only its first column fits.
+  // If only the first column of a two-column character fits, cli-truncate keeps the whole character: the result is too
+  // wide.
   for (let columns = width; columns > 0; columns--) {
     const short = cliTruncate(text, columns, { position });
     if (textWidth(short) <= width) return short;
@@ -29,7 +30,10 @@ export const padTextEnd = (text: string, width: number): string =>
 export const padTextStart = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - textWidth(text))) + text;
 
-/** Breaks one line between words, or inside a word wider than a line. All lines get the indentation of the text. */
+/**
+ * Breaks a line between words. Breaks inside a word only if it is wider than a line. All lines get the indentation of the
+ * text.
+ */
 export function wrapText(text: string, width: number): string[] {
   if (width <= 0) return [];
   const content = text.trimStart();

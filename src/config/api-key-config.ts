@@ -50,10 +50,10 @@ export class ApiKeyConfig {
   readonly expires?: string;
 }
 
-/** Hash of a key. Neither salt nor stretching is needed: a key has 256 random bits. */
+/** Hash of a key. A key has 256 random bits, so neither salt nor stretching is needed. */
 export const hashOf = (key: string): string => `sha256:${hash('sha256', key, 'hex')}`;
 
-/** False for days such as February 30, which Date.parse reads as March 2. */
+/** Whether the day exists. `Date.parse` alone would read February 30 as March 2. */
 function isExistingDate(text: string): boolean {
   const day = text.slice(0, 10);
   const time = Date.parse(day);

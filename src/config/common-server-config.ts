@@ -112,8 +112,9 @@ export abstract class CommonServerConfig {
   @Choice(
     ISOLATIONS,
     'How clients share the server: one link with concurrent calls (shared); one link with one call at a time, so that ' +
-      'every request that the server sends belongs to that call (exclusive); or a link per session (session). The link of a ' +
-      'session has the capabilities of its client, its own lists, and the subscriptions of the session.',
+      'every request that the server sends during a call belongs to that call (exclusive); or a link per session (session). ' +
+      'With exclusive over stdio and SSE, such requests are refused for a second after a call of another principal. The link ' +
+      'of a session has the capabilities of its client, its own lists, and the subscriptions of the session.',
   )
   readonly isolation: Isolation = 'shared';
 

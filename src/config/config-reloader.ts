@@ -8,7 +8,9 @@ import type { HttpSettings } from './http-settings.js';
 import type { LiveConfig } from './live-config.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-/** Debounce: editors and orchestrators write a file in several steps. */
+/**
+ * A reload waits until the file was not changed for this time, because editors and orchestrators write in several steps.
+ */
 const DEBOUNCE_MS = 200;
 
 /** Keys that a reload applies. Changes of other keys need a restart and are logged. */
@@ -26,7 +28,7 @@ const LIVE_KEYS = new Set<keyof GatehouseConfig>([
 /** Path of the configuration and the function that loads it again. */
 export interface ConfigSource {
   readonly path: string;
-  /** `fingerprintOf(path)` from before the first load, so that a change during the start is not missed. */
+  /** The result of `fingerprintOf(path)` before the first load. With it, a change during the start is detected. */
   readonly fingerprint?: string;
   load(): GatehouseConfig;
 }
@@ -58,8 +60,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   /** The configuration that the process started with. */
   private readonly startConfig: GatehouseConfig;
   lastOutcome: ReloadOutcome = { ok: true, at: new Date(), restartNeeded: [] };
-  /** Time of the last successful load. */
-  lastGoodAt = new Date();
+  lastSuccessAt = new Date();
 
   constructor(
     private readonly live: LiveConfig,
@@ -87,6 +88,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     return this.listeners.add(listener);
   }
 
+  /** Loads and applies the file. Does not throw: the outcome says why a file was refused. */
   reload(): ReloadOutcome {
     clearTimeout(this.timer);
     const at = new Date();
@@ -94,7 +96,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     try {
       const restartNeeded = this.apply(this.source.load());
       this.lastOutcome = { ok: true, at, restartNeeded };
-      this.lastGoodAt = at;
+      this.lastSuccessAt = at;
     } catch (error) {
       const problem = (error as Error).message;
       const { restartNeeded } = this.lastOutcome;
@@ -106,8 +108,9 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   }
 
   /**
-   * Watches the directory of the file, because files are replaced by renaming, and mounted files by swapping a symbolic link
-   * beside them. While the directory does not exist, its closest existing parent is watched.
+   * Watches the directory of the file instead of the file: editors replace a file by renaming another one, and Kubernetes
+   * replaces a mounted file by changing a symbolic link beside it. While the directory does not exist, the closest existing
+   * parent is watched.
    */
   private watch(): void {
     const directory = existingDirectory(dirname(resolve(this.source.path)));
@@ -115,6 +118,7 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     this.watcher?.close();
     this.watchedDirectory = directory;
     this.watcher = watch(directory, { persistent: false }, () => {
+      // The change may have created or removed a directory on the path, so the directory to watch may be another one now.
       this.watch();
       this.scheduleIfChanged();
     });
@@ -127,8 +131,8 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
   }
 
   /**
-   * Schedules a reload if the file has changed. Events also come from other files of the directory, such as the gateway's
-   * log, to which every reload writes: without the check, each reload would cause the next.
+   * Schedules a reload if the file has changed. The watcher also reports changes of other files in the directory. One of
+   * them may be the log of the gateway, to which every reload writes: without the check, each reload would cause the next.
    */
   private scheduleIfChanged(): void {
     const fingerprint = fingerprintOf(this.source.path);
@@ -138,14 +142,14 @@ export class ConfigReloader implements OnApplicationBootstrap, OnApplicationShut
     this.timer = setTimeout(() => this.reload(), DEBOUNCE_MS).unref();
   }
 
-  /** Returns the keys whose values apply only after a restart. */
+  /** Applies a valid configuration. Returns the keys whose values apply only after a restart. */
   private apply(config: GatehouseConfig): string[] {
     if (!config.auth.isConfigured && needsAuth(this.boundHttp))
       throw new Error(
         'auth: cannot be removed while the gateway listens beyond loopback; ' +
           'set http.host to a loopback address, or http.allowRemoteWithoutAuth, and restart',
       );
-    // A change that was reverted needs no restart, so the comparison is with the start, not with the last reload.
+    // Compared with the configuration at the start, because a change that was reverted since needs no restart.
     const restartNeeded = changedKeysOf(config, this.startConfig).filter((key) => !LIVE_KEYS.has(key));
     const changed = changedKeysOf(config, this.live.current);
     if (changed.length === 0) return restartNeeded;
@@ -166,7 +170,10 @@ const changedKeysOf = (config: GatehouseConfig, other: GatehouseConfig): (keyof 
     (key) => key !== 'notes' && !isDeepStrictEqual(orderedEntries(config[key]), orderedEntries(other[key])),
   );
 
-/** Turns a map into a list, so that a comparison includes the order: the order of the servers affects public names. */
+/**
+ * Converts a map to a list, so that a comparison includes the order of its entries: the order of servers affects public
+ * names.
+ */
 const orderedEntries = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
 
 /** A text that changes when the file, or the target of its symbolic link, is written, replaced or removed. */

@@ -17,7 +17,9 @@ import { ShutdownSettings } from './shutdown-settings.js';
 import { StartupSettings } from './startup-settings.js';
 import { StateDir } from './state-dir.js';
 
-/** Provides the sections of the configuration as injection tokens: a module that injects Limits has no access to the rest. */
+/**
+ * Provides each section of the configuration under its own injection token, so that a module injects only what it needs.
+ */
 @Module({})
 export class ConfigModule {
   static forRoot(config: GatehouseConfig, source: ConfigSource): DynamicModule {
@@ -44,7 +46,7 @@ export class ConfigModule {
       module: ConfigModule,
       global: true,
       imports: [
-        // Not global and without the process environment, because modules inject sections instead of ConfigService.
+        // Modules inject sections instead of ConfigService, so it is not global and does not read the process environment.
         NestConfigModule.forRoot({
           load: sections.map(({ load }) => load),
           ignoreEnvFile: true,

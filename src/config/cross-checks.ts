@@ -11,7 +11,7 @@ const REMOTE_WITHOUT_AUTH =
 export const needsAuth = (http: HttpSettings): boolean =>
   !http.allowRemoteWithoutAuth && !isLoopback(http.host);
 
-/** Checks that involve several sections. */
+/** Reports problems that involve several sections. */
 export function crossCheck(config: GatehouseConfig, problems: ConfigProblems): void {
   const { http, auth, mcpServers, projects, readiness, instructions } = config;
   if (!auth.isConfigured && needsAuth(http)) problems.add(['http', 'host'], REMOTE_WITHOUT_AUTH);

@@ -5,29 +5,34 @@ import { isNetwork, networksOf } from './network.js';
 type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Why a connection through a proxy failed. `unreachable`: the proxy could not be connected. `closed`: it closed the connection
- * before it answered. `refused`: it answered CONNECT with an error. `invalid`: its answer is not HTTP, too long, or followed by
- * further bytes.
+ * Why a connection through a proxy failed:
+ * - `unreachable`: no connection to the proxy could be opened
+ * - `timeout`: the proxy did not answer in time
+ * - `closed`: the proxy closed the connection before it answered
+ * - `refused`: the proxy answered CONNECT with an error
+ * - `invalid`: the answer of the proxy is not HTTP, too long, or followed by further bytes
  */
 export type ProxyFailure = (typeof PROXY_FAILURES)[number];
 const PROXY_FAILURES = ['unreachable', 'timeout', 'closed', 'refused', 'invalid'] as const;
 
-/** Whether an entry of NO_PROXY (`*`, a network, or a domain with its subdomains) names the host. */
-type Exception = (host: string, port: string) => boolean;
+/** Whether one entry of NO_PROXY names the host. An entry is `*`, a network, or a domain, which includes its subdomains. */
+type NoProxyRule = (host: string, port: string) => boolean;
 
 /**
- * The proxy for each request that the gateway makes: that of the server, otherwise that of `HTTP_PROXY` or `HTTPS_PROXY`,
- * unless `NO_PROXY` names the host. Loopback is never reached through a proxy.
+ * Selects the proxy for each request that the gateway makes. A proxy in the configuration of the server takes precedence.
+ * For other servers, `HTTP_PROXY` or `HTTPS_PROXY` names the proxy, and `NO_PROXY` names the hosts that are reached without
+ * one. Loopback is never reached through a proxy.
  */
 export class EgressProxies {
   private readonly byProtocol: ReadonlyMap<string, URL | undefined>;
-  private readonly exceptions: readonly Exception[];
+  private readonly noProxyRules: readonly NoProxyRule[];
   private readonly failures = new Map<ProxyFailure, number>(PROXY_FAILURES.map((reason) => [reason, 0]));
-  private static process: EgressProxies | undefined;
+  private static instanceOfProcess: EgressProxies | undefined;
 
-  /** The proxies in the environment of the process. All callers share one object, so that it counts all failures. */
+  /** The proxies in the environment of the process. All callers get the same object, so that it counts all failures. */
   static ofProcess(): EgressProxies {
-    return (this.process ??= new EgressProxies(process.env));
+    this.instanceOfProcess ??= new EgressProxies(process.env);
+    return this.instanceOfProcess;
   }
 
   /** Throws when a variable is not the URL of a proxy. */
@@ -36,10 +41,10 @@ export class EgressProxies {
       (['http', 'https'] as const).map((scheme) => [`${scheme}:`, proxyIn(env, `${scheme}_proxy`)]),
     );
     const noProxy = env['no_proxy'] ?? env['NO_PROXY'] ?? '';
-    this.exceptions = noProxy
+    this.noProxyRules = noProxy
       .split(/[\s,]+/)
       .filter(Boolean)
-      .map(exceptionOf);
+      .map(noProxyRuleOf);
   }
 
   countFailure(reason: ProxyFailure): void {
@@ -52,15 +57,15 @@ export class EgressProxies {
   }
 
   /**
-   * The proxy for a request to this URL; undefined for a direct connection. `serverProxy` is the proxy in the configuration of
-   * the server, which is used regardless of NO_PROXY.
+   * The proxy for a request to this URL; undefined for a direct connection. `serverProxy` is the proxy in the configuration
+   * of the server, which is used regardless of NO_PROXY.
    */
   for(url: URL, serverProxy?: string): URL | undefined {
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
     if (isLoopback(host)) return undefined;
     if (serverProxy !== undefined) return new URL(serverProxy);
     const port = url.port || (url.protocol === 'https:' ? '443' : '80');
-    if (this.exceptions.some((isException) => isException(host, port))) return undefined;
+    if (this.noProxyRules.some((namesHost) => namesHost(host, port))) return undefined;
     return this.byProtocol.get(url.protocol);
   }
 }
@@ -77,12 +82,13 @@ function proxyIn(env: ProxyEnvironment, name: string): URL | undefined {
 export const isProxyUrl = (text: string): boolean =>
   URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).hostname !== '';
 
-function exceptionOf(entry: string): Exception {
+function noProxyRuleOf(entry: string): NoProxyRule {
   if (entry === '*') return () => true;
   if (isNetwork(entry)) {
     const networks = networksOf([entry]);
     return (host) => isIP(host) !== 0 && networks.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
   }
+  // A domain, perhaps with `.` or `*.` in front and a port behind.
   const [, domain = '', port] = /^(?:\*?\.)?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
   return (host, urlPort) =>
     (port === undefined || port === urlPort) && (host === domain || host.endsWith(`.${domain}`));

@@ -16,7 +16,9 @@ import { SERVER_SHAPE, SERVER_ID, ServersConfig, type ServerConfig } from './ser
 import { ShutdownSettings } from './shutdown-settings.js';
 import { StartupSettings } from './startup-settings.js';
 
-/** The whole configuration with defaults. Created by `readConfig`, deeply frozen. */
+/**
+ * The whole configuration, with defaults in place of missing keys. `readConfig` creates it and freezes it at every depth.
+ */
 export class GatehouseConfig {
   @Text('JSON Schema for editors. The gateway does not read this key.', {
     isPublic: true,
@@ -26,7 +28,7 @@ export class GatehouseConfig {
   @Section(HttpSettings, 'Listening address, and accepted Host and Origin headers.')
   readonly http: HttpSettings = new HttpSettings();
 
-  /** Without `auth`, every client is accepted. An empty `auth` is refused, because it is ambiguous: every client or none. */
+  /** Without `auth`, every client is accepted. An empty `auth` is refused: it could mean every client or no client. */
   @Rule<AuthSettings>(
     'auth',
     (auth) => auth === NO_AUTH || auth.isConfigured,
@@ -88,9 +90,9 @@ export class GatehouseConfig {
   @Section(LogSettings, 'Logging to stderr.')
   readonly log: LogSettings = new LogSettings();
 
-  /** Not a configuration key: values from the environment that must not appear in logs or responses. */
+  /** Values from the environment that must not appear in logs or responses. This is not a configuration key. */
   readonly secrets: readonly string[] = [];
 
-  /** Not a configuration key: how keys of other clients were read, for operators. */
+  /** How keys of other MCP clients were read, as log texts for operators. This is not a configuration key. */
   readonly notes: readonly string[] = [];
 }

@@ -15,7 +15,7 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 /** A value that is not free text may also be a reference to an environment variable, such as `${PORT}`. */
 const REFERENCE = { $ref: '#/$defs/reference' };
 
-/** JSON Schema of the configuration, from the declarations that also validate it. */
+/** JSON Schema of the configuration, generated from the declarations with which the gateway validates it. */
 export function configJsonSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -64,9 +64,10 @@ function schemaOf(shape: Shape): JsonSchema {
 const numbersIn = (values: readonly string[]): number[] =>
   values.filter((value) => /^\d+$/.test(value)).map(Number);
 
+/** The schema of a section with its own keys and the translated keys that replace one of them. */
 function objectOf(type: SectionType, translated: SectionShape['translatedKeys'] = new Map()): JsonSchema {
   const keys = [...keysOf(type)];
-  const foreign = [...translated].filter(([, { replaces }]) => keysOf(type).has(replaces));
+  const foreignKeys = [...translated].filter(([, { replaces }]) => keysOf(type).has(replaces));
   const defaults = new type();
   const properties = keys.map(([name, { description, shape }]) => {
     return [name, { description, ...schemaOf(shape), ...defaultOf(shape, Reflect.get(defaults, name)) }];
@@ -76,25 +77,27 @@ function objectOf(type: SectionType, translated: SectionShape['translatedKeys'] 
     .map(([name]) => name);
   return {
     type: 'object',
-    properties: Object.fromEntries([...properties, ...foreign.map(foreignKey)]) as JsonSchema,
-    ...requiring(required, foreign),
+    properties: Object.fromEntries([...properties, ...foreignKeys.map(foreignProperty)]) as JsonSchema,
+    ...requirement(required, foreignKeys),
     additionalProperties: false,
   };
 }
 
+/** A key of another program that is accepted, so that its file can be pasted. */
 type ForeignKey = readonly [name: string, key: TranslatedKeyShape];
 
-/** Deprecated: a key of another program is accepted, so that its file can be pasted. */
-const foreignKey = ([name, { clients, meaning, schema }]: ForeignKey): [string, JsonSchema] => [
+/** Marked as deprecated, so that editors suggest the key of the gateway. */
+const foreignProperty = ([name, { clients, meaning, schema }]: ForeignKey): [string, JsonSchema] => [
   name,
   { description: `Key of ${clients}, which ${meaning}.`, ...schema, deprecated: true },
 ];
 
-/** A required key may be given under the name that another program has for it. */
-function requiring(required: readonly string[], foreign: readonly ForeignKey[]): JsonSchema {
-  const names = foreign.filter(([, { replaces }]) => required.includes(replaces)).map(([name]) => name);
-  if (names.length === 0) return required.length > 0 ? { required } : {};
-  return { anyOf: [...required, ...names].map((name) => ({ required: [name] })) };
+/** Requires the required keys. A foreign key may stand in place of the key that it replaces. */
+function requirement(required: readonly string[], foreignKeys: readonly ForeignKey[]): JsonSchema {
+  const replacing = foreignKeys.filter(([, { replaces }]) => required.includes(replaces));
+  if (replacing.length === 0) return required.length > 0 ? { required } : {};
+  const names = [...required, ...replacing.map(([name]) => name)];
+  return { anyOf: names.map((name) => ({ required: [name] })) };
 }
 
 function defaultOf(shape: Shape, value: unknown): JsonSchema {

@@ -3,7 +3,7 @@ import { Flag, Text, TextList } from './schema/keys.js';
 import { Rule } from './schema/rule.js';
 import { isSecureUrl, SECURE_URL_REQUIREMENT } from './secure-url.js';
 
-/** Only asymmetric algorithms: a key that verifies tokens cannot sign them. */
+/** With an asymmetric algorithm, the key that the gateway uses to verify tokens cannot sign tokens. */
 const ALGORITHM = {
   pattern: /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/,
   requirement: 'must be an asymmetric algorithm such as RS256, PS256, ES256 or EdDSA',

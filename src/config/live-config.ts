@@ -19,7 +19,9 @@ export class LiveConfig {
     this.listeners.emit(config, before);
   }
 
-  /** Listeners are called by ascending `order`; listeners of equal order in the order of their addition. */
+  /**
+   * Listeners are called in ascending `order`, and those with the same `order` in the sequence in which they were added.
+   */
   onChange(listener: Listener, order?: number): () => void {
     return this.listeners.add(listener, order);
   }

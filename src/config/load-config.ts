@@ -22,8 +22,8 @@ export function loadConfig({ path, env }: { path: string; env: Environment }): G
 }
 
 /**
- * Returns a function that loads the file each time it is called. A file that need not exist counts as empty until it
- * exists. From then on a missing file is an error, so that deleting the file does not remove every server.
+ * Returns a function that loads the file each time it is called. With `mustExist: false`, a missing file counts as empty.
+ * Once the file has existed, a missing file is an error, so that deleting the file does not remove every server.
  */
 export function configLoader({ path, mustExist }: ConfigFile, env: Environment): () => GatehouseConfig {
   let isRequired = mustExist;
@@ -62,7 +62,7 @@ export function readConfigText(path: string): string {
   }
 }
 
-/** Freezes a value and everything it references. */
+/** Freezes a value and every value that it references. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -6,15 +6,15 @@ const BITS = { 4: 32, 6: 128 } as const;
 export function networksOf(texts: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const text of texts) {
-    const [address, prefixLength] = parts(text)!;
+    const [address, prefixLength] = parseNetwork(text)!;
     networks.addSubnet(address, prefixLength, isIP(address) === 6 ? 'ipv6' : 'ipv4');
   }
   return networks;
 }
 
-export const isNetwork = (text: string): boolean => parts(text) !== undefined;
+export const isNetwork = (text: string): boolean => parseNetwork(text) !== undefined;
 
-function parts(text: string): [address: string, prefixLength: number] | undefined {
+function parseNetwork(text: string): [address: string, prefixLength: number] | undefined {
   const match = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text);
   const version = isIP(match?.[1] ?? '');
   if (version !== 4 && version !== 6) return undefined;

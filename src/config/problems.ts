@@ -7,37 +7,37 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-/** Collects problems, so that one start reports all of them. */
+/** Collects all problems of a configuration, so that one start reports all of them. */
 export class ConfigProblems {
-  private readonly found = new Map<string, ConfigProblem>();
-  /** Where values came from, the latest first: an override takes precedence over the value that it replaced. */
+  private readonly byPath = new Map<string, ConfigProblem>();
+  /** Where values came from, the latest source first: an override takes precedence over the source that it overrides. */
   private readonly sources: { readonly path: string; readonly source: string }[] = [];
 
-  private readonly noted = new Set<string>();
+  private readonly noteTexts = new Set<string>();
 
   get isEmpty(): boolean {
-    return this.found.size === 0;
+    return this.byPath.size === 0;
   }
 
   /**
-   * Adds a problem if it is the first at its path: later ones are usually consequences of the first. A position that is
-   * not a key (a line of the file, an environment variable) is given as text.
+   * Adds a problem unless there is one at this path already: later problems are usually consequences of the first. `path`
+   * is a text if it names a line of the file or an environment variable instead of a key.
    */
   add(path: KeyPath | string, message: string): void {
     const text = typeof path === 'string' ? path : formatPath(path);
-    if (!this.found.has(text)) this.found.set(text, { path: text, message });
+    if (!this.byPath.has(text)) this.byPath.set(text, { path: text, message });
   }
 
-  /** Records what is not a problem, but may not be what the author of the file expects. */
+  /** Records that a valid value is read in a way that the author of the file may not expect. */
   note(path: KeyPath, text: string): void {
-    this.noted.add(`${formatPath(path)} ${text}`);
+    this.noteTexts.add(`${formatPath(path)} ${text}`);
   }
 
   get notes(): string[] {
-    return [...this.noted];
+    return [...this.noteTexts];
   }
 
-  /** Records that the value at `path` came from the variable `source`. */
+  /** Records that the value at `path` came from `source`: an environment variable, or a key of another MCP client. */
   recordSource(path: KeyPath, source: string): void {
     this.sources.unshift({ path: formatPath(path), source });
   }
@@ -45,20 +45,24 @@ export class ConfigProblems {
   /** Records that `source` overrides the value at `path`, and drops the problems of the overridden value. */
   recordOverride(path: KeyPath, source: string): void {
     const overridden = formatPath(path);
-    for (const key of this.found.keys()) if (isWithin(key, overridden)) this.found.delete(key);
+    for (const problemPath of this.byPath.keys())
+      if (isWithin(problemPath, overridden)) this.byPath.delete(problemPath);
     this.recordSource(path, source);
   }
 
   list(): ConfigProblem[] {
-    return [...this.found.values()].map(({ path, message }) => {
+    return [...this.byPath.values()].map(({ path, message }) => {
       const origin = this.sources.find((candidate) => isWithin(path, candidate.path));
       return { path, message: origin ? `${message} (from ${origin.source})` : message };
     });
   }
 }
 
-const isWithin = (path: string, outer: string): boolean =>
-  path.startsWith(outer) && ['', '.', '['].includes(path.charAt(outer.length));
+/** Whether `path` is `outer` or the path of a value inside it. */
+const isWithin = (path: string, outer: string): boolean => {
+  const endOrSeparator = ['', '.', '['];
+  return path.startsWith(outer) && endOrSeparator.includes(path.charAt(outer.length));
+};
 
 /** For example `mcpServers.files.args[0]`; a name with special characters is quoted. */
 export function formatPath(path: KeyPath): string {

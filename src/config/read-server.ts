@@ -4,8 +4,8 @@ import { formatPath } from './problems.js';
 import type { ServerConfig } from './servers-config.js';
 
 /**
- * Validates a definition that an administrator sent, by the rules of the file. The definition cannot refer to environment
- * variables: an administrator who may add a server must not read the gateway's secrets.
+ * Validates a definition that an administrator sent, by the rules of the configuration file. The definition cannot refer to
+ * environment variables: otherwise an administrator could send secrets of the gateway to a server.
  */
 export function readServer(id: string, definition: unknown): ServerConfig {
   const text = JSON.stringify({ mcpServers: { [id]: definition } });

@@ -11,7 +11,7 @@ applies \`mcpServers\`, \`projects\`, \`auth\`, \`decisions\`, \`log\` and \`ins
 | --- | --- | --- | --- |
 `;
 
-/** Content of docs/configuration.md, from the declarations that also validate the configuration. */
+/** Content of docs/configuration.md, generated from the declarations with which the gateway validates the configuration. */
 export const referenceText = (): string => `${HEAD}${sectionRows(GatehouseConfig, '').join('\n')}\n`;
 
 function sectionRows(type: SectionType, prefix: string): string[] {

@@ -1,6 +1,9 @@
 import { isLoopback } from './loopback.js';
 
-/** Whether the URL is https or on loopback, so that its responses cannot be forged on the network. */
+/**
+ * Whether the URL is https, or http on loopback, so that responses cannot be forged. Credentials and a fragment are
+ * refused.
+ */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password, hash } = new URL(text);

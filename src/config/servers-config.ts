@@ -11,7 +11,7 @@ export const SERVER_ID: TextRule = {
   requirement: 'a server id has 1 to 64 characters of A-Z a-z 0-9 _ . - and starts with a letter or digit',
 };
 
-/** The servers by id, in the order of the file. Not modified after loading. */
+/** The servers by id, in the order of the file. Read-only: `Object.freeze` alone does not prevent a change of a Map. */
 export class ServersConfig extends Map<string, ServerConfig> implements ReadonlyMap<string, ServerConfig> {
   constructor(servers: Iterable<readonly [string, ServerConfig]> = []) {
     super();
@@ -31,7 +31,9 @@ export class ServersConfig extends Map<string, ServerConfig> implements Readonly
   }
 }
 
-/** A server has one of two forms. With `command`, a `url` is refused as a key of the other form. */
+/**
+ * A server has one of two forms: stdio or HTTP. A definition with `command` has the stdio form, in which `url` is refused.
+ */
 export const SERVER_SHAPE: SectionShape = {
   kind: 'section',
   types: [StdioServerConfig, HttpServerConfig],

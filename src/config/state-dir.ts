@@ -16,7 +16,7 @@ export class StateDir {
   requireWritable(): void {
     try {
       this.make();
-      // access(2) would check the rights of the real user; only a write checks those of the effective user.
+      // A write checks the rights of the effective user. `fs.access` would check those of the real user.
       rmdirSync(mkdtempSync(join(this.path, '.write-check-')));
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
@@ -34,13 +34,14 @@ export class StateDir {
   }
 
   /**
-   * Creates the directory with mode 0700. An existing directory keeps its mode; a mode that gives others access is
-   * reported.
+   * Creates the directory with mode 0700. An existing directory keeps its mode; a warning is logged if the mode gives other
+   * users access.
    */
   create(): this {
     this.make();
     const mode = statSync(this.path).mode & 0o777;
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    const isOpenToOthers = (mode & 0o077) !== 0;
+    if (process.platform !== 'win32' && isOpenToOthers)
       new Logger('State').warn({
         message:
           'stateDir gives rights to other users, and the files in it are secret; restrict it to its owner',

@@ -7,10 +7,6 @@ import type { ClientSession, Subscriber } from '../mcp/mcp-context.js';
 /** A session or listen stream that gets notifications. */
 export interface NotificationRecipient extends Subscriber {
   readonly kind: 'session' | 'listen';
-  /**
-   * The id of the owner of the links that are not shared: the session itself, or the `LinkOwner` of a listen stream.
-   */
-  readonly linkOwnerId: string | undefined;
   /** The project that limits the scope of the recipient. */
   readonly project: string | undefined;
   scope: Scope;

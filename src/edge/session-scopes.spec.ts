@@ -1,6 +1,6 @@
 import { ParkingGateway, QuestionedClientCall } from '../../test/kit/parked-call-harness.js';
 import { SessionListings } from '../backends/session-listings.js';
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { EMPTY_LISTING } from '../core/catalog/catalog.js';
 import { Clock } from '../../test/kit/auth.js';
 import { configOf, liveConfig } from '../../test/kit/config.js';
@@ -206,6 +206,13 @@ describe('SessionScopes scope', () => {
 });
 
 describe('SessionScopes', () => {
+  beforeEach(() => {
+    // All work fits into one slice, however slow the machine is.
+    jest.spyOn(sliceScheduler, 'start').mockReturnValue(() => undefined);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
   const auth = { apiKeys: [key('k'), key('other')] };
 
   it('cancels the parked calls and closes the link owners of a key that is removed, and no others', async () => {

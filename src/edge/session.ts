@@ -118,8 +118,8 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     return this.id;
   }
 
-  /** As a subscriber, a session is the owner of its own links to servers. */
-  get session(): this {
+  /** For a subscriber that is a session, the session itself. */
+  get linkOwner(): this {
     return this;
   }
 

@@ -10,7 +10,7 @@ const NS_PER_MS = 1e6;
 export class EventLoopDelay implements OnModuleInit, OnModuleDestroy {
   private readonly histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   private timer: NodeJS.Timeout | undefined;
-  /** The 99th percentile of the last complete window. */
+  /** The 99th percentile of the delays in the last complete window. */
   p99Ms = 0;
 
   onModuleInit(): void {
@@ -24,7 +24,7 @@ export class EventLoopDelay implements OnModuleInit, OnModuleDestroy {
   }
 
   private endWindow(): void {
-    // The histogram holds the intervals between samples, which include the resolution.
+    // The histogram has the intervals between samples: the resolution plus the delay.
     this.p99Ms = Math.max(0, Math.round(this.histogram.percentile(99) / NS_PER_MS) - RESOLUTION_MS);
     this.histogram.reset();
   }

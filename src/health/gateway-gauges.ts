@@ -17,7 +17,7 @@ const STATES: readonly BackendStatus['state'][] = [
   'stopped',
 ];
 
-/** Gauges, and one counter, whose values are read from the gateway's state at every scrape. */
+/** Exposes gauges, and one counter, whose values are read from the state of the gateway at every scrape. */
 @Injectable()
 export class GatewayGauges implements OnModuleInit {
   constructor(
@@ -45,7 +45,7 @@ export class GatewayGauges implements OnModuleInit {
       'gauge',
       'gatehouse_config_last_reload_success_timestamp_seconds',
       'Time of the last accepted reload of the configuration.',
-      () => this.reloader.lastGoodAt.getTime() / 1000,
+      () => this.reloader.lastSuccessAt.getTime() / 1000,
     );
   }
 

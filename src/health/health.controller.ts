@@ -16,7 +16,10 @@ import { StartupProgress } from './startup-progress.js';
 /** With `swaggerDocumentation`, terminus would load @nestjs/swagger. */
 const CHECK_OPTIONS = { noCache: true, swaggerDocumentation: false };
 
-/** The probes of an orchestrator are public and name no server; `/health` with its details is for operators. */
+/**
+ * The endpoints below `/health` are for orchestrators: they are public and name no server. `/health` itself is for
+ * operators.
+ */
 @Controller('health')
 export class HealthController {
   constructor(
@@ -36,7 +39,10 @@ export class HealthController {
     return this.health.check([() => this.checkAccepting(), ...this.indicators.all()]);
   }
 
-  /** The process runs and its event loop is not blocked. Answered without a terminus check, which would fail while draining. */
+  /**
+   * A response means that the process runs and its event loop is not blocked. No check of terminus is used, because it
+   * would fail while the gateway drains.
+   */
   @Get('live')
   @HealthCheck(CHECK_OPTIONS)
   live(): HealthCheckResult {
@@ -44,9 +50,9 @@ export class HealthController {
   }
 
   /**
-   * The gateway accepts requests, and its lists are as complete as possible. A server that is down does not make the
-   * gateway unready: all replicas use the same server, and taking all of them out of service would turn a partial failure
-   * into an outage.
+   * Status 200 means that the gateway accepts requests and that every server has finished its first sync or failed. A
+   * server that is down does not make the gateway unready. All replicas use the same server, and if all of them were taken
+   * out of service, a partial failure would become an outage.
    */
   @Get('ready')
   @HealthCheck(CHECK_OPTIONS)
@@ -59,7 +65,7 @@ export class HealthController {
     ]);
   }
 
-  /** Every server has finished its first sync or failed, so lists are as complete as possible. */
+  /** Status 200 means that every server has finished its first sync or failed, so lists are as complete as they can be. */
   @Get('startup')
   @HealthCheck(CHECK_OPTIONS)
   startup(): Promise<HealthCheckResult> {

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { Metrics } from '../metrics/metrics.js';
 import { OperatorGuard } from './operator.guard.js';
 
-/** The Prometheus module sets the path. */
+/** Serves all metrics. The path is set where `PrometheusModule` is registered. */
 @Controller()
 @UseGuards(OperatorGuard)
 export class MetricsController {

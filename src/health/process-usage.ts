@@ -3,15 +3,16 @@ import { Backends } from '../backends/backends.service.js';
 import { readGroupUsage } from '../backends/stdio/group-usage.js';
 import { Metrics, type Reading } from '../metrics/metrics.js';
 
-/** For this long a measurement is used again, so that both metrics of one scrape share it. */
+/** A measurement is used again for this time, so that both metrics of one scrape come from one measurement. */
 const MAX_AGE_MS = 1000;
 
+/** Usage of all processes of one server. */
 interface ServerUsage {
   residentBytes: number;
-  /** Sum of the CPU time of processes that have ended. */
-  endedSeconds: number;
-  /** By process id: CPU time at the last measurement. */
-  readonly seconds: Map<number, number>;
+  /** CPU time of the processes that have ended, added up. */
+  endedCpuSeconds: number;
+  /** By process id: CPU time of a running process at the last measurement. */
+  readonly cpuSeconds: Map<number, number>;
 }
 
 /** Memory and CPU time of the processes of stdio servers, measured at a scrape. */
@@ -44,7 +45,7 @@ export class ProcessUsage implements OnModuleInit {
     } as const;
     this.metrics.expose(
       { ...cpu, help: 'CPU time of the processes of a stdio server, their children included.' },
-      () => this.readings(({ endedSeconds, seconds }) => sum(seconds.values(), endedSeconds)),
+      () => this.readings(({ endedCpuSeconds, cpuSeconds }) => sum(cpuSeconds.values(), endedCpuSeconds)),
     );
   }
 
@@ -59,25 +60,28 @@ export class ProcessUsage implements OnModuleInit {
   }
 
   private async measure(): Promise<void> {
-    const processes = new Map(Array.from(this.backends.all(), ({ id, pids }) => [id, pids]));
-    const usage = await this.read(new Set([...processes.values()].flat()));
-    for (const server of this.servers.keys()) if (!processes.has(server)) this.servers.delete(server);
-    for (const [server, pids] of processes) {
-      const known = this.servers.get(server) ?? { residentBytes: 0, endedSeconds: 0, seconds: new Map() };
-      for (const [pid, seconds] of known.seconds)
+    const pidsByServer = new Map(Array.from(this.backends.all(), ({ id, pids }) => [id, pids]));
+    const usageByPid = await this.read(new Set([...pidsByServer.values()].flat()));
+    for (const server of this.servers.keys()) if (!pidsByServer.has(server)) this.servers.delete(server);
+    for (const [server, pids] of pidsByServer) {
+      const usage = this.servers.get(server) ?? noUsage();
+      for (const [pid, seconds] of usage.cpuSeconds)
         if (!pids.includes(pid)) {
-          known.endedSeconds += seconds;
-          known.seconds.delete(pid);
+          usage.endedCpuSeconds += seconds;
+          usage.cpuSeconds.delete(pid);
         }
       for (const pid of pids) {
-        const seconds = usage.get(pid)?.cpuSeconds ?? 0;
-        known.seconds.set(pid, Math.max(seconds, known.seconds.get(pid) ?? 0));
+        const seconds = usageByPid.get(pid)?.cpuSeconds ?? 0;
+        // A counter must not decrease, for example when a process has ended during the measurement.
+        usage.cpuSeconds.set(pid, Math.max(seconds, usage.cpuSeconds.get(pid) ?? 0));
       }
-      known.residentBytes = sum(pids.map((pid) => usage.get(pid)?.residentBytes ?? 0));
-      if (pids.length > 0 || this.servers.has(server)) this.servers.set(server, known);
+      usage.residentBytes = sum(pids.map((pid) => usageByPid.get(pid)?.residentBytes ?? 0));
+      if (pids.length > 0 || this.servers.has(server)) this.servers.set(server, usage);
     }
   }
 }
+
+const noUsage = (): ServerUsage => ({ residentBytes: 0, endedCpuSeconds: 0, cpuSeconds: new Map() });
 
 const sum = (values: Iterable<number>, initial = 0): number =>
   [...values].reduce((total, value) => total + value, initial);

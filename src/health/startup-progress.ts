@@ -3,12 +3,12 @@ import { Backends } from '../backends/backends.service.js';
 
 const FIRST_SYNC_TIMEOUT_MS = 30_000;
 
-/** Whether every server has finished its first sync, has failed, or took too long. */
+/** Knows whether the start is complete: every server has finished its first sync, has failed, or took too long. */
 @Injectable()
 export class StartupProgress implements OnApplicationBootstrap {
   /** Once true, it stays true. */
   isComplete = false;
-  /** Resolves when `isComplete` becomes true. Set when the application starts. */
+  /** Resolves when `isComplete` becomes true. Undefined until the application starts. */
   whenComplete: Promise<void> | undefined;
 
   constructor(private readonly backends: Backends) {}

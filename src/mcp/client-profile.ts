@@ -6,14 +6,15 @@ import { memberText } from '../lib/json-text/json-text.js';
 import { isJsonObject } from '../lib/json-text/json-value.js';
 import type { Params } from './json-rpc.js';
 
-/** Maximum size of `capabilities` and `clientInfo` together. They stay in memory as long as the session or the request. */
+/** Maximum size of `capabilities` and `clientInfo` together. They stay in memory until the session or the request ends. */
 export const MAX_PROFILE_BYTES = 16_384;
 
-/** More than a profile of the maximum size and the other params of `initialize` take together. */
+/** Longer params of `initialize` are refused unread: their profile must be too large, because the other params are short. */
 const MAX_INITIALIZE_PARAMS_LENGTH = 8 * MAX_PROFILE_BYTES;
 
 const PROFILE_KEYS = ['capabilities', 'clientInfo'];
 
+/** Maximum characters of a client's name and version in logs. */
 const MAX_LABEL_LENGTH = 64;
 
 /** How a client described itself: in `initialize`, or in the envelope of a request. */
@@ -22,7 +23,7 @@ export interface ClientProfile {
   readonly clientInfo: Implementation | undefined;
 }
 
-/** Whether the message is an `initialize` with too large a profile. Checked before the params are decoded into memory. */
+/** Whether the message is an `initialize` whose params are too long to be read. Checked before the params are decoded. */
 export const isLongInitialize = (message: JsonDocument): boolean =>
   message.memberLength('params') > MAX_INITIALIZE_PARAMS_LENGTH &&
   message.memberText('method') === '"initialize"';
@@ -50,6 +51,6 @@ export function clientLabel(clientInfo: unknown): string | undefined {
   return `${name} ${typeof version === 'string' ? version : ''}`.slice(0, MAX_LABEL_LENGTH).trimEnd();
 }
 
-/** The size of these members of an object together. */
+/** The size of the values under these keys together. `object` is the JSON text of an object. */
 export const bytesOfMembers = (object: string, keys: readonly string[]): number =>
   keys.reduce((sum, key) => sum + Buffer.byteLength(memberText(object, key) ?? ''), 0);

@@ -241,6 +241,7 @@ describe('withoutModernMembers', () => {
   it.each([
     ['{"resultType":"input_required","content":[]}', '{"content":[]}'],
     ['{"ttlMs":5,"cacheScope":"public","n":1.0}', '{"n":1.0}'],
+    ['{"n":1.0,"result\\u0054ype":"input_required"}', '{"n":1.0}'],
     ['{"content":[{"resultType":"x"}]}', '{"content":[{"resultType":"x"}]}'],
   ])('of %s is %s', (result, expected) => {
     expect(withoutModernMembers(new JsonText(result)).text).toBe(expected);

@@ -17,14 +17,14 @@ import { isLoggingLevel, LOGGING_LEVELS } from './logging-level.js';
 import { TRACE_KEYS } from './tracing.js';
 
 /*
- * Revision 2026-07-28 has no session. Each request has an envelope in `_meta`: the revision, and who the client is and what
- * it supports.
+ * Revision 2026-07-28 has no sessions. Each request has an envelope in `_meta`: the revision, the name and version of the
+ * client, its capabilities and its log level.
  */
 
 /** The revision of the 2026 era. */
 export const MODERN_VERSION = '2026-07-28';
 
-/** The extension whose capability is forwarded: MCP Apps. */
+/** The only extension whose capability is forwarded to servers: MCP Apps. */
 const FORWARDED_EXTENSION = 'io.modelcontextprotocol/ui';
 
 const keyOf = (name: string): string => `io.modelcontextprotocol/${name}`;
@@ -34,10 +34,10 @@ const CLIENT_CAPABILITIES = keyOf('clientCapabilities');
 const LOG_LEVEL = keyOf('logLevel');
 /** The key of the server's name and version in the `_meta` of a result. */
 export const SERVER_INFO_META = keyOf('serverInfo');
-/** The key in `_meta` of everything that is sent on a listen stream. */
+/** The key in `_meta` of each message on a listen stream. Its value is the id of the request `subscriptions/listen`. */
 export const SUBSCRIPTION_ID_META = keyOf('subscriptionId');
 
-/** Members of `_meta` that belong to one hop. What a client wrote in them must not reach a server. */
+/** Members of `_meta` that belong to one hop. The values of a client must not reach a server. */
 const HOP_KEYS: ReadonlySet<string> = new Set([
   PROTOCOL_VERSION,
   CLIENT_INFO,
@@ -47,11 +47,11 @@ const HOP_KEYS: ReadonlySet<string> = new Set([
   'progressToken',
 ]);
 
-/** Whether a member of `_meta` says something of one request, so that it differs when the request is repeated. */
+/** Whether a member of `_meta` may differ when a client repeats a request: it belongs to one hop, or to a trace. */
 export const isHopKey = (key: string): boolean =>
   HOP_KEYS.has(key) || (TRACE_KEYS as readonly string[]).includes(key);
 
-/** What a client of 2026 says of itself in a request. */
+/** The envelope of a request of a client. */
 export interface ClientEnvelope extends ClientProfile {
   readonly version: string;
   readonly logLevel: LoggingLevel | undefined;
@@ -65,11 +65,11 @@ const metaOf = (params: Params | undefined): Params | undefined => {
 /** A member of `_meta` in the params. */
 export const metaMember = (params: Params | undefined, key: string): unknown => metaOf(params)?.[key];
 
-/** Whether the params claim to be of the 2026 era, even if their envelope is not valid. */
+/** Whether the params have the envelope's member with the version, even if the envelope is not valid. */
 export const claimsEnvelope = (params: Params | undefined): boolean =>
   metaOf(params)?.[PROTOCOL_VERSION] !== undefined;
 
-/** The version that the params claim; undefined if it is no text. */
+/** The version in the envelope; undefined if it is missing or not a string. */
 export function claimedVersion(params: Params | undefined): string | undefined {
   const version = metaOf(params)?.[PROTOCOL_VERSION];
   return typeof version === 'string' ? version : undefined;
@@ -95,30 +95,32 @@ export function readEnvelope(params: Params | undefined, paramsText: string | un
 export const badEnvelope = (problem: string): GatewayError =>
   new GatewayError('bad-envelope', `Invalid params: in _meta, ${problem}`);
 
-/** The params as a server of 2025 knows them: without envelope, and with the progress token of its own hop. */
+/**
+ * The params of a request of 2026 for a server of 2025: without the envelope and without the members of a repeated request.
+ * `progressToken` is the token of the request to the server.
+ */
 export function withoutEnvelope(
   params: string,
   progressToken: number | undefined,
   members: readonly Member[] = membersOf(params),
 ): string {
-  const own = progressToken === undefined ? '' : `"progressToken":${progressToken}`;
-  let kept = '';
+  const tokenMember = progressToken === undefined ? '' : `"progressToken":${progressToken}`;
+  const memberTexts: string[] = [];
   for (const { key, keyStart, start, end } of members) {
     if (INPUT_MEMBERS.has(key)) continue;
-    const separator = kept === '' ? '' : ',';
     if (key !== '_meta' || params[start] !== '{') {
-      kept += separator + params.slice(keyStart, end);
+      memberTexts.push(params.slice(keyStart, end));
       continue;
     }
-    const meta = merge(own, params.slice(start, end));
-    if (meta !== '{}') kept += separator + params.slice(keyStart, start) + meta;
+    const meta = nextHopMeta(tokenMember, params.slice(start, end));
+    if (meta !== '{}') memberTexts.push(params.slice(keyStart, start) + meta);
   }
-  return `{${kept}}`;
+  return `{${memberTexts.join(',')}}`;
 }
 
-/** What a server may know of the client for whom a request is made. */
+/** The envelope of a request to a server. */
 export interface RequestEnvelope {
-  /** The text of the constant members: `envelopeMembers`. */
+  /** The result of `envelopeMembers`. */
   readonly members: string;
   readonly logLevel?: LoggingLevel | undefined;
   /** Set when the server may report progress. */
@@ -147,51 +149,56 @@ export function capabilitiesMember(capabilities: ClientCapabilities): string {
   return memberOf('clientCapabilities', forwarded);
 }
 
-/** The params with the envelope in `_meta`. `members` are the members of the params, if they are known. */
+/** The params with the envelope in `_meta`. `members` are the positions of the params' members, if they are known. */
 export function withEnvelope(
   params: string | undefined,
   envelope: RequestEnvelope,
   members?: readonly Member[],
 ): string {
   const text = params ?? '{}';
-  const own = textOf(envelope);
+  const envelopeText = textOf(envelope);
+  const withNewMeta = (): string => prepend(`"_meta":{${envelopeText}}`, text);
   // The key may be written with escapes.
-  if (!members && !text.includes('"_meta"') && !text.includes('\\u'))
-    return prepend(`"_meta":{${own}}`, text);
-  const known = members ?? membersOf(text);
-  if (!known.some(({ key }) => key === '_meta')) return prepend(`"_meta":{${own}}`, text);
-  // All of repeated members: a server may read the first, or the last.
-  return mapMember(text, '_meta', (meta) => (meta.startsWith('{') ? merge(own, meta) : `{${own}}`), known);
+  if (!members && !text.includes('"_meta"') && !text.includes('\\u')) return withNewMeta();
+  const knownMembers = members ?? membersOf(text);
+  if (!knownMembers.some(({ key }) => key === '_meta')) return withNewMeta();
+  // If `_meta` is repeated, each one is replaced: a server may read the first or the last.
+  return mapMember(
+    text,
+    '_meta',
+    (meta) => (meta.startsWith('{') ? nextHopMeta(envelopeText, meta) : `{${envelopeText}}`),
+    knownMembers,
+  );
 }
 
 /** Members of results that only the 2026 era has. */
-const RESULT_KEYS: ReadonlySet<string> = new Set(['resultType', 'ttlMs', 'cacheScope']);
+const MODERN_RESULT_KEYS: ReadonlySet<string> = new Set(['resultType', 'ttlMs', 'cacheScope']);
 
 /**
- * The result of a server of 2025 for a client of 2026. Members that mean something only in the 2026 era are removed: in the
- * 2025 era a server may use the names for anything.
+ * The result of a server of 2025 for a client of 2026, without the members that only the 2026 era defines. A server of 2025 may
+ * use their names for anything.
  */
 export function withoutModernMembers(result: JsonText): JsonText {
-  for (const key of RESULT_KEYS)
+  for (const key of MODERN_RESULT_KEYS)
     if (result.mayHaveMember(key) && result.firstCharacterOf(key) !== undefined)
-      return result.without(RESULT_KEYS);
+      return result.without(MODERN_RESULT_KEYS);
   return result;
 }
 
-/** The name and version of the server in a result; undefined if the server does not say it. */
+/** The name and version of the server in the `_meta` of a result; undefined if it has none. */
 export function serverInfoIn(meta: unknown): Implementation | undefined {
   const info = (meta as Readonly<Record<string, unknown>> | undefined)?.[SERVER_INFO_META];
   return isImplementation(info) ? info : undefined;
 }
 
-/** The id of the request `subscriptions/listen` that a notification belongs to. */
+/** The id of the request `subscriptions/listen` that a notification of a server belongs to. */
 export function subscriptionIdIn({ _meta: meta }: Params): unknown {
   return isJsonObject(meta) ? meta[SUBSCRIPTION_ID_META] : undefined;
 }
 
 /**
- * Splits the params of a notification around the id of the request `subscriptions/listen` in `_meta`: the parts before and
- * after the id. Each listen stream has an id of its own; the parts are the same for all.
+ * The params of a notification for listen streams, as the parts before and after the id of the request
+ * `subscriptions/listen` in `_meta`. The id differs between the streams; the parts are the same for all of them.
  */
 export function aroundSubscriptionId(params: string | undefined): readonly [before: string, after: string] {
   const before = `{"_meta":{"${SUBSCRIPTION_ID_META}":`;
@@ -212,7 +219,7 @@ export function withoutSubscriptionId(params: string): string {
 const META: ReadonlySet<string> = new Set(['_meta']);
 const SUBSCRIPTION_ID: ReadonlySet<string> = new Set([SUBSCRIPTION_ID_META]);
 
-/** The object's text behind a first member that is written before it. */
+/** The object's text without its opening brace, as it follows the text of another member. */
 function continued(object: string): string {
   const rest = object.slice(1).trimStart();
   return rest === '}' ? rest : `,${rest}`;
@@ -222,6 +229,7 @@ const memberOf = (name: string, value: unknown): string => `"${keyOf(name)}":${J
 
 const NO_CAPABILITIES = memberOf('clientCapabilities', {});
 
+/** The members of `_meta` that make up the envelope. */
 function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
   let text = members;
   if (logLevel !== undefined) text += `,${memberOf('logLevel', logLevel)}`;
@@ -229,13 +237,18 @@ function textOf({ members, logLevel, progressToken }: RequestEnvelope): string {
   return text;
 }
 
-const merge = (own: string, meta: string): string => prepend(own, withoutHopMembers(meta));
+/** The `_meta` of a client for the next hop. `newMembers` take the place of the members of the previous hop. */
+const nextHopMeta = (newMembers: string, meta: string): string =>
+  prepend(newMembers, withoutHopMembers(meta));
 
-/** By `_meta` of a client, which is usually the same in all of its requests: what is left of it on the next hop. */
-const keptMeta = new TextCache((meta) => withoutMembers(meta, HOP_KEYS), { texts: 256, length: 2048 });
+/** Caches `_meta` without the members of one hop. A client usually sends the same `_meta` in all of its requests. */
+const metasWithoutHopMembers = new TextCache((meta) => withoutMembers(meta, HOP_KEYS), {
+  texts: 256,
+  length: 2048,
+});
 
 const withoutHopMembers = (meta: string): string =>
-  differsInEachRequest(meta) ? withoutMembers(meta, HOP_KEYS) : keptMeta.get(meta);
+  differsInEachRequest(meta) ? withoutMembers(meta, HOP_KEYS) : metasWithoutHopMembers.get(meta);
 
 const differsInEachRequest = (meta: string): boolean =>
   meta.includes('"progressToken"') || meta.includes('"traceparent"');
@@ -247,7 +260,10 @@ const prepend = (members: string, object: string): string =>
 const isImplementation = (info: unknown): info is Implementation =>
   isJsonObject(info) && typeof info['name'] === 'string' && typeof info['version'] === 'string';
 
-/** The profile is stored as long as the request runs, and repeated in requests to servers. */
+/**
+ * Throws when capabilities and client information in the envelope are too large. They stay in memory until the request ends,
+ * and are repeated in requests to servers.
+ */
 function requireShortProfile(params: string): void {
   for (const { key, start, end } of membersOf(params)) {
     if (key !== '_meta' || params[start] !== '{') continue;

@@ -4,58 +4,60 @@ import { aroundSubscriptionId } from './envelope.js';
 import { notificationHead, notificationMessage } from './json-rpc.js';
 
 /**
- * Starts at the current time, so that event ids of this process are above those of the previous process: clients may
- * reconnect with either. This holds for up to a hundred events per millisecond on average.
+ * The sequence of the latest event of this process. A client may reconnect with an event id of the previous process, which
+ * must be lower than all ids of this process. The first sequence is therefore a hundred times the start time in milliseconds.
+ * This suffices as long as a process has at most a hundred events per millisecond on average.
  */
 let lastSequence = Date.now() * 100;
 
 export const latestSequence = (): number => lastSequence;
 
-/** A message to a client: its text, or the parts of a long one, which are on one line. */
+/** A message to a client: its text, or the parts of a long message. The parts contain no line breaks. */
 export type OutgoingMessage = string | readonly Buffer[];
 
-/** One server-sent event, encoded once and written to any number of streams. */
+/** One server-sent event, which is encoded once and written to any number of streams. */
 export interface EventFrame {
   readonly sequence: number;
   /** The name of the response stream that the event belongs to; empty for standalone streams. */
   readonly stream: string;
-  /** Approximate number of bytes; 0 for a primer. */
+  /** Approximate number of bytes; 0 for a primer (`primingFrame`). */
   readonly size: number;
   readonly bytes: Buffer;
-  /** What follows `bytes`: the parts of a long message. */
+  /** The parts of a long message, and the end of the event. They follow `bytes`. */
   readonly rest?: readonly Buffer[];
   /** The kind under which metrics count a notification; undefined for requests and responses. */
   readonly kind: NotificationKind | undefined;
 }
 
-/** An event with a notification, which any number of sessions and listen streams get. */
+/** An event with a notification for any number of sessions and listen streams. */
 export interface NotificationFrame extends EventFrame {
   readonly kind: NotificationKind;
   /**
-   * The event for a listen stream: without an event id, and with the id of its request in `_meta`. The rest is encoded once
-   * for all streams.
+   * The event for one listen stream: without an event id, and with the id of the stream's request in `_meta`. Everything else
+   * is encoded once for all streams.
    */
   bytesFor(subscriptionId: Buffer): Buffer;
 }
 
-/** The frame that was encoded last. In a fan-out, one frame is written to many streams in a row. */
+/** The bytes of the frame that was encoded last. In a fan-out, one frame is written to many streams in a row. */
 let lastEncoded = { sequence: 0, bytes: Buffer.alloc(0) };
-/** The same for listen streams: the parts before and after the id of the stream. */
+/** The parts of the frame that was encoded last for a listen stream. */
 let lastSplit: SplitEvent & Pick<EventFrame, 'sequence'> = {
   sequence: 0,
   before: Buffer.alloc(0),
   after: Buffer.alloc(0),
 };
 
+/** An event for listen streams: the bytes before and after the id of the stream. */
 interface SplitEvent {
   readonly before: Buffer;
   readonly after: Buffer;
 }
 
 /**
- * The text is composed when the first stream writes the frame: while a client reads nothing, most events are replaced
- * before they are written. The frame stores text and no Buffer, because replay buffers hold many frames, and a Buffer takes
- * twice the memory and retains the pool that it is a part of.
+ * An event with an id. Its text is composed when the first stream writes it: while a client reads nothing, most events are
+ * replaced before they are written. The frame stores text and no Buffer, because replay buffers hold many frames. A Buffer
+ * takes twice the memory, and keeps the memory pool from which it was allocated.
  */
 class LazyFrame implements EventFrame {
   readonly sequence = ++lastSequence;
@@ -79,15 +81,16 @@ class LazyFrame implements EventFrame {
 
   private compose(): string {
     const id = `id: ${eventId(this.sequence, this.stream)}\n`;
+    const retry = this.retryMs === undefined ? '' : `retry: ${this.retryMs}\n`;
     const text = this.message
       ? `event: message\n${id}data: ${onOneLine(this.message())}\n\n`
-      : `${id}${this.retryMs === undefined ? '' : `retry: ${this.retryMs}\n`}data: \n\n`;
+      : `${id}${retry}data: \n\n`;
     this.message = undefined;
     return text;
   }
 }
 
-/** A notification. Like the text of other frames, its params are composed when the first stream writes the frame. */
+/** A notification. Its params are composed when the first stream writes the frame, as is the text of a `LazyFrame`. */
 class SharedFrame implements NotificationFrame {
   readonly sequence = ++lastSequence;
   readonly stream = '';
@@ -120,6 +123,7 @@ class SharedFrame implements NotificationFrame {
     return bytes;
   }
 
+  /** The text of the event for sessions. */
   private get sessionText(): string {
     const message = notificationMessage(this.method, this.composedParams);
     return `event: message\nid: ${this.sequence}\ndata: ${message}\n\n`;
@@ -140,7 +144,7 @@ class SharedFrame implements NotificationFrame {
   }
 }
 
-/** An event with a long message, which is on one line. Its bytes are not copied: copying 16 MB takes 30 ms. */
+/** An event with a long message. The bytes of the message are not copied: copying 16 MB takes 30 ms. */
 class LongFrame implements EventFrame {
   readonly sequence = ++lastSequence;
   readonly kind = undefined;
@@ -152,11 +156,13 @@ class LongFrame implements EventFrame {
     readonly stream: string,
     message: readonly Buffer[],
   ) {
-    this.size = message.reduce((sum, { length }) => sum + length, 0);
+    this.size = lengthOf(message);
     this.bytes = Buffer.from(`event: message\nid: ${eventId(this.sequence, stream)}\ndata: `);
     this.rest = [...message, END_OF_EVENT];
   }
 }
+
+const lengthOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
 
 const END_OF_EVENT = Buffer.from('\n\n');
 const PLAIN_HEAD = Buffer.from('event: message\ndata: ');
@@ -178,26 +184,26 @@ class PlainFrame implements EventFrame {
 export const eventFrame = (message: string, kind?: NotificationKind, stream = ''): EventFrame =>
   new LazyFrame(stream, message.length, kind, () => message);
 
-/** An event for a response stream with a message in parts, which are on one line. */
+/** An event for a response stream, with a message in parts that contain no line breaks. */
 export const longEventFrame = (message: readonly Buffer[], stream: string): EventFrame =>
   new LongFrame(stream, message);
 
-/** An event for a message in one text, or in parts if it is long. */
+/** `eventFrame` or `longEventFrame`, depending on the form of the message. */
 export const messageFrame = (message: OutgoingMessage, kind?: NotificationKind, stream = ''): EventFrame =>
   typeof message === 'string' ? eventFrame(message, kind, stream) : longEventFrame(message, stream);
+
+/** An event without an id. */
 export const plainFrame = (message: string, kind?: NotificationKind): EventFrame =>
   new PlainFrame(message.length, kind, Buffer.from(`event: message\ndata: ${onOneLine(message)}\n\n`));
 
-/** An event without an id, with a message in parts, which are on one line. */
+/** An event without an id, with a message in parts that contain no line breaks. */
 export const longPlainFrame = (message: readonly Buffer[]): EventFrame =>
-  new PlainFrame(
-    message.reduce((sum, { length }) => sum + length, 0),
-    undefined,
-    PLAIN_HEAD,
-    [...message, END_OF_EVENT],
-  );
+  new PlainFrame(lengthOf(message), undefined, PLAIN_HEAD, [...message, END_OF_EVENT]);
 
-/** A notification for standalone streams and listen streams. Its params, of about this size, are composed when it is sent. */
+/**
+ * A notification for standalone streams and listen streams. `params` is called when the first stream writes the event.
+ * `paramsSize` is the approximate size of its result.
+ */
 export const notificationFrame = (
   method: string,
   kind: NotificationKind,
@@ -216,11 +222,11 @@ export const isPrimer = ({ size }: EventFrame): boolean => size === 0;
 const eventId = (sequence: number, stream: string): string =>
   stream ? `${sequence}.${stream}` : `${sequence}`;
 
-/** Undefined when the text is not an event id of a gateway. */
+/** The parts of an event id; undefined when no gateway issues such an id. */
 export function parseEventId(id: string): { sequence: number; stream: string } | undefined {
   const match = /^(\d{1,15})(?:\.([a-z0-9]{1,16}(?:-[A-Za-z0-9_-]{1,96})?))?$/.exec(id);
   return match ? { sequence: Number(match[1]), stream: match[2] ?? '' } : undefined;
 }
 
-/** A comment (SSE) that keeps proxies from closing a quiet stream. */
+/** An SSE comment. Written at intervals, it keeps proxies from closing a stream without events. */
 export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');

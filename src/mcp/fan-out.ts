@@ -5,10 +5,12 @@ import type { DeliverOptions, Subscriber } from './mcp-context.js';
 const SLICE_MS = 8;
 /** Maximum number of deliveries in a slice. Also bounds the writes to sockets that Node makes after the slice. */
 const MAX_SLICE_DELIVERIES = 512;
-/** While this many notifications wait, the fan-out does not yield to the event loop, so that no more can arrive. */
+/** Reading the clock after each delivery would be too expensive. */
+const DELIVERIES_PER_CLOCK_READING = 32;
+/** When this many notifications wait, the fan-out stops yielding to the event loop, so that no further ones can arrive. */
 const MAX_WAITING = 10_000;
 
-/** An encoded notification, with the options of its delivery. */
+/** A notification as an event, with the options of its delivery. */
 export interface NotificationEvent extends DeliverOptions {
   readonly frame: NotificationFrame;
 }
@@ -44,10 +46,10 @@ interface Delivery {
 @Injectable()
 export class FanOut {
   private readonly logger = new Logger('FanOut');
-  /** By key of the notification, or by the notification itself if it has no key. */
+  /** The notifications that wait, by key. A notification without a key is its own key. */
   private readonly waiting = new Map<unknown, OutgoingNotification>();
   private current: Delivery | undefined;
-  /** The encoded notification of the current delivery; encoded again in each slice. */
+  /** The event of the current delivery in the current slice. */
   private event: NotificationEvent | undefined;
 
   /** Returns false when the notification replaces a waiting one with the same key. */
@@ -67,15 +69,17 @@ export class FanOut {
     const startedAt = performance.now();
     let deliveries = 0;
     this.event = undefined;
-    while ((this.current ??= this.takeNext())) {
+    for (;;) {
+      this.current ??= this.takeNext();
+      if (!this.current) return;
       if (!this.deliverNext(this.current)) {
         this.current = undefined;
         this.event = undefined;
       }
-      // The clock is read after every 32nd delivery only.
+      deliveries++;
       const isSliceOver =
-        ++deliveries >= MAX_SLICE_DELIVERIES ||
-        (deliveries % 32 === 0 && performance.now() - startedAt > SLICE_MS);
+        deliveries >= MAX_SLICE_DELIVERIES ||
+        (deliveries % DELIVERIES_PER_CLOCK_READING === 0 && performance.now() - startedAt > SLICE_MS);
       if (isSliceOver && this.current && this.waiting.size < MAX_WAITING) {
         setImmediate(this.runSlice);
         return;
@@ -100,6 +104,7 @@ export class FanOut {
     }
   }
 
+  /** Starts the delivery of the first waiting notification; undefined when none waits. */
   private takeNext(): Delivery | undefined {
     for (const [key, notification] of this.waiting) {
       this.waiting.delete(key);

@@ -9,8 +9,8 @@ import {
 } from '../lib/json-text/json-text.js';
 
 /*
- * In revision 2026-07-28 a server does not send requests. It asks with a result, `input_required`, and the client repeats its
- * request with the answers and with the state of the server.
+ * In revision 2026-07-28 a server does not send requests to clients. It answers a request with the result `input_required`,
+ * which has questions and a `requestState`. The client repeats its request with the answers and this state.
  */
 
 /** The code with which a server of 2025 requires that the client opens URLs. Revision 2026-07-28 does not have it. */
@@ -22,25 +22,29 @@ export const INPUT_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompt
 /** The members that a repeated request adds to the params. */
 export const INPUT_MEMBERS: ReadonlySet<string> = new Set(['inputResponses', 'requestState']);
 
-/** A question to the client, as a server of 2025 sends it. */
+/** A question to the client in the form of 2025: a request of the server. */
 export interface InputRequest {
   readonly method: string;
   readonly params: JsonText | undefined;
 }
 
-/** A result that asks the client, by keys of the questions. */
+/** The result `input_required` with these questions. The client answers each question under its key. */
 export function inputRequired(
   requests: Iterable<readonly [key: string, request: InputRequest]>,
   state?: string,
 ): JsonText {
-  const members = Array.from(requests, ([key, request]) => `${JSON.stringify(key)}:${textOf(request)}`);
+  const members = Array.from(
+    requests,
+    ([key, request]) => `${JSON.stringify(key)}:${modernQuestion(request)}`,
+  );
   const stateMember = state === undefined ? '' : `,"requestState":${JSON.stringify(state)}`;
   return new JsonText(`{"resultType":"input_required","inputRequests":{${members.join(',')}}${stateMember}}`);
 }
 
 /**
- * The result in place of an error with which a server of 2025 requires that the client opens URLs (-32042). Undefined if the
- * error names no URL. The client repeats its request when the user has been there.
+ * The result `input_required` in place of the error -32042, with which a server of 2025 requires that the user opens URLs.
+ * Undefined for any other error, and for an error without URLs. After the user has opened the URLs, the client repeats its
+ * request.
  */
 export function urlsRequired(error: RemoteError): JsonText | undefined {
   if (error.code !== URL_ELICITATION_REQUIRED) return undefined;
@@ -50,8 +54,8 @@ export function urlsRequired(error: RemoteError): JsonText | undefined {
   const elicitations = Array.from(elementsOf(list), ({ start, end }) => list.slice(start, end));
   if (elicitations.length === 0 || !elicitations.every(isByUrl)) return undefined;
   return inputRequired(
-    elicitations.map((text, n) => [
-      `url${n + 1}`,
+    elicitations.map((text, index) => [
+      `url${index + 1}`,
       { method: 'elicitation/create', params: new JsonText(text) },
     ]),
   );
@@ -60,7 +64,7 @@ export function urlsRequired(error: RemoteError): JsonText | undefined {
 const isByUrl = (elicitation: string): boolean =>
   elicitation.startsWith('{') && memberText(elicitation, 'mode') === '"url"';
 
-/** The texts of the answers in the params of a repeated request, by keys. What is no object is no answer. */
+/** By key: the text of each answer in the params of a repeated request. Values that are not objects are left out. */
 export function inputResponsesIn(params: string | undefined): ReadonlyMap<string, string> {
   const text = params === undefined ? undefined : memberText(params, 'inputResponses');
   if (!text?.startsWith('{')) return new Map();
@@ -68,17 +72,17 @@ export function inputResponsesIn(params: string | undefined): ReadonlyMap<string
   return new Map(answers.filter(([, answer]) => answer.startsWith('{')));
 }
 
-/** Begins every state that a gateway issues. */
+/** Each `requestState` that the gateway issues begins with it. */
 export const STATE_PREFIX = 'gatehouse.';
 
-/** The error for a state that belongs to no call. `why` completes "the state is not valid:". */
+/** The error for a `requestState` that belongs to no call. `why` is the reason, as a sentence without its full stop. */
 export const invalidState = (why: string): GatewayError =>
   new GatewayError(
     'invalid-params',
     `Invalid requestState: ${why}. Repeat the request without requestState and inputResponses`,
   );
 
-/** The error for a state that was not issued by this process, in a request to a server that issues none. */
+/** The error for a `requestState` that this process did not issue, in a request to a server that issues none. */
 export const unknownState = (state: unknown): GatewayError =>
   invalidState(
     typeof state === 'string' && state.startsWith(STATE_PREFIX)
@@ -86,7 +90,8 @@ export const unknownState = (state: unknown): GatewayError =>
       : 'neither this gateway nor the server has issued it',
   );
 
-function textOf({ method, params }: InputRequest): string {
+/** The text of a question in `input_required`. */
+function modernQuestion({ method, params }: InputRequest): string {
   const head = `{"method":${JSON.stringify(method)}`;
   return params === undefined ? `${head}}` : `${head},"params":${modernParams(params.text)}}`;
 }
@@ -94,11 +99,15 @@ function textOf({ method, params }: InputRequest): string {
 const ELICITATION_ID: ReadonlySet<string> = new Set(['elicitationId']);
 const PROGRESS_TOKEN: ReadonlySet<string> = new Set(['progressToken']);
 
-/** The params of a question without what revision 2026-07-28 does not have: clients report no progress to servers. */
+/**
+ * The params of a question without the members that revision 2026-07-28 does not have: the id of a URL elicitation, and the
+ * progress token, because its clients report no progress to servers.
+ */
 function modernParams(params: string): string {
-  const hasId = params.includes('"elicitationId"') && isByUrl(params);
-  const kept = hasId ? withoutMembers(params, ELICITATION_ID) : params;
-  return kept.includes('"progressToken"')
-    ? mapMember(kept, '_meta', (meta) => (meta.startsWith('{') ? withoutMembers(meta, PROGRESS_TOKEN) : meta))
-    : kept;
+  const hasElicitationId = params.includes('"elicitationId"') && isByUrl(params);
+  const text = hasElicitationId ? withoutMembers(params, ELICITATION_ID) : params;
+  if (!text.includes('"progressToken"')) return text;
+  return mapMember(text, '_meta', (meta) =>
+    meta.startsWith('{') ? withoutMembers(meta, PROGRESS_TOKEN) : meta,
+  );
 }

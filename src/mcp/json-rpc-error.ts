@@ -14,7 +14,9 @@ export class JsonRpcError extends Error {
   override readonly name = 'JsonRpcError';
 
   private constructor(
+    /** `remote` for an error of a server. */
     readonly kind: ErrorKind | 'remote',
+    /** The HTTP status of the response. */
     readonly http: number,
     readonly code: number,
     readonly text: string,
@@ -23,7 +25,7 @@ export class JsonRpcError extends Error {
     super(text, options);
   }
 
-  /** Converts an exception. One that is not foreseen becomes an internal error, whose cause is not sent. */
+  /** Converts an exception. An unexpected exception becomes an internal error; its text is not sent. */
   static from(exception: unknown, era: Era = '2025'): JsonRpcError {
     if (exception instanceof JsonRpcError) return exception;
     if (exception instanceof RemoteError) return JsonRpcError.ofRemote(exception, era);
@@ -36,8 +38,8 @@ export class JsonRpcError extends Error {
   }
 
   /**
-   * An error of a server is forwarded as it is, but revision 2026-07-28 forbids -32002, and requires HTTP 400 for a missing
-   * capability of the client.
+   * Forwards an error of a server unchanged, with two exceptions: revision 2026-07-28 forbids -32002, and requires HTTP 400 for
+   * a missing capability of the client.
    */
   private static ofRemote(error: RemoteError, era: Era): JsonRpcError {
     const { code, text } = error;
@@ -45,10 +47,10 @@ export class JsonRpcError extends Error {
     if (era === '2025') return new JsonRpcError('remote', 200, code, text, options);
     if (code === ERROR_CODES['missing-capability'].code)
       return new JsonRpcError('remote', ERROR_CODES['missing-capability'].http, code, text, options);
-    const { code: notFound, code2026 } = ERROR_CODES['resource-not-found'];
-    if (code !== notFound) return new JsonRpcError('remote', 200, code, text, options);
-    const changed = mapMember(text, 'code', () => String(code2026));
-    return new JsonRpcError('remote', 200, code2026, changed, options);
+    const { code: notFound2025, code2026: notFound2026 } = ERROR_CODES['resource-not-found'];
+    if (code !== notFound2025) return new JsonRpcError('remote', 200, code, text, options);
+    const modernText = mapMember(text, 'code', () => String(notFound2026));
+    return new JsonRpcError('remote', 200, notFound2026, modernText, options);
   }
 
   private static of(error: GatewayError, era: Era): JsonRpcError {

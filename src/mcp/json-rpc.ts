@@ -11,9 +11,9 @@ export type Params = Readonly<Record<string, unknown>>;
 interface InboundParams {
   readonly params: Params | undefined;
   readonly paramsText: string | undefined;
-  /** The positions of the members in a long text, so that they need not be found again. */
+  /** The positions of the members in `paramsText`. Present for long params only, so that they need not be found again. */
   readonly paramsMembers?: readonly Member[];
-  /** Long params. They are decoded when `paramsText` or `paramsMembers` is read first. */
+  /** Present for long params only: their bytes, which the first access to `paramsText` or `paramsMembers` decodes. */
   readonly paramsJson?: JsonText;
 }
 
@@ -47,10 +47,11 @@ export function isRequestId(value: unknown): value is RequestId {
 export const isMessage = (value: unknown): value is JSONRPCMessage =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
 
+/** Whether the message is the response to this request. False without a request. */
 export const isResponseTo = (message: JSONRPCMessage, requestId: RequestId | undefined): boolean =>
   requestId !== undefined && ('result' in message || 'error' in message) && message.id === requestId;
 
-/** Classifies and validates one message. */
+/** Classifies and validates one message. A message that is not valid JSON-RPC has the kind `invalid`. */
 export function readMessage(document: JsonDocument): Inbound {
   const message = document.kind === 'object' ? document.value : undefined;
   if (!isJsonObject(message)) return invalid(undefined, 'a message must be an object');
@@ -60,23 +61,23 @@ export function readMessage(document: JsonDocument): Inbound {
   if (method === undefined) return readResponse(message, document);
   if (typeof method !== 'string') return invalid(validId, 'method must be a string');
   if (params !== undefined && !isJsonObject(params)) return invalid(validId, 'params must be an object');
-  const json = params && document.member('params');
-  if (json && isTooWide(json)) return invalid(validId, TOO_WIDE);
+  const paramsJson = params && document.member('params');
+  if (paramsJson && isTooWide(paramsJson)) return invalid(validId, TOO_WIDE);
   if (id !== undefined && validId === undefined) return invalidId(id, document);
-  if (json?.isLongObject) return longMessage(validId, method, params, json);
-  const paramsText = json?.text;
+  if (paramsJson?.isLongObject) return longMessage(validId, method, params, paramsJson);
+  const paramsText = paramsJson?.text;
   if (validId === undefined) return { kind: 'notification', method, params, paramsText };
   return { kind: 'request', id: validId, method, params, paramsText };
 }
 
-/** A message whose params are not decoded before they are read as text. */
+/** A request or notification with long params, which are decoded only if they are read as text. */
 function longMessage(
   id: RequestId | undefined,
   method: string,
   params: Params | undefined,
   paramsJson: JsonText,
 ): Inbound {
-  const long = {
+  const message = {
     method,
     params,
     paramsJson,
@@ -88,16 +89,19 @@ function longMessage(
     },
   };
   return Object.assign(
-    long,
+    message,
     id === undefined ? { kind: 'notification' as const } : { kind: 'request' as const, id },
   );
 }
 
-/** Whether finding the members would take too long: the text is long, and the positions of its members are not known. */
+/**
+ * Whether finding the members of the object would take too long: its text is long, and the scanner has not recorded the
+ * positions, because there are too many members.
+ */
 const isTooWide = (json: JsonText): boolean =>
   !json.isIndexed && json.text.length > MAX_UNINDEXED_LENGTH && json.isObject;
 
-/** Finding the members takes some 20 ms for each megabyte. */
+/** Maximum length of an object without recorded positions. Finding its members takes some 20 ms for each megabyte. */
 const MAX_UNINDEXED_LENGTH = 256 * 1024;
 const TOO_WIDE = `params, result or error has too many members and is longer than ${MAX_UNINDEXED_LENGTH} characters`;
 
@@ -113,20 +117,21 @@ function readResponse(message: Record<string, unknown>, document: JsonDocument):
   return invalid(id, 'a message must be a request, a notification or a response');
 }
 
-/** A very long id reads as null. */
-const invalidId = (id: unknown, document: JsonDocument): Inbound =>
-  typeof id === 'string' || (id === null && document.memberLength('id') > MAX_EAGER_LENGTH)
-    ? {
-        kind: 'invalid',
-        id: undefined,
-        problem: `id must not be longer than ${MAX_ID_LENGTH} characters`,
-        memoryLimit: 'message-id',
-      }
-    : invalid(undefined, 'id must be a string or an integer');
+function invalidId(id: unknown, document: JsonDocument): Inbound {
+  // A document reads a string longer than MAX_EAGER_LENGTH as null.
+  const isLongString = id === null && document.memberLength('id') > MAX_EAGER_LENGTH;
+  if (typeof id !== 'string' && !isLongString) return invalid(undefined, 'id must be a string or an integer');
+  return {
+    kind: 'invalid',
+    id: undefined,
+    problem: `id must not be longer than ${MAX_ID_LENGTH} characters`,
+    memoryLimit: 'message-id',
+  };
+}
 
 const invalid = (id: RequestId | undefined, problem: string): Inbound => ({ kind: 'invalid', id, problem });
 
-/** The id of a message that was not read; undefined if it has no valid id. */
+/** The id of a message with a problem; undefined if the message has no valid id, or was not read that far. */
 export function requestIdIn({ document }: Pick<JsonProblem, 'document'>): RequestId | undefined {
   const message = document?.kind === 'object' ? document.value : undefined;
   const id = isJsonObject(message) ? message['id'] : undefined;
@@ -150,7 +155,7 @@ export const errorMessage = (id: RequestId | undefined, error: string): string =
     ? `{"jsonrpc":"2.0","error":${error}}`
     : `{"jsonrpc":"2.0","id":${idText(id)},"error":${error}}`;
 
-/** A request with encoded params, in parts. */
+/** The parts of a request, with params that are encoded already. */
 export const requestParts = (id: RequestId, method: string, params: Buffer): readonly Buffer[] => [
   Buffer.from(`{"jsonrpc":"2.0","id":${idText(id)},"method":${JSON.stringify(method)},"params":`),
   params,

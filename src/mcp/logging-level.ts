@@ -19,7 +19,7 @@ const DEFAULT_LOGGING_LEVEL: LoggingLevel = 'info';
 export const isLoggingLevel = (value: unknown): value is LoggingLevel =>
   LOGGING_LEVELS.includes(value as LoggingLevel);
 
-/** The most verbose of these levels. At least as verbose as the default, which applies to clients that set no level. */
+/** The most verbose of these levels and of the default level, which applies to clients that set none. */
 export function mostVerbose(levels: Iterable<LoggingLevel>): LoggingLevel {
   const candidates = new Set([DEFAULT_LOGGING_LEVEL, ...levels]);
   return LOGGING_LEVELS.find((level) => candidates.has(level)) ?? DEFAULT_LOGGING_LEVEL;

@@ -14,6 +14,7 @@ import type { Principal } from './principal.js';
 import type { Revision } from './revisions/revision.js';
 import type { HttpHeaders } from './standard-headers.js';
 
+/** Options of a request to a client. */
 export interface ClientRequestOptions {
   /** Aborted when the server cancels the request, when the call that it belongs to ends, or when the link is closed. */
   readonly signal: CancelSignal;
@@ -28,23 +29,23 @@ export interface Channel {
   sendRequest(method: string, params: JsonText | undefined, options: ClientRequestOptions): Promise<JsonText>;
 }
 
-/** How an event may be treated while its stream is slow or closed. */
+/** How an event is delivered, above all while its stream is slow or closed. */
 export interface DeliverOptions {
-  /** Of several queued events with the same key, only the latest is kept. */
+  /** A key. Of several queued events with the same key, only the latest is kept. */
   readonly coalesce?: string;
   /** Whether the event may be dropped when the queue is full. */
   readonly droppable?: boolean;
   /** Whether the stream may refuse the event when its queue is full of events that must not be dropped. */
   readonly refusable?: boolean;
-  /** Called when the event is written, or as soon as its stream has no connection. May be called twice. */
+  /** Called when the event is written, and when it is queued while its stream has no connection. May be called twice. */
   readonly onSent?: (() => void) | undefined;
   /** The server that sent the event, so that the event can be withdrawn when the client loses access to that server. */
   readonly server?: string;
 }
 
 /**
- * The owner of links that are not shared (`isolation: session`): a session, or what stands for requests without a session. No
- * client or server gets its id.
+ * The owner of links that are not shared (`isolation: session`): a session, or an object that represents all requests of one
+ * principal without sessions. The id is internal: no client or server gets it.
  */
 export interface ClientSession extends Channel {
   readonly id: string;
@@ -56,38 +57,43 @@ export interface ClientSession extends Channel {
   onClose(listener: () => void): () => void;
 }
 
-/** A recipient of notifications: a session, or a listen stream of a client without sessions. */
+/** A recipient of notifications: a session, or a listen stream of a client. */
 export interface Subscriber {
   readonly id: string;
   readonly principal: Principal;
   /** The key under which limits per principal count its subscriptions: see `Caller`. */
   readonly quotaKey: string;
   readonly clientInfo?: Implementation | undefined;
-  /** The owner of the links that are not shared, over which subscriptions are made for this subscriber. */
-  readonly session?: ClientSession | undefined;
+  /** The id of `linkOwner`, which is not created for it. */
+  readonly linkOwnerId: string | undefined;
+  /**
+   * The owner of the links that are not shared (`isolation: session`), over which subscriptions are made for this subscriber:
+   * see `Caller`. From the first use on, the owner keeps these links open until the subscriber is closed.
+   */
+  readonly linkOwner?: ClientSession | undefined;
   /** The servers whose notifications the subscriber may receive. */
   readonly scope: Scope;
   /** Sends an event. While no stream is open, the event is queued, within bounds. */
   deliver(frame: NotificationFrame, options: DeliverOptions): void;
   /** Removes queued events that the recipient may no longer receive. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void;
-  /** Whether events are sent now. Otherwise they are queued until the stream is open. */
+  /** Whether a stream is open, so that events are sent now. Otherwise they are queued until a stream is open. */
   readonly hasStream: boolean;
-  /** Returns a function that removes the listener. */
+  /** Calls the listener after each change of `scope`. Returns a function that removes the listener. */
   onScopeChange(listener: () => void): () => void;
   /**
    * Calls the listener when the client has opened its stream again without saying which events it received. The listener
-   * sends what the client may have missed, except events with the `queued` keys, which the client gets anyway. Returns a
-   * function that removes the listener.
+   * sends updates that the client may have missed. `queued` has the `coalesce` keys of the events that are still queued for the
+   * client and need not be sent again. Returns a function that removes the listener.
    */
   onMissedEvents(listener: (queued: ReadonlySet<string>) => void): () => void;
   /** Calls the listener once, when the subscriber is closed. Returns a function that removes the listener. */
   onClose(listener: () => void): () => void;
 }
 
-/** The client request that a call to a server is made for. */
+/** The sender of a client's request for which the gateway makes calls to servers. */
 export interface Caller extends Channel {
-  /** Callers of one principal with the same key share one place in the fair queue of a server. */
+  /** Callers of one principal with the same key take turns as one client in the fair queue of a server. */
   readonly key: string;
   /**
    * The key under which limits per principal count: the id of the principal, or the remote address of an anonymous caller.
@@ -100,32 +106,32 @@ export interface Caller extends Channel {
   /** Absent for a client of a revision without sessions. */
   readonly session?: ClientSession | undefined;
   /**
-   * The owner of the links that are not shared (`isolation: session`): the session. For a client without sessions, what stands
-   * for all requests of its principal. Absent if the caller can have no such link.
+   * The owner of the links that are not shared (`isolation: session`): the session, or the object that represents all requests
+   * of the principal without sessions. Absent if the caller can have no such link.
    */
   readonly linkOwner?: ClientSession | undefined;
   /**
-   * Aborted when the client cancels the request or its session is closed. When the gateway ends the request, the reason is the
-   * error with which it fails.
+   * Aborted when the client cancels the request, when its session is closed, or when the gateway ends the request. In the last
+   * case, the reason of the signal is the error with which the request fails.
    */
   readonly signal: CancelSignal;
   /**
-   * Whether the call waits for an answer of its client without an HTTP exchange, for a time that is limited where it waits.
-   * Meanwhile it does not time out.
+   * Whether the call is parked: it waits for the client to repeat its request with the answer to a question. Until then no
+   * HTTP exchange is open, and the timeout of the call does not run. `ParkedCalls` limits the waiting time.
    */
   readonly isParked?: boolean | undefined;
-  /** What a question of the server needed that the client did not declare, if it was not asked for that reason. */
+  /** Capabilities that a question of the server required and the client did not declare. The client was not asked then. */
   readonly missingCapabilities?: ClientCapabilities | undefined;
   /** The parent of the spans of calls to servers; absent if the request is not traced. */
   readonly span?: Span | undefined;
 }
 
-/** One MCP message, as guards and handlers of its method receive it. */
+/** One MCP message of a client, as the guards and the handler of its method receive it. */
 export interface McpContext extends Caller {
   readonly method: string;
   /** Absent for a notification. */
   readonly requestId: RequestId | undefined;
-  /** The projects named by path, headers and session; the project guard requires that they agree. */
+  /** The projects that path, headers and session name. The project guard requires that they agree. */
   readonly namedProjects: readonly string[];
   /** Set by the project guard. */
   project: string | undefined;
@@ -137,12 +143,12 @@ export interface McpContext extends Caller {
   readonly paramsText: string | undefined;
   /** The positions of the members of long params. */
   readonly paramsMembers?: readonly Member[] | undefined;
-  /** The HTTP headers that repeat arguments of a tool. Absent in revisions that have no such headers. */
+  /** The HTTP headers, which repeat arguments of a tool. Absent in revisions that have no such headers. */
   readonly argumentHeaders?: HttpHeaders | undefined;
 }
 
 /** A request that subscribes or unsubscribes. */
-export interface SubscriberRequest extends Pick<McpContext, 'session' | 'linkOwner' | 'scope' | 'signal'> {
+export interface SubscriberRequest extends Pick<McpContext, 'linkOwner' | 'scope' | 'signal'> {
   readonly subscriber: Subscriber;
 }
 
@@ -155,8 +161,10 @@ export interface SessionContext extends McpContext, SubscriberRequest {
 
 /** The context of methods that exist only in revision 2026-07-28. */
 export interface ModernContext extends McpContext {
-  /** The id of `linkOwner`, which is not created for it. */
+  /** The id that `linkOwner` has or would have. Reading it does not create the owner. */
   readonly linkOwnerId: string | undefined;
+  /** What the client sent to say which of its requests belong together. */
+  readonly sessionHandle: unknown;
   readonly clientInfo: Implementation | undefined;
   /**
    * Hands the response over as an event stream, of which only the headers are written. The request then counts as answered:

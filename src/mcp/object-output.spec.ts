@@ -82,6 +82,14 @@ describe('withObjectOutput', () => {
     },
   );
 
+  it('finds structured content whose key is written with escapes', () => {
+    const result = new JsonText('{"content":[],"structured\\u0043ontent":[1]}');
+    expect(withObjectOutput(result, false).value).toEqual({
+      content: [],
+      structuredContent: { result: [1] },
+    });
+  });
+
   it.each(['{"content":[]}', '{"content":[{"type":"text","text":"\\"structuredContent\\""}]}'])(
     'returns the result unchanged without structured content: %s',
     (text) => {

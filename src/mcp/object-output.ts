@@ -2,33 +2,40 @@ import { memberText, withMember, type JsonText } from '../lib/json-text/json-tex
 import { isJsonObject } from '../lib/json-text/json-value.js';
 
 /*
- * Up to revision 2025-11-25, `outputSchema` and `structuredContent` of a tool are objects, and SDK clients refuse a whole
- * list or result with any other value. A schema of another type is wrapped: it becomes the schema of `result`, the only
- * property of an object. The structured content is wrapped in the same way.
+ * Up to revision 2025-11-25, `outputSchema` and `structuredContent` of a tool are objects. SDK clients refuse a whole list or
+ * result with any other value. A schema of another type is therefore wrapped: it becomes the schema of the property `result`
+ * in the schema of an object. The structured content becomes the value of `result` in an object.
  */
 
 /** Keywords whose values are data and contain no schemas. */
 const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
 
-/** The JSON text of the wrapped schema; undefined when the schema describes an object already, or is no JSON object. */
+/**
+ * The JSON text of the wrapped schema; undefined when the schema describes an object already, or is not a JSON object.
+ * `schema` is the parsed `outputSchema` in the text `definition`.
+ */
 export function objectOutputSchema(definition: string, schema: unknown): string | undefined {
   if (!isJsonObject(schema) || schema['type'] === 'object') return undefined;
   const text = memberText(definition, 'outputSchema')!;
-  const moved = text.includes('$ref') ? JSON.stringify(moveReferences(schema)) : text;
-  const object = `{"type":"object","properties":{"result":${moved}},"required":["result"]}`;
+  const resultSchema = text.includes('$ref') ? JSON.stringify(moveReferences(schema)) : text;
+  const object = `{"type":"object","properties":{"result":${resultSchema}},"required":["result"]}`;
   const dialect = schema['$schema'];
   return typeof dialect === 'string' ? withMember(object, '$schema', JSON.stringify(dialect)) : object;
 }
 
-/** The result of a call with an object as structured content. `wrapsOutput`: the schema of the tool was wrapped. */
+/** The result of a call with an object as structured content. `wrapsOutput`: whether the schema of the tool is wrapped. */
 export function withObjectOutput(result: JsonText, wrapsOutput: boolean): JsonText {
   if (!result.mayHaveMember('structuredContent')) return result;
-  const first = result.firstCharacterOf('structuredContent');
-  if (first === undefined || (first === '{' && !wrapsOutput)) return result;
+  const firstCharacter = result.firstCharacterOf('structuredContent');
+  const isObject = firstCharacter === '{';
+  if (firstCharacter === undefined || (isObject && !wrapsOutput)) return result;
   return result.wrapMember('structuredContent', '{"result":', '}');
 }
 
-/** Rewrites references to the root, which becomes the schema of `result`. A subschema with `$id` has its own root. */
+/**
+ * Rewrites references to the root of the schema, which moves to `#/properties/result`. In a subschema with `$id`, references
+ * have another root and stay as they are.
+ */
 function moveReferences(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(moveReferences);
   if (!isJsonObject(schema) || typeof schema['$id'] === 'string') return schema;

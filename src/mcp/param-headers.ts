@@ -3,16 +3,21 @@ import type { Params } from './json-rpc.js';
 import type { HttpHeaders } from './standard-headers.js';
 import { headerMismatch, headerValue, textOfHeader } from './standard-headers.js';
 
-/** One argument of a tool that is repeated in a header: `x-mcp-header` in the input schema (revision 2026-07-28). */
+/**
+ * One argument of a tool that requests repeat in an HTTP header (revision 2026-07-28). A property of the input schema declares it
+ * with the keyword `x-mcp-header`.
+ */
 export interface ParamHeader {
   /** The header is `Mcp-Param-` and this name. */
   readonly name: string;
-  /** The keys from the arguments to the value. */
+  /** The keys that lead from the arguments to the value. */
   readonly path: readonly string[];
 }
 
 const KEYWORD = 'x-mcp-header';
+/** What HTTP allows in the name of a header. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** The types of the arguments that may have a header. */
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 
 /** Keywords with schemas that may not apply to every call. A header must not depend on such a schema. */
@@ -32,35 +37,36 @@ const CONDITIONAL_KEYWORDS = [
   'then',
   'else',
 ];
-/** The same, for keywords whose value has a schema for each of its keys. */
+/** Keywords like the ones above, but each value is an object whose members are schemas. */
 const CONDITIONAL_MAPS = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'];
 
 /**
- * The headers of a tool; undefined when its schema declares one that the specification forbids. A client must leave out such
- * a tool. `definition` is the text of the tool.
+ * The headers that a tool declares; undefined when the specification forbids one of the declarations. It requires that clients
+ * leave out such a tool. `definition` is the text of the tool.
  */
 export function paramHeadersOf(definition: string, inputSchema: unknown): readonly ParamHeader[] | undefined {
   // The keyword may be written with escapes.
   if (!definition.includes(KEYWORD) && !definition.includes('\\u')) return [];
-  const found: ParamHeader[] = [];
-  const isValid = collect(inputSchema, [], found);
-  const names = new Set(found.map(({ name }) => name.toLowerCase()));
-  return isValid && names.size === found.length ? found : undefined;
+  const headers: ParamHeader[] = [];
+  const areValid = collectHeaders(inputSchema, [], headers);
+  const names = new Set(headers.map(({ name }) => name.toLowerCase()));
+  return areValid && names.size === headers.length ? headers : undefined;
 }
 
-/** The lines of the headers for one call. An argument that is null, or not there, has no header. */
+/** The lines of the headers for one call. An argument that is null or missing has no header. */
 export function paramHeaders(headers: readonly ParamHeader[], args: unknown): string {
   let lines = '';
   for (const { name, path } of headers) {
-    const value = textOf(path.reduce<unknown>((object, key) => memberOf(object, key), args));
-    if (value !== undefined) lines += `mcp-param-${name}: ${headerValue(value)}\r\n`;
+    const text = textOf(valueAt(path, args));
+    if (text !== undefined) lines += `mcp-param-${name}: ${headerValue(text)}\r\n`;
   }
   return lines;
 }
 
 /**
- * Throws unless the headers of a request have the arguments that the tool declares. Without `headers`, the revision has none.
- * A header for an argument that is null or not there is ignored, as the specification says.
+ * Throws when a declared argument of the request differs from its header, or has no header. `headers` is undefined in revisions
+ * without such headers; nothing is checked then. A header whose argument is null or missing is ignored, as the specification
+ * requires.
  */
 export function requireParamHeaders(
   declared: readonly ParamHeader[] | undefined,
@@ -69,7 +75,7 @@ export function requireParamHeaders(
 ): void {
   if (!declared || !headers) return;
   for (const { name, path } of declared) {
-    const value = path.reduce<unknown>((object, key) => memberOf(object, key), params?.['arguments']);
+    const value = valueAt(path, params?.['arguments']);
     const expected = textOf(value);
     if (expected === undefined) continue;
     const text = textOfHeader(headers[`mcp-param-${name.toLowerCase()}`]);
@@ -79,23 +85,23 @@ export function requireParamHeaders(
   }
 }
 
-/** A number in any spelling of JSON. */
+/** Whether the text is a number in the notation of JSON. */
 const isNumber = (text: string | undefined): boolean =>
   text !== undefined && /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text);
 
-/** Returns false at the first forbidden declaration. */
-function collect(schema: unknown, path: readonly string[], found: ParamHeader[]): boolean {
+/** Adds the headers that the schema declares to `headers`. Returns false at the first forbidden declaration. */
+function collectHeaders(schema: unknown, path: readonly string[], headers: ParamHeader[]): boolean {
   if (!isJsonObject(schema)) return true;
   if (KEYWORD in schema) {
     const name = schema[KEYWORD];
     if (path.length === 0 || typeof name !== 'string' || !TOKEN.test(name) || !TYPES.has(schema['type']))
       return false;
-    found.push({ name, path });
+    headers.push({ name, path });
   }
   const { properties } = schema;
   const areValid =
     !isJsonObject(properties) ||
-    Object.entries(properties).every(([key, child]) => collect(child, [...path, key], found));
+    Object.entries(properties).every(([key, child]) => collectHeaders(child, [...path, key], headers));
   return areValid && !conditionalSchemas(schema).some(declaresHeader);
 }
 
@@ -116,10 +122,17 @@ function declaresHeader(schema: unknown): boolean {
   );
 }
 
-const memberOf = (object: unknown, key: string): unknown =>
-  isJsonObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
+/** The value to which the path leads; undefined if it is missing. */
+function valueAt(path: readonly string[], args: unknown): unknown {
+  let value = args;
+  for (const key of path) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return value;
+}
 
-/** `4.2e1` in the body is 42 in the header. An integer that a double does not hold has no header. */
+/**
+ * The text of an argument in its header; undefined if it has no header. `4.2e1` in the body is `42` in the header. An integer
+ * beyond 2^53 has no header, because a double may not hold it exactly.
+ */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean') return String(value);

@@ -31,13 +31,15 @@ export function requireUri(params: Params | undefined): string {
   return uri;
 }
 
-/** Maximum number of members of params. All arguments of a call are one member. Limited, because each key is compared. */
+/** Maximum number of members of params; all arguments of a call are one member. Limited, because each key is compared. */
 const MAX_PARAMS_MEMBERS = 1000;
+/** Maximum characters of the key of a member. */
 const MAX_KEY_LENGTH = 1000;
 
 /**
- * The params with the server's own name or URI instead of the public one. A similar key is refused, because a
- * server with a lenient parser could read it instead of the checked key. `knownMembers` are the members of a long text.
+ * The params with the server's own name or URI in place of the public one under `key`. Params with a similar key are refused:
+ * a server with a lenient parser could read that key instead of the checked one. `knownMembers` are the positions of the
+ * members, if they are known.
  */
 export function withOwnValue(
   params: string | undefined,
@@ -58,14 +60,16 @@ export function ownParams(
 ): OwnParams {
   const text = params ?? '{}';
   const members = checkedMembers(text, key, knownMembers);
-  const own = JSON.stringify(ownValue);
-  let moved = 0;
-  const paramsMembers = members.map(({ key: each, keyStart, start, end }) => {
-    const before = moved;
-    if (each === key) moved += own.length - (end - start);
-    return { key: each, keyStart: keyStart + before, start: start + before, end: end + moved };
+  const ownText = JSON.stringify(ownValue);
+  // How far the text moves to the right, because of the values that were replaced so far.
+  let shift = 0;
+  const paramsMembers = members.map((member) => {
+    const keyStart = member.keyStart + shift;
+    const start = member.start + shift;
+    if (member.key === key) shift += ownText.length - (member.end - member.start);
+    return { key: member.key, keyStart, start, end: member.end + shift };
   });
-  return { params: mapMember(text, key, () => own, members), paramsMembers };
+  return { params: mapMember(text, key, () => ownText, members), paramsMembers };
 }
 
 export interface OwnParams {
@@ -73,6 +77,7 @@ export interface OwnParams {
   readonly paramsMembers: readonly Member[];
 }
 
+/** The members of the params. Throws when there are too many, or when a key is too long or similar to `key`. */
 function checkedMembers(text: string, key: string, knownMembers?: readonly Member[]): readonly Member[] {
   const members = knownMembers ?? membersOf(text);
   const folded = foldKey(key);
@@ -88,11 +93,11 @@ function checkedMembers(text: string, key: string, knownMembers?: readonly Membe
 }
 
 /**
- * Returns the same text for keys that a lenient parser may treat as equal. Ignores case with its special cases (long s,
- * Kelvin sign, Turkish i), marks, invisible characters, hyphens, underscores, and everything after a NUL.
+ * Returns the same text for keys that a lenient parser may treat as equal. Ignores case, including its special cases (long s,
+ * Kelvin sign, Turkish i), combining marks, invisible characters, hyphens, underscores, and everything after a NUL.
  */
 function foldKey(key: string): string {
-  // Fast paths for nearly every key. Printable ASCII has no special cases.
+  // Fast paths for nearly every key: printable ASCII has no special cases.
   if (/^[a-zA-Z0-9]*$/.test(key)) return key.toLowerCase();
   if (/^[\x20-\x7e]*$/.test(key)) return key.replace(/[-_]/g, '').toLowerCase();
   return key
@@ -105,8 +110,8 @@ function foldKey(key: string): string {
 const TASK: ReadonlySet<string> = new Set(['task']);
 
 /**
- * The text of the params without the request to run as a task. The gateway offers no tasks, and the specification
- * requires a receiver without tasks to process the request normally.
+ * The text of the params without `task`, with which a client requires that the call runs as a task. The gateway offers no tasks.
+ * The specification requires that a receiver without tasks processes the request normally.
  */
 export const withoutTask = (params: Params | undefined, text: string | undefined): string | undefined =>
   text !== undefined && params !== undefined && 'task' in params ? withoutMembers(text, TASK) : text;
@@ -120,12 +125,12 @@ export function paramsWithoutTask(
   return json.without(TASK);
 }
 
-/** Maximum characters of a progress token as JSON. It is stored during the call and repeated in each notification. */
+/** Maximum characters of a progress token as JSON. The token is stored during the call and repeated in each notification. */
 export const MAX_PROGRESS_TOKEN_LENGTH = 1024;
 
 /**
- * The JSON text of the progress token in the params of a request. Duplicate `_meta` members are all searched, although
- * JSON.parse takes the last: a server may take the first, whose token could be that of another client's call. Throws when
+ * The JSON text of the progress token in the params of a request. If `_meta` is repeated, each one is searched, although
+ * JSON.parse takes the last one: a server may take the first, whose token could be that of another client's call. Throws when
  * the token is too long.
  */
 export function progressTokenOf(
@@ -159,6 +164,7 @@ export function* withProgressTokenSteps(params: JsonText, token: string): Steps<
   return yield* source.edited(ranges.map(({ start, end }) => ({ start, end, text: token })));
 }
 
+/** Where the progress tokens are in the params. */
 function* tokenRanges({ text, members }: EditableJson): Steps<JsonRange[]> {
   const ranges: JsonRange[] = [];
   for (const { key, start } of members)
@@ -179,7 +185,7 @@ const tokenTooLong = (): MemoryLimitError =>
 export const membersWithToken = (params: string | undefined): readonly Member[] | undefined =>
   params && mayHaveToken(params) ? membersOf(params) : undefined;
 
-/** The key may be written with escapes. */
+/** Whether the text may have a progress token, whose key may be written with escapes. */
 const mayHaveToken = (text: string): boolean => text.includes('"progressToken"') || text.includes('\\u');
 
 /** The params with another token: tokens are unique per connection, so each hop has its own. */

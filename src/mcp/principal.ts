@@ -1,6 +1,6 @@
 /** The sender of a request, determined from its HTTP headers, never from a message. */
 export interface Principal {
-  /** Stable over token refreshes: the id of a key, or issuer and subject of a token. */
+  /** The id of an API key, or issuer and subject of a token, so that a refreshed token has the same id. */
   readonly id: string;
   /** The ids of the projects that the principal may use, or `*` for all servers. */
   readonly grants: ReadonlySet<string> | '*';

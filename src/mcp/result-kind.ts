@@ -3,13 +3,13 @@ import { tryParseJson } from '../lib/json-text/json-value.js';
 import { ScannedObject } from '../lib/json-text/scanned-object.js';
 
 /**
- * What `resultType` of a result says (revision 2026-07-28). A result without it is complete. `input_required` must not
- * reach a client of 2025, which reads it as an empty success.
+ * The kind of a result by its `resultType` (revision 2026-07-28). A result without `resultType` is complete. A result of the
+ * kind `input_required` must not reach a client of 2025, which would read it as an empty success.
  */
 export type ResultKind = 'complete' | 'input_required' | 'unknown';
 
 const KEY = '"resultType"';
-/** A longer value is none of the known ones. */
+/** A longer `resultType` cannot be one of the known values. */
 const MAX_TYPE_BYTES = 256;
 
 export function resultKindOf(result: JsonText): ResultKind {
@@ -19,16 +19,18 @@ export function resultKindOf(result: JsonText): ResultKind {
   return kind === 'complete' || kind === 'input_required' ? kind : 'unknown';
 }
 
-/** The JSON text of `resultType`, which is not read if it is long; undefined if there is none. */
+/** The JSON text of `resultType`, or a text in its place if it is long; undefined if the result has none. */
 export function resultTypeIn(result: JsonText): string | undefined {
   if (result instanceof ScannedObject && result.bytesOf('resultType') > MAX_TYPE_BYTES) return 'a long value';
   return result.memberText('resultType');
 }
 
-/** Whether no other `resultType` occurs in the text, also not in a nested object or with escapes. */
+/**
+ * Whether the only `resultType` in the text is `complete`, found without parsing. False decides nothing: the key may occur in a
+ * nested object, or may be written with escapes.
+ */
 export function isPlainlyComplete(text: string): boolean {
-  const at = text.indexOf(KEY);
-  return (
-    text.startsWith(':"complete"', at + KEY.length) && text.lastIndexOf(KEY) === at && !text.includes('\\u')
-  );
+  const keyStart = text.indexOf(KEY);
+  const isOnlyKey = text.lastIndexOf(KEY) === keyStart && !text.includes('\\u');
+  return isOnlyKey && text.startsWith(':"complete"', keyStart + KEY.length);
 }

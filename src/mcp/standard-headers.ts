@@ -9,7 +9,7 @@ import type { Params } from './json-rpc.js';
 /** The header fields of an HTTP request, by their names in lower case. */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** By method: the member of the params whose value is the header Mcp-Name. */
+/** By method: the member of the params that the header Mcp-Name repeats. */
 const NAME_MEMBERS: ReadonlyMap<string, 'name' | 'uri'> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -18,16 +18,17 @@ const NAME_MEMBERS: ReadonlyMap<string, 'name' | 'uri'> = new Map([
 
 export const nameMemberOf = (method: string): 'name' | 'uri' | undefined => NAME_MEMBERS.get(method);
 
-/** Visible ASCII, with spaces and tabs between but not around it: an HTTP parser removes those. */
+/** A value that needs no encoding: visible ASCII, with spaces and tabs inside only. An HTTP parser removes them at the ends. */
 const PLAIN = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
-const SENTINEL = /^=\?base64\?.*\?=$/;
-const SENTINEL_START = '=?base64?'.length;
-const SENTINEL_END = '?='.length;
+/** A value that is encoded in base64. */
+const ENCODED = /^=\?base64\?.*\?=$/;
+const ENCODED_PREFIX_LENGTH = '=?base64?'.length;
+const ENCODED_SUFFIX_LENGTH = '?='.length;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A text as a header value. What HTTP would change, or what looks encoded, is encoded as UTF-8 in base64. */
+/** A text as a header value. A text that HTTP would change, or that looks encoded, is encoded as UTF-8 in base64. */
 export const headerValue = (text: string): string =>
-  PLAIN.test(text) && !SENTINEL.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+  PLAIN.test(text) && !ENCODED.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 
 /** The lines of the headers Mcp-Method and Mcp-Name. `name` is the tool, prompt or resource of the request. */
 export const standardHeaders = (method: string, name: string | undefined): string =>
@@ -35,12 +36,12 @@ export const standardHeaders = (method: string, name: string | undefined): strin
     ? `mcp-method: ${method}\r\n`
     : `mcp-method: ${method}\r\nmcp-name: ${headerValue(name)}\r\n`;
 
-/** The header Mcp-Method must be present and have the method of the body. */
+/** Throws unless the header Mcp-Method is the method of the body. */
 export function requireMethodHeader(method: string, { 'mcp-method': header }: HttpHeaders): void {
   if (header !== method) throw headerMismatch('Mcp-Method must be the method of the body');
 }
 
-/** The header Mcp-Name must have the name or URI in the params. Params without one are refused by the handler. */
+/** Throws unless the header Mcp-Name is the name or URI in the params. The handler refuses params without a name or URI. */
 export function requireNameHeader(
   method: string,
   params: Params | undefined,
@@ -54,12 +55,12 @@ export function requireNameHeader(
 
 /** The text of a header value; undefined if there is no header, or its base64 is not valid. */
 export function textOfHeader(value: HttpHeaders[string]): string | undefined {
-  if (typeof value !== 'string' || !SENTINEL.test(value))
-    return typeof value === 'string' ? value : undefined;
-  const encoded = value.slice(SENTINEL_START, -SENTINEL_END);
-  const bytes = Buffer.from(encoded, 'base64');
-  // Buffer ignores what is not base64.
-  if (bytes.toString('base64') !== encoded) return undefined;
+  if (typeof value !== 'string') return undefined;
+  if (!ENCODED.test(value)) return value;
+  const base64 = value.slice(ENCODED_PREFIX_LENGTH, -ENCODED_SUFFIX_LENGTH);
+  const bytes = Buffer.from(base64, 'base64');
+  // Buffer.from skips characters that are not base64.
+  if (bytes.toString('base64') !== base64) return undefined;
   try {
     return UTF8.decode(bytes);
   } catch {

@@ -26,7 +26,7 @@ export interface TracedMethod {
   readonly attributes?: Attributes;
 }
 
-/** Creates spans by the semantic conventions of OpenTelemetry for MCP. Without a tracer, creates none. */
+/** Creates spans that follow the semantic conventions of OpenTelemetry for MCP. Without a tracer, it creates none. */
 export class Tracing {
   readonly isOn: boolean;
 
@@ -40,7 +40,7 @@ export class Tracing {
     return new Tracing(tracer);
   }
 
-  /** Starts the span of a client's request. Its parent is in `_meta` or else in the HTTP headers. */
+  /** Starts the span of a client's request. The parent of the span is in `_meta`, or else in the HTTP headers. */
   startServerSpan(traced: TracedMethod, params: Params | undefined, headers: HttpHeaders): Span | undefined {
     if (!this.tracer) return undefined;
     const parent = propagation.extract(ROOT_CONTEXT, traceContextIn(params?.['_meta']) ?? headers);
@@ -56,21 +56,22 @@ export class Tracing {
   }
 }
 
-/** The params with the trace context of this hop's span, which becomes the parent of the server's spans. */
+/** The params with the trace context of `span`, which becomes the parent of the server's spans. */
 export function withTraceContext(span: Span | undefined, params: string | undefined): string | undefined {
   if (!span) return params;
   const carrier: Carrier = {};
   propagation.inject(trace.setSpan(ROOT_CONTEXT, span), carrier);
   const text = params ?? '{}';
   const meta = memberText(text, '_meta');
-  const nextMeta = TRACE_KEYS.reduce(
-    (object, key) =>
-      carrier[key] === undefined ? object : withMember(object, key, JSON.stringify(carrier[key])),
-    meta?.startsWith('{') ? meta : '{}',
-  );
-  return meta === undefined ? withMember(text, '_meta', nextMeta) : mapMember(text, '_meta', () => nextMeta);
+  let tracedMeta = meta?.startsWith('{') ? meta : '{}';
+  for (const key of TRACE_KEYS)
+    if (carrier[key] !== undefined) tracedMeta = withMember(tracedMeta, key, JSON.stringify(carrier[key]));
+  return meta === undefined
+    ? withMember(text, '_meta', tracedMeta)
+    : mapMember(text, '_meta', () => tracedMeta);
 }
 
+/** Ends the span, if there is one. With `error`, its status becomes an error. */
 export function endSpan(
   span: Span | undefined,
   error?: { readonly type: string; readonly code?: number },

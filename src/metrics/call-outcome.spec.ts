@@ -9,6 +9,8 @@ describe('call outcome', () => {
     ['{"content":[],"isError":false}', 'ok'],
     ['{"content":[],"isError":true}', 'tool_error'],
     ['{ "isError" : true, "content": [] }', 'tool_error'],
+    ['{"content":[],"\\u0069sError":true}', 'tool_error'],
+    ['{"content":[],"isErro\\u0072":false}', 'ok'],
     ['{"structuredContent":{"isError":true},"content":[]}', 'ok'],
     ['{"content":[{"type":"text","text":"\\"isError\\":true"}]}', 'ok'],
   ])('of the result %s is %s', (text, outcome) => {

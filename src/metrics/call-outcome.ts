@@ -1,14 +1,16 @@
-import { GatewayError, RemoteError, type ErrorKind } from '../core/errors.js';
+import { GatewayError, type ErrorKind } from '../core/errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 
 /**
+ * How a call to a server ended.
  * - `tool_error`: the tool ran and its result has `isError`
  * - `error`: the server answered with a JSON-RPC error, or the gateway failed
- * - the others: the call has no result for the named reason
+ * - `unavailable`, `timeout`, `overloaded` and `cancelled`: why the call ended without a response of the server
  */
 export type CallOutcome =
   'ok' | 'tool_error' | 'error' | 'unavailable' | 'timeout' | 'overloaded' | 'cancelled';
 
+/** By kind of a `GatewayError`. The kinds that are missing here count as `error`. */
 const OUTCOMES: Partial<Record<ErrorKind, CallOutcome>> = {
   'server-unavailable': 'unavailable',
   timeout: 'timeout',
@@ -16,11 +18,10 @@ const OUTCOMES: Partial<Record<ErrorKind, CallOutcome>> = {
   cancelled: 'cancelled',
 };
 
-/** A result is parsed only if its text contains `isError`. */
+/** The outcome of a call with a result, which is parsed only if its text may have a member `isError`. */
 export const outcomeOfResult = (result: JsonText): CallOutcome =>
   result.mayHaveMember('isError') && result.memberText('isError') === 'true' ? 'tool_error' : 'ok';
 
-export function outcomeOfFailure(error: unknown): CallOutcome {
-  if (error instanceof RemoteError || !(error instanceof GatewayError)) return 'error';
-  return OUTCOMES[error.kind] ?? 'error';
-}
+/** The outcome of a call that threw this error. */
+export const outcomeOfFailure = (error: unknown): CallOutcome =>
+  (error instanceof GatewayError ? OUTCOMES[error.kind] : undefined) ?? 'error';

@@ -17,6 +17,9 @@ import {
   UPDATE_OUTCOMES,
 } from './metric-labels.js';
 
+/** The only series of a counter without labels. */
+const SERIES_WITHOUT_LABELS = [[]] as const;
+
 /** One series per value of the only label. */
 const seriesOf = (values: readonly string[]): (readonly [string])[] => values.map((value) => [value]);
 
@@ -25,8 +28,9 @@ const seriesOfPairs = (first: readonly string[], second: readonly string[]): (re
   first.flatMap((left) => second.map((right) => [left, right] as const));
 
 /**
- * The counters that `Metrics` increments. A counter whose label values are all known has its series from the start. Label
- * values of servers are not known: a series with `server_id`, which is always the first label, is created by its first event.
+ * The counters that `Metrics` increments. If all label values of a counter are known in advance, its series exist from the
+ * start. Server ids are not known in advance: a series with the label `server_id`, which is always the first label, is
+ * created by its first event.
  */
 export const createCounters = () => ({
   toolCalls: new LabelledCounter('mcp_tool_calls_total', 'Tool calls, by the server that owns the tool.', [
@@ -145,24 +149,24 @@ export const createCounters = () => ({
     'gatehouse_requests_cut_off_total',
     'Requests that the drain deadline cut off.',
     [],
-    [[]],
+    SERIES_WITHOUT_LABELS,
   ),
   auditFailures: new LabelledCounter(
     'gatehouse_audit_write_failures_total',
     'Audit entries that could not be written.',
     [],
-    [[]],
+    SERIES_WITHOUT_LABELS,
   ),
   emptyScopes: new LabelledCounter(
     'gatehouse_empty_scopes_total',
     'Sessions whose principal sees no server.',
     [],
-    [[]],
+    SERIES_WITHOUT_LABELS,
   ),
   sessionEvictions: new LabelledCounter(
     'gatehouse_sessions_evicted_total',
     'Sessions that were ended to make room for a session of another principal.',
     [],
-    [[]],
+    SERIES_WITHOUT_LABELS,
   ),
 });

@@ -1,7 +1,9 @@
 import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client';
 
-// prom-client hashes the labels at every increment and observation. These metrics build label objects only when they are
-// scraped.
+/*
+ * prom-client hashes the labels at every increment and observation. The metrics in this file build label objects only when
+ * Prometheus scrapes them.
+ */
 
 /** Label values of a counter, in the order of the label names. */
 type Values<Names extends readonly string[]> = { readonly [Index in keyof Names]: string };
@@ -11,11 +13,14 @@ interface Series<Names extends readonly string[]> {
   count: number;
 }
 
-/** Counter by label values. */
+/** A counter with one series per combination of label values. */
 export class LabelledCounter<const Names extends readonly string[]> {
   private readonly entries = new Map<string, Series<Names>>();
 
-  /** `initial` are the series that exist from the start with the value zero, so that Prometheus sees their first event as an increase. */
+  /**
+   * The series in `initial` exist from the start with the value zero. Prometheus therefore sees their first event as an
+   * increase.
+   */
   constructor(
     readonly name: string,
     readonly help: string,
@@ -25,18 +30,20 @@ export class LabelledCounter<const Names extends readonly string[]> {
     for (const values of initial) this.increment(values, 0);
   }
 
-  increment(values: Values<Names>, by = 1): void {
+  increment(values: Values<Names>, amount = 1): void {
+    // No label value contains a line feed.
     const key = values.length === 1 ? values[0]! : values.join('\n');
     const entry = this.entries.get(key);
-    if (entry) entry.count += by;
-    else this.entries.set(key, { values, count: by });
+    if (entry) entry.count += amount;
+    else this.entries.set(key, { values, count: amount });
   }
 
-  /** Removes the series that do not satisfy the condition. */
-  retain(keep: (values: Values<Names>) => boolean): void {
-    for (const [key, { values }] of this.entries) if (!keep(values)) this.entries.delete(key);
+  /** Removes the series for which `isRetained` is false. */
+  retain(isRetained: (values: Values<Names>) => boolean): void {
+    for (const [key, { values }] of this.entries) if (!isRetained(values)) this.entries.delete(key);
   }
 
+  /** The current series, for one scrape. */
   *[Symbol.iterator](): Iterator<readonly [labels: Record<Names[number], string>, count: number]> {
     for (const { values, count } of this.entries.values())
       yield [
@@ -51,14 +58,15 @@ export class LabelledCounter<const Names extends readonly string[]> {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Observations of one combination of labels, by bucket; the last bucket has no upper bound. */
+/** The observations under one combination of labels. */
 interface HistogramSeries {
   readonly labels: Labels;
+  /** By bucket. The last bucket has no upper bound. */
   readonly counts: number[];
   sum: number;
 }
 
-/** Histogram of durations in seconds. The caller keeps one observer per series. */
+/** A histogram of durations in seconds. The caller creates one observer per series and reuses it. */
 export class DurationHistogram {
   readonly type = 'histogram';
   private series: HistogramSeries[] = [];
@@ -70,22 +78,25 @@ export class DurationHistogram {
     private readonly bounds: readonly number[],
   ) {}
 
-  /** The function that observes a duration under these labels. A series is exposed from its first observation on. */
+  /**
+   * Creates a series with these labels and returns the function that observes a duration in it. The series is exposed from
+   * its first observation on.
+   */
   observer(labels: Labels): (seconds: number) => void {
-    const series: HistogramSeries = { labels, counts: this.bounds.map(() => 0).concat(0), sum: 0 };
+    const bucketCount = this.bounds.length + 1;
+    const series: HistogramSeries = { labels, counts: Array.from({ length: bucketCount }, () => 0), sum: 0 };
     this.series.push(series);
     return (seconds) => {
       let bucket = 0;
-      // Ends at the last bucket: a comparison with undefined is false.
-      while (seconds > this.bounds[bucket]!) bucket++;
+      while (bucket < this.bounds.length && seconds > this.bounds[bucket]!) bucket++;
       series.counts[bucket]!++;
       series.sum += seconds;
     };
   }
 
-  /** Removes the series that do not satisfy the condition. Their observers have no effect any more. */
-  retain(keep: (labels: Labels) => boolean): void {
-    this.series = this.series.filter(({ labels }) => keep(labels));
+  /** Removes the series for which `isRetained` is false. After that, their observers have no effect. */
+  retain(isRetained: (labels: Labels) => boolean): void {
+    this.series = this.series.filter(({ labels }) => isRetained(labels));
   }
 
   /** Called by the prom-client registry. */
@@ -94,13 +105,14 @@ export class DurationHistogram {
     return Promise.resolve({
       name,
       help,
+      // prom-client declares an enum here, but its registry works with the name of the type.
       type: type as never,
       values: this.series.flatMap((series) => this.valuesOf(series)),
     });
   }
 
   private valuesOf({ labels, counts, sum }: HistogramSeries): MetricValueWithName<string>[] {
-    // A bucket of Prometheus includes all lower ones.
+    // In Prometheus, the count of a bucket includes those of all lower buckets.
     let cumulative = 0;
     const buckets = counts.map((count, bucket) => {
       cumulative += count;

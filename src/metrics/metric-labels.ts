@@ -9,14 +9,24 @@ export type RequestOutcome = 'ok' | 'error';
 export const NOTIFICATION_OUTCOMES = ['written', 'redelivered', 'coalesced', 'dropped'] as const;
 export type NotificationOutcome = (typeof NOTIFICATION_OUTCOMES)[number];
 
-/** `left`: the client disconnected. `stuck`: the client stopped reading. `replaced`: the client opened the stream again. */
+/**
+ * Why the connection of an event stream was closed.
+ * - `finished`: the gateway wrote everything and ended the stream
+ * - `left`: the client disconnected
+ * - `replaced`: the client opened the stream again
+ * - `stuck`: the client stopped reading
+ */
 export const STREAM_ENDS = ['finished', 'left', 'replaced', 'stuck'] as const;
 export type StreamEnd = (typeof STREAM_ENDS)[number];
 
-/** `cancelled`: the client closed the response before the acknowledgement. `refused`: a limit is reached. */
+/**
+ * Outcome of a request for a listen stream. `cancelled`: the client closed the response before the acknowledgement.
+ * `refused`: a limit is reached.
+ */
 export const LISTEN_OUTCOMES = ['acknowledged', 'cancelled', 'refused', 'failed'] as const;
 export type ListenOutcome = (typeof LISTEN_OUTCOMES)[number];
 
+/** `unverifiable`: the gateway cannot fetch the keys of the token's issuer. */
 export const AUTH_FAILURES = [
   'missing',
   'malformed',
@@ -27,7 +37,10 @@ export const AUTH_FAILURES = [
 ] as const;
 export type AuthFailure = (typeof AUTH_FAILURES)[number];
 
-/** Outcomes of a resource update that no client got. `unheard`: no subscriber. `coalesced`: replaced by a later update. */
+/**
+ * Outcomes of a resource update that no client got. `unheard`: the resource had no subscriber. `coalesced`: a later update
+ * replaced it.
+ */
 const UNSENT_UPDATE_OUTCOMES = ['unheard', 'coalesced'] as const;
 export type UnsentUpdateOutcome = (typeof UNSENT_UPDATE_OUTCOMES)[number];
 
@@ -37,24 +50,33 @@ export type WrittenOutcome = (typeof WRITTEN_OUTCOMES)[number];
 
 export const UPDATE_OUTCOMES = [...WRITTEN_OUTCOMES, ...UNSENT_UPDATE_OUTCOMES] as const;
 
-/** `limit`: a subscription limit is reached. `failed`: the server refused. `unknown`: the resource does not exist. */
+/**
+ * - `limit`: a subscription limit is reached
+ * - `failed`: the server refused the subscription
+ * - `unavailable`: the server is not available
+ * - `unknown`: the resource does not exist
+ */
 export const SUBSCRIPTION_REJECTIONS = ['limit', 'failed', 'unavailable', 'unknown'] as const;
 export type SubscriptionRejection = (typeof SUBSCRIPTION_REJECTIONS)[number];
 
-/** `host` and `origin`: not allowed, or no Host. `several-hosts`: more than one Host header. */
+/**
+ * - `host`: the Host header is missing or not allowed
+ * - `origin`: the Origin header is not allowed
+ * - `several-hosts`: the request has more than one Host header
+ */
 export const ORIGIN_REFUSALS = ['host', 'origin', 'several-hosts'] as const;
 export type OriginRefusal = (typeof ORIGIN_REFUSALS)[number];
 
 export const JSON_SOURCES = ['client', 'admin', 'server'] as const;
 export type JsonSource = (typeof JSON_SOURCES)[number];
 
-/** `depth`, `members` and `size`: over a limit. `encoding`: not UTF-8. */
+/** Why a JSON text was not read. `depth`, `members` and `size`: it exceeds that limit. `encoding`: it is not UTF-8. */
 export const JSON_REFUSALS = ['syntax', 'encoding', 'depth', 'members', 'size'] as const;
 export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 
 /**
- * The limits that refuse sessions, streams, connections, requests, calls and processes: keys of `limits`, and of a server
- * `queue` and the calls that may be parked.
+ * The limits that refuse sessions, streams, connections, requests, calls and processes. Each is named after its key in the
+ * configuration (of `limits`; `queue` of a server), except `parkedPerServer`: the share of one server in `parkedCalls`.
  */
 export const REFUSED_LIMITS = [
   'sessions',
@@ -73,20 +95,25 @@ export const REFUSED_LIMITS = [
 ] as const;
 export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 
-/** Whether the input that a server required was obtained from the client. `forwarded`: the client repeats its request with it. */
+/**
+ * What became of the input that a server required during a call.
+ * - `answered`: the gateway asked the client and sent the answers to the server
+ * - `failed`: the input could not be obtained
+ * - `forwarded`: the client got the questions, and repeats its request with the answers
+ */
 export type InputOutcome = 'answered' | 'failed' | 'forwarded';
 
 /**
- * How the wait for the answer of a client of revision 2026-07-28 ended. `refused`: a limit was reached, so that the client was
- * not asked.
+ * How the wait for the answer of a client of revision 2026-07-28 ended. `refused`: the client was not asked, because a limit
+ * was reached.
  */
 export type QuestionOutcome = 'answered' | 'expired' | 'cancelled' | 'refused';
 
-/** `change`: when an administrator sent the address. `connect`: when the server was to be connected. */
+/** When the address of a server is checked. `change`: an administrator sends it. `connect`: before the gateway connects to it. */
 export const ADDRESS_CHECKS = ['change', 'connect'] as const;
 export type AddressCheck = (typeof ADDRESS_CHECKS)[number];
 
-/** Log lines that clients can cause: their number per second is limited. */
+/** The kinds of log lines that clients can cause. The number of lines of each kind per second is limited. */
 export const LINE_KINDS = ['failed-request', 'refused-credentials'] as const;
 export type LineKind = (typeof LINE_KINDS)[number];
 

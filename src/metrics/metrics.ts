@@ -26,12 +26,13 @@ import type {
 } from './metric-labels.js';
 import { MimeTypeLabels } from './mime-type-labels.js';
 
-/** Values that are read at every scrape, each with its labels. */
+/** The values of one metric at one scrape, each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
-/** The functions that observe the duration of a request of one method, by outcome. */
+/** By outcome: the function that observes the duration of a request of one method. */
 type Observers = Readonly<Record<RequestOutcome, (seconds: number) => void>>;
 
+/** What Prometheus calls a metric family: all series of one name. */
 interface Family {
   readonly type: 'counter' | 'gauge';
   readonly name: string;
@@ -41,6 +42,7 @@ interface Family {
 
 /** Label of requests without a handler. */
 const UNKNOWN_METHOD = '_other';
+/** Upper bounds of the buckets of durations, in seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 const isWritten = (outcome: NotificationOutcome): outcome is WrittenOutcome =>
@@ -60,23 +62,24 @@ export class Metrics {
   );
   private readonly observers = new Map<string, Observers>();
   readonly serverDurations = new ServerDurations(LATENCY_BUCKETS);
+  /** Called before each scrape. See `retainServers`. */
   private removeUnknownServers: () => void = () => {};
 
   constructor(readonly registry: Registry = new Registry()) {
-    // The type of registerMetric allows prom-client's own classes only; the registry only calls `get`.
+    // The types of prom-client allow its own classes only. At run time, the registry needs `name` and `get` only.
     for (const histogram of [this.durations, this.serverDurations.histogram])
       registry.registerMetric(histogram as unknown as Histogram);
     for (const counter of Object.values(this.counters)) {
       const { name, help, labelNames } = counter;
       this.expose({ type: 'counter', name, help, labelNames }, () => counter);
     }
-    const build = { type: 'gauge', name: 'gatehouse_build_info', labelNames: ['version'] } as const;
-    this.expose({ ...build, help: 'Always 1; the version is in the label.' }, () => [
+    const help = 'Always 1; the version is in the label.';
+    this.expose({ type: 'gauge', name: 'gatehouse_build_info', help, labelNames: ['version'] }, () => [
       [{ version: VERSION }, 1],
     ]);
   }
 
-  /** Counts a request and its duration. Methods without a handler share one label. */
+  /** Counts a request of a client and its duration. Methods without a handler share one label. */
   observeRequest(method: string, hasHandler: boolean, outcome: RequestOutcome, seconds: number): void {
     const name = hasHandler ? method : UNKNOWN_METHOD;
     const observers = this.observers.get(name) ?? this.createObservers(name);
@@ -101,7 +104,7 @@ export class Metrics {
     if (kind === 'resources/updated' && isWritten(outcome)) this.counters.updates.increment([outcome]);
   }
 
-  /** Counts an update that is sent to no client. Those that are sent are counted when they are written. */
+  /** Counts an update that is sent to no client. `countNotification` counts the updates that are sent. */
   countUnsentUpdate(outcome: UnsentUpdateOutcome): void {
     this.counters.updates.increment([outcome]);
   }
@@ -163,6 +166,7 @@ export class Metrics {
     this.counters.originRefusals.increment([reason]);
   }
 
+  /** Counts a session, stream, connection, request, call or process that a limit has refused. */
   countRefusal(limit: RefusedLimit): void {
     this.counters.limitRefusals.increment([limit]);
   }
@@ -194,8 +198,9 @@ export class Metrics {
     this.counters.auditFailures.increment([]);
   }
 
-  /** Calls `read` at every scrape and exposes exactly the values that it returns. */
+  /** Exposes a metric whose series are exactly those that `read` returns. `read` is called at every scrape. */
   expose({ type, ...family }: Family, read: () => Reading | Promise<Reading>): void {
+    // `registers: []` keeps the constructors from adding the metric to prom-client's default registry.
     const metric =
       type === 'gauge'
         ? new Gauge({

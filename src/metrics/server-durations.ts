@@ -3,7 +3,7 @@ import { DurationHistogram } from './labelled-metrics.js';
 type Outcome = 'ok' | 'error';
 type ServerObservers = Readonly<Record<Outcome, (seconds: number) => void>>;
 
-/** Durations of requests by the server that they are forwarded to. */
+/** Durations of the requests that the gateway forwards to servers, with one series per server and outcome. */
 export class ServerDurations {
   readonly histogram: DurationHistogram;
   private readonly observers = new Map<string, ServerObservers>();

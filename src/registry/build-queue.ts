@@ -2,14 +2,14 @@ import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 
 /**
- * Runs the builds of servers and other keys one after the other, in slices. A key that is added while it waits is built
- * once; one that is added while it is being built is built again. A build that fits into one slice is finished when
- * `add` returns.
+ * Builds parts of the catalog one after the other, in slices. Each part has a key, such as the id of its server. A key that
+ * is added again while it waits is built once. A key that is added while it is being built is built again. A build that fits
+ * into one slice is finished when `add` returns.
  */
 export class BuildQueue {
-  /** By key: the callbacks that resolve its `add` calls. */
+  /** By key that waits for its build: the callbacks that resolve the promises of `add`. */
   private readonly waiting = new Map<string, (() => void)[]>();
-  /** By key: its last removal, a new object each time. `buildOne` compares it to detect a removal during the build. */
+  /** By removed key: a new object for each removal, so that `buildOne` detects a removal during the build. */
   private readonly removals = new Map<string, object>();
   private isBuilding = false;
   private lastRun: Promise<void> = Promise.resolve();
@@ -20,12 +20,12 @@ export class BuildQueue {
     private readonly onError: (key: string, error: unknown) => void,
   ) {}
 
-  /** Keys that were removed since their last build began. What was built for them is outdated. */
+  /** The keys that were removed since their last build began. The results of these builds are outdated. */
   get removed(): Iterable<string> {
     return this.removals.keys();
   }
 
-  /** Queues a build of the key and resolves when that build has ended. A build that is already running does not count. */
+  /** Queues a build of the key and resolves when that build has ended. A build that has started already does not count. */
   add(key: string): Promise<void> {
     return new Promise((resolve) => {
       const callbacks = this.waiting.get(key);
@@ -35,6 +35,7 @@ export class BuildQueue {
     });
   }
 
+  /** To be called when the part with this key no longer exists, before `add` is called with the key. */
   markRemoved(key: string): void {
     this.removals.set(key, {});
   }
@@ -46,7 +47,7 @@ export class BuildQueue {
 
   private *buildWaiting(): Steps {
     this.isBuilding = true;
-    // The iteration includes keys that are added meanwhile.
+    // Iterating over a map includes the keys that are added during the iteration.
     for (const [key, callbacks] of this.waiting) {
       this.waiting.delete(key);
       try {
@@ -61,8 +62,8 @@ export class BuildQueue {
   }
 
   /**
-   * Builds again if the key was removed meanwhile: the first result still contains the server, and its conflicts with
-   * names of other servers.
+   * Builds the key. If the key was removed during the build, builds it again: the first result still contains the removed
+   * server and the conflicts of its names with those of other servers.
    */
   private *buildOne(key: string): Steps {
     let removal: object | undefined;

@@ -4,24 +4,25 @@ import { META_TOOL_SERVER } from '../core/naming/catalog-entry.js';
 import type { ResourceDirectory } from '../core/resources/resource-directory.js';
 import type { Steps } from '../lib/slices/run-sliced.js';
 
-/** Limited, because every variant is built again when the catalog changes. */
+/** Maximum number of variants. Limited, because every variant is built again when the shared catalog changes. */
 export const MAX_CATALOG_VARIANTS = 1000;
 
-/** The build queues take both server ids and keys of variants. No server id starts with this prefix. */
+/** Begins the keys of variants. Server ids are keys of the build queues too, and none begins with this prefix. */
 const KEY_PREFIX = '\0';
 
 /**
- * The catalog in which some servers have the listings of a session in place of those of the shared link. Follows the
- * changes of the shared catalog.
+ * A catalog for sessions with links of their own (`isolation: session`). It is the shared catalog, except that some servers
+ * have the listings of the session in place of those of the shared link.
  */
 export class CatalogVariant {
   /** Number of sessions that use the variant. */
   users = 0;
   /** Resolves when the variant was built for the first time. */
-  built: Promise<unknown> = Promise.resolve();
+  firstBuild: Promise<unknown> = Promise.resolve();
   private names: Pick<Catalog, 'tools' | 'prompts'> | undefined;
   private resources: ResourceDirectory | undefined;
-  private current: { readonly base: Catalog; readonly catalog: Catalog } | undefined;
+  /** The last result of `catalog`, and the shared catalog from which it was made. */
+  private cached: { readonly base: Catalog; readonly catalog: Catalog } | undefined;
 
   constructor(
     readonly key: string,
@@ -30,12 +31,15 @@ export class CatalogVariant {
     private readonly base: () => Catalog,
   ) {}
 
-  /** The shared catalog until the variant is built. Servers that are removed from the shared catalog disappear at once. */
+  /**
+   * The variant of the current shared catalog, without the servers that were removed from it. Until the variant is built,
+   * this is the shared catalog itself.
+   */
   get catalog(): Catalog {
     const { names, resources } = this;
     const base = this.base();
     if (!names || !resources) return base;
-    if (this.current?.base === base) return this.current.catalog;
+    if (this.cached?.base === base) return this.cached.catalog;
     const isKnown = (id: string): boolean => id === META_TOOL_SERVER || base.server(id) !== undefined;
     const servers = base.servers.map((server) => ({
       ...server,
@@ -47,18 +51,18 @@ export class CatalogVariant {
       names.prompts.only(isKnown),
       resources.only(isKnown),
     );
-    this.current = { base, catalog };
+    this.cached = { base, catalog };
     return catalog;
   }
 
   *buildNames(builder: CatalogBuilder): Steps {
     this.names = yield* builder.namesWith(this.listings);
-    this.current = undefined;
+    this.cached = undefined;
   }
 
   *buildResources(builder: CatalogBuilder): Steps {
     this.resources = yield* builder.resourcesWith(this.listings);
-    this.current = undefined;
+    this.cached = undefined;
   }
 }
 
@@ -66,14 +70,16 @@ export class CatalogVariant {
 export class CatalogVariants {
   private readonly byKey = new Map<string, CatalogVariant>();
   private readonly bySession = new Map<string, CatalogVariant>();
-  /** A number for each list, from which keys are made. Equal lists of a server are one object (`ListDeduplicator`). */
+  /** By list: a number that stands for it in keys. Equal lists of a server are one object (`ListDeduplicator`). */
   private readonly listIds = new WeakMap<object, number>();
   private lastListId = 0;
 
   constructor(
+    /** The current shared catalog. */
     private readonly base: () => Catalog,
+    /** Builds the variant with this key. */
     private readonly build: (key: string) => Promise<unknown>,
-    private readonly max = MAX_CATALOG_VARIANTS,
+    private readonly maxVariants = MAX_CATALOG_VARIANTS,
   ) {}
 
   get size(): number {
@@ -94,12 +100,12 @@ export class CatalogVariants {
   }
 
   /**
-   * Waits until the variant with these listings is built, then replaces the earlier variant of the session by it.
-   * Resolves with false when there are too many variants: the session then uses the shared catalog.
+   * Gives the session the variant with these listings, as soon as that is built. Without listings, or when there are too many
+   * variants, the session uses the shared catalog. Resolves with false in the case of too many variants.
    */
   async assign(session: string, listings: Listings): Promise<boolean> {
     const variant = listings.size > 0 ? this.acquire(listings) : undefined;
-    if (variant) await variant.built;
+    if (variant) await variant.firstBuild;
     const earlier = this.bySession.get(session);
     if (variant) this.bySession.set(session, variant);
     else this.bySession.delete(session);
@@ -107,23 +113,26 @@ export class CatalogVariants {
     return variant !== undefined || listings.size === 0;
   }
 
+  /** Undefined when there are too many variants. Otherwise the caller must release the variant. */
   private acquire(listings: Listings): CatalogVariant | undefined {
     const key = this.keyOf(listings);
     let variant = this.byKey.get(key);
     if (!variant) {
-      if (this.byKey.size >= this.max) return undefined;
+      if (this.byKey.size >= this.maxVariants) return undefined;
       variant = new CatalogVariant(key, listings, this.base);
       this.byKey.set(key, variant);
-      variant.built = this.build(key);
+      variant.firstBuild = this.build(key);
     }
     variant.users++;
     return variant;
   }
 
   private release(variant: CatalogVariant): void {
-    if (--variant.users === 0) this.byKey.delete(variant.key);
+    variant.users--;
+    if (variant.users === 0) this.byKey.delete(variant.key);
   }
 
+  /** Equal listings have the same key. */
   private keyOf(listings: Listings): string {
     const parts = [...listings].map(([id, listing]) => `${id} ${this.idsOf(listing).join(' ')}`);
     return KEY_PREFIX + parts.toSorted().join('\0');
@@ -131,9 +140,11 @@ export class CatalogVariants {
 
   private idsOf({ tools, prompts, resources, templates }: Listing): number[] {
     return [tools, prompts, resources, templates].map((list) => {
-      const id = this.listIds.get(list) ?? ++this.lastListId;
-      this.listIds.set(list, id);
-      return id;
+      const known = this.listIds.get(list);
+      if (known !== undefined) return known;
+      this.lastListId++;
+      this.listIds.set(list, this.lastListId);
+      return this.lastListId;
     });
   }
 }

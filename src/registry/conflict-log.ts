@@ -5,7 +5,7 @@ import { SingleFlight } from '../lib/queues/single-flight.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 
-/** Maximum number of names of one server that are logged for one change of the catalog. The others are only counted. */
+/** Maximum names of one server that are logged for one change of the catalog. Of the other names, only the number is logged. */
 const MAX_LOGGED_NAMES = 20;
 
 const MESSAGES: Readonly<Record<NameConflict['kind'], string>> = {
@@ -14,30 +14,30 @@ const MESSAGES: Readonly<Record<NameConflict['kind'], string>> = {
 };
 
 /**
- * Logs the name conflicts that the last checked catalog did not have. Works in slices. After a burst of changes, it
- * checks the last catalog only.
+ * Logs each name conflict when it first appears in the catalog. Catalogs are compared in slices. After a burst of changes,
+ * only the latest catalog is compared with the last one that was checked.
  */
 export class ConflictLog {
-  private checked = Catalog.EMPTY;
-  private latest = Catalog.EMPTY;
+  private checkedCatalog = Catalog.EMPTY;
+  private latestCatalog = Catalog.EMPTY;
   private readonly checks = new SingleFlight(
-    () => this.checked === this.latest,
-    () => this.check(this.latest),
+    () => this.checkedCatalog === this.latestCatalog,
+    () => this.check(this.latestCatalog),
   );
 
   constructor(private readonly logger: Pick<Logger, 'warn'>) {}
 
   /** Resolves when the conflicts of this catalog, or of a later one, are logged. */
   update(catalog: Catalog): Promise<void> {
-    this.latest = catalog;
+    this.latestCatalog = catalog;
     return this.checks.bringUpToDate();
   }
 
   private async check(catalog: Catalog): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     for (const kind of ['tools', 'prompts'] as const)
-      this.log(await runSliced(newConflicts(this.checked[kind], catalog[kind]), yieldIfDue));
-    this.checked = catalog;
+      this.log(await runSliced(newConflicts(this.checkedCatalog[kind], catalog[kind]), yieldIfDue));
+    this.checkedCatalog = catalog;
   }
 
   private log(conflicts: readonly NameConflict[]): void {
@@ -46,7 +46,8 @@ export class ConflictLog {
       const { kind, server, name } = conflict;
       const group = groups.get(`${kind}\0${server}`) ?? { conflict, count: 0 };
       groups.set(`${kind}\0${server}`, group);
-      if (++group.count <= MAX_LOGGED_NAMES) this.logger.warn({ message: MESSAGES[kind], server, name });
+      group.count++;
+      if (group.count <= MAX_LOGGED_NAMES) this.logger.warn({ message: MESSAGES[kind], server, name });
     }
     for (const { conflict, count } of groups.values())
       if (count > MAX_LOGGED_NAMES)

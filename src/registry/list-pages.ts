@@ -10,11 +10,11 @@ import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
 import { Metrics } from '../metrics/metrics.js';
 import { CursorKey } from '../state/cursor-key.js';
 
-/** Serves lists in pages. A cursor is signed for one list and scope, and refused for any other. */
+/** Serves lists in pages. A cursor is signed for one list and one scope, and refused for any other list or scope. */
 @Injectable()
 export class ListPages {
   private readonly cursors: Cursors;
-  /** A page is built and encoded once, and reused for every client. */
+  /** Each page is built and encoded once, and reused for every client. */
   private readonly cache: PageCache;
 
   constructor(
@@ -27,8 +27,8 @@ export class ListPages {
   }
 
   /**
-   * The page after a cursor, or the first page. `member` is the name of the list in the result. Clients of both eras share a
-   * page, unless it has entries that differ.
+   * The page after a cursor, or the first page without a cursor. `member` is the key of the list in the result. Clients of both
+   * eras share a page, unless an entry of the page differs between the eras.
    */
   page(
     member: string,
@@ -40,21 +40,21 @@ export class ListPages {
     const listKey = `${member}\0${scope.key}`;
     const after = cursor === undefined ? '' : this.cursors.verify(listKey, cursor);
     const signCursor = (position: string): string => this.cursors.sign(listKey, position);
-    const prepared = list.prepare(startSlices);
-    if (prepared) return prepared.then(() => this.page(member, list, scope, cursor, era));
-    const pageOf = (wanted: Era): ListPage | Promise<ListPage> =>
-      // The key contains the member, because an empty list of tools and one of prompts are the same object.
-      this.cache.get(list, `${member}\0${wanted}\0${after}`, () =>
+    const sorting = list.prepare(startSlices);
+    if (sorting) return sorting.then(() => this.page(member, list, scope, cursor, era));
+    const pageFor = (pageEra: Era): ListPage | Promise<ListPage> =>
+      // The key contains the member, because an empty list of tools and an empty list of prompts are the same object.
+      this.cache.get(list, `${member}\0${pageEra}\0${after}`, () =>
         runSliced(
-          list.page({ member, after, size: this.limits.pageSize, signCursor, era: wanted }),
+          list.page({ member, after, size: this.limits.pageSize, signCursor, era: pageEra }),
           startSlices(),
         ),
       );
-    const page = pageOf('2025');
-    if (era === '2025') return page;
-    const orModern = (usual: ListPage): ListPage | Promise<ListPage> =>
-      usual.differsByEra ? pageOf('2026') : usual;
-    return page instanceof Promise ? page.then(orModern) : orModern(page);
+    const sharedPage = pageFor('2025');
+    if (era === '2025') return sharedPage;
+    const modernPage = (shared: ListPage): ListPage | Promise<ListPage> =>
+      shared.differsByEra ? pageFor('2026') : shared;
+    return sharedPage instanceof Promise ? sharedPage.then(modernPage) : modernPage(sharedPage);
   }
 }
 

@@ -20,7 +20,7 @@ export class MetaTools {
 
   constructor(private readonly registry: Registry) {}
 
-  /** Resolves when the tools are in the catalog. */
+  /** Adds tools to those that were registered before. Resolves when they are in the catalog. */
   async register(tools: readonly MetaTool[]): Promise<void> {
     for (const tool of tools) this.tools.set(tool.name, tool);
     await this.registry.putMetaTools(
@@ -28,6 +28,7 @@ export class MetaTools {
     );
   }
 
+  /** Throws when no meta tool has this name. */
   call(name: string, args: unknown, context: McpContext): JsonText | Promise<JsonText> {
     const tool = this.tools.get(name);
     if (!tool) throw unknownTool(name);

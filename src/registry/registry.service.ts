@@ -20,9 +20,9 @@ import { Metrics } from '../metrics/metrics.js';
 import { ResourceLinks } from './resource-links.js';
 
 /**
- * Holds the current catalog and announces its changes. Servers are built in slices, one after the other, and the catalog
- * is swapped after each of them. Names (tools and prompts) and resources have separate queues, so that a long list of
- * resources does not delay tools. A removed server disappears at once.
+ * Holds the current catalog and announces its changes. When the listing of a server changes, the server's part of the
+ * catalog is built in slices, and then the catalog is swapped. Names (tools and prompts) and resources are built in separate
+ * queues, so that a long list of resources does not delay tools. A removed server disappears at once.
  */
 @Injectable()
 export class Registry {
@@ -31,20 +31,23 @@ export class Registry {
   private readonly listeners = new ListenerSet<[change: CatalogChange, catalog: Catalog, previous: Catalog]>(
     (error) => this.logger.error({ message: 'a listener to catalog changes failed', cause: String(error) }),
   );
-  /** By server id: its latest listing. */
-  private readonly latest = new Map<string, ListedServer>();
-  private servers: ReadonlySet<string> = new Set();
+  /** By server id: the server with its latest listing. */
+  private readonly listedServers = new Map<string, ListedServer>();
+  /** The ids of all configured servers, listed or not. */
+  private serverIds: ReadonlySet<string> = new Set();
   private metaTools: readonly Definition[] = [];
   private readonly builder: CatalogBuilder;
-  /** The keys of both queues are server ids and the keys of variants; `nameBuilds` has `META_TOOL_SERVER` too. */
+  /** The keys of both queues are server ids and keys of variants. A further key of `nameBuilds` is `META_TOOL_SERVER`. */
   private readonly nameBuilds: BuildQueue;
   private readonly resourceBuilds: BuildQueue;
+  /** While true, a finished build does not swap the catalog. */
   private isSwapDeferred = false;
   private current = Catalog.EMPTY;
   /** Finds and translates the resources that results and tools link to. */
   readonly links: ResourceLinks;
   /** Catalogs of sessions that have listings of their own in place of those of the shared links. */
   readonly variants: CatalogVariants;
+  /** Resolves when the variants that have to follow changes of the shared catalog are built. */
   private variantBuilds: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -79,7 +82,7 @@ export class Registry {
     return this.variants.of(session)?.catalog ?? this.current;
   }
 
-  /** The scope of a request of this session: with the catalog of the session, if it has a variant. */
+  /** The scope of a request of this session. If the session has a variant, the scope carries that catalog. */
   scopeOf(scope: Scope, session: string | undefined): Scope {
     if (this.variants.size === 0 || session === undefined) return scope;
     const variant = this.variants.of(session);
@@ -93,25 +96,29 @@ export class Registry {
 
   /** Sets the ids of all configured servers. A name or URI with one of these ids leads only to that server. */
   setServers(ids: Iterable<string>): void {
-    const now = new Set(ids);
-    if (now.size === this.servers.size && [...now].every((id) => this.servers.has(id))) return;
-    this.servers = now;
-    this.builder.setServers(now);
+    const newIds = new Set(ids);
+    const isSame = newIds.size === this.serverIds.size && [...newIds].every((id) => this.serverIds.has(id));
+    if (isSame) return;
+    this.serverIds = newIds;
+    this.builder.setServers(newIds);
     this.swap();
   }
 
   /**
-   * Adds a server or replaces its listing. Resolves when the catalog has this listing or a later one, or when the server
-   * was removed meanwhile.
+   * Adds a server or replaces its listing. Resolves when the catalog has this listing or a later one of the server, or when
+   * the server was removed.
    */
   put(server: ListedServer): Promise<void> {
-    this.latest.set(server.id, server);
+    this.listedServers.set(server.id, server);
     return this.update(server.id);
   }
 
-  /** Takes effect before it returns. Names that become free go to other servers with the next build. */
+  /**
+   * Removes a server. The catalog no longer contains it when this method returns. A name that another server also claims goes
+   * to that server after the next build.
+   */
   remove(id: string): void {
-    if (!this.latest.delete(id)) return;
+    if (!this.listedServers.delete(id)) return;
     for (const queue of [this.nameBuilds, this.resourceBuilds]) queue.markRemoved(id);
     void this.update(id);
   }
@@ -122,7 +129,7 @@ export class Registry {
     return this.nameBuilds.add(META_TOOL_SERVER);
   }
 
-  /** Whether the public URI of a resource can differ between scopes. */
+  /** Whether the public URI of a resource can differ between scopes. Only the style `resource` excludes it. */
   get hasScopedUris(): boolean {
     return this.naming.resources !== 'resource';
   }
@@ -134,6 +141,7 @@ export class Registry {
   hasFinalUris(server: string): boolean {
     if (!this.hasScopedUris) return true;
     const { resources, templates } = this.current.server(server)?.listing ?? EMPTY_LISTING;
+    // A list that was not fetched yet is the list of EMPTY_LISTING. An empty list of the server is another object.
     return resources !== EMPTY_LISTING.resources && templates !== EMPTY_LISTING.templates;
   }
 
@@ -147,7 +155,7 @@ export class Registry {
     return this.listeners.add(listener);
   }
 
-  /** If both builds fit into one slice, they are announced as one change. */
+  /** Builds the names and resources of a server. If both builds fit into one slice, they are announced as one change. */
   private async update(id: string): Promise<void> {
     this.isSwapDeferred = true;
     const builds = [this.nameBuilds.add(id), this.resourceBuilds.add(id)];
@@ -158,7 +166,7 @@ export class Registry {
   }
 
   private *buildNames(key: string): Steps {
-    const server = this.latest.get(key);
+    const server = this.listedServers.get(key);
     const variant = this.variants.find(key);
     if (variant) yield* variant.buildNames(this.builder);
     else if (server) yield* this.builder.putNames(server);
@@ -167,7 +175,7 @@ export class Registry {
   }
 
   private *buildResources(key: string): Steps {
-    const server = this.latest.get(key);
+    const server = this.listedServers.get(key);
     const variant = this.variants.find(key);
     if (variant) yield* variant.buildResources(this.builder);
     else if (server) yield* this.builder.putResources(server);
@@ -178,6 +186,7 @@ export class Registry {
     if (this.isSwapDeferred) return;
     const previous = this.current;
     let catalog = this.builder.build();
+    // The builder still has the removed servers until their keys are built.
     for (const id of [...this.nameBuilds.removed, ...this.resourceBuilds.removed])
       catalog = catalog.without(id);
     this.current = catalog;
@@ -187,6 +196,7 @@ export class Registry {
     if (LIST_KINDS.some((kind) => change[kind].size > 0)) this.listeners.emit(change, catalog, previous);
   }
 
+  /** Queues builds of all variants for the parts of the shared catalog that differ from the previous one. */
   private rebuildVariants(previous: Catalog): void {
     const { tools, prompts, resources } = this.current;
     const queues = [

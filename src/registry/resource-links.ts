@@ -8,13 +8,16 @@ import type { ResolvedResource } from '../core/resources/server-resources.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 
-/** Maximum lookups of unlisted resources per result: each may compare the URI with every template. */
+/**
+ * Maximum lookups of unlisted resources per result: each may compare the URI with every template. Further unlisted resources
+ * get the resource form of their URI without a lookup.
+ */
 const MAX_UNLISTED_LOOKUPS = 50;
 
 /**
- * Translates the URIs in results to public URIs, and resolves the public URIs that clients request. Servers need not
- * list every resource: clients can also request an unlisted resource that its server has linked, in an earlier result or
- * as the user interface of a tool.
+ * Translates the URIs in results to public URIs, and resolves the public URIs that clients request. A server need not list
+ * all of its resources. Clients can request an unlisted resource if its server has linked it: in an earlier result, or as the
+ * user interface of a tool.
  */
 export class ResourceLinks {
   private readonly unlistedLinks: UnlistedLinks;
@@ -28,20 +31,23 @@ export class ResourceLinks {
 
   /**
    * Returns a function that maps the own URIs in one result of the server to public URIs of the scope, and records
-   * unlisted resources as linked. `requestedUri` is the own URI of a read: its result contains it, but that is no link.
+   * unlisted resources as linked. `requestedUri` is the own URI of a read. The result of a read repeats this URI, which does not
+   * count as a link.
    */
   publicUrisFor(server: string, scope: Scope, requestedUri?: string): ToPublicUri {
     const { resources } = this.catalogOf(scope);
     // Created on first use: most results contain no URI.
     let publicUris: Map<string, string> | undefined;
+    /** Number of unlisted resources in the result so far. */
     let lookups = 0;
     return (uri) => {
       const known = publicUris?.get(uri);
       if (known !== undefined) return known;
       const address = { server, uri };
       const isListed = resources.isListed(address);
+      if (!isListed) lookups++;
       const publicUri =
-        isListed || lookups++ < MAX_UNLISTED_LOOKUPS
+        isListed || lookups <= MAX_UNLISTED_LOOKUPS
           ? resources.publicUri(address, scope)
           : resourceForm(address);
       publicUris ??= new Map();
@@ -51,7 +57,7 @@ export class ResourceLinks {
     };
   }
 
-  /** Throws the error of a call to the server, with a public URI in `data.uri`. */
+  /** Throws this error of a call to the server. If the server has set `data.uri`, it becomes a public URI. */
   async throwPublicError(error: unknown, server: string, scope: Scope): Promise<never> {
     if (!(error instanceof RemoteError)) throw error;
     const { resources } = this.catalogOf(scope);
@@ -60,24 +66,26 @@ export class ResourceLinks {
     throw text === error.text ? error : new RemoteError(error.code, error.message, text);
   }
 
-  /** Resolves a URI to a listed resource, an instance of a template, or a linked resource. */
-  find(scope: Scope, text: string): ResolvedResource | undefined {
-    return this.catalogOf(scope).resources.view(scope).find(text) ?? this.findLinked(scope, text);
+  /** Resolves a URI in a request to a listed resource, an instance of a template, or a linked resource. */
+  find(scope: Scope, requestedUri: string): ResolvedResource | undefined {
+    const { resources } = this.catalogOf(scope);
+    return resources.view(scope).find(requestedUri) ?? this.findLinked(scope, requestedUri);
   }
 
   /** Resolves only linked resources, and only by the resource form of their URI. */
-  findLinked(scope: Scope, text: string): ResourceAddress | undefined {
-    const form = parseResourceForm(text);
-    return form && scope.allows(form.server) && this.isLinked(form, this.catalogOf(scope)) ? form : undefined;
+  findLinked(scope: Scope, requestedUri: string): ResourceAddress | undefined {
+    const address = parseResourceForm(requestedUri);
+    if (!address || !scope.allows(address.server)) return undefined;
+    return this.isLinked(address, this.catalogOf(scope)) ? address : undefined;
   }
 
-  /** Whether the server has linked the resource. `catalog` may be an earlier one than the current. */
+  /** Whether the server has linked the resource. `catalog` may be an earlier catalog than the current one. */
   isLinked({ server, uri }: ResourceAddress, catalog = this.catalogOf(EVERYTHING)): boolean {
     if (!catalog.server(server)) return false;
     return this.unlistedLinks.has({ server, uri }) || catalog.tools.usesUi(server, uri);
   }
 
-  /** Also deletes the links of servers that are no longer in the catalog. */
+  /** Records the link, and deletes the links of servers that are no longer in the catalog. */
   private recordLink(address: ResourceAddress): void {
     const catalog = this.catalogOf(EVERYTHING);
     for (const server of this.unlistedLinks.servers)

@@ -1,12 +1,13 @@
 import { isUriTooLong, type ResourceAddress } from '../core/resources/resource-uri.js';
 
 const MAX_LINKS_PER_SERVER = 10_000;
-/** Length of all URIs together. A character takes up to two bytes of memory. */
+/** Maximum length of all URIs of a server together. A character takes up to two bytes of memory. */
 const MAX_CHARACTERS_PER_SERVER = 2_097_152;
 
 interface ServerLinks {
-  /** The latest last. */
+  /** In the order in which they were last linked. */
   readonly uris: Set<string>;
+  /** The length of all `uris` together. */
   characters: number;
 }
 
@@ -29,8 +30,9 @@ export class UnlistedLinks {
     if (isUriTooLong(uri)) return;
     const links = this.links.get(server) ?? { uris: new Set<string>(), characters: 0 };
     this.links.set(server, links);
-    // Moves a link that exists already to the end.
-    if (!links.uris.delete(uri)) links.characters += uri.length;
+    const isNew = !links.uris.delete(uri);
+    if (isNew) links.characters += uri.length;
+    // The latest link is always the last one of the set.
     links.uris.add(uri);
     for (const oldest of links.uris) {
       if (links.uris.size <= this.maxLinks && links.characters <= this.maxCharacters) return;

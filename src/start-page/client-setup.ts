@@ -1,8 +1,8 @@
-/** Clients that `gatehouse connect` and the start page know. */
+/** The clients for which `gatehouse connect` and the start page show a setup. */
 export const CLIENT_NAMES = ['claude-code', 'cursor', 'vscode', 'claude-desktop', 'inspector'] as const;
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
-/** What a client needs to reach the gateway. */
+/** What the setup of a client depends on. */
 export interface ClientTarget {
   /** The URL of the gateway, without a final slash. */
   readonly url: string;
@@ -17,26 +17,28 @@ export interface ClientTarget {
 export const endpointUrl = (url: string, project: string | undefined): string =>
   project === undefined ? `${url}/mcp` : `${url}/projects/${encodeURIComponent(project)}/mcp`;
 
+/** How a client is connected to the gateway: by a command, by its configuration file, or by one of both. */
 export interface ClientSetup {
+  /** Name of the client. */
   readonly title: string;
-  /** The file of the client, as its documentation names it. */
+  /** Path of the configuration file, as the documentation of the client names it. */
   readonly file?: string;
-  /** What the file must contain. */
+  /** The entries that the file must contain. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** A command that connects the client, instead of the file. */
+  /** A command that connects the client without a change of the file. */
   readonly command?: string;
-  /** What else the user has to do. */
+  /** A further step that the user has to take. */
   readonly note?: string;
 }
 
-/** Name of the entry in the configuration of a client. */
+/** Name of the gateway in the configuration of a client. */
 const ENTRY = 'gatehouse';
 const KEY_VARIABLE = 'GATEHOUSE_KEY';
 /** Stands for the key in the file of Claude Desktop, which cannot refer to an environment variable. */
 export const KEY_PLACEHOLDER = '<client key>';
 const KEY_NOTE = `Set ${KEY_VARIABLE} to a client key, which \`gatehouse key create\` creates.`;
 
-/** The header contains a reference to the key instead of the key, because project files are often shared. */
+/** The header contains a reference to the key and not the key itself, because project files are often shared. */
 const headersWith = (reference: string, needsKey: boolean): object =>
   needsKey ? { headers: { Authorization: `Bearer ${reference}` } } : {};
 

@@ -8,8 +8,8 @@ import { START_PAGE_HEADERS, startPage } from './start-page.js';
 const PROJECT_PATH = /^\/projects\/([A-Za-z0-9_.-]+)\/mcp(?:\?|$)/;
 
 /**
- * The page for a browser. `GatewayServer` also routes a browser's `GET /mcp` here. The page is public, but shows the state of
- * the servers only to those who may read `/health`.
+ * Serves the start page for browsers at `/`. `GatewayServer` also routes the `GET /mcp` of a browser here. The page is
+ * public, but it shows the state of the servers only in response to requests that may read `/health`.
  */
 @Controller()
 export class StartPageController {
@@ -41,7 +41,10 @@ export class StartPageController {
   }
 }
 
-/** The URL of the gateway for the browser. `OriginGuard` has checked the Host; a proxy that terminates TLS sets the scheme. */
+/**
+ * The URL of the gateway for the browser. `OriginGuard` has checked the Host header. A proxy that terminates TLS names the
+ * scheme.
+ */
 function urlOf({ headers }: FastifyRequest): string {
   const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
   return `${scheme}://${headers.host ?? '127.0.0.1'}`;

@@ -7,6 +7,7 @@ interface PageServer {
   readonly state: string;
 }
 
+/** What the page shows. */
 export interface StartPageFacts {
   /** The URL of the gateway, without a path. */
   readonly url: string;
@@ -32,7 +33,7 @@ td, th { padding: 0.2rem 1.5rem 0.2rem 0; text-align: left; }
 @media (prefers-color-scheme: dark) { .ready { color: #4cc38a; } .other { color: #ffb224; } }
 `;
 
-/** The browser loads nothing, runs no script, and applies only `STYLE`. */
+/** With these headers, the browser loads nothing, runs no script, and applies only `STYLE`. */
 export const START_PAGE_HEADERS = {
   'content-security-policy':
     `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
@@ -113,5 +114,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Escapes text for element content and quoted attributes. */
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (found) => ENTITIES[found]!);
+/** Escapes text for the content of elements and for quoted attributes. */
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);

@@ -12,7 +12,7 @@ export interface CompetingClaim {
   readonly holder: ProcessIdentity;
   /** True if the process was found running. False if only its recent heartbeat suggests that the process runs. */
   readonly isVerified: boolean;
-  /** Path and time of the last heartbeat; a different value later shows that the process runs. */
+  /** Path of the claim and time of its last heartbeat. A different value at a later read shows that the process runs. */
   readonly heartbeat: string;
 }
 
@@ -25,21 +25,22 @@ export async function competingClaims(
   const directory = dirname(ownPath);
   const names = (await readdir(directory)).filter((name) => CLAIM.test(name));
   const others = names.map((name) => join(directory, name)).filter((path) => path !== ownPath);
-  const claims = await Promise.all(others.map((path) => assess(path, now, leaseMs)));
+  const claims = await Promise.all(others.map((path) => validClaimAt(path, now, leaseMs)));
   return claims.filter((claim) => claim !== undefined);
 }
 
-async function assess(path: string, now: number, leaseMs: number): Promise<CompetingClaim | undefined> {
+async function validClaimAt(path: string, now: number, leaseMs: number): Promise<CompetingClaim | undefined> {
   const claim = await read(path);
   if (!claim) return undefined;
   const { holder, mtimeMs } = claim;
-  // A claim with a time far in the future counts as expired too: the clock was changed.
+  // A claim with a time far in the future counts as expired too, because the clock must have been changed.
   const isFresh = Math.abs(now - mtimeMs) < leaseMs;
-  // Undefined for a process in another PID namespace. In this case, the age of the claim decides.
+  // Undefined for a process in another PID namespace: then the age of the claim decides.
   const isHolderRunning = holder && isRunning(holder);
   if (holder && (isHolderRunning ?? isFresh))
     return { holder, isVerified: isHolderRunning === true, heartbeat: `${path} ${mtimeMs}` };
-  // A fresh incomplete claim is ignored: its process checks for other claims after it has completed its own.
+  // A claim without a holder is incomplete. It is ignored while it is fresh, because its process looks for other claims
+  // after it has completed its own.
   if (holder || !isFresh) await removeQuietly(path);
   return undefined;
 }

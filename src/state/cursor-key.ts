@@ -4,8 +4,8 @@
  */
 export abstract class CursorKey {
   /**
-   * A key of 32 bytes for one purpose, always the same for the same purpose. Keys of different purposes are independent,
-   * so that a cursor of one kind of list is not valid for another.
+   * Returns the 32-byte key of one purpose, always the same one. Keys of different purposes are independent, so that a
+   * cursor of one kind of list is not valid for another kind.
    */
   abstract derive(purpose: string): Buffer;
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { decideKey, decideProject, decideServer } from './decisions.js';
 import type { Decisions, DecisionStamp, ProjectDecision, ServerDecision } from './decision-store.js';
 
-/** One decision: what a single admin action changed, and what can be cleared on its own. */
+/** One decision: the change of a single admin action, which can be cleared without clearing another decision. */
 export interface DecisionItem {
   /** `server:<id>:enabled`, `server:<id>:definition`, `tool:<server>:<own name>`, `project:<id>` or `key:<id>`. */
   readonly id: string;
@@ -21,12 +21,15 @@ export const toolDecisionId = (server: string, tool: string): string => `tool:${
 export const projectDecisionId = (project: string): string => `project:${project}`;
 export const keyDecisionId = (key: string): string => `key:${key}`;
 
-/** `server:a:enabled`, `tool:a:b:c`: ids of servers contain no colon, names of tools may. */
+/**
+ * For example `server:a:enabled` or `tool:a:b:c`. The id of a server contains no colon; the name of a tool may contain
+ * some.
+ */
 const ITEM_ID = /^(server|tool|project|key):([^:]+)(?::(.*))?$/s;
 
-const switched = (enabled: boolean): 'enabled' | 'disabled' => (enabled ? 'enabled' : 'disabled');
+const changeTo = (enabled: boolean): 'enabled' | 'disabled' => (enabled ? 'enabled' : 'disabled');
 
-/** All decisions: those about servers with their tools first, then projects and keys. */
+/** All decisions: first those about servers and their tools, then those about projects, then those about keys. */
 export function decisionItems({
   servers,
   projects,
@@ -58,7 +61,7 @@ export const toolDecisionItem = (target: string, tool: string, value: boolean): 
   kind: 'tool',
   target,
   tool,
-  change: switched(value),
+  change: changeTo(value),
   value,
 });
 
@@ -70,28 +73,28 @@ export function serverDecisionItems(target: string, decision: ServerDecision): D
   else if (definition)
     items.push({ ...about, id: definitionDecisionId(target), change: 'defined', value: definition });
   if (enabled !== undefined)
-    items.push({ ...about, id: enabledDecisionId(target), change: switched(enabled), value: enabled });
+    items.push({ ...about, id: enabledDecisionId(target), change: changeTo(enabled), value: enabled });
   for (const [tool, value] of Object.entries(tools)) items.push(toolDecisionItem(target, tool, value));
   return items;
 }
 
-/** The decisions without the one with this id; unchanged if there is none. */
+/** Removes the decision with this id. Returns the decisions unchanged if there is none. */
 export function withoutDecision(decisions: Decisions, id: string): Decisions {
-  const [, kind, target, rest] = ITEM_ID.exec(id) ?? [];
+  const [, kind, target, suffix] = ITEM_ID.exec(id) ?? [];
   if (target === undefined) return decisions;
   if (kind === 'project') return decideProject(decisions, target, undefined);
   if (kind === 'key') return decideKey(decisions, target, undefined);
   return decideServer(decisions, target, ({ tools, ...decision }) => {
     const { enabled, definition, removed } = decision;
-    if (kind === 'tool') return { ...decision, tools: withoutMember(tools, rest ?? '') };
-    if (rest === 'enabled') return { definition, removed, tools };
-    return rest === 'definition' ? { enabled, tools } : { ...decision, tools };
+    if (kind === 'tool') return { ...decision, tools: withoutMember(tools, suffix ?? '') };
+    if (suffix === 'enabled') return { definition, removed, tools };
+    return suffix === 'definition' ? { enabled, tools } : { ...decision, tools };
   });
 }
 
 /**
- * Returns `after` with this stamp on every decision that differs from `before`. The decision with the id `renewedDecisionId`
- * gets the stamp even if its value is the same. Stamps of removed decisions are removed.
+ * Returns `after` with this stamp on every decision that differs from `before`. The decision with the id
+ * `renewedDecisionId` gets the stamp even if its value is the same. Stamps of removed decisions are removed.
  */
 export function stampChanges(
   before: Decisions,
@@ -114,7 +117,7 @@ export function stampChanges(
   return { ...after, stamps };
 }
 
-/** The entries of `decisions` that `other` does not share. Entries that a change leaves alone are the same objects. */
+/** The entries of `decisions` that are not the same objects in `other`. A change keeps the objects of unchanged entries. */
 const differing = (
   decisions: Decisions,
   other: Decisions,

@@ -3,7 +3,10 @@ export interface ServerDecision {
   readonly enabled?: boolean | undefined;
   /** Whether a tool is enabled, by own name. The record has no prototype, so that any name can be looked up. */
   readonly tools?: Readonly<Record<string, boolean>> | undefined;
-  /** Definition of a server that was added, or that replaces the one of the configuration; as the administrator sent it. */
+  /**
+   * Definition as the administrator sent it: of a server that is not in the configuration, or in place of the definition in
+   * the configuration.
+   */
   readonly definition?: Readonly<Record<string, unknown>> | undefined;
   readonly removed?: true | undefined;
 }
@@ -22,7 +25,10 @@ export interface DecisionStamp {
   readonly by: string;
   /** ISO 8601. */
   readonly at: string;
-  /** Made with `decisions.policy: file`: it applies to a server of the file only if it disables the server or a tool. */
+  /**
+   * Present if the decision was made with `decisions.policy: file`. Such a decision about a server of the file applies only
+   * if it disables the server or a tool.
+   */
   readonly emergency?: true;
 }
 
@@ -40,17 +46,17 @@ export interface Decisions {
 export type DecisionListener = (now: Decisions, before: Decisions) => void;
 
 /**
- * Port for the decisions of administrators at run time: an overlay on the configuration, by stable id. The store keeps
- * decisions and announces changes; it neither validates them against the configuration nor applies them.
+ * Port for the decisions of administrators at run time, which are an overlay on the configuration. The store keeps
+ * decisions and announces changes to listeners. Other modules compare decisions with the configuration and apply them.
  */
 export abstract class DecisionStore {
   abstract get current(): Decisions;
 
   /**
-   * Applies a pure change to the current decisions. Changes run one at a time, in order. Resolves once the result is
-   * durable, is `current` and was announced to the listeners. The store counts the revision; a change without effect
-   * writes nothing. Rejects with `storage-full`, `storage-unavailable` or the error of the change, and leaves `current`
-   * as it was.
+   * Applies a pure function to the current decisions. Changes run one at a time, in the order of the calls. Resolves when
+   * the result is durable, is `current` and was announced to the listeners. The store increments the revision; a change
+   * without effect keeps the revision and writes nothing. Rejects with `storage-full`, `storage-unavailable` or the error
+   * that `change` throws; `current` is then unchanged.
    */
   abstract update(change: (decisions: Decisions) => Decisions): Promise<Decisions>;
 

@@ -9,14 +9,14 @@ const LOCK_TIMING: LockTiming = { heartbeatMs: 2_000, leaseMs: 7_000, contention
 const RETRY_DELAY_MS = 50;
 
 /**
- * Mutex between gateway processes that share a directory. Each process first writes a claim and then reads the claims of
- * others, so that of two concurrent processes at least one sees the other. The lock does not stop a process that sleeps
- * longer than a lease between acquiring the lock and writing.
+ * Mutex between gateway processes that share a directory. Each process first writes its claim and then reads the claims of
+ * others, so that of two concurrent processes at least one sees the other. The lock cannot stop a process that acquires it,
+ * is suspended for longer than a lease, and then writes.
  */
 export class DirectoryLock {
   private readonly queue = new SerialQueue();
   private claim: LockClaim | undefined;
-  /** See `acquire`. */
+  /** Number of the current term: see `acquire`. */
   private term = 0;
   private isReleased = false;
 
@@ -26,10 +26,10 @@ export class DirectoryLock {
   ) {}
 
   /**
-   * Resolves with the number of the current term; a term is a time without interruption in which this process holds the
-   * lock. A higher number than at the last call means that the lock was lost in between, so the caller has to read the
-   * directory again. Rejects with a StateError when another gateway holds the lock, and with a storage failure when no
-   * claim can be written.
+   * Acquires the lock unless this process holds it already, and resolves with the number of the current term. A term is a
+   * period in which this process holds the lock without interruption. A higher number than at the last call means that the
+   * lock was lost in between, so the caller has to read the directory again. Rejects with a StateError when another gateway
+   * holds the lock, and with a storage failure when no claim can be written.
    */
   acquire(): Promise<number> {
     return this.queue.run(() => this.ensureHeld());
@@ -67,12 +67,12 @@ export class DirectoryLock {
     await claim?.withdraw();
   }
 
+  /** Places claims until there is no other one. Rejects when another gateway is known to run. */
   private async compete(): Promise<LockClaim> {
     const start = performance.now();
     let firstHeartbeats: ReadonlySet<string> | undefined;
     for (;;) {
-      // Measured before the claims are read: a slow read must not use up the contention period, or the first attempt
-      // would already be the last.
+      // Measured before the claims are read. Otherwise a slow read could use up the contention period in the first attempt.
       const waitedMs = performance.now() - start;
       const claim = await LockClaim.place(this.directory, this.timing);
       const claims = await competingWith(claim);
@@ -86,9 +86,10 @@ export class DirectoryLock {
   }
 
   /**
-   * The claim of another gateway that is known to run. Undefined before `contentionMs`, because two gateways that start at
-   * once both withdraw. Later, it is a claim whose process was found running or, after `leaseMs`, a claim of another
-   * container or machine with a heartbeat since the first attempt.
+   * A claim of another gateway that is known to run; undefined if there is none or it is too early to tell:
+   * - A claim whose process was found running counts after `contentionMs`. Before, two gateways that start at once may both
+   *   have a claim, and both withdraw it.
+   * - A claim of another container or machine counts after `leaseMs`, if it had a heartbeat since the first attempt.
    */
   private confirmedHolder(
     claims: readonly CompetingClaim[],

@@ -17,7 +17,7 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
   }
 }
 
-/** Syncs a directory to disk: until then a renamed file may reappear under its old name after a power failure. */
+/** Syncs a directory to disk. Before this, a power failure may undo the renaming of a file in the directory. */
 export async function syncDirectory(path: string): Promise<void> {
   // Windows cannot open a directory as a file.
   if (process.platform === 'win32') return;

@@ -52,11 +52,11 @@ export class FileDecisionStore extends DecisionStore {
 
   override async close(): Promise<void> {
     this.isClosed = true;
-    // Resolves after all changes that were queued before.
+    // The queue runs this empty task after all changes that were requested before.
     await this.queue.run(() => Promise.resolve());
   }
 
-  /** The gateway starts even if the directory is not writable: existing decisions apply, changes are refused. */
+  /** If the directory is not writable, the gateway still starts: it applies existing decisions and refuses changes. */
   private async start(): Promise<void> {
     try {
       this.lockTerm = await this.lock.acquire();

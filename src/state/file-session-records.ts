@@ -29,8 +29,8 @@ export class FileSessionRecords extends SessionRecords {
   private readonly queue = new SerialQueue();
   private readonly records = new SessionRecordSet();
   /** Lines that are not written yet. */
-  private lines: string[] = [];
-  /** The write that was queued last. It includes all `lines`. */
+  private unwrittenLines: string[] = [];
+  /** The write that was queued last. It writes all `unwrittenLines`. */
   private lastWrite: Promise<void> = Promise.resolve();
   private failureCount = 0;
   private failedAt = -Infinity;
@@ -48,8 +48,8 @@ export class FileSessionRecords extends SessionRecords {
   }
 
   /**
-   * Never rejects: sessions whose records cannot be read are not restored. The caller closes the records and releases
-   * the lock.
+   * Reads the records. Never rejects, because sessions whose records cannot be read are only not restored. The caller
+   * closes the records and releases the lock.
    */
   static async open(
     directory: string,
@@ -122,18 +122,20 @@ export class FileSessionRecords extends SessionRecords {
     }
   }
 
-  /** Collects a change. Changes of one event-loop iteration, and changes during a pending write, are written together. */
+  /** Queues a change. The changes of one event-loop iteration, or those during a write, are written together. */
   private record(change: SessionChange): void {
     if (this.isClosed) return;
     const line = serializeChange(change);
     // A line that cannot be parsed would make all later lines unreadable.
     if (!parseChange(line) || !this.records.apply(change)) return;
-    if (this.lines.push(line) === 1) this.lastWrite = this.queue.run(() => this.write());
+    this.unwrittenLines.push(line);
+    const isWriteQueued = this.unwrittenLines.length > 1;
+    if (!isWriteQueued) this.lastWrite = this.queue.run(() => this.write());
   }
 
   private async write(): Promise<void> {
-    const lines = this.lines.splice(0);
-    // Skipped lines are not lost: after a failure the journal needs a compaction, which writes all records.
+    const lines = this.unwrittenLines.splice(0);
+    // These lines are not lost: after a failed write the journal needs a compaction, which writes all records.
     if (performance.now() - this.failedAt < this.retryDelayMs) return;
     try {
       if (this.journal.needsCompaction) await this.compact();
@@ -146,7 +148,7 @@ export class FileSessionRecords extends SessionRecords {
     }
   }
 
-  /** Writes in chunks: many lines may have accumulated during a compaction. */
+  /** Writes in chunks, because many lines may have accumulated during a compaction. */
   private async append(lines: readonly string[]): Promise<void> {
     for (let start = 0; start < lines.length; start += LINES_PER_WRITE)
       await this.journal.append(lines.slice(start, start + LINES_PER_WRITE).join(''));

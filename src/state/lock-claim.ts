@@ -10,7 +10,10 @@ export interface LockTiming {
   readonly heartbeatMs: number;
   /** How long a claim is valid without a heartbeat when its process is in another container or on another machine. */
   readonly leaseMs: number;
-  /** How long to retry while another process runs: two processes that start at once both withdraw, until one succeeds. */
+  /**
+   * How long a process retries although another one was found running. Two processes that start at once both withdraw their
+   * claims and retry after random delays, until one succeeds.
+   */
   readonly contentionMs: number;
 }
 
@@ -37,7 +40,7 @@ export class LockClaim {
 
   /** Creates the claim atomically. It exists until `withdraw`, or until the process ends. */
   static async place(directory: string, timing: LockTiming): Promise<LockClaim> {
-    // A unique name: removing the claim of a dead process cannot remove the claim of a running one.
+    // The name is unique, so that a process that removes the claim of a dead one cannot remove a newer claim.
     const path = join(directory, `lock-${randomBytes(8).toString('hex')}`);
     const text = `${JSON.stringify(ownIdentity())}\n`;
     const temporary = `${path}.tmp`;
@@ -72,7 +75,10 @@ export class LockClaim {
     await this.file.close();
   }
 
-  /** Writes instead of setting the time, so that all times come from the clock of the file system. */
+  /**
+   * Writes the text again instead of setting the modification time, so that all times come from the clock of the file
+   * system.
+   */
   private async writeHeartbeat(): Promise<void> {
     await this.file.write(this.text, 0).catch(() => undefined);
   }

@@ -6,16 +6,16 @@ export class MemoryQuotas extends Quotas {
   private readonly counts = new Map<string, number>();
 
   override claim(counters: readonly QuotaCounter[]): QuotaCounter | undefined {
-    const reached = counters.find(({ key, limit }) => this.count(key) >= limit);
-    if (reached) return reached;
+    const exhausted = counters.find(({ key, limit }) => this.count(key) >= limit);
+    if (exhausted) return exhausted;
     for (const { key } of counters) this.counts.set(key, this.count(key) + 1);
     return undefined;
   }
 
   override release(counters: readonly QuotaCounter[]): void {
     for (const { key } of counters) {
-      const left = this.count(key) - 1;
-      if (left > 0) this.counts.set(key, left);
+      const remaining = this.count(key) - 1;
+      if (remaining > 0) this.counts.set(key, remaining);
       else this.counts.delete(key);
     }
   }

@@ -2,7 +2,7 @@ import { GatewayError, limitExceeded } from '../core/errors.js';
 import type { QuotaCounter, Quotas } from './quotas.js';
 
 interface PrincipalLimit {
-  /** The key of a counter is this name and a quota key. */
+  /** First part of the keys of the counters; the second part is the quota key of the principal. */
   readonly name: string;
   readonly limit: number;
   /** What is limited, as a noun for the error message: for example `open sessions`. */
@@ -14,7 +14,7 @@ interface PrincipalLimit {
  * address of an anonymous client.
  */
 export class PrincipalQuota {
-  /** By quota key: the counters of principals with claims. Kept, because composing the key of a counter is slow. */
+  /** Cache by quota key: the counters of principals with claims. Composing the key of a counter is slow. */
   private readonly counters = new Map<string, readonly [QuotaCounter]>();
 
   constructor(
@@ -36,7 +36,8 @@ export class PrincipalQuota {
   }
 
   /**
-   * Claims even above the limit: for something that the previous process admitted, or that only changes its quota key.
+   * Claims even above the limit. Used for what is admitted already: a session of the previous process, or one whose quota
+   * key changes.
    */
   claimUnlimited(quotaKey: string): void {
     const [{ key }] = this.counterOf(quotaKey);

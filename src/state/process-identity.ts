@@ -15,6 +15,9 @@ export interface ProcessIdentity {
   readonly host: string;
 }
 
+/** Number of the field in `/proc/<pid>/stat` with the start time. */
+const START_TIME_FIELD = 22;
+
 export function ownIdentity(): ProcessIdentity {
   const { pid } = process;
   return { pid, started: statOf(pid)?.started ?? '', pidSpace: ownPidSpace(), host: hostname() };
@@ -34,7 +37,7 @@ export function isProcessIdentity(value: unknown): value is ProcessIdentity {
   return Number.isSafeInteger(pid) && [started, pidSpace, host].every((text) => typeof text === 'string');
 }
 
-/** Boot id and PID namespace; without /proc, the host name. */
+/** Boot id and PID namespace; the host name on a system without /proc. */
 function ownPidSpace(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
@@ -47,9 +50,10 @@ function ownPidSpace(): string {
 function statOf(pid: number): { started: string; isDead: boolean } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // `pid (name) state …`; the name may contain spaces and brackets. The start time is field 22.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return { started: fields[19] ?? '', isDead: fields[0] === 'Z' || fields[0] === 'X' };
+    // `pid (name) state …`. The name may contain spaces and brackets, so the fields are counted from the state, field 3.
+    const [state, ...fieldsFrom4] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const started = fieldsFrom4[START_TIME_FIELD - 4] ?? '';
+    return { started, isDead: state === 'Z' || state === 'X' };
   } catch {
     return undefined;
   }
@@ -57,6 +61,7 @@ function statOf(pid: number): { started: string; isDead: boolean } | undefined {
 
 function processExists(pid: number): boolean {
   try {
+    // Signal 0 only checks the process.
     return process.kill(pid, 0);
   } catch (error) {
     // EPERM: the process exists and belongs to another user.

@@ -1,4 +1,4 @@
-/** One counter of a claim. The key names what is counted, for example `sessions`. */
+/** One counter of a claim. The key names what is counted and for which principal, if the limit is per principal. */
 export interface QuotaCounter {
   readonly key: string;
   /** A claim is refused when the count has reached the limit. Infinity for no limit. */

@@ -2,9 +2,10 @@ import { isJsonObject, tryParseJson, type JsonObject } from '../lib/json-text/js
 import type { StoredSession, StoredSubscription } from './session-records.js';
 
 /**
- * One change of the session records, as a line of the journal. Idempotent. The values of `do` are part of the file format.
+ * One change of the session records, as a line of the journal. Applying it twice has the same effect as once. The values of
+ * `do` are part of the file format:
  * - `keep`: a session was added or changed
- * - `saw`: its client was active
+ * - `saw`: the client of the session was active at the time `seen`
  * - `forget`: the session was removed
  */
 export type SessionChange =
@@ -20,7 +21,9 @@ export const serializeChange = (change: SessionChange): string =>
     ? `{"do":"keep","session":${serializeSession(change.session)},"seen":${change.seen}}\n`
     : `${JSON.stringify(change)}\n`;
 
-/** In the file, the members of the profile are members of the session. */
+/**
+ * In the file, the members of the profile are members of the session. Joins both JSON texts without parsing the profile.
+ */
 const serializeSession = ({ profile, ...session }: StoredSession): string =>
   `${JSON.stringify(session).slice(0, -1)},${profile.slice(1)}`;
 
@@ -34,7 +37,10 @@ export function parseChange(line: string): SessionChange | undefined {
   return { ...value, session: { ...session, profile } } as unknown as SessionChange;
 }
 
-/** By kind of change: whether the members are valid. Has no prototype, because `do` may be any string. */
+/**
+ * Checks of the members, by the value of `do`. The object has no prototype, because `do` of a damaged line may be any
+ * string.
+ */
 const VALIDATORS: Readonly<Record<string, (change: JsonObject) => boolean>> = Object.assign(
   Object.create(null),
   {
@@ -63,7 +69,7 @@ const isPrincipal = (value: unknown): boolean =>
 const isSubscription = (value: unknown): boolean =>
   isJsonObject(value) &&
   [value['id'], value['server'], value['uri']].every(isText) &&
-  // Absent where the URI is not written like a pattern, and in records of 0.1.0.
+  // Absent if the URI does not look like a pattern, and in records of version 0.1.0.
   [undefined, true].includes(value['isExact'] as undefined) &&
   isTime(value['since']);
 

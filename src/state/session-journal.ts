@@ -5,11 +5,11 @@ import { removeQuietly, syncDirectory } from './durable-write.js';
 import { parseChange, serializeChange, type SessionChange } from './session-change.js';
 import { errnoOf } from './storage-failure.js';
 
-/** First line: file type and format version. */
+/** First line of the file: file type and format version. */
 const HEADER = '{"gatehouse":"sessions","version":1}\n';
 /** Lines serialised before yielding to the event loop during a compaction. */
 const LINES_PER_SLICE = 500;
-/** The journal is compacted when it has grown by this factor since the last compaction and exceeds the minimum size. */
+/** The journal is compacted when it exceeds the minimum size and has grown by this factor since the last compaction. */
 const COMPACTION_FACTOR = 4;
 const MIN_COMPACTION_BYTES = 1_048_576;
 
@@ -20,12 +20,12 @@ interface JournalReading {
 }
 
 /**
- * Append-only file of changes, one per line, compacted by replacing it as a whole. A line that was written survives a kill
- * of the process; only a compaction also syncs to disk. Supports one writer at a time.
+ * Append-only file of changes, one per line. A compaction replaces the whole file. A written line survives the end of the
+ * process, but not a power failure: only a compaction syncs the file to disk. Supports one writer at a time.
  */
 export class SessionJournal {
   private file: FileHandle | undefined;
-  private bytes = 0;
+  private sizeBytes = 0;
   /** Size of the file after the last compaction. */
   private compactedBytes = 0;
   private isDamaged = false;
@@ -37,9 +37,8 @@ export class SessionJournal {
 
   /** True before the first `replace`, after a failed write, and when most of the file is obsolete. */
   get needsCompaction(): boolean {
-    return (
-      !this.file || this.bytes > Math.max(this.minCompactionBytes, COMPACTION_FACTOR * this.compactedBytes)
-    );
+    if (!this.file) return true;
+    return this.sizeBytes > Math.max(this.minCompactionBytes, COMPACTION_FACTOR * this.compactedBytes);
   }
 
   /** Reads without changing the file. Rejects when the file exists and cannot be read. */
@@ -55,7 +54,7 @@ export class SessionJournal {
   async append(lines: string): Promise<void> {
     try {
       await this.file?.writeFile(lines);
-      this.bytes += Buffer.byteLength(lines);
+      this.sizeBytes += Buffer.byteLength(lines);
     } catch (error) {
       await this.close();
       throw error;
@@ -64,22 +63,23 @@ export class SessionJournal {
 
   /** Replaces the file by one with these changes. A failure keeps the existing file. */
   async replace(changes: Iterable<SessionChange>): Promise<void> {
-    const next = `${this.path}.tmp`;
+    const temporaryPath = `${this.path}.tmp`;
     let file: FileHandle | undefined;
     try {
-      file = await open(next, 'w', 0o600);
+      file = await open(temporaryPath, 'w', 0o600);
       for await (const slice of inSlices(changes)) await file.writeFile(slice);
       await file.sync();
       const { size } = await file.stat();
       if (this.isDamaged) await this.setAside();
-      await rename(next, this.path);
+      await rename(temporaryPath, this.path);
       await syncDirectory(dirname(this.path));
       await this.close();
       this.file = file;
-      this.bytes = this.compactedBytes = size;
+      this.sizeBytes = size;
+      this.compactedBytes = size;
     } catch (error) {
       await file?.close().catch(() => undefined);
-      await removeQuietly(next);
+      await removeQuietly(temporaryPath);
       throw error;
     }
   }
@@ -99,34 +99,36 @@ export class SessionJournal {
 
 async function readChanges(lines: AsyncIterable<string>): Promise<JournalReading> {
   const changes: SessionChange[] = [];
-  let count = 0;
+  let lineNumber = 0;
   let unreadableLine: number | undefined;
   for await (const line of lines) {
-    count++;
+    // An unreadable line is damage only if another line follows: the last line may be incomplete after a crash.
     if (unreadableLine !== undefined) return { changes, damage: `line ${unreadableLine} cannot be read` };
-    if (count === 1 && line === HEADER) continue;
-    const change = count === 1 ? undefined : parseChange(line);
+    lineNumber++;
+    const isFirst = lineNumber === 1;
+    if (isFirst && line === HEADER) continue;
+    const change = isFirst ? undefined : parseChange(line);
     if (change) changes.push(change);
-    else unreadableLine = count;
+    else unreadableLine = lineNumber;
   }
   return { changes };
 }
 
-/** The lines, each with its line break; the last line may have none. Empty when there is no file. */
+/** The lines of a file with their line breaks; the last line may have none. Yields nothing if the file does not exist. */
 async function* linesOf(path: string): AsyncIterable<string> {
   const file = await open(path, 'r').catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   });
   if (!file) return;
-  let rest = '';
-  // Not with readline, which also splits at U+2028 and U+2029; JSON strings may contain them.
+  let incompleteLine = '';
+  // `readline` cannot be used: it also splits at U+2028 and U+2029, which JSON strings may contain.
   for await (const chunk of file.createReadStream({ encoding: 'utf8' })) {
-    const lines = (rest + String(chunk)).split(/(?<=\n)/);
-    rest = lines.pop() ?? '';
+    const lines = (incompleteLine + String(chunk)).split(/(?<=\n)/);
+    incompleteLine = lines.pop() ?? '';
     yield* lines;
   }
-  if (rest !== '') yield rest;
+  if (incompleteLine !== '') yield incompleteLine;
 }
 
 /** The text of a compacted file, serialised in slices. */

@@ -36,14 +36,15 @@ export class SessionRecordSet {
   }
 
   /**
-   * The changes that recreate these records. Records may change during the iteration. The caller appends every such change
-   * afterwards, whether or not the iteration included it: a repeated change has no effect. Ends after as many sessions as
-   * existed at the start.
+   * The changes that recreate these records, for as many sessions as there are at the start of the iteration. Records may
+   * change during the iteration. The caller appends every such change afterwards, whether or not the iteration included it,
+   * because a repeated change has no effect.
    */
   *changes(): Iterable<SessionChange> {
     let remaining = this.records.size;
     for (const { session, seen, subscriptions } of this.records.values()) {
-      if (remaining-- === 0) return;
+      if (remaining === 0) return;
+      remaining--;
       yield { do: 'keep', session, seen };
       for (const subscription of subscriptions.values())
         yield { do: 'subscribe', session: session.id, subscription };

@@ -1,6 +1,6 @@
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 
-/** The principal of a session, with what is needed to check after a restart whether it is still authorised. */
+/** The principal of a session, with the data for checking after a restart whether the principal is still authorised. */
 export interface StoredPrincipal {
   readonly id: string;
   readonly grants: '*' | readonly string[];
@@ -8,7 +8,7 @@ export interface StoredPrincipal {
    * Digest of the authentication settings of the principal. After a change of these settings, the session is not restored.
    */
   readonly terms: string;
-  /** Expiry of the credential in milliseconds since the epoch, where it has one. */
+  /** Expiry of the credential in milliseconds since the epoch; absent if it does not expire. */
   readonly until?: number;
 }
 
@@ -28,7 +28,7 @@ export interface StoredSession {
 
 export type StoredSubscription = Pick<Subscription, 'id' | 'server' | 'uri' | 'isExact' | 'since'>;
 
-/** The members of a row that are stored. */
+/** Reduces a row of the subscription table to the members that are stored. */
 export const storedMembers = ({
   id,
   server,
@@ -51,22 +51,25 @@ export interface SessionRecord {
 }
 
 /**
- * Port for the records of all sessions, which the next process restores. Changes are accepted synchronously, stored in
- * order, and never fail: after a restart, the client of a session that could not be stored has to initialize again. The
- * port neither validates nor expires records, and does not share live sessions between replicas.
+ * Port for the records of all sessions, from which the next process restores the sessions. A change returns at once and is
+ * stored later, in the order of the calls. A failure to store it is not reported to the caller: after a restart, the client
+ * of that session has to initialize again. The port neither validates nor expires records, and does not share live sessions
+ * between replicas.
  */
 export abstract class SessionRecords {
   /** All records. Before the first change, these are the records of the previous process. */
   abstract load(): Promise<readonly SessionRecord[]>;
 
-  /** Adds or replaces a session; its subscriptions are kept. */
+  /** Adds a session, or replaces it without removing its subscriptions. */
   abstract put(session: StoredSession, seen: number): void;
 
+  /** Records the time of the client's last activity. No effect for an unknown session. */
   abstract touch(session: string, seen: number): void;
 
-  /** Ignored for an unknown session, like `touch` and `removeSubscription`. */
+  /** No effect for an unknown session. */
   abstract addSubscription(session: string, subscription: StoredSubscription): void;
 
+  /** No effect for an unknown session or subscription. */
   abstract removeSubscription(session: string, subscription: string): void;
 
   /** Removes the session and its subscriptions. */

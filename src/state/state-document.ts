@@ -19,7 +19,7 @@ type ParsedState =
   /** The file was written by a later version, which may use another format. */
   | { readonly newerVersion: number };
 
-/** The text of the state file. It is readable but not meant to be edited: the checksum detects an edit. */
+/** The text of the state file. It is not meant to be edited: the checksum detects an edit. */
 export function serializeState(decisions: Decisions): string {
   const { revision } = decisions;
   const content = { ...toJson(decisions) };
@@ -45,7 +45,7 @@ export function parseState(text: string): ParsedState {
   return { decisions: fromJson(content as unknown as DecisionsJson, revision) };
 }
 
-/** Checksum of the values, not of the bytes: JSON.stringify after JSON.parse yields the same text. */
+/** The checksum covers the values instead of the bytes of the file. A parsed file serializes to the same text again. */
 function checksumOf(schemaVersion: number, revision: number, content: StateContent): string {
   const text = JSON.stringify([schemaVersion, revision, content]);
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;

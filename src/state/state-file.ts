@@ -24,7 +24,7 @@ export class StateFile {
   readonly path: string;
   private readonly backupPath: string;
   private readonly temporaryPath: string;
-  /** Whether the last read or write of `path` succeeded: a damaged file must not become the backup. */
+  /** Whether the file was intact at its last read or write. A damaged file must not become the backup. */
   private isIntact = false;
 
   constructor(directory: string) {
@@ -66,19 +66,19 @@ export class StateFile {
     this.isIntact = true;
   }
 
-  /** Makes the current file the backup by a second name, so that `path` exists at every moment. */
+  /** Gives the current file the name of the backup as a second name, so that `path` exists at every moment. */
   private async keepBackup(): Promise<void> {
     await rm(this.backupPath, { force: true });
     // Some file systems do not support hard links.
     await link(this.path, this.backupPath).catch(() => copyFile(this.path, this.backupPath));
   }
 
-  /** Keeps a damaged file for diagnosis. */
+  /** Renames a damaged file, so that it is kept for diagnosis. */
   private async setAside(): Promise<void> {
     await rename(this.path, `${this.path}.damaged`).catch(() => undefined);
   }
 
-  /** Syncs the renamed file to disk. A failure restores the previous file. */
+  /** Syncs the renaming to disk. Restores the previous file if this fails. */
   private async syncRename(): Promise<void> {
     try {
       await syncDirectory(dirname(this.path));

@@ -13,5 +13,5 @@ export const SCHEMA_VERSION = MIGRATIONS.length + 1;
 
 /** Migrates to the current schema. There is no downgrade: an older version refuses a newer file. */
 export function migrate(content: StateContent, from: number, migrations = MIGRATIONS): StateContent {
-  return migrations.slice(from - 1).reduce((older, step) => step(older), content);
+  return migrations.slice(from - 1).reduce((migrated, migration) => migration(migrated), content);
 }

@@ -12,8 +12,8 @@ import { RandomCursorKey } from './random-cursor-key.js';
 import { SessionRecords } from './session-records.js';
 
 /**
- * State that outlives the process or will be shared by replicas, behind ports. These implementations are for a single
- * process: decisions, session records and the audit log are files of a directory that the process locks.
+ * Ports for state that outlives the process or will be shared by replicas, with implementations for a single process:
+ * decisions, session records and the audit log are files in a directory that the process locks.
  */
 @Module({})
 export class StateModule implements OnApplicationShutdown {
@@ -41,8 +41,8 @@ export class StateModule implements OnApplicationShutdown {
           useFactory: ({ path }: { path: string }, lock: DirectoryLock) =>
             FileDecisionStore.open(path, lock, new Logger('State')),
         },
-        // DecisionStore is injected below only for the order: it acquires the lock first, and fails the start if another
-        // gateway holds it.
+        // The two providers below inject DecisionStore only so that it is opened before them: it acquires the lock, and the
+        // start fails if another gateway holds the lock.
         {
           provide: SessionRecords,
           inject: [settings, DirectoryLock, DecisionStore],

@@ -31,6 +31,6 @@ export const storageUnavailable = (why: string, options?: ErrorOptions): Gateway
     options,
   );
 
-/** False for a StateError, which reports unusable content or a lock of another gateway. */
+/** Whether a read or write failed. False for a StateError, which reports unusable content or a lock of another gateway. */
 export const isStorageFailure = (error: unknown): boolean =>
   error instanceof GatewayError && (error.kind === 'storage-full' || error.kind === 'storage-unavailable');

@@ -3,12 +3,12 @@ import type { Backend } from '../backends/backend.js';
 import type { Link } from '../backends/link/link.js';
 import { updateSourceOf } from '../backends/link/update-source.js';
 import type { SubscribableAddress } from '../core/resources/resource-pattern.js';
-import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { UpstreamReconciler, type ReconcilerOptions } from '../core/subscriptions/upstream-reconciler.js';
 import { scheduleTimeout } from '../lib/backoff/retry-timer.js';
 import { PreviousMatches } from './previous-matches.js';
 import type { ResourceUpdates } from './resource-updates.js';
+import type { Subscribers } from './subscribers.js';
 import { MAX_CONCURRENT_REQUESTS } from './subscription-confirmation.js';
 import {
   createUpstream,
@@ -40,13 +40,13 @@ export class LinkReconcilers {
   readonly previousMatches: PreviousMatches;
 
   constructor(
-    table: SubscriptionTable,
+    subscribers: Subscribers,
     private readonly wanted: WantedResources,
     private readonly updates: Pick<ResourceUpdates, 'reportPossibleChange'>,
     /** Whether a client waits for the confirmation of the row. Such a row is not subscribed in the background. */
     private readonly isPending: (row: Subscription) => boolean,
   ) {
-    this.previousMatches = new PreviousMatches(table);
+    this.previousMatches = new PreviousMatches(subscribers);
     this.links = new UpstreamLinks((server, link) => this.previousMatches.store(server, link));
   }
 

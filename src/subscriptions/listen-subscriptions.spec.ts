@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeSubscriber } from '../../test/kit/fake-client.js';
+import { FakeClient, FakeSubscriber } from '../../test/kit/fake-client.js';
 import { FakeServer, manyUris } from '../../test/kit/fake-server.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { only } from '../../test/kit/offers.js';
 import { outcomeOf } from '../../test/kit/promises.js';
 import { LINGER_MS, SubscriptionHarness, type HarnessOptions } from '../../test/kit/subscription-harness.js';
 import type { Link } from '../backends/link/link.js';
-import { GatewayError } from '../core/errors.js';
+import { GatewayError, limitExceeded } from '../core/errors.js';
 import { deferred } from '../../test/kit/until.js';
 import { Cancellation } from '../lib/cancellation/cancellation.js';
 import { CONFIRMATION_WAIT_MS, type ListenedResources } from './listen-subscriptions.js';
@@ -266,10 +266,41 @@ describe('ListenSubscriptions', () => {
     });
   });
 
-  it('leaves out servers with a link per session, because it has no session', async () => {
-    await open({ entries: { files: { isolation: 'session' } } });
-    expect(await honoured([A, PUBLIC_A])).toEqual([]);
-    expect(harness.rows).toEqual([]);
+  describe('at a server with isolation: session', () => {
+    const isolated = { entries: { files: { isolation: 'session' } } };
+
+    it('subscribes over the link of its owner', async () => {
+      await open(isolated);
+      listen = FakeSubscriber.listen('a', undefined, new FakeClient('owner'));
+      expect(await honoured([B, PUBLIC_A])).toEqual([B, PUBLIC_A]);
+      expect(files.links.map((link) => link.count('resources/subscribe'))).toEqual([0, 2]);
+    });
+
+    it('honours what its link cannot subscribe yet, and sends one update when it can', async () => {
+      await open(isolated);
+      listen = FakeSubscriber.listen('a', undefined, new FakeClient('owner'));
+      files.isReachable = false;
+      expect(await honoured([A])).toEqual([A]);
+      files.isReachable = true;
+      await harness.pass(60_000);
+      expect(listen.uris).toEqual([PUBLIC_A]);
+    });
+
+    it('leaves out its resources if the client can have no link of its own', async () => {
+      await open(isolated);
+      expect(await honoured([A, PUBLIC_A])).toEqual([]);
+      expect(harness.rows).toEqual([]);
+    });
+
+    it('leaves nothing when the client can have no further link', async () => {
+      await open(isolated);
+      listen = FakeSubscriber.listen('a', undefined, new FakeClient('owner'));
+      files.connect = () => Promise.reject(limitExceeded('2 processes run', 2));
+      await expect(begin(A, B)).rejects.toMatchObject({ kind: 'limit-exceeded' });
+      expect([harness.rows, listen.hasNoListeners]).toEqual([[], true]);
+      await harness.pass(60_000);
+      expect(files.links).toHaveLength(1);
+    });
   });
 
   describe('limits', () => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RemoteError } from '../core/errors.js';
+import { GatewayError, RemoteError } from '../core/errors.js';
 import type { SubscribableAddress } from '../core/resources/resource-pattern.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { completesWithin } from '../lib/deadlines/timeout.js';
@@ -40,15 +40,21 @@ export class ListenSubscriptions {
 
   /**
    * Resolves when the servers have answered, when the request is cancelled, or after `CONFIRMATION_WAIT_MS`. A URI is
-   * left out if it is unknown or out of scope, or if its server refuses it. Resources of a server that is not available
-   * are subscribed in the background. If a limit is reached, rejects and removes all subscriptions of the request.
+   * left out if it is unknown or out of scope, if its server refuses it, or if it needs a link of its own that the client
+   * cannot have. Resources of a server that is not available are subscribed in the background. If a limit is reached,
+   * rejects and removes all subscriptions of the request.
    */
   async subscribe(request: SubscriberRequest, uris: readonly string[]): Promise<ListenedResources> {
     const rows = await this.addAll(request.subscriber, await this.resolveAll(request, new Set(uris)));
     const unique = [...new Set(rows.values())];
     const wait = { isOver: false };
     const confirmed = Promise.all(unique.map((row) => this.confirm(row, wait)));
-    await waitUnlessAborted(confirmed, request);
+    try {
+      await waitUnlessAborted(confirmed, request);
+    } catch (error) {
+      for (const { id } of unique) this.subscribers.remove(id);
+      throw error;
+    }
     wait.isOver = true;
     return {
       honoured: this.urisOfExisting(rows),
@@ -127,8 +133,8 @@ export class ListenSubscriptions {
 
   /**
    * Waits for the confirmation of the server. If the server refuses while `subscribe` still waits, the row is removed.
-   * After that wait, the client has been told that the URI is honoured: any failure is retried in the background. Never
-   * rejects.
+   * After that wait, the client has been told that the URI is honoured: any failure is retried in the background. Rejects
+   * only if the client can have no further link of its own, and only during the wait.
    */
   private async confirm(row: Subscription, wait: { readonly isOver: boolean }): Promise<void> {
     try {
@@ -136,6 +142,7 @@ export class ListenSubscriptions {
       if (this.exists(row)) this.log.established(row);
     } catch (error) {
       if (!this.exists(row)) return;
+      if (isLimit(error) && !wait.isOver) throw error;
       if (error instanceof RemoteError && !wait.isOver) {
         this.log.failed(row, error);
         this.subscribers.remove(row.id);
@@ -157,6 +164,8 @@ export class ListenSubscriptions {
   }
 }
 
+const isLimit = (error: unknown): boolean => error instanceof GatewayError && error.kind === 'limit-exceeded';
+
 async function waitUnlessAborted(
   confirmed: Promise<unknown>,
   { signal }: Pick<SubscriberRequest, 'signal'>,
@@ -165,6 +174,9 @@ async function waitUnlessAborted(
   const aborted = new Promise<void>((resolve) => (stop = resolve));
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  await completesWithin(Promise.race([confirmed, aborted]), CONFIRMATION_WAIT_MS);
-  signal.removeEventListener('abort', stop);
+  try {
+    await completesWithin(Promise.race([confirmed, aborted]), CONFIRMATION_WAIT_MS);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }

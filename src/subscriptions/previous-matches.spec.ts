@@ -3,7 +3,10 @@ import { FakeSubscriber } from '../../test/kit/fake-client.js';
 import { FakeServer, manyUris } from '../../test/kit/fake-server.js';
 import { recordLog } from '../../test/kit/log-lines.js';
 import { SubscriptionHarness } from '../../test/kit/subscription-harness.js';
+import type { Subscriber } from '../mcp/mcp-context.js';
+import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
+import { OwnedSubscriptions } from './owned-subscriptions.js';
 import { PreviousMatches } from './previous-matches.js';
 import type { UpstreamLink } from './upstream-link.js';
 
@@ -56,13 +59,15 @@ describe('a pattern with more than 1000 matches', () => {
 describe('PreviousMatches', () => {
   let table: SubscriptionTable;
   let previous: PreviousMatches;
+  let owned: OwnedSubscriptions;
   const add = (subscriber: string, uri: string) =>
     table.add({ subscriber, principal: undefined, server: 's', uri }, 1).subscription;
 
   beforeEach(() => {
     let last = 0;
     table = new SubscriptionTable(() => `${++last}`);
-    previous = new PreviousMatches(table);
+    owned = new OwnedSubscriptions(table);
+    previous = new PreviousMatches({ table, owned });
   });
 
   it('keeps the URIs of a lost link for the next link of the same owner, once', () => {
@@ -82,5 +87,21 @@ describe('PreviousMatches', () => {
     table.removeById(row.id);
     previous.rowRemoved(row);
     for (const owner of [undefined, 'a']) expect(previous.take('s', owner).size).toBe(0);
+  });
+
+  it('keeps the URIs of a link for all subscribers of its owner', () => {
+    for (const id of ['a', 'b']) owned.add({ id, linkOwnerId: 'owner' } as Subscriber);
+    const rows = ['a', 'b'].map((id) => add(id, 'x://*'));
+    previous.store('s', linkOf('owner'));
+    const remove = (row: Subscription): void => {
+      table.removeById(row.id);
+      previous.rowRemoved(row);
+      owned.remove(row.subscriber);
+    };
+    remove(rows[0]!);
+    expect(previous.take('s', 'owner').size).toBe(1);
+    previous.store('s', linkOf('owner'));
+    remove(rows[1]!);
+    expect(previous.take('s', 'owner').size).toBe(0);
   });
 });

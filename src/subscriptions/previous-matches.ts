@@ -1,6 +1,6 @@
 import { patternAt } from '../core/resources/resource-pattern.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
-import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
+import type { Subscribers } from './subscribers.js';
 import type { UpstreamLink } from './upstream-link.js';
 
 const NO_URIS: ReadonlySet<string> = new Set();
@@ -13,7 +13,7 @@ export class PreviousMatches {
   /** By server, then by owner of the link: id of a session, or undefined for the shared link. */
   private readonly storedUris = new Map<string, Map<string | undefined, ReadonlySet<string>>>();
 
-  constructor(private readonly table: SubscriptionTable) {}
+  constructor(private readonly subscribers: Pick<Subscribers, 'table' | 'owned'>) {}
 
   /** Call this when the link is lost. */
   store(server: string, { owner, reconciler }: UpstreamLink): void {
@@ -30,8 +30,9 @@ export class PreviousMatches {
   }
 
   /** Call this after a row was removed from the table. */
-  rowRemoved({ server, subscriber }: Subscription): void {
-    for (const owner of [undefined, subscriber])
+  rowRemoved(row: Subscription): void {
+    const { server } = row;
+    for (const owner of [undefined, this.subscribers.owned.ownerOf(row)])
       if (this.storedUris.get(server)?.has(owner) && !this.hasPattern(server, owner))
         this.delete(server, owner);
   }
@@ -43,9 +44,9 @@ export class PreviousMatches {
   }
 
   private hasPattern(server: string, owner: string | undefined): boolean {
-    if (owner === undefined) return this.table.hasPatterns(server);
-    for (const row of this.table.ofSubscriber(owner))
-      if (row.server === server && patternAt(row)) return true;
+    const { table, owned } = this.subscribers;
+    if (owner === undefined) return table.hasPatterns(server);
+    for (const row of owned.of(server, owner)) if (patternAt(row)) return true;
     return false;
   }
 }

@@ -55,8 +55,8 @@ export class ResourceUpdate {
     readonly server: string,
     /** Own URI of the resource. */
     readonly uri: string,
-    /** Id of the only session that gets the update; undefined: all subscribers. */
-    readonly onlySubscriber: string | undefined,
+    /** The id of the link owner whose subscribers alone get the update; undefined: all subscribers. */
+    readonly onlyOwner: string | undefined,
     readonly content: {
       /** Approximate size of the params in bytes. */
       readonly size: number;
@@ -66,7 +66,7 @@ export class ResourceUpdate {
       readonly publicUri: (scope: Scope) => string;
     },
   ) {
-    this.key = updateKey(server, uri, onlySubscriber);
+    this.key = updateKey(server, uri, onlyOwner);
   }
 
   createEvent(scope: Scope = EVERYTHING): UpdateEvent {
@@ -83,8 +83,8 @@ export class ResourceUpdate {
   }
 }
 
-export const updateKey = (server: string, uri: string, onlySubscriber = ''): string =>
-  `${UPDATED} ${onlySubscriber} ${server} ${uri}`;
+export const updateKey = (server: string, uri: string, onlyOwner = ''): string =>
+  `${UPDATED} ${onlyOwner} ${server} ${uri}`;
 
 /** The key of an update in the queue of a client. */
 export const coalesceKey = (server: string, uri: string): string => `${UPDATED} ${server} ${uri}`;

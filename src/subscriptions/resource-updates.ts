@@ -49,7 +49,7 @@ export class ResourceUpdates implements OnModuleInit {
     this.subscribers.onRemove((subscription, client) => this.subscriptionEnded(subscription, client));
   }
 
-  /** Calls the listener for each update of a server. `owner` is the session that owns the link, if it is not shared. */
+  /** Calls the listener for each update of a server. `owner` is the id of the owner of the link, if it is not shared. */
   onReceived(listener: (address: ResourceAddress, owner: string | undefined) => void): void {
     this.receivedListeners.add(listener);
   }
@@ -74,11 +74,11 @@ export class ResourceUpdates implements OnModuleInit {
 
   /**
    * Sends an update from the gateway itself, because a poll found a change or updates of the server may have been lost.
-   * `onlySubscriber` is the id of the only session that gets the update.
+   * `onlyOwner` is the id of a link owner: if given, only subscribers of this owner get the update.
    */
-  reportPossibleChange(server: string, uri: string, onlySubscriber?: string): void {
+  reportPossibleChange(server: string, uri: string, onlyOwner?: string): void {
     const content = { size: uri.length, params: gatewayParams, publicUri: this.publicUrisOf(server, uri) };
-    this.publishWhenListed(new ResourceUpdate(server, uri, onlySubscriber, content));
+    this.publishWhenListed(new ResourceUpdate(server, uri, onlyOwner, content));
   }
 
   /** Sends an update of a resource, or its deletion, to one subscriber that may have missed it. */
@@ -87,7 +87,7 @@ export class ResourceUpdates implements OnModuleInit {
     const content = { size: uri.length, params, publicUri: this.publicUrisOf(server, uri) };
     const update = new ResourceUpdate(server, uri, client.id, content);
     if (this.unlisted.hold(update)) return;
-    const { done: isHeld } = this.routing.route(server, uri, update, client.id).next();
+    const { done: isHeld } = this.routing.route(server, uri, update, [client.id]).next();
     // A held update is sent after the client has got the acknowledgement of its subscription.
     if (isHeld) return;
     const event = update.createEvent(client.scope);
@@ -96,21 +96,21 @@ export class ResourceUpdates implements OnModuleInit {
 
   /**
    * Sends the deletion under the last public URI of the resource in each scope. Drops throttled updates, because
-   * clients would conclude from an update after the deletion that the resource exists again. `onlySubscriber` is the id
-   * of the only session that gets the deletion.
+   * clients would conclude from an update after the deletion that the resource exists again. `onlyOwner` is the id of a
+   * link owner: if given, only subscribers of this owner get the deletion.
    */
   reportDeletion(
     { server, uri }: ResourceAddress,
     publicUri: (scope: Scope) => string,
-    onlySubscriber?: string,
+    onlyOwner?: string,
   ): void {
     for (const owner of [undefined, ...this.ownersOf(server, uri)])
       if (this.throttle.drop(updateKey(server, uri, owner))) this.metrics.countUnsentUpdate('coalesced');
     const content = { size: uri.length, params: deletedParams, publicUri };
-    this.publish(new ResourceUpdate(server, uri, onlySubscriber, content));
+    this.publish(new ResourceUpdate(server, uri, onlyOwner, content));
   }
 
-  /** `owner` is the id of the session that owns the link; undefined for the shared link. */
+  /** `owner` is the id of the owner of the link; undefined for the shared link. */
   private receive(server: string, notification: ServerNotification, owner: string | undefined): void {
     const { method, params, paramsText } = notification;
     if (method !== 'notifications/resources/updated' || paramsText === undefined) return;
@@ -156,9 +156,11 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   private *recipientsOf(update: ResourceUpdate): Generator<Recipient, void, undefined> {
-    const { server, uri, onlySubscriber } = update;
+    const { server, uri, onlyOwner } = update;
+    const { owned } = this.subscribers;
+    const subscribers = onlyOwner === undefined ? undefined : owned.subscribersOf(onlyOwner);
     // A `for of` loop would lose the return value of the generator: the number of subscribers.
-    const route = this.routing.route(server, uri, update, onlySubscriber);
+    const route = this.routing.route(server, uri, update, subscribers);
     let next = route.next();
     for (; !next.done; next = route.next()) {
       const client = this.subscribers.subscriberOf(next.value);
@@ -185,14 +187,15 @@ export class ResourceUpdates implements OnModuleInit {
   }
 
   /**
-   * If the server has a link per session: the ids of the sessions that are subscribed to the resource. The throttle may
-   * hold an update for each of these sessions. Empty for other servers.
+   * The link owners with subscriptions to the resource, if the links of the server are not shared. The throttle may hold an
+   * update for each of them. Empty for other servers.
    */
-  private ownersOf(server: string, uri: string): string[] {
-    const owners: string[] = [];
+  private ownersOf(server: string, uri: string): Iterable<string> {
+    const { table, owned } = this.subscribers;
+    const owners = new Set<string>();
     if (this.backends.find(server)?.hasSessionLinks)
-      for (const target of this.subscribers.table.covering(server, uri))
-        target.forEach(({ subscriber }) => owners.push(subscriber));
+      for (const target of table.covering(server, uri))
+        target.forEach((row) => owners.add(owned.ownerOf(row)));
     return owners;
   }
 

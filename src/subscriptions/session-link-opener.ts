@@ -1,3 +1,4 @@
+import type { Backend } from '../backends/backend.js';
 import type { Backends } from '../backends/backends.service.js';
 import type { Subscription } from '../core/subscriptions/subscription-target.js';
 import { RetryTimer } from '../lib/backoff/retry-timer.js';
@@ -5,12 +6,16 @@ import type { Subscribers } from './subscribers.js';
 
 const RETRY_DELAYS = { firstMs: 500, maxMs: 30_000 };
 
-/** Identifies the link of a session (`subscriber`) to a server. */
-type LinkOwner = Pick<Subscription, 'server' | 'subscriber'>;
+/** Identifies a link that is not shared. */
+interface OwnLink {
+  readonly server: string;
+  /** The id of the owner of the link. */
+  readonly owner: string;
+}
 
 /**
- * Keeps the link of a session open while the session has subscriptions to a server with `isolation: session`. If all
- * these subscriptions are pending, SubscriptionConfirmation opens the link instead.
+ * Keeps the link of an owner to a server with `isolation: session` open while subscribers of the owner have subscriptions to
+ * the server. If all these subscriptions are pending, SubscriptionConfirmation opens the link instead.
  */
 export class SessionLinkOpener {
   /** By `keyOf` the link. */
@@ -22,28 +27,23 @@ export class SessionLinkOpener {
     private readonly isPending: (row: Subscription) => boolean,
   ) {}
 
-  /** Opens the links of all sessions that are subscribed to resources of the server. */
+  /** Opens the links of all owners whose subscribers are subscribed to resources of the server. */
   openAll(server: string): void {
-    const subscribers = new Set<string>();
-    for (const target of this.subscribers.table.targetsOf(server))
-      target.forEach(({ subscriber }) => subscribers.add(subscriber));
-    for (const subscriber of subscribers) this.open({ server, subscriber });
+    const { table, owned } = this.subscribers;
+    const owners = new Set<string>();
+    for (const target of table.targetsOf(server)) target.forEach((row) => owners.add(owned.ownerOf(row)));
+    for (const owner of owners) this.open({ server, owner });
   }
 
-  /** Opens the link of one session, if the server has a link per session and the session has subscriptions to it. */
-  open(owner: LinkOwner): void {
-    const backend = this.backends.find(owner.server);
-    const rows = backend?.hasSessionLinks ? this.rowsOf(owner) : [];
-    if (rows.length === 0) this.stopRetry(owner);
-    const row = rows.find((candidate) => !this.isPending(candidate));
-    const session = row && this.subscribers.subscriberOf(row)?.session;
-    if (session) backend!.sessionLink(session).catch(() => this.retry(owner));
+  /** Opens the link that the row needs, if the links of its server are not shared. */
+  openFor(row: Subscription): void {
+    this.open({ server: row.server, owner: this.subscribers.owned.ownerOf(row) });
   }
 
-  linkLost(owner: LinkOwner, { wasStable }: { wasStable: boolean }): void {
-    const isWanted = this.rowsOf(owner).length > 0;
-    if (wasStable || !isWanted) this.stopRetry(owner);
-    if (isWanted) this.retry(owner);
+  linkLost(link: OwnLink, { wasStable }: { wasStable: boolean }): void {
+    const isWanted = this.rowsOf(link).length > 0;
+    if (wasStable || !isWanted) this.stopRetry(link);
+    if (isWanted) this.retry(link);
   }
 
   stop(): void {
@@ -51,22 +51,36 @@ export class SessionLinkOpener {
     this.retries.clear();
   }
 
-  private rowsOf({ server, subscriber }: LinkOwner): readonly Subscription[] {
-    return [...this.subscribers.table.ofSubscriber(subscriber)].filter((row) => row.server === server);
+  /** Opens a link, if the links of the server are not shared and there are subscriptions that need it. */
+  private open(link: OwnLink): void {
+    const backend = this.backends.find(link.server);
+    const rows = backend?.hasSessionLinks ? this.rowsOf(link) : [];
+    if (rows.length === 0) this.stopRetry(link);
+    const row = rows.find((candidate) => !this.isPending(candidate));
+    if (row) this.openLink(backend!, row).catch(() => this.retry(link));
   }
 
-  private retry(owner: LinkOwner): void {
-    const key = keyOf(owner);
-    const retry = this.retries.get(key) ?? new RetryTimer(() => this.open(owner), RETRY_DELAYS);
+  private async openLink(backend: Backend, row: Subscription): Promise<void> {
+    const owner = this.subscribers.subscriberOf(row)?.linkOwner;
+    if (owner) await backend.sessionLink(owner);
+  }
+
+  private rowsOf({ server, owner }: OwnLink): readonly Subscription[] {
+    return [...this.subscribers.owned.of(server, owner)];
+  }
+
+  private retry(link: OwnLink): void {
+    const key = keyOf(link);
+    const retry = this.retries.get(key) ?? new RetryTimer(() => this.open(link), RETRY_DELAYS);
     this.retries.set(key, retry);
     retry.plan();
   }
 
-  private stopRetry(owner: LinkOwner): void {
-    const key = keyOf(owner);
+  private stopRetry(link: OwnLink): void {
+    const key = keyOf(link);
     this.retries.get(key)?.stop();
     this.retries.delete(key);
   }
 }
 
-const keyOf = ({ server, subscriber }: LinkOwner): string => `${server} ${subscriber}`;
+const keyOf = ({ server, owner }: OwnLink): string => `${server} ${owner}`;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FakeSubscriber } from '../../test/kit/fake-client.js';
+import { FakeClient, FakeSubscriber } from '../../test/kit/fake-client.js';
 import type { FakeLink } from '../../test/kit/fake-link.js';
 import { FakeServer } from '../../test/kit/fake-server.js';
 import { recordLog } from '../../test/kit/log-lines.js';
@@ -181,6 +181,83 @@ describe('UpstreamSubscriptions with isolation: session', () => {
     const before = server.readsOf('x://a');
     await harness.pass(120);
     expect(server.readsOf('x://a')).toBe(before + 2);
+  });
+
+  describe('for listen streams that have an owner in common', () => {
+    let owner: FakeClient;
+    let streams: FakeSubscriber[];
+
+    beforeEach(async () => {
+      owner = new FakeClient('owner');
+      streams = ['one', 'two'].map((id) => FakeSubscriber.listen(id, undefined, owner));
+      for (const stream of streams) await harness.subscribe(stream, A);
+      await harness.subscribe(streams[1]!, 'x://b');
+      await harness.subscribe(ann, A);
+    });
+
+    it('subscribe over one link, until the last of them has ended', async () => {
+      expect(server.links.map(requestsOn)).toEqual([[], ['+x://a', '+x://b'], ['+x://a']]);
+      streams[1]!.close();
+      await harness.pass(LINGER_MS);
+      expect(requestsOn(server.links[1]!)).toEqual(['+x://a', '+x://b', '-x://b']);
+      streams[0]!.close();
+      await harness.pass(LINGER_MS);
+      expect(requestsOn(server.links[1]!).at(-1)).toBe('-x://a');
+      expect([...harness.subscribers.owned.subscribersOf('owner')]).toEqual(['owner']);
+      expect(requestsOn(server.links[2]!)).toEqual(['+x://a']);
+    });
+
+    it('deliver an update to those that are subscribed to the resource', () => {
+      for (const uri of ['x://a', 'x://b']) server.links[1]!.emit(UPDATED, { uri });
+      expect(streams.map(({ uris }) => uris)).toEqual([[A], [A, 'resource://s/x://b']]);
+      expect(ann.uris).toEqual([]);
+    });
+
+    it('reopen a lost link, and send each one update', async () => {
+      server.links[1]!.disconnect();
+      await harness.pass(500);
+      expect(server.links.map(requestsOn)).toEqual([
+        [],
+        ['+x://a', '+x://b'],
+        ['+x://a'],
+        ['+x://a', '+x://b'],
+      ]);
+      expect(streams.map(({ uris }) => uris)).toEqual([[A], [A, 'resource://s/x://b']]);
+      expect(ann.uris).toEqual([]);
+    });
+
+    it('open the link when the server is enabled again', async () => {
+      await harness.enable('s', false);
+      await harness.pass(60_000);
+      await harness.enable('s', true);
+      const subscribed = server.links.slice(3).map((link) => requestsOn(link).join(' '));
+      expect(subscribed.toSorted()).toEqual(['', '+x://a', '+x://a +x://b']);
+    });
+
+    it('drop throttled updates of a deleted resource', async () => {
+      await open(undefined, { watch: { coalesceMs: 5000 } });
+      const stream = FakeSubscriber.listen('one', undefined, owner);
+      await harness.subscribe(stream, A);
+      for (const n of [1, 2]) server.links[1]!.emit(UPDATED, { uri: 'x://a', n });
+      await list('x://b');
+      await harness.pass(5000);
+      expect(stream.updates).toEqual([
+        { uri: A, n: 1 },
+        { uri: A, _meta: { 'io.gatehouse/state': 'deleted' } },
+      ]);
+    });
+
+    it('watch the matches of a pattern while one of them is subscribed to it', async () => {
+      for (const stream of streams) await harness.subscribe(stream, 'resource://s/x://*');
+      await list('x://a', 'x://b', 'x://c');
+      expect(requestsOn(server.links[1]!)).toEqual(['+x://a', '+x://b', '+x://c']);
+      streams[1]!.close();
+      await harness.pass(LINGER_MS);
+      expect(requestsOn(server.links[1]!)).toHaveLength(3);
+      streams[0]!.close();
+      await harness.pass(LINGER_MS);
+      expect(requestsOn(server.links[1]!).slice(3).toSorted()).toEqual(['-x://a', '-x://b', '-x://c']);
+    });
   });
 
   it('report a deletion to all sessions and drop throttled updates', async () => {

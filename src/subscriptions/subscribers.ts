@@ -21,6 +21,7 @@ import { ANONYMOUS } from '../mcp/principal.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
 import { sliceScheduler, type Yield } from '../lib/slices/slices.js';
+import { OwnedSubscriptions } from './owned-subscriptions.js';
 
 /** `isAdded` is false if the subscription was removed. */
 type ChangeListener = (subscription: Subscription, subscriber: Subscriber, isAdded: boolean) => void;
@@ -60,6 +61,7 @@ const LIMIT_MESSAGES: Readonly<Record<ReachedLimit['which'], (limit: number) => 
 export class Subscribers {
   // An id that starts with a dash would be read as an option on a command line.
   readonly table = new SubscriptionTable(() => randomBytes(9).toString('base64url').replace(/^-/, '_'));
+  readonly owned = new OwnedSubscriptions(this.table);
   /** By id: the subscribers that have subscriptions. */
   private readonly observed = new Map<string, ObservedSubscriber>();
   private readonly changeListeners = new ListenerSet<Parameters<ChangeListener>>();
@@ -172,6 +174,7 @@ export class Subscribers {
     const { id } = subscriber;
     // Set before the listeners are added: `onClose` of a closed subscriber calls its listener at once.
     this.observed.set(id, { subscriber, stopObserving: () => removals.forEach((remove) => remove()) });
+    this.owned.add(subscriber);
     removals.push(
       subscriber.onScopeChange(() => this.checkLater(subscriber)),
       subscriber.onMissedEvents((queuedKeys) => this.missedEventsListeners.emit(subscriber, queuedKeys)),
@@ -223,6 +226,7 @@ export class Subscribers {
     if (this.table.countOfSubscriber(subscriberId) > 0) return;
     this.observed.get(subscriberId)?.stopObserving();
     this.observed.delete(subscriberId);
+    this.owned.remove(subscriberId);
   }
 }
 

@@ -72,12 +72,9 @@ export class SubscriptionAddresses {
     return isUnlisted && this.hasLinkFor(request, address) ? address : undefined;
   }
 
-  /**
-   * Whether a link can carry the subscription. A server with a link per session has none for a request without a
-   * session.
-   */
-  hasLinkFor({ session }: SubscriberRequest, { server }: ResourceAddress): boolean {
-    return session !== undefined || this.backends.find(server)?.hasSessionLinks !== true;
+  /** Whether a link can carry the subscription: the links of the server are shared, or the subscriber can own a link. */
+  hasLinkFor({ subscriber }: SubscriberRequest, { server }: ResourceAddress): boolean {
+    return subscriber.linkOwnerId !== undefined || this.backends.find(server)?.hasSessionLinks !== true;
   }
 
   /** Throws if the URI may belong to a server that has not listed its resources yet, or is not available. */

@@ -66,18 +66,18 @@ export class SubscriptionConfirmation {
     await this.confirmOnLink(backend.id, undefined, uri);
   }
 
-  /** Opens the link of the session if necessary. Repeats the request on the next link if this link was lost. */
+  /** Opens the own link of the subscriber if necessary. Repeats the request on the next link if this link was lost. */
   private async confirmOnSessionLink(backend: Backend, row: Subscription, uri: string): Promise<void> {
-    const session = this.subscribers.subscriberOf(row)?.session;
-    if (!session) return;
-    const link = await backend.sessionLink(session);
+    const owner = this.subscribers.subscriberOf(row)?.linkOwner;
+    if (!owner) return;
+    const link = await backend.sessionLink(owner);
     try {
-      return await this.confirmOnLink(backend.id, session.id, uri);
+      return await this.confirmOnLink(backend.id, owner.id, uri);
     } catch (error) {
-      if (error instanceof RemoteError || this.links.find(backend.id, session.id)?.link === link) throw error;
+      if (error instanceof RemoteError || this.links.find(backend.id, owner.id)?.link === link) throw error;
     }
-    await backend.sessionLink(session);
-    await this.confirmOnLink(backend.id, session.id, uri);
+    await backend.sessionLink(owner);
+    await this.confirmOnLink(backend.id, owner.id, uri);
   }
 
   /** Repeats the request if the reconciler of the link was replaced, because the poll interval has changed. */

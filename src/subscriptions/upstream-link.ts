@@ -14,7 +14,7 @@ import type { WatchedUris } from './wanted-resources.js';
 /** One live link to a server, with the reconciler of its upstream subscriptions. */
 export interface UpstreamLink {
   readonly link: Link;
-  /** Id of the session that owns the link; undefined for the link that all clients share. */
+  /** Id of the owner of the link; undefined for the link that all clients share. */
   readonly owner: string | undefined;
   readonly mode: SubscribeMode;
   readonly pollMs: number | undefined;

@@ -29,7 +29,7 @@ interface Appearance {
 
 /**
  * Passes added and removed rows, listings and updates to the reconcilers of the live links. A server with
- * `isolation: session` has one link and one reconciler per session; other servers have one of each.
+ * `isolation: session` has one link and one reconciler per link owner; other servers have one of each.
  */
 @Injectable()
 export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdown {
@@ -50,10 +50,10 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     private readonly metrics: Metrics,
   ) {
     const isPending = ({ id }: Subscription): boolean => this.pendingIds.has(id);
-    this.wanted = new WantedResources(subscribers.table, registry, (server) =>
+    this.wanted = new WantedResources(subscribers, registry, (server) =>
       this.logger.warn({ message: `only ${MAX_PATTERN_MATCHES} resources of a pattern are watched`, server }),
     );
-    this.reconcilers = new LinkReconcilers(subscribers.table, this.wanted, updates, isPending);
+    this.reconcilers = new LinkReconcilers(subscribers, this.wanted, updates, isPending);
     this.links = this.reconcilers.links;
     this.confirmation = new SubscriptionConfirmation(this.links, backends, subscribers);
     this.sessionLinks = new SessionLinkOpener(subscribers, backends, isPending);
@@ -97,7 +97,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     // A link that was opened meanwhile did not subscribe the URIs of this row, because the row was pending. Therefore
     // the confirmed URIs are marked dirty.
     const link = this.linkOf(row);
-    if (!link) this.sessionLinks.open(row);
+    if (!link) this.sessionLinks.openFor(row);
     for (const uri of uris)
       if (confirmed.has(uri)) link?.reconciler.markDirty(uri);
       else link?.reconciler.retryLater(uri);
@@ -110,7 +110,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
 
   /** Subscribes the URIs of a row for which no client waits. */
   subscribeInBackground(row: Subscription): void {
-    this.sessionLinks.open(row);
+    this.sessionLinks.openFor(row);
     const link = this.linkOf(row);
     if (link) void this.reconcilers.markRowDirty(row, link);
   }
@@ -176,11 +176,13 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
       if (this.links.find(backend.id, owner)?.link !== link) return;
       this.links.delete(backend.id, owner);
       const wasStable = performance.now() - openedAt > STABLE_LINK_MS;
-      this.sessionLinks.linkLost({ server: backend.id, subscriber: owner }, { wasStable });
+      this.sessionLinks.linkLost({ server: backend.id, owner }, { wasStable });
     });
   }
 
-  private linkOf({ server, subscriber }: Subscription): UpstreamLink | undefined {
-    return this.links.find(server, this.backends.find(server)?.hasSessionLinks ? subscriber : undefined);
+  private linkOf(row: Subscription): UpstreamLink | undefined {
+    const { server } = row;
+    const isOwn = this.backends.find(server)?.hasSessionLinks;
+    return this.links.find(server, isOwn ? this.subscribers.owned.ownerOf(row) : undefined);
   }
 }

@@ -7,12 +7,12 @@ import {
 } from '../core/resources/resource-pattern.js';
 import { resourceForm, type ResourceAddress } from '../core/resources/resource-uri.js';
 import { EVERYTHING } from '../core/scope.js';
-import type { Subscription } from '../core/subscriptions/subscription-target.js';
-import type { SubscriptionTable } from '../core/subscriptions/subscription-table.js';
+import type { Subscription, SubscriptionTarget } from '../core/subscriptions/subscription-target.js';
 import type { DesiredSubscriptions } from '../core/subscriptions/upstream.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
 import type { Registry } from '../registry/registry.service.js';
 import { findMatches, MAX_PATTERN_MATCHES } from './pattern-matches.js';
+import type { Subscribers } from './subscribers.js';
 
 const URIS_PER_YIELD = 256;
 
@@ -39,12 +39,12 @@ export interface WatchedUris {
  */
 export class WantedResources {
   constructor(
-    private readonly table: SubscriptionTable,
+    private readonly subscribers: Pick<Subscribers, 'table' | 'owned'>,
     private readonly registry: Registry,
     private readonly onTooManyMatches: (server: string) => void,
   ) {}
 
-  /** The desired state of a link. `owner` is the id of the session that owns the link; undefined for a shared link. */
+  /** The desired state of a link. `owner` is the id of the owner of the link; undefined for a shared link. */
   desiredOn(server: string, owner: string | undefined): DesiredSubscriptions {
     return {
       isWanted: (uri) =>
@@ -53,16 +53,16 @@ export class WantedResources {
     };
   }
 
-  /** The targets of the rows that `isIncluded` accepts. `owner` is the id of a session; undefined for all sessions. */
+  /** The targets of the rows that `isIncluded` accepts. `owner` is the id of a link owner; undefined for all subscribers. */
   targetsOf(
     server: string,
     owner: string | undefined,
     isIncluded: (row: Subscription) => boolean,
   ): readonly WantedTarget[] {
     if (owner === undefined)
-      return [...this.table.targetsOf(server)].filter((target) => hasAny(target, isIncluded));
-    return [...this.table.ofSubscriber(owner)]
-      .filter((row) => row.server === server && isIncluded(row))
+      return [...this.subscribers.table.targetsOf(server)].filter((target) => hasAny(target, isIncluded));
+    return [...this.subscribers.owned.of(server, owner)]
+      .filter(isIncluded)
       .map((row) => ({ uri: row.uri, pattern: patternAt(row) }));
   }
 
@@ -110,20 +110,29 @@ export class WantedResources {
   }
 
   private isWanted(server: string, uri: string): boolean {
-    if (this.table.resource(server, uri)) return true;
-    return this.table.isWanted(server, uri) && this.isListed(server, uri);
+    const { table } = this.subscribers;
+    if (table.resource(server, uri)) return true;
+    return table.isWanted(server, uri) && this.isListed(server, uri);
   }
 
-  private isWantedBy(subscriber: string, server: string, uri: string): boolean {
-    if (this.table.resource(server, uri)?.subscriptionOf(subscriber)) return true;
+  private isWantedBy(owner: string, server: string, uri: string): boolean {
+    const { table } = this.subscribers;
+    const resource = table.resource(server, uri);
+    if (resource && this.isSubscribed(owner, resource)) return true;
     if (!this.isListed(server, uri)) return false;
-    return this.table
+    return table
       .covering(server, uri)
-      .some((target) => target.pattern !== undefined && target.subscriptionOf(subscriber) !== undefined);
+      .some((target) => target.pattern !== undefined && this.isSubscribed(owner, target));
+  }
+
+  private isSubscribed(owner: string, target: SubscriptionTarget): boolean {
+    for (const subscriber of this.subscribers.owned.subscribersOf(owner))
+      if (target.subscriptionOf(subscriber)) return true;
+    return false;
   }
 
   /**
-   * The catalogs that offer resources on a link. A session can subscribe to resources that its own link lists. Its
+   * The catalogs that offer resources on a link. Subscribers can subscribe to resources that their own link lists. Their
    * patterns match resources that the shared link lists.
    */
   private catalogsFor(owner: string | undefined): readonly Catalog[] {

@@ -1,4 +1,5 @@
 import { Backends } from '../backends/backends.service.js';
+import { hasRefusedHeaders } from '../backends/link/link-errors.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
@@ -64,12 +65,14 @@ export class ToolsController {
   }
 
   private async forward(
-    { server, ownName, definition }: CatalogEntry,
+    tool: CatalogEntry,
     params: Params | undefined,
     context: McpContext,
+    attempt: 'first' | 'last' = 'first',
   ): Promise<JsonText> {
+    const { server, ownName, definition } = tool;
     context.server = server;
-    requireParamHeaders(definition.paramHeaders, params, context.argumentHeaders);
+    if (attempt === 'first') requireParamHeaders(definition.paramHeaders, params, context.argumentHeaders);
     try {
       const backend = this.backends.get(server);
       const text = withoutTask(params, context.paramsText);
@@ -94,8 +97,25 @@ export class ToolsController {
       this.metrics.countToolCall(server, outcomeOfResult(result));
       return publicResult;
     } catch (error) {
+      if (attempt === 'first' && hasRefusedHeaders(error)) {
+        const relisted = await this.listedAgain(tool, params, context);
+        if (relisted) return this.forward(relisted, params, context, 'last');
+      }
       this.metrics.countToolCall(server, outcomeOfFailure(error));
       return this.registry.links.throwPublicError(error, server, context.scope);
     }
+  }
+
+  /** The tool as its server lists it now: its input schema says which headers a call needs. Undefined if it is not listed. */
+  private async listedAgain(
+    { server, ownName }: CatalogEntry,
+    params: Params | undefined,
+    context: McpContext,
+  ): Promise<CatalogEntry | undefined> {
+    await this.backends.find(server)?.refetchTools(context);
+    context.scope = this.backends.sessionListings.scopeOf(context.scope, context);
+    const { scope } = context;
+    const tool = this.registry.catalogOf(scope).tools.view(scope).find(requireString(params, 'name'));
+    return tool?.server === server && tool.ownName === ownName ? tool : undefined;
   }
 }

@@ -5,13 +5,13 @@ const CLEAR_SCREEN = '\x1b[2J';
 const CLEAR_LINE = '\x1b[K';
 /** Ends all colours and styles. */
 const RESET = '\x1b[0m';
-/** Alternate screen, cursor hidden, cleared. */
+/** Switches to the alternate screen, hides the cursor and clears the screen. */
 const ENTER = `\x1b[?1049h\x1b[?25l${CLEAR_SCREEN}`;
-/** Cursor shown, normal screen. */
+/** Shows the cursor and switches back to the normal screen. */
 const LEAVE = '\x1b[?25h\x1b[?1049l';
-/** Synchronized update: terminals that support it show everything in between at once. */
-const BEGIN = '\x1b[?2026h';
-const END = '\x1b[?2026l';
+/** Begin and end of a synchronized update. Terminals that support it show everything in between at once. */
+const BEGIN_UPDATE = '\x1b[?2026h';
+const END_UPDATE = '\x1b[?2026l';
 const startOfRow = (row: number): string => `\x1b[${row + 1};1H`;
 
 const FRAME_INTERVAL_MS = 16;
@@ -23,18 +23,20 @@ interface Terminal extends NodeJS.EventEmitter {
 }
 
 /**
- * Output stream of Ink that writes only changed rows to the terminal, each at its absolute position. Ink itself clears
- * and rewrites the whole screen for every frame if the output is as high as the terminal, even with
- * `incrementalRendering`.
+ * The stream to which Ink writes its frames. It writes only the rows that have changed to the terminal, each at its
+ * absolute position. With the terminal as its stream, Ink would clear and rewrite the whole screen for every frame that is
+ * as high as the terminal, even with `incrementalRendering`.
  */
 export class FrameWriter extends EventEmitter {
-  private shown: readonly string[] = [];
-  private pending: string | undefined;
+  /** The rows that the terminal shows. */
+  private shownRows: readonly string[] = [];
+  /** The last frame that Ink has written. */
+  private lastFrame: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isOpen = false;
   private readonly onResize = (): void => {
     // The terminal may have wrapped or moved the rows of the previous frame.
-    this.shown = [];
+    this.shownRows = [];
     this.terminal.write(CLEAR_SCREEN);
     this.emit('resize');
   };
@@ -66,24 +68,24 @@ export class FrameWriter extends EventEmitter {
     this.terminal.write(LEAVE);
   }
 
-  /** Takes a whole frame. Of several frames within one interval only the last is shown. */
+  /** Takes a whole frame. Only the last of several frames within one interval is shown. */
   write(frame: string): boolean {
-    this.pending = frame;
+    this.lastFrame = frame;
     this.timer ??= setTimeout(() => this.flush(), FRAME_INTERVAL_MS);
     return true;
   }
 
   private flush(): void {
     this.timer = undefined;
-    if (!this.isOpen || this.pending === undefined) return;
-    const lines = this.pending.split('\n').slice(0, this.rows);
-    const count = Math.max(lines.length, this.shown.length);
-    const changed = Array.from({ length: count }, (_, row) => row).filter(
-      (row) => lines[row] !== this.shown[row],
+    if (!this.isOpen || this.lastFrame === undefined) return;
+    const rows = this.lastFrame.split('\n').slice(0, this.rows);
+    const count = Math.max(rows.length, this.shownRows.length);
+    const changed = Array.from({ length: count }, (_, index) => index).filter(
+      (index) => rows[index] !== this.shownRows[index],
     );
-    this.shown = lines;
+    this.shownRows = rows;
     if (changed.length === 0) return;
-    const updates = changed.map((row) => `${startOfRow(row)}${RESET}${CLEAR_LINE}${lines[row] ?? ''}`);
-    this.terminal.write(`${BEGIN}${updates.join('')}${RESET}${END}`);
+    const updates = changed.map((index) => `${startOfRow(index)}${RESET}${CLEAR_LINE}${rows[index] ?? ''}`);
+    this.terminal.write(`${BEGIN_UPDATE}${updates.join('')}${RESET}${END_UPDATE}`);
   }
 }

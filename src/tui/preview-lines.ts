@@ -3,10 +3,11 @@ import { printableLines } from '../client/printable.js';
 import { formatBytes } from '../client/format.js';
 
 const MAX_TEXT_LENGTH = 100_000;
+/** Maximum number of bytes in a hex dump. */
 const MAX_BYTES = 1024;
 const BYTES_PER_LINE = 8;
 
-/** The preview of a resource: text as lines, binary contents as a hex dump of the first bytes. */
+/** The lines of the preview of a resource: its text, or a hex dump of the first bytes of binary contents. */
 export function previewLines(contents: readonly ResourceContents[]): string[] {
   if (contents.length === 0) return ['(no contents)'];
   return contents.flatMap((content, at) => [

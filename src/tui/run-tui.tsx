@@ -4,7 +4,10 @@ import type { GatewayTarget } from '../client/gateway-target.js';
 import { FrameWriter } from './frame-writer.js';
 import { previewLines } from './preview-lines.js';
 
-/** Runs until the user quits, then ends the process. Throws before it draws anything if there is no terminal or no gateway. */
+/**
+ * Runs the terminal UI until the user quits, and ends the process then. Rejects without drawing anything if there is no
+ * terminal or the gateway does not respond.
+ */
 export async function runTui(target: GatewayTarget, project: string | undefined): Promise<void> {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY)
@@ -25,9 +28,10 @@ export async function runTui(target: GatewayTarget, project: string | undefined)
   });
   const restoreScreen = (): void => writer.close();
   const quit = (): void => session.dispatch({ type: 'key', key: 'ctrl-c' });
-  // Restores the screen of the shell however the process ends.
+  // At every exit of the process, the screen of the shell is restored.
   process.once('exit', restoreScreen);
-  // Not `once`: without another listener, Ink ends the process before the screen is restored.
+  // With `once`, a second signal would find only the listener of Ink, which would end the process before the screen is
+  // restored.
   process.on('SIGTERM', quit).on('SIGHUP', quit);
   writer.open();
   session.start();

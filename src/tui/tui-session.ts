@@ -9,7 +9,7 @@ import { requestsFor, type TuiRequest } from './model/tui-request.js';
 import { update } from './model/update.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-/** Lists that change within this time are reloaded together: one change of a server can cause many events. */
+/** Lists that change within this time are loaded again together, because one change of a server can cause many events. */
 const RELOAD_DELAY_MS = 150;
 const TICK_INTERVAL_MS = 1000;
 
@@ -22,10 +22,14 @@ interface TuiOptions {
   readonly size: Model['size'];
 }
 
-/** Holds the model. After each event, starts the requests that the model needs and aborts all others. */
+/**
+ * Keeps the model up to date: applies events, starts the requests that the model needs after each event, and aborts all
+ * others.
+ */
 export class TuiSession {
   model: Model;
   private readonly listeners = new ListenerSet();
+  /** The running requests, by key. */
   private readonly running = new Map<string, AbortController>();
   private readonly feed: FeedReader;
   private readonly changedLists = new Set<ListId>();
@@ -55,7 +59,7 @@ export class TuiSession {
     for (const controller of this.running.values()) controller.abort();
   }
 
-  /** For useSyncExternalStore: the listener is called after every change. */
+  /** Calls the listener after every change of the model. For `useSyncExternalStore` of React, like `snapshot`. */
   readonly subscribe = (listener: () => void): (() => void) => {
     return this.listeners.add(listener);
   };
@@ -72,8 +76,8 @@ export class TuiSession {
   }
 
   /**
-   * Applies the event. The lists that the event changed are reloaded after a short delay, together with those of later
-   * events.
+   * Applies an event of the feed. The lists that the event has changed are loaded again after a short delay, together with
+   * the lists of later events.
    */
   private onFeedEvent(kind: string, data: Readonly<Record<string, unknown>>): void {
     if (kind === 'server' && this.isOutsideProject(data['id'])) return;
@@ -89,8 +93,8 @@ export class TuiSession {
   }
 
   /**
-   * The feed has events of all servers. A server that is not in the list is outside the project: when a server enters or
-   * leaves the project, the feed sends a `project` event.
+   * Whether the server is outside the project to which the view is limited. The feed has events of all servers, but the
+   * model has only servers of the project. When a server is added to the project, a `project` event follows.
    */
   private isOutsideProject(server: unknown): boolean {
     return this.options.project !== undefined && !this.model.servers.some(({ id }) => id === server);
@@ -99,8 +103,9 @@ export class TuiSession {
   private syncRequests(): void {
     const needed = new Map(requestsFor(this.model).map((request) => [request.key, request]));
     for (const [key, controller] of this.running) {
-      // A confirmed action is not aborted.
-      if (needed.has(key) || key.startsWith('action ')) continue;
+      // The user has confirmed an action, so it is never aborted.
+      const isAction = key.startsWith('action ');
+      if (needed.has(key) || isAction) continue;
       this.running.delete(key);
       controller.abort();
     }

@@ -266,7 +266,12 @@ describe('defining servers', () => {
   it('patches a definition and keeps masked values', async () => {
     await client.put('servers/part', { ...server.http, headers: { 'x-key': 'secret-value-1' } });
     const { json } = await client.patch('servers/part', { timeoutMs: 1234, concurrency: null });
-    expect(json['definition']).toMatchObject({ timeoutMs: 1234, concurrency: 64 });
+    expect(json).toMatchObject({ changed: ['timeoutMs'], definition: { timeoutMs: 1234, concurrency: 64 } });
+    expect((await client.patch('servers/part', { queue: 7, timeoutMs: 1234 })).json).toMatchObject({
+      changed: ['queue'],
+    });
+    expect((await client.patch('servers/part', { queue: 7 })).json).toMatchObject({ changed: [] });
+    expect((await client.patch('servers/part', { queue: null })).json).toMatchObject({ changed: ['queue'] });
     const shown = json['definition'] as object;
     const before = server.countOf('initialize');
     expect(await client.put('servers/part', shown)).toMatchObject({ status: 200 });

@@ -1,10 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { connect, createServer as createTcpServer, type AddressInfo, type Server } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer } from 'node:tls';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { selfSigned } from '../kit/certificate.js';
 import { onCleanup } from '../kit/cleanup.js';
@@ -20,33 +19,31 @@ import { startCollector } from '../kit/trace-collector.js';
 import { until } from '../kit/until.js';
 
 const HAS_TINYPROXY = hasPrerequisite('tinyproxy', spawnSync('tinyproxy', ['-v']).error === undefined);
-/** An address of this machine that is not loopback, and so is reached through a proxy. */
-const ADDRESS = Object.values(networkInterfaces())
-  .flat()
-  .find((found) => found && !found.internal && found.family === 'IPv4')?.address;
 const CERTIFICATE = selfSigned();
 const TOKEN = 'eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.e30.AAAA';
 
-/** Forwards connections on every address of the machine to this port of loopback, over TLS if wanted. */
-async function startForwarder(target: number, isTls = false): Promise<number> {
-  const forward = (socket: Parameters<NonNullable<Parameters<typeof createTcpServer>[1]>>[0]): void => {
-    const server = connect(target, '127.0.0.1');
-    socket.pipe(server).pipe(socket);
-    socket.on('error', () => server.destroy());
-    server.on('error', () => socket.destroy());
-  };
-  const server: Server = isTls ? createTlsServer(CERTIFICATE, forward) : createTcpServer(forward);
-  server.listen(0, '0.0.0.0');
+/** Terminates TLS in front of this port of loopback. */
+async function startTlsForwarder(target: number): Promise<number> {
+  const server = createServer(CERTIFICATE, (socket) => {
+    const plain = connect(target, '127.0.0.1');
+    socket.pipe(plain).pipe(socket);
+    socket.on('error', () => plain.destroy());
+    plain.on('error', () => socket.destroy());
+  });
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onCleanup(() => server.close());
   return (server.address() as AddressInfo).port;
 }
 
-/** Debian's tinyproxy. */
-async function startTinyproxy(): Promise<string> {
+/** Debian's tinyproxy, which sends every request on to another proxy. It resolves no name itself. */
+async function startTinyproxy(upstream: EgressProxy): Promise<string> {
   const port = await freePort();
   const file = join(tempDir(), 'tinyproxy.conf');
-  writeFileSync(file, `Port ${port}\nListen 127.0.0.1\nTimeout 600\nMaxClients 50\nAllow 127.0.0.1\n`);
+  writeFileSync(
+    file,
+    `Port ${port}\nListen 127.0.0.1\nTimeout 600\nMaxClients 50\nAllow 127.0.0.1\nUpstream http 127.0.0.1:${upstream.port}\n`,
+  );
   const child = spawn('tinyproxy', ['-d', '-c', file], { stdio: 'ignore' });
   killAfterTest(child, exitOf(child));
   const accepts = (): Promise<boolean> =>
@@ -70,7 +67,7 @@ describe('requests of the gateway', () => {
     proxy = await EgressProxy.start();
     scripted = (await ScriptedServer.start()).tool('echo', () => text('done'));
     port = Number(new URL(scripted.http.url).port);
-    securePort = await startForwarder(port, true);
+    securePort = await startTlsForwarder(port);
     file = join(tempDir(), 'ca.pem');
     writeFileSync(file, CERTIFICATE.cert);
     gateway = await startGateway(
@@ -118,27 +115,21 @@ describe('requests of the gateway', () => {
     expect(proxy.requests.some(({ target }) => target.includes('127.0.0.1'))).toBe(false);
   });
 
-  (HAS_TINYPROXY && ADDRESS !== undefined ? it : it.skip)(
+  (HAS_TINYPROXY ? it : it.skip)(
     'reach http and https servers and the trace collector through tinyproxy, with pooled calls and the notification stream (needs tinyproxy)',
     async () => {
-      const tinyproxy = await startTinyproxy();
-      const [plain, secure] = [await startForwarder(port), await startForwarder(port, true)];
+      const tinyproxy = await startTinyproxy(proxy);
       const collector = await startCollector();
       const through = await startGateway(
         {
           mcpServers: {
-            plain: { url: `http://${ADDRESS}:${plain}/mcp`, proxy: tinyproxy },
-            secure: {
-              url: `https://${ADDRESS}:${secure}/mcp`,
-              headers: { Host: 'mcp.internal' },
-              proxy: tinyproxy,
-              tls: { ca: file },
-            },
+            plain: { url: `http://mcp.internal:${port}/mcp`, proxy: tinyproxy },
+            secure: { url: `https://mcp.internal:${securePort}/mcp`, proxy: tinyproxy, tls: { ca: file } },
           },
         },
         {
           HTTP_PROXY: tinyproxy,
-          OTEL_EXPORTER_OTLP_ENDPOINT: `http://${ADDRESS}:${collector.port}`,
+          OTEL_EXPORTER_OTLP_ENDPOINT: `http://collector.internal:${collector.port}`,
           OTEL_BSP_SCHEDULE_DELAY: '100',
         },
       );

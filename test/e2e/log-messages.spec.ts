@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Events, Message } from '../kit/events.js';
-import { startGateway } from '../kit/gateway.js';
+import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession } from '../kit/raw-session.js';
 import { Scrape } from '../kit/scrape.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
-import { until } from '../kit/until.js';
+import { deferred, until, type Deferred } from '../kit/until.js';
 
 const MESSAGE = 'notifications/message';
 
@@ -13,6 +14,8 @@ const logMessage = (data: unknown): string =>
 
 const levels = (messages: readonly Message[]): unknown[] =>
   messages.filter(({ method }) => method === MESSAGE).map(({ params }) => params?.['level']);
+
+const key = (id: string): object => ({ id, hash: `sha256:${hash('sha256', id)}`, projects: ['*'] });
 
 describe('log messages', () => {
   let server: ScriptedServer;
@@ -105,4 +108,82 @@ describe('log messages', () => {
     await until('the server gets the level again', () => server.countOf('logging/setLevel') > before);
     expect(server.messages('logging/setLevel').at(-1)?.message.params).toEqual({ level: 'debug' });
   });
+});
+
+describe('messages that a server sends on one stream', () => {
+  let gateway: Gateway;
+  let server: ScriptedServer;
+  /** Calls of `hold` last until a test resolves this. */
+  let holding: Deferred<void>;
+  /** What the server got for the requests that it sent after a response. */
+  const replies: Message[] = [];
+
+  beforeAll(async () => {
+    server = await ScriptedServer.start();
+    server.tool('talk', (call) => {
+      call.notify(MESSAGE, { level: 'error', data: call.args['secret'] });
+      return text('done');
+    });
+    server.tool('late', (call) => {
+      const { secret } = call.args;
+      void call.ended.then(async () => {
+        call.link.send(logMessage(secret));
+        replies.push(await call.link.sendRequest('elicitation/create', { message: secret }));
+      });
+      return text('done');
+    });
+    server.tool('hold', async (call) => {
+      await Promise.race([holding.promise, call.ended]);
+      return text('done');
+    });
+    gateway = await startGateway({
+      metrics: { public: true },
+      auth: { apiKeys: [key('a'), key('b')] },
+      mcpServers: { stdio: server.stdio(), sse: server.sse },
+    });
+    await gateway.listed({ tools: ['stdio', 'sse'] }, { authorization: 'Bearer a' });
+  });
+
+  async function open(id: string): Promise<RawSession> {
+    const headers = { authorization: `Bearer ${id}` };
+    const session = await RawSession.open(gateway.url, { headers, capabilities: { elicitation: {} } });
+    session.onServerRequest = () => ({ action: 'decline' });
+    await session.request('logging/setLevel', { level: 'debug' });
+    return session;
+  }
+
+  it.each(['stdio', 'sse'])('after its response reach no client of another key (%s)', async (name) => {
+    const [a, b] = await Promise.all([open('a'), open('b')]);
+    const stream = await b.listen();
+    holding = deferred();
+    replies.length = 0;
+    const held = b.callTool(`${name}__hold`);
+    await until('the call of b is in flight', () => server.inFlight === 1);
+    await a.callTool(`${name}__late`, { secret: 'secret of a' });
+    await until('the server has its reply', () => replies.length === 1);
+    holding.resolve();
+    const { before } = await held;
+    expect([before, stream.messages, b.serverRequests]).toEqual([[], [], []]);
+    expect(replies[0]!.error).toMatchObject({ message: expect.stringContaining('isolation') });
+    const scrape = new Scrape(await (await fetch(gateway.urlOf('/metrics'))).text());
+    const dropped = ['message', 'request'].map((kind) =>
+      scrape.value('gatehouse_unattributed_server_messages_total', { server_id: name, kind }),
+    );
+    expect(dropped).toEqual([1, 1]);
+  });
+
+  it.each(['stdio', 'sse'])(
+    'during calls reach the clients of one key that call in turn (%s)',
+    async (name) => {
+      const clients = await Promise.all([open('b'), open('b')]);
+      await until('no call of another key ended within a second', async () => {
+        const { before } = await clients[0].callTool(`${name}__talk`, { secret: 0 });
+        return before.length === 1;
+      });
+      for (const [index, client] of [...clients.entries(), ...clients.entries()]) {
+        const { before } = await client.callTool(`${name}__talk`, { secret: index });
+        expect(before.map(({ params }) => params?.['data'])).toEqual([index]);
+      }
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../kit/cleanup.js';
+import { launch } from '../kit/command-line.js';
 import { Gateway, launchGateway, startGateway, writeConfig } from '../kit/gateway.js';
 import { exchange, freePort } from '../kit/http.js';
 import { descendantsOf, isAlive, untilExited } from '../kit/processes.js';
@@ -183,9 +184,9 @@ describe('start', () => {
       mcpServers: { everything: everythingOverStdio(), absent: { command: '/nonexistent' } },
     });
     const env = { GATEHOUSE__HTTP__PORT: '0', GATEHOUSE__SHUTDOWN__ACCEPTMS: '0' };
-    const size = { columns: 160, rows: 40 };
+    const size = { columns: 240, rows: 40 };
     const terminal = PseudoTerminal.run([NODE, MAIN, '--config', file], size, env);
-    await terminal.shows(/ {2}servers +1 up, 1 failing: absent \(node dist\/main\.js servers ls\)/);
+    await terminal.shows(/ {2}servers +1 up, 1 failing: absent \(node dist\/main\.js servers ls --config /);
     for (const expected of [
       /listens on http:\/\/127\.0\.0\.1:\d+\/mcp/,
       `  config file  ${file}`,
@@ -200,6 +201,9 @@ describe('start', () => {
     );
     expect(terminal.raw).not.toContain('{"time"');
     expect(terminal.raw).not.toContain('"level"');
+    const [, options = ''] = / servers ls( --config \S+ --url \S+)\)/.exec(terminal.raw) ?? [];
+    const listed = await launch(['servers', 'ls', ...options.trim().split(' ')]).done;
+    expect(listed.stdout).toMatch(/\neverything +ready /);
     terminal.type('\x03');
     await within('the gateway to exit', terminal.exited);
   });

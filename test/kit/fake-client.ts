@@ -114,7 +114,7 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   written = (listener: () => void): unknown => setImmediate(listener);
   clientInfo: { name: string; version: string } | undefined;
   private seen: Scope = EVERYTHING;
-  private isSession = true;
+  linkOwner: FakeClient | undefined = this;
 
   constructor(
     id: string,
@@ -124,15 +124,15 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
     super(id, {}, quotaKey);
   }
 
-  /** A listen stream, which belongs to no session. */
-  static listen(id: string, principal?: Principal): FakeSubscriber {
+  /** A listen stream. `owner` is the owner of its links that are not shared. */
+  static listen(id: string, principal?: Principal, owner?: FakeClient): FakeSubscriber {
     const subscriber = new FakeSubscriber(id, principal);
-    subscriber.isSession = false;
+    subscriber.linkOwner = owner;
     return subscriber;
   }
 
-  get session(): this | undefined {
-    return this.isSession ? this : undefined;
+  get linkOwnerId(): string | undefined {
+    return this.linkOwner?.id;
   }
 
   get scope(): Scope {
@@ -182,10 +182,9 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
 
   contextWith(signal: CancelSignal): SessionContext {
     const onWritten = (listener: () => void): void => void this.written(listener);
-    const { session, scope } = this;
+    const { linkOwner, scope } = this;
     return {
-      session,
-      linkOwner: session,
+      linkOwner,
       subscriber: this,
       scope,
       signal,

@@ -1,5 +1,6 @@
 import { Limits } from '../../src/config/limits.js';
 import { EVERYTHING } from '../../src/core/scope.js';
+import type { LinkOwners } from '../../src/edge/modern/link-owners.js';
 import type { ListenRequest } from '../../src/edge/modern/listen.js';
 import { Listens } from '../../src/edge/modern/listens.service.js';
 import { NotificationRecipients } from '../../src/edge/notification-recipients.js';
@@ -16,12 +17,15 @@ export const listenRequest = (more: Partial<ListenRequest> = {}): ListenRequest 
   quotaKey: '127.0.0.1',
   project: undefined,
   scope: EVERYTHING,
-  session: undefined,
   linkOwnerId: undefined,
+  sessionHandle: undefined,
   revision: MODERN_REVISION,
   clientInfo: undefined,
   ...more,
 });
+
+/** For clients that can have no links of their own. */
+export const NO_OWNERS: Pick<LinkOwners, 'of'> = { of: () => undefined };
 
 /** The listen streams of a gateway. */
 export function createListens(
@@ -29,5 +33,6 @@ export function createListens(
   { limits = {}, metrics = new Metrics() }: { limits?: Partial<Limits>; metrics?: Metrics } = {},
 ): Listens {
   const all = Object.assign(new Limits(), limits);
-  return new Listens(all, recipients, new StreamQuota(all, new MemoryQuotas(), metrics), metrics);
+  const quota = new StreamQuota(all, new MemoryQuotas(), metrics);
+  return new Listens(all, recipients, quota, metrics, NO_OWNERS as unknown as LinkOwners);
 }

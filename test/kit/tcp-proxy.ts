@@ -1,9 +1,10 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { onCleanup } from './cleanup.js';
 
-/** Forwards TCP connections to a server, and can break them. */
+/** Forwards TCP connections to a server, and can break them or leave them half open. */
 export class TcpProxy {
   private readonly sockets = new Set<Socket>();
+  private readonly halfOpen = new WeakSet<Socket>();
   private readonly server: Server = createServer((near) => this.forward(near));
 
   private constructor(
@@ -34,12 +35,17 @@ export class TcpProxy {
     for (const socket of this.sockets) socket.destroy();
   }
 
+  /** From now on loses what either end of the open connections sends, and does not tell one end that the other has closed. */
+  loseData(): void {
+    for (const socket of this.sockets) this.halfOpen.add(socket.unpipe().resume());
+  }
+
   private forward(near: Socket): void {
     const { hostname, port } = new URL(this.target);
     const far = this.track(connect(Number(port), hostname));
     this.track(near).pipe(far).pipe(near);
-    near.on('close', () => far.destroy());
-    far.on('close', () => near.destroy());
+    near.on('close', () => this.halfOpen.has(near) || far.destroy());
+    far.on('close', () => this.halfOpen.has(far) || near.destroy());
   }
 
   private track(socket: Socket): Socket {

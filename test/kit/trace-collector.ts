@@ -17,7 +17,7 @@ interface Collector {
   readonly via: readonly (string | undefined)[];
 }
 
-/** A minimal OpenTelemetry collector on all addresses that keeps the spans it received. */
+/** A minimal OpenTelemetry collector that keeps the spans it received. */
 export async function startCollector(): Promise<Collector> {
   const spans: Span[] = [];
   const via: (string | undefined)[] = [];
@@ -33,7 +33,7 @@ export async function startCollector(): Promise<Collector> {
       response.end('{}');
     });
   });
-  server.listen(0, '0.0.0.0');
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onCleanup(() => {
     server.closeAllConnections();

@@ -5,7 +5,7 @@ import { SERVER_ID } from '../../config/servers-config.js';
 const MAX_SERVERS = 10_000;
 const MAX_DESCRIPTION_LENGTH = 1000;
 
-/** As `ArrayUnique` of class-validator, whose time grows with the square of the length. */
+/** Replaces `ArrayUnique` of class-validator, which takes time that grows with the square of the length. */
 const UNIQUE = {
   name: 'arrayUnique',
   validator: {

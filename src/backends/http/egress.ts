@@ -7,57 +7,62 @@ import { Tunnel, type TunnelError } from './tunnel.js';
 
 type CreateConnector = typeof buildConnector;
 
+/** Timeout of a tunnel, if the options of the connector have none. */
 const DEFAULT_TIMEOUT_MS = 5000;
 
-/** A proxy that gets requests in absolute form (RFC 9112, 3.2.2). */
+/** A proxy that gets requests with the whole URL as their target (RFC 9112, 3.2.2). */
 export interface ForwardProxy {
+  /** The value of the header `proxy-authorization`. */
   readonly authorization: string | undefined;
 }
 
 /** How connections to a server are opened. */
 export interface Egress {
   readonly createConnector: CreateConnector;
-  /** Set when requests are sent to a proxy, and not through a tunnel. */
+  /** Defined only if requests are sent to a proxy without a tunnel. */
   readonly forwardProxy?: ForwardProxy;
 }
 
 interface EgressOptions {
   readonly proxies: EgressProxies;
-  /** Set for a server that was added through the admin API: only addresses that the policy allows are connected to. */
+  /** Defined for a server that was added through the admin API. Connections go only to addresses that the policy allows. */
   readonly policy: AddressPolicy | undefined;
   readonly tls: TlsFiles | undefined;
 }
 
 /**
- * Connects directly, or through a proxy: https through a tunnel, http in absolute form. Under a policy, http uses a tunnel
- * too: the gateway names the address that it has checked, and a proxy would replace the Host header by that address.
+ * Decides how connections to a server are opened: directly or through a proxy. With a proxy, https uses a tunnel, and http sends
+ * requests with the whole URL as their target. With a policy, http uses a tunnel too: the gateway must connect to the address
+ * that it has checked. If that address were the target of a request, the proxy would also put it into the Host header.
  */
 export function egressOf(
   config: { readonly url: string; readonly proxy?: string | undefined },
   { proxies, policy, tls }: EgressOptions,
 ): Egress {
-  const secure = (create: CreateConnector): CreateConnector => (tls ? withTlsFiles(create, tls) : create);
+  const addTlsFiles = (create: CreateConnector): CreateConnector =>
+    tls ? withTlsFiles(create, tls) : create;
   const url = new URL(config.url);
   const proxy = proxies.for(url, config.proxy);
-  if (!proxy) return { createConnector: secure(policy?.createConnector ?? buildConnector) };
-  // A proxy of the environment is trusted; one that an administrator named is subject to the policy.
-  const toProxy = (config.proxy === undefined ? undefined : policy?.createConnector) ?? buildConnector;
-  const counted = countingFailures(toProxy, proxies);
+  if (!proxy) return { createConnector: addTlsFiles(policy?.createConnector ?? buildConnector) };
+  // A proxy of the gateway's environment is trusted. A proxy that an administrator named is subject to the policy.
+  const proxyPolicy = config.proxy === undefined ? undefined : policy;
+  const toProxy = countingFailures(proxyPolicy?.createConnector ?? buildConnector, proxies);
   const authorization = authorizationOf(proxy);
   if (url.protocol === 'http:' && !policy)
-    return { createConnector: forwardConnector(proxy, counted), forwardProxy: { authorization } };
+    return { createConnector: forwardConnector(proxy, toProxy), forwardProxy: { authorization } };
   const onRefused = ({ reason }: TunnelError): void => proxies.countFailure(reason);
   return {
-    createConnector: secure(tunnelConnector({ proxy, toProxy: counted, authorization, policy, onRefused })),
+    createConnector: addTlsFiles(tunnelConnector({ proxy, toProxy, authorization, policy, onRefused })),
   };
 }
 
-/** Counts connections to a proxy that cannot be opened. */
+/** Like `create`, but counts the connections to a proxy that cannot be opened. */
 const countingFailures =
   (create: CreateConnector, proxies: EgressProxies): CreateConnector =>
   (options) => {
     const connect = create(options);
     return (target, callback) =>
+      // Rest parameters, so that the compiler infers `error` from the absence of `socket`.
       connect(target, (...[error, socket]) => {
         if (socket) return callback(null, socket);
         proxies.countFailure(error instanceof errors.ConnectTimeoutError ? 'timeout' : 'unreachable');
@@ -71,7 +76,7 @@ function authorizationOf({ username, password }: URL): string | undefined {
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
 
-/** The options of the socket to a proxy: without the TLS options, which are for the server. */
+/** The options that apply to the socket of a proxy. The TLS options are for the server. */
 function socketOptions(options: buildConnector.BuildOptions): { timeout?: number; onread?: OnReadOpts } {
   const { timeout, onread } = options as { timeout?: number; onread?: OnReadOpts };
   return { ...(timeout !== undefined && { timeout }), ...(onread && { onread }) };
@@ -84,6 +89,7 @@ const addressOf = ({ hostname, host, protocol, port }: URL): buildConnector.Opti
   port,
 });
 
+/** Connects to the proxy for every target. */
 const forwardConnector =
   (proxy: URL, toProxy: CreateConnector): CreateConnector =>
   (options = {}) => {
@@ -99,6 +105,7 @@ interface TunnelOptions {
   readonly onRefused: (error: TunnelError) => void;
 }
 
+/** Opens a tunnel through the proxy to the target, and in it TLS if the target needs it. */
 const tunnelConnector =
   ({ proxy, toProxy, authorization, policy, onRefused }: TunnelOptions): CreateConnector =>
   (options = {}) =>
@@ -118,7 +125,7 @@ const tunnelConnector =
             if (refused) {
               onRefused(refused);
               fail(refused);
-            } else if (isTls) upgrade(options, { ...target, httpSocket: socket }, callback);
+            } else if (isTls) startTls(options, { ...target, httpSocket: socket }, callback);
             else callback(null, socket);
           },
         );
@@ -128,8 +135,11 @@ const tunnelConnector =
     else open(target.hostname);
   };
 
-/** Starts TLS in a tunnel. Node ignores `onread` of a TLS socket over an existing socket, so data events are passed on to it. */
-function upgrade(
+/**
+ * Starts TLS in a tunnel. Node ignores the option `onread` of a TLS socket over an existing socket. Its callback therefore gets
+ * the chunks of the data events.
+ */
+function startTls(
   options: buildConnector.BuildOptions,
   target: buildConnector.Options,
   callback: buildConnector.Callback,
@@ -137,15 +147,18 @@ function upgrade(
   const { onread } = socketOptions(options);
   buildConnector(options)(target, (...[error, socket]) => {
     if (!socket) return callback(error, socket);
-    if (onread) socket.on('data', (chunk: Buffer) => passOn(chunk, onread));
+    if (onread) socket.on('data', (chunk: Buffer) => callOnRead(chunk, onread));
     callback(null, socket);
   });
 }
 
-function passOn(chunk: Buffer, onread: OnReadOpts): void {
+/** Copies the chunk into the buffer of `onread`, piece by piece, and calls the callback for each piece. */
+function callOnRead(chunk: Buffer, onread: OnReadOpts): void {
   const target = onread.buffer as Uint8Array;
-  for (let at = 0; at < chunk.length; at += target.length)
-    onread.callback(chunk.copy(target, 0, at, at + target.length), target);
+  for (let start = 0; start < chunk.length; start += target.length) {
+    const count = chunk.copy(target, 0, start, start + target.length);
+    onread.callback(count, target);
+  }
 }
 
 function authorityOf(host: string, { protocol, port }: buildConnector.Options): string {

@@ -4,7 +4,7 @@ import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { takeMessage } from '../link/take-message.js';
 import type { GetClient } from './get-stream.js';
 
-/** The message in the data of an event; undefined when it is beyond the rate of its server. */
+/** Reads the message in the data of an event. The message is undefined when it exceeds the rate limit of the link. */
 export class EventMessage implements EventData<ReadJson | undefined> {
   private readonly reader: JsonReader;
 

@@ -21,7 +21,7 @@ interface GetStreamListener {
   onOpen?(): void;
   /** Called for every chunk, even if it contains only a comment. */
   onActivity?(): void;
-  /** Called once, unless the stream was stopped. */
+  /** Called once when the stream has ended or could not be opened, but not after `stop`. */
   onEnd(why: TransportError): void;
 }
 
@@ -54,7 +54,7 @@ export class GetStream implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Throws instead of calling `controller.abort`, because undici then keeps the new connection in the pool.
+    // After an exception, undici keeps the new connection in the pool. After `controller.abort`, it would not.
     if (this.isOver) throw brokenError('the stream was stopped');
     this.controller = controller;
   }
@@ -64,6 +64,7 @@ export class GetStream implements Dispatcher.DispatchHandler {
     status: number,
     headers: ResponseHeaders,
   ): void {
+    // An interim response precedes the final one.
     if (status < 200) return;
     if (status >= 300) this.fail(httpError(status, headers));
     else if (mediaTypeOf(headers) !== 'text/event-stream' || isEncoded(headers))
@@ -93,7 +94,7 @@ export class GetStream implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The `retry` value of the server, limited to a safe range for a timer. */
+/** The delay before a stream is opened again: the `retry` value of the server, limited to a safe range for a timer. */
 export const retryDelay = (retryMs: number): number =>
   Math.min(Math.max(retryMs, MIN_RETRY_MS), MAX_TIMER_MS);
 

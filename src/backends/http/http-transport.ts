@@ -43,7 +43,7 @@ export interface HttpTransportOptions {
 const DEFAULT_CONNECTIONS = 128;
 const TOO_LONG_BATCH = `the server sent a batch of more than ${MAX_ELEMENTS} messages or ${MAX_ARRAY_BYTES} bytes`;
 
-/** Some proxies close a connection after a response without announcing that. */
+/** Each request of the pool gets a new connection: some proxies close a connection after a response without announcing that. */
 const NO_KEEP_ALIVE = { pipelining: 0 };
 
 /**
@@ -64,7 +64,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   readonly acceptTimeoutMs: number;
   protected readonly url: URL;
   protected headers: RequestHeaders;
-  /** For GET and DELETE, which are long-lived or rare. */
+  /** Connections for GET and DELETE. GETs are long-lived, and DELETEs are rare. */
   protected readonly pool: Pool;
   protected readonly path: string;
   protected readonly forwardProxy: ForwardProxy | undefined;
@@ -99,8 +99,8 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     });
     this.pool = new Pool(this.url.origin, {
       connect: createConnector({ timeout: connectTimeoutMs }),
-      // No timeouts: an event stream may be silent for any length of time.
       ...(forwardProxy && NO_KEEP_ALIVE),
+      // No timeouts: an event stream may be silent for any length of time.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -114,7 +114,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
 
   abstract markSessionExpired(): void;
 
-  /** Ends what the transport keeps open besides its POSTs. Called once, when the transport closes. */
+  /** Ends the event streams and, if the server has sessions, the session. Called once, when the transport closes. */
   protected abstract endStreams(): Promise<void>;
 
   setProtocolVersion(version: string | undefined): void {
@@ -136,7 +136,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     return (this.closing ??= this.shutDown());
   }
 
-  /** With `requestId`, the response to that request is read from the HTTP response. */
+  /** Posts a message. If it is a request, `requestId` is its id, and the HTTP response has the JSON-RPC response. */
   protected post(text: string, requestId: RequestId | undefined, headers?: string): Promise<void> {
     if (this.isClosed) return Promise.reject(transportClosed());
     const post = new PendingPost(this, this.posts.nextId(), text, requestId, headers);
@@ -170,7 +170,9 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
       this.inbound?.chargeMalformed();
       throw brokenError(TOO_LONG_BATCH);
     }
-    return messages.map((element) => this.deliverMessage(element, requestId)).includes(true);
+    // All messages are delivered, also those that follow the response.
+    const areResponses = messages.map((element) => this.deliverMessage(element, requestId));
+    return areResponses.includes(true);
   }
 
   streamChanged(state: StreamState): void {
@@ -194,11 +196,12 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     this.postClient.abort(post);
   }
 
+  /** Returns true when the message is the response to the request. */
   private deliverMessage(document: JsonDocument, requestId?: RequestId): boolean {
     const message = document.kind === 'object' ? document.value : undefined;
     if (!isMessage(message)) {
       this.inbound?.chargeMalformed();
-      // Some servers replay the first event of a stream as `{}`.
+      // Some servers replay the first event of a stream as `{}`, which is ignored without a report.
       if (!isJsonObject(message) || Object.keys(message).length > 0)
         this.report(new Error('message ignored: it is not JSON-RPC'));
       return false;
@@ -211,7 +214,10 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     return isResponseTo(message, requestId);
   }
 
-  /** Throws if the refused message is a response. Any other message does not fail the request on whose stream it came. */
+  /**
+   * Reports a message that was not read. Throws only if it is a response: any other message must not fail the request on whose
+   * stream it came.
+   */
   private refuse(problem: JsonProblem): false {
     if (isOverLimit(problem.reason)) this.callListener(() => this.onrefused?.(problem));
     else this.inbound?.chargeMalformed();

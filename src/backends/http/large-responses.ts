@@ -1,5 +1,6 @@
 /** A response with at least this many bytes counts as large. */
 export const LARGE_RESPONSE_BYTES = 1024 * 1024;
+/** Maximum large responses of one server that are read at the same time. */
 const MAX_AT_ONCE = 8;
 
 interface LargeResponse {
@@ -8,14 +9,15 @@ interface LargeResponse {
 }
 
 /**
- * Limits the large responses of one server that are read at the same time, so that its memory in the gateway is bounded:
- * eight times the maximum size of a message. The connections of further large responses are paused, and continue in order.
+ * Limits the large responses of one server that are read at the same time. The memory for them is therefore bounded:
+ * `MAX_AT_ONCE` times the maximum size of a message. The connections of further large responses are paused, and continue in
+ * the order in which they were paused.
  */
 export class LargeResponses {
   private readonly reading = new Set<LargeResponse>();
   private readonly waiting = new Set<LargeResponse>();
 
-  /** False when the response has to wait until `admitted` is called. */
+  /** To be called for a large response. Returns false when it has to wait until its `admitted` is called. */
   admit(response: LargeResponse): boolean {
     if (this.reading.has(response)) return true;
     if (this.reading.size < MAX_AT_ONCE) {
@@ -26,7 +28,7 @@ export class LargeResponses {
     return false;
   }
 
-  /** To be called when a response has ended, or is not large any more. */
+  /** To be called when a large response has ended, or when an event stream holds few bytes again. */
   release(response: LargeResponse): void {
     this.waiting.delete(response);
     if (!this.reading.delete(response)) return;

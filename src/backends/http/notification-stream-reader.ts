@@ -19,9 +19,10 @@ export interface NotificationStreamOwner extends GetClient {
   closeAfterSessionExpiry(error: TransportError): void;
 }
 
-/** What the parser of a stream knows about resuming it. */
+/** The part of a parser that tells where its stream can be resumed, and after which delay. */
 type StreamPosition = Pick<EventStreamParser<unknown>, 'lastEventId' | 'retryMs'>;
 
+/** The longest `Retry-After` of a server that is obeyed. */
 const MAX_RETRY_AFTER_MS = 300_000;
 /** A stream that was open for this long resets the backoff. */
 const MIN_STABLE_MS = 5_000;
@@ -31,23 +32,27 @@ const MIN_STABLE_MS = 5_000;
  * reader is closed or the server responds that it offers no such stream.
  *
  * A new stream resumes after the last event only if the server has sent `retry` as well as event ids. Event ids alone do
- * not suffice: some servers accept `Last-Event-ID` and then send nothing on that stream. A silent stream is reopened if it
- * can be resumed. Otherwise the reader only reports `silent`, because many servers send no keep-alive comments.
+ * not suffice: some servers accept `Last-Event-ID` and then send nothing on that stream. If a stream is silent and can be
+ * resumed, the reader reopens it. If it cannot be resumed, the reader only reports `silent`, because many servers send no
+ * keep-alive comments.
  */
 export class NotificationStreamReader {
   private readonly backoff = new Backoff();
+  /** Undefined until the first stream is open or has ended. */
   private state: 'open' | 'lost' | 'none' | undefined;
   private isStarted = false;
   private isClosed = false;
   private stream: GetStream | undefined;
   private reconnectTimer: NodeJS.Timeout | undefined;
   private idleTimer: NodeJS.Timeout | undefined;
+  /** The event after which the next stream resumes; empty if it does not resume. */
   private lastEventId = '';
+  /** When the current stream was opened; infinite until then. */
   private openedAt = Infinity;
-  /** When the stream was last opened or read. What the server sent later comes on the next stream, if at all. */
+  /** When a stream was last opened or read. Messages that the server sends after that time may come on the next stream. */
   private readAt = performance.now();
   private wasOpen = false;
-  /** The server has sent `retry`. */
+  /** Whether the server has sent `retry`. */
   private supportsResumption = false;
 
   constructor(private readonly owner: NotificationStreamOwner) {}
@@ -83,9 +88,9 @@ export class NotificationStreamReader {
     this.stream = new GetStream(
       parser,
       {
-        onOpen: () => this.opened(),
-        onActivity: () => this.wasRead(),
-        onEnd: (why) => this.ended(parser, why),
+        onOpen: () => this.handleOpen(),
+        onActivity: () => this.handleActivity(),
+        onEnd: (why) => this.handleEnd(parser, why),
       },
       owner,
     );
@@ -107,19 +112,24 @@ export class NotificationStreamReader {
     }, streamIdleMs).unref();
   }
 
-  private opened(): void {
+  private handleOpen(): void {
     this.owner.inbound?.expectMessagesSince(this.readAt);
-    this.openedAt = this.readAt = performance.now();
+    const now = performance.now();
+    this.openedAt = now;
+    this.readAt = now;
     this.wasOpen = true;
     this.setState('open', this.canResume(this.lastEventId) ? 'resumed' : 'open');
   }
 
-  private wasRead(): void {
+  private handleActivity(): void {
     this.readAt = performance.now();
     this.idleTimer?.refresh();
   }
 
-  /** Requires a session: a server without sessions may have restarted since and begun its event ids anew. */
+  /**
+   * Whether a new stream can resume after this event. Requires a session: a server without sessions may have restarted
+   * meanwhile, with event ids from the beginning.
+   */
   private canResume(lastEventId: string): boolean {
     return this.supportsResumption && lastEventId !== '' && this.owner.sessionId !== undefined;
   }
@@ -135,7 +145,7 @@ export class NotificationStreamReader {
     }
   }
 
-  private ended(parser: StreamPosition, why: TransportError): void {
+  private handleEnd(parser: StreamPosition, why: TransportError): void {
     clearTimeout(this.idleTimer);
     if (this.isClosed) return;
     if (this.isSessionExpired(why)) this.owner.closeAfterSessionExpiry(sessionExpired());
@@ -146,9 +156,10 @@ export class NotificationStreamReader {
   private reconnect(parser: StreamPosition, why: TransportError): void {
     if (performance.now() - this.openedAt > MIN_STABLE_MS) this.backoff.reset();
     this.supportsResumption ||= parser.retryMs !== undefined;
-    // A resumed stream would repeat the event that was too large; an event id that the server refused stays invalid.
+    // A resumed stream would repeat the event that was too large. An event id that the server refused stays invalid.
     const isResumable = this.supportsResumption && why.fault !== 'too-large' && !isBadRequest(why);
     this.lastEventId = isResumable ? parser.lastEventId : '';
+    // With `retry`, a server may announce that it will end the stream and replay later events on the next one.
     const isPlannedEnd = parser.retryMs !== undefined && this.lastEventId !== '';
     if (!isPlannedEnd && this.setState('lost')) this.owner.report(why);
     // The listeners of the state may have closed the stream.
@@ -167,7 +178,7 @@ export class NotificationStreamReader {
     return httpStatus === 404 || (httpStatus === 400 && this.wasOpen);
   }
 
-  /** Reports a change of the state, as `reported`. Returns false when the state is the same as before. */
+  /** Sets the state and reports it as `reported`. Returns false, and reports nothing, when the state is the same as before. */
   private setState(state: 'open' | 'lost' | 'none', reported: StreamState = state): boolean {
     if (this.state === state) return false;
     this.state = state;

@@ -15,6 +15,7 @@ import { cannotConnect, connectionLost, httpError, sessionExpired, tooLarge } fr
 
 /** How long a server may take to end an event stream after it has sent the response. */
 const STREAM_END_TIMEOUT_MS = 1000;
+/** Maximum size of the body of an HTTP error. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 /** A body that is not needed is read up to this size, so that its connection can be reused. */
@@ -27,8 +28,9 @@ export interface PostOwner extends GetClient {
   /** How long the server may take to accept a notification or response of the gateway. */
   readonly acceptTimeoutMs: number;
   readonly sessionId: string | undefined;
-  /** The HTTP response to a request only accepts it; the JSON-RPC response comes on another stream. */
+  /** Whether the HTTP response only accepts a request, and the JSON-RPC response comes on another stream. */
   readonly respondsOnStream?: boolean;
+  /** See `PostRequest.head`. */
   readonly postHead: string;
   /** Called with the head of every successful response to a request. */
   saveSessionId(head: ResponseHead): void;
@@ -47,12 +49,13 @@ export interface PostOwner extends GetClient {
   finished(post: PendingPost): void;
 }
 
-/** How the body of the response is read; `discard` when the head alone decided the outcome. */
+/** How the body of the response is read. `discard`: the body is not needed, because the head decided the outcome. */
 type BodyKind = 'json' | 'events' | 'error' | 'discard';
 
 /**
- * The POST of one message and the response to it. `settled` resolves when the server has accepted a notification, or
- * responded to a request, or accepted a request to which it responds on another stream.
+ * The POST of one message and its HTTP response. For a notification or a response, `settled` resolves when the server has
+ * accepted it. For a request, it resolves when the JSON-RPC response was delivered, or, if that comes on another stream, when
+ * the server has accepted the request.
  */
 export class PendingPost implements PostRequest {
   readonly settled: Promise<void>;
@@ -65,15 +68,18 @@ export class PendingPost implements PostRequest {
   private isOver = false;
   private bodyKind: BodyKind | undefined;
   private contentLength: ResponseHead['bodyLength'] = 0;
-  /** A short JSON body that arrived in one piece. Any other is collected in `reader`. */
+  /** A short JSON body that arrived in one piece. */
   private document: ReadJson | undefined;
+  /** Collects any other JSON body. */
   private reader: JsonReader | undefined;
+  /** Reads the collected body within the budget of the event loop. */
   private input: PacedInput | undefined;
   private discardedBytes = 0;
   /** Whether the response takes part in `largeResponses`. */
   private isLarge = false;
   /** Whether the connection is paused because too many large responses are being read. */
   private isWaiting = false;
+  /** Reads a body that is an event stream. */
   private events: SseResponse | undefined;
   /** The error with which the POST fails if the body of an HTTP error does not contain the JSON-RPC response. */
   private httpError: TransportError | undefined;
@@ -107,6 +113,7 @@ export class PendingPost implements PostRequest {
     this.finish();
   }
 
+  /** See `SseRequest`. */
   awaitStreamEnd(): void {
     this.resolve();
     this.setDeadline(STREAM_END_TIMEOUT_MS);
@@ -187,13 +194,14 @@ export class PendingPost implements PostRequest {
     if (!this.isOver) this.endedEarly(this.connection ? connectionLost(cause) : cannotConnect(cause));
   }
 
-  /** The exchange ended before the end of the response. */
+  /** To be called when the HTTP exchange ended before the end of the response. */
   private endedEarly(why: TransportError): void {
     if (this.bodyKind === 'events') this.events?.bodyEnded(why);
     else if (this.bodyKind === 'discard') this.succeed();
     else this.fail(this.httpError ?? why);
   }
 
+  /** Pauses the connection while too many large responses are being read. `heldBytes` are in memory for this response. */
   private limitSize(heldBytes: number): void {
     if (this.isOver || this.isWaiting) return;
     if (heldBytes < LARGE_RESPONSE_BYTES) {
@@ -204,7 +212,7 @@ export class PendingPost implements PostRequest {
     this.isLarge = true;
     if (!this.owner.largeResponses.admit(this)) {
       this.isWaiting = true;
-      // The server is not to blame for this pause. The request itself still has its timeout.
+      // During this pause the server cannot send, so its idle timeout must not expire. The timeout of the request still runs.
       this.deadline = Infinity;
       this.connection!.pause();
     }

@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ForwardProxy } from './egress.js';
 
-/** Headers that the transport sets itself. Configured values are ignored, except that of `host`. */
+/** Headers that the transport sets itself. Of their configured values, only that of `host` is used. */
 const RESERVED = new Set([
   'accept',
   'accept-encoding',
@@ -23,7 +23,10 @@ const RESERVED = new Set([
 
 const isReserved = (name: string): boolean => RESERVED.has(name) || name.startsWith('mcp-param-');
 
-/** The headers of requests to one server: as flat lists of names and values for undici, as text for the POST client. */
+/**
+ * The headers of requests to one server. For undici, they are a list in which names and values alternate; for the POST client,
+ * they are text.
+ */
 export class RequestHeaders {
   /** Changed by `setSessionId` only. */
   sessionId: string | undefined;
@@ -34,6 +37,7 @@ export class RequestHeaders {
   readonly host: string;
   /** Request line and fields of a POST, without `content-length`. */
   postHead = '';
+  /** The headers of all requests, names and values alternating. */
   private common: readonly string[] = [];
 
   constructor(
@@ -41,9 +45,9 @@ export class RequestHeaders {
     private readonly url: URL,
     private readonly proxy?: ForwardProxy,
   ) {
-    const given = Object.entries(configured);
-    this.host = given.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? url.host;
-    this.configured = given.flatMap(([name, value]) => {
+    const entries = Object.entries(configured);
+    this.host = entries.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? url.host;
+    this.configured = entries.flatMap(([name, value]) => {
       validateHeaderName(name);
       validateHeaderValue(name, value);
       return isReserved(name.toLowerCase()) ? [] : [name, value];
@@ -64,7 +68,7 @@ export class RequestHeaders {
     this.rebuild();
   }
 
-  /** The request target: a path, or for a proxy the whole URL. */
+  /** The request target: the path with the query or, for a proxy, the whole URL. */
   get target(): string {
     const { origin, pathname, search } = this.url;
     return `${this.proxy ? origin : ''}${pathname}${search}`;
@@ -77,7 +81,7 @@ export class RequestHeaders {
   /** Headers of the GET for an event stream, which resumes after `lastEventId` unless that is empty. */
   forGet(lastEventId: string): string[] {
     const headers = [...this.common, 'accept', 'text/event-stream'];
-    // undici encodes header values as Latin-1. With this conversion the server receives the UTF-8 bytes that it sent.
+    // undici encodes header values as Latin-1. This conversion makes it send the UTF-8 bytes of the id.
     if (lastEventId !== '') headers.push('last-event-id', Buffer.from(lastEventId).toString('latin1'));
     return headers;
   }
@@ -101,6 +105,6 @@ export class RequestHeaders {
 
 function postHeadOf(target: string, fields: readonly string[]): string {
   let text = `POST ${target} HTTP/1.1\r\n`;
-  for (let at = 0; at < fields.length; at += 2) text += `${fields[at]}: ${fields[at + 1]}\r\n`;
+  for (let index = 0; index < fields.length; index += 2) text += `${fields[index]}: ${fields[index + 1]}\r\n`;
   return text;
 }

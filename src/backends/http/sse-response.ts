@@ -7,7 +7,9 @@ import { EventMessage } from './event-message.js';
 import { GetStream, retryDelay, type GetClient } from './get-stream.js';
 import { tooLarge } from './transport-errors.js';
 
+/** The delay before a stream is resumed, if the server has not sent `retry`. */
 const DEFAULT_RETRY_MS = 500;
+/** After this number of resumed streams without a new event id, the request fails. */
 const MAX_ATTEMPTS_WITHOUT_PROGRESS = 3;
 /** Statuses after which a later attempt may succeed: the server limits its load, or still holds the old stream. */
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429]);
@@ -17,7 +19,7 @@ interface SseRequest {
   readonly requestId: RequestId | undefined;
   /** Delivers the message, or all messages of a batch; true when the response to the request is among them. */
   deliver(message: ReadJson): boolean;
-  /** Called when the response has arrived in the body of the POST: the server gets a short time to end that body. */
+  /** Called when the response has arrived in the body of the POST. The server then has a short time to end that body. */
   awaitStreamEnd(): void;
   succeed(): void;
   fail(error: TransportError): void;
@@ -25,7 +27,7 @@ interface SseRequest {
 
 /**
  * The event stream in the HTTP response to a POST: notifications and requests of the server, then the JSON-RPC response.
- * A stream that breaks off before the JSON-RPC response is resumed with GET after its last event id, if it had one.
+ * If the stream breaks off before the JSON-RPC response and has had an event id, it is resumed by a GET after the last id.
  */
 export class SseResponse {
   private parser: EventStreamParser<ReadJson | undefined>;
@@ -58,7 +60,7 @@ export class SseResponse {
   }
 
   /**
-   * The body of the POST ended or broke off. Without the response, the stream is resumed after its last event id, or the
+   * To be called when the body of the POST has ended or broken off. If the response is missing, the stream is resumed, or the
    * request fails with `why`.
    */
   bodyEnded(why: TransportError): void {

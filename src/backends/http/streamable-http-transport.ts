@@ -6,7 +6,7 @@ import { NotificationStreamReader, type NotificationStreamOwner } from './notifi
 import { headerOf, type ResponseHead } from './post-client/response-head.js';
 
 export interface StreamableHttpOptions extends HttpTransportOptions {
-  /** How long the notification stream may be silent before it is checked. Absent: it is never checked. */
+  /** How long the notification stream may be silent before it is checked. If absent, it is never checked. */
   readonly streamIdleMs?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export class StreamableHttpTransport extends HttpTransport implements Notificati
     return this.post(text, requestId, headers);
   }
 
-  /** To be called when the server has accepted `notifications/initialized`; before that it may refuse the GET. */
+  /** To be called when the server has accepted `notifications/initialized`. Before that, it may refuse the GET. */
   openNotificationStream(): void {
     this.notificationStream.open();
   }
@@ -52,8 +52,7 @@ export class StreamableHttpTransport extends HttpTransport implements Notificati
   // Members for the pending posts and the notification stream:
 
   /**
-   * The response to `initialize` is the first one, and contains the session id if the server has sessions. Revision
-   * 2026-07-28 has none.
+   * Saves the session id of the first response, which is the response to `initialize`. Revision 2026-07-28 has no sessions.
    */
   saveSessionId({ headers }: ResponseHead): void {
     if (this.headers.sessionId !== undefined || this.headers.version === MODERN_VERSION) return;
@@ -76,7 +75,7 @@ export class StreamableHttpTransport extends HttpTransport implements Notificati
     return this.endSession();
   }
 
-  /** Best effort: resolves after the timeout if the server does not respond. */
+  /** Tells the server that the session ends. Resolves when the server has responded, or after the timeout. */
   private endSession(): Promise<void> {
     if (this.sessionId === undefined || this.isSessionExpired) return Promise.resolve();
     return new Promise((resolve) => {

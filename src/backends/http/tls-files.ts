@@ -5,31 +5,33 @@ import type { ServerTls } from '../../config/http-server-config.js';
 
 type TlsMaterial = Readonly<Partial<Record<keyof ServerTls, Buffer>>>;
 
-/** The certificates and the key of one server. Files are read again when they change. */
+/** The certificates and the key for connections to one server. Files are read again when they have changed. */
 export class TlsFiles {
   private fingerprint: string | undefined;
   private material: TlsMaterial = {};
 
   constructor(private readonly paths: ServerTls) {}
 
-  /** The same object as before while no file has changed. Throws when a file cannot be read. */
+  /** The contents of the files: the same object as long as no file has changed. Throws when a file cannot be read. */
   current(): TlsMaterial {
     const paths = Object.entries(this.paths) as [keyof ServerTls, string | undefined][];
-    const used = paths.flatMap(([name, path]) => (path === undefined ? [] : [[name, path] as const]));
-    const fingerprint = used.map(([, path]) => fingerprintOf(path)).join();
+    const configured = paths.flatMap(([name, path]) => (path === undefined ? [] : [[name, path] as const]));
+    const fingerprint = configured.map(([, path]) => fingerprintOf(path)).join();
     if (fingerprint === this.fingerprint) return this.material;
-    this.material = Object.fromEntries(used.map(([name, path]) => [name, readFileSync(path)]));
+    this.material = Object.fromEntries(configured.map(([name, path]) => [name, readFileSync(path)]));
     this.fingerprint = fingerprint;
     return this.material;
   }
 }
 
-/** Like `create`, with the current files for every connection. */
+/** Like `create`, but each connection uses the current contents of the files. */
 export function withTlsFiles(create: typeof buildConnector, files: TlsFiles): typeof buildConnector {
-  let lastUsed: TlsMaterial | undefined;
+  /** What the latest connection of all connectors used. */
+  let latestMaterial: TlsMaterial | undefined;
   return (options = {}) => {
     let connect: buildConnector.connector | undefined;
-    let usedHere: TlsMaterial | undefined;
+    /** What `connect` uses. */
+    let connectMaterial: TlsMaterial | undefined;
     return (target, callback) => {
       let material: TlsMaterial;
       try {
@@ -38,12 +40,12 @@ export function withTlsFiles(create: typeof buildConnector, files: TlsFiles): ty
         queueMicrotask(() => callback(error as Error, null));
         return;
       }
-      if (material !== usedHere || !connect) {
-        // A resumed session would skip the verification with the new certificates.
-        const session = material === lastUsed ? (options as { session?: Buffer }).session : undefined;
+      if (material !== connectMaterial || !connect) {
+        // A resumed TLS session would skip the verification with the new certificates.
+        const session = material === latestMaterial ? (options as { session?: Buffer }).session : undefined;
         connect = create({ ...options, ...material, session });
-        usedHere = material;
-        lastUsed = material;
+        connectMaterial = material;
+        latestMaterial = material;
       }
       connect(target, callback);
     };

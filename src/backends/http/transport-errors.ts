@@ -3,6 +3,7 @@ import { brokenError } from '../link/link-errors.js';
 import { TransportError } from '../link/transport.js';
 import { headerOf, type ResponseHeaders } from './post-client/response-head.js';
 
+/** A message exceeds the size limit of the transport, which stopped reading. */
 export const tooLarge = (limit: number): TransportError =>
   new TransportError('too-large', `the server sent a message of more than ${limit} bytes`, {
     isUnread: true,
@@ -13,7 +14,7 @@ export const sessionExpired = (): TransportError =>
 
 export const transportClosed = (): TransportError => brokenError('the transport is closed');
 
-/** Reports a message of a stream that cannot be read. The stream continues. */
+/** The report of a message on a stream that cannot be read. The stream continues. */
 export const messageIgnored = (cause: unknown): Error =>
   new Error(`message ignored: ${(cause as Error).message}`, { cause });
 
@@ -34,19 +35,19 @@ export function httpError(status: number, headers: ResponseHeaders): TransportEr
   });
 }
 
-/** The error code if there is one: the message of a system error contains an address, which clients must not see. */
+/** The error code, if the cause has one: the message of a system error contains an address, which clients must not see. */
 function reason(cause: Error & { code?: unknown }): string {
   return typeof cause.code === 'string' && cause.code !== 'UND_ERR_SOCKET' ? cause.code : cause.message;
 }
 
-/** Redirects are never followed: credentials and messages must reach only the configured server. */
+/** Names the target of a redirect. Redirects are never followed: only the configured server may get credentials and messages. */
 function redirection(status: number, headers: ResponseHeaders): string | undefined {
   const location = headerOf(headers, 'location');
   if (status >= 400 || location === undefined) return undefined;
   return `to ${location.split('?', 1)[0]?.slice(0, 200)}, which is not followed`;
 }
 
-/** Milliseconds to wait. The header contains seconds or a date. */
+/** The milliseconds to wait. The value of the header is a number of seconds, or a date. */
 function retryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1000;

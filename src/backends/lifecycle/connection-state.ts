@@ -2,11 +2,13 @@ import { isSessionExpired } from '../link/link-errors.js';
 import { retryDelays, type RetryDelays, type ServerKind } from './retry-delays.js';
 
 /**
+ * The state of the connection to one server.
  * - `connecting`: a link is being opened
  * - `ready`: the link is open and the server answers
- * - `unresponsive`: the link is open, but nothing arrives; calls fail at once until the server answers again
+ * - `unresponsive`: the link is open, but no message of the server arrives; calls fail at once until one arrives
  * - `retrying`: the link was lost or could not be opened; the next attempt follows after the backoff delay
- * - `crash-loop`: a process failed five times within a minute, with no stable link since; attempts continue at long intervals
+ * - `crash-loop`: a process has failed five times within a minute and had no stable link since; attempts follow at long
+ *   intervals
  * - `stopped`: not started, disabled or shutting down
  */
 export type ConnectionState = 'connecting' | 'ready' | 'unresponsive' | 'retrying' | 'crash-loop' | 'stopped';
@@ -23,7 +25,7 @@ export interface ConnectionStatus {
   readonly downSince: number | undefined;
   /** Attempts since the last ready state, the current one included. */
   readonly attempts: number;
-  /** Failed attempts and lost links since the last stable link: the exponent of the backoff. */
+  /** Failed attempts and lost links since the last stable link. This number is the exponent of the backoff. */
   readonly retries: number;
   /** When the next attempt begins; equal to `since` if without delay. Defined only in `retrying` and `crash-loop`. */
   readonly nextAttemptAt: number | undefined;
@@ -35,13 +37,17 @@ export interface ConnectionStatus {
   readonly timeouts: number;
   /** Probes that were not answered since the first of these timeouts. */
   readonly unansweredProbes: number;
-  /** Times of the latest lost links and failed attempts, at most as many as make a crash loop. */
+  /** Times of the latest lost links and failed attempts, at most `OFTEN_FAILURES`. */
   readonly failures: readonly number[];
-  /** Stays true in `connecting` and `ready`: only a stable link or a requested reconnect ends a series of failures. */
+  /**
+   * Whether `OFTEN_FAILURES` occurred within `OFTEN_WINDOW_MS`. Stays true until a stable link is lost, or an administrator
+   * requests a reconnect.
+   */
   readonly isFailingOften: boolean;
 }
 
 /**
+ * An event that may change the status.
  * - `connect`: an attempt to open a link begins
  * - `opened`: the attempt succeeded
  * - `failed`: the attempt failed
@@ -84,10 +90,10 @@ type Transition = (
 const UNRESPONSIVE_TIMEOUTS = 3;
 /** Unanswered probes before a server counts as unresponsive. A server with one slow tool answers a probe. */
 const UNRESPONSIVE_PROBES = 1;
-/** This many failures within the window are a crash loop, if the server is a process. */
+/** A server fails often if this many failures occur within the window. If it is a process, that is a crash loop. */
 const OFTEN_FAILURES = 5;
 const OFTEN_WINDOW_MS = 60_000;
-/** A link that was open for longer is stable: its loss starts a new series of attempts. */
+/** A link that was open for longer is stable. When a stable link is lost, the backoff begins anew. */
 const MIN_STABLE_MS = 10_000;
 const NO_DELAY: RetryDelays = { idleMs: 0, calledMs: 0 };
 
@@ -131,12 +137,12 @@ const open: Transition = (status, { now }) => ({
 
 const retry: Transition = (status, { now, random }, cause) => {
   const { kind } = status;
-  const { retries, failures, isFailingOften } = resetIfStable(status, now);
-  const recent = [...failures, now].slice(-OFTEN_FAILURES);
-  const isOften = isFailingOften || failsOften(recent, now);
-  // The server is reachable; only the session must be initialized again.
-  const isImmediate = isSessionExpired(cause) && !isOften;
-  const isCrashLoop = isOften && kind === 'process';
+  const { retries, failures, isFailingOften: wasFailingOften } = resetIfStable(status, now);
+  const latestFailures = [...failures, now].slice(-OFTEN_FAILURES);
+  const isFailingOften = wasFailingOften || areOften(latestFailures, now);
+  // After an expired session, the server is reachable. Only the session must be initialized again.
+  const isImmediate = isSessionExpired(cause) && !isFailingOften;
+  const isCrashLoop = isFailingOften && kind === 'process';
   const { idleMs, calledMs } = isImmediate ? NO_DELAY : retryDelays(kind, retries, random, isCrashLoop);
   return {
     ...initialStatus(now, kind),
@@ -147,8 +153,8 @@ const retry: Transition = (status, { now, random }, cause) => {
     retries: isImmediate ? retries : retries + 1,
     nextAttemptAt: now + idleMs,
     calledAttemptAt: now + calledMs,
-    failures: recent,
-    isFailingOften: isOften,
+    failures: latestFailures,
+    isFailingOften,
   };
 };
 
@@ -158,8 +164,8 @@ const retry: Transition = (status, { now, random }, cause) => {
  */
 const attemptEarlier: Transition = (status, { now }) => {
   const { nextAttemptAt = now, calledAttemptAt = now } = status;
-  const at = Math.max(now, calledAttemptAt);
-  return at >= nextAttemptAt ? status : { ...status, nextAttemptAt: at };
+  const earlierAttemptAt = Math.max(now, calledAttemptAt);
+  return earlierAttemptAt >= nextAttemptAt ? status : { ...status, nextAttemptAt: earlierAttemptAt };
 };
 
 const countTimeout: Transition = (status, { now }) =>
@@ -173,6 +179,7 @@ const clearTimeouts: Transition = (status) =>
     ? status
     : { ...status, timeouts: 0, unansweredProbes: 0 };
 
+/** An unresponsive server answers again. */
 const recover: Transition = (status, { now }) => ({
   ...status,
   state: 'ready',
@@ -183,6 +190,7 @@ const recover: Transition = (status, { now }) => ({
   unansweredProbes: 0,
 });
 
+/** Forgets earlier failures. An attempt that is in progress continues. */
 const reconnect: Transition = (status, { now }) => ({
   ...initialStatus(status.state === 'connecting' ? status.since : now, status.kind),
   state: 'connecting',
@@ -219,6 +227,7 @@ const TRANSITIONS: Readonly<
   'crash-loop': { connect, reconnect, stop },
 };
 
+/** The status after the event. */
 export function transition(
   status: ConnectionStatus,
   event: ConnectionEvent,
@@ -228,7 +237,7 @@ export function transition(
   return apply ? apply(status, input, 'cause' in event ? event.cause : undefined) : status;
 }
 
-/** Whether the session has expired and the next link is being opened without delay, so that requests can wait for it. */
+/** Whether the session has expired and the next link is opened without a delay, so that requests can wait for that link. */
 export const isReinitializing = ({ state, cause, since, nextAttemptAt }: ConnectionStatus): boolean =>
   isSessionExpired(cause) && (state === 'connecting' || nextAttemptAt === since);
 
@@ -240,14 +249,14 @@ function unresponsiveIfSilent(status: ConnectionStatus, now: number): Connection
   return { ...status, state: 'unresponsive', cause, since: now, downSince: status.downSince ?? now };
 }
 
-function failsOften(failures: readonly number[], now: number): boolean {
+function areOften(failures: readonly number[], now: number): boolean {
   const [first = now] = failures;
   return failures.length === OFTEN_FAILURES && now - first < OFTEN_WINDOW_MS;
 }
 
 /**
- * A stable link resets the backoff and ends a crash loop. Outside of a crash loop the recent failures are kept, so that
- * repeated losses of stable links can start a crash loop.
+ * The failures so far, when a link is lost. A stable link resets the backoff and ends a series of frequent failures. Outside
+ * of such a series, the failures stay, so that repeated losses of stable links can start one.
  */
 function resetIfStable(
   status: ConnectionStatus,

@@ -1,27 +1,33 @@
 import { backoffDelay, type BackoffLimits } from '../../lib/backoff/backoff.js';
 
 /**
- * What an attempt to connect does: it starts a process, or sends an HTTP request, which costs less and is repeated sooner.
+ * What an attempt to connect does: it starts a process, or it sends an HTTP request. An HTTP request costs less and is repeated
+ * sooner.
  */
 export type ServerKind = 'process' | 'http';
 
 /** Time from a failure to the next attempt, in milliseconds. */
 export interface RetryDelays {
+  /** The delay if no call arrives meanwhile. */
   readonly idleMs: number;
-  /** The time while calls arrive. */
+  /** The delay if a call arrives meanwhile. */
   readonly calledMs: number;
 }
 
 /**
- * The start of a process costs up to a second of CPU time. Little jitter, because `StartSlots` limits how many start at
- * once.
+ * The maximum is long, because the start of a process costs up to a second of CPU time. The jitter is small, because
+ * `StartSlots` limits how many processes start at once.
  */
 const PROCESS_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 300_000, jitter: 0.1 };
+/** The shortest delay in a crash loop. */
 const MIN_CRASH_LOOP_MS = 30_000;
 const IDLE_HTTP_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 60_000 };
 const CALLED_HTTP_LIMITS: BackoffLimits = { firstMs: 500, maxMs: 5000 };
 
-/** `random` is between 0 and 1. Calls do not restart a process earlier: every call would start one that crashes again. */
+/**
+ * `retries` is the exponent of the backoff, and `random` is between 0 and 1. Calls do not bring the start of a process forward:
+ * every call would start a process that crashes again.
+ */
 export function retryDelays(
   kind: ServerKind,
   retries: number,

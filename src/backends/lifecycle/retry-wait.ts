@@ -1,8 +1,8 @@
-/** Waits for the next attempt. The delay may be shortened or ended meanwhile. */
+/** Waits for the next attempt. The delay may change during the wait. */
 export class RetryWait {
   private wake: (() => void) | undefined;
 
-  /** Waits for the delay, which begins now. The delay is read again after every `recheck`. */
+  /** Resolves when `delayMs` have passed since the call. The delay is read again after every `recheck`. */
   async until(delayMs: () => number): Promise<void> {
     const startedAt = performance.now();
     for (;;) {

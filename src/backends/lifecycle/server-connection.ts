@@ -56,7 +56,9 @@ export class ServerConnection {
   private current: Link | undefined;
   private currentStatus: ConnectionStatus;
   private readonly starter: ServerStarter;
+  /** The result of `run`. */
   private running: Promise<void> | undefined;
+  /** Resolves when the last lost link is closed. */
   private closing: Promise<void> | undefined;
   private readonly retryWait = new RetryWait();
   private readonly probe = new ServerProbe({
@@ -65,7 +67,7 @@ export class ServerConnection {
       if (link === this.current) this.dispatch({ type: 'probe-unanswered' });
     },
   });
-  /** While true, the end of the current link or attempt does not count as a failure; the next attempt begins at once. */
+  /** While true, the end of the current link or attempt does not count as a failure, and the next attempt begins at once. */
   private isReconnectRequested = false;
   private readonly waiters = new LinkWaiters();
   private failure: LastFailure | undefined;
@@ -94,7 +96,7 @@ export class ServerConnection {
     return this.starter.restarts;
   }
 
-  /** How long the server has been connecting; undefined while it is not, or waits until others have started. */
+  /** How long the current attempt to connect has run; undefined while there is none, or it waits for a slot to start. */
   get connectingMs(): number | undefined {
     return this.starter.runningMs;
   }
@@ -111,7 +113,7 @@ export class ServerConnection {
     return unavailableErrorOf(this.server, currentStatus, Date.now());
   }
 
-  /** To be called when a call is refused. Returns whether the next attempt begins earlier for that reason. */
+  /** To be called when a call is refused. Returns whether the call has brought the next attempt forward. */
   recordRefusedCall(): boolean {
     const { nextAttemptAt } = this.currentStatus;
     this.dispatch({ type: 'called' });
@@ -124,6 +126,7 @@ export class ServerConnection {
     this.running ??= this.run();
   }
 
+  /** Resolves when the link is closed. No further link is opened. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.retryWait.recheck();
@@ -140,7 +143,7 @@ export class ServerConnection {
     void this.current?.close();
   }
 
-  /** Resolves with the link that follows `lost`. Rejects when that link is opened only after a delay, or not at all. */
+  /** Resolves with the link that follows the link `lost`. Rejects when it is opened only after a delay, or not at all. */
   nextLink(lost: Link | undefined): Promise<Link> {
     const { state, cause } = this.currentStatus;
     if (this.current && this.current !== lost) return Promise.resolve(this.current);
@@ -157,6 +160,7 @@ export class ServerConnection {
     return this.current ? this.send(this.current, request, 'first') : this.resend(undefined, request);
   }
 
+  /** After the first attempt, a request whose session has expired is sent again over the next link. */
   private send(link: Link, request: LinkRequest, attempt: 'first' | 'last'): Promise<JsonText> {
     const { received } = link;
     return link.request(request).then(
@@ -175,6 +179,7 @@ export class ServerConnection {
     );
   }
 
+  /** Waits for the link that follows `lost`, and sends the request over it. */
   private async resend(lost: Link | undefined, request: LinkRequest): Promise<JsonText> {
     const next = this.nextLink(lost).catch((error: unknown) => {
       throw toCallError(this.server, error);
@@ -183,6 +188,7 @@ export class ServerConnection {
     return this.send(link, request, 'last');
   }
 
+  /** To be called when a message of the server has arrived. */
   private recordAnswer(link: Link): void {
     // Without earlier timeouts, an answer does not change the status.
     if (link !== this.current || this.currentStatus.timeouts === 0) return;
@@ -191,8 +197,8 @@ export class ServerConnection {
   }
 
   /**
-   * To be called for a timeout during which no message of the server arrived. If other messages arrive, only the called tool
-   * is slow.
+   * To be called when a request has timed out and no message of the server arrived meanwhile. If a message arrives, only the
+   * called tool is slow.
    */
   private recordTimeout(link: Link, { timeoutMs }: LinkRequest): void {
     if (link !== this.current) return;
@@ -200,6 +206,7 @@ export class ServerConnection {
     this.probe.start(link, timeoutMs);
   }
 
+  /** Opens one link after the other, until the connection is stopped. Never rejects. */
   private async run(): Promise<void> {
     while (!this.isStopping) {
       this.isReconnectRequested = false;
@@ -215,7 +222,7 @@ export class ServerConnection {
   private async useLink(): Promise<void> {
     let link: Link;
     try {
-      // A new session does not wait for a slot: calls wait for the session, and it costs the server little.
+      // A link for a new session is urgent: calls wait for it, and the session costs the server little.
       link = await this.starter.open(this.stopping.signal, isReinitializing(this.currentStatus));
     } catch (error) {
       const stderr = error instanceof ConnectError ? error.stderr : [];
@@ -260,6 +267,7 @@ export class ServerConnection {
     });
   }
 
+  /** Applies an event to the status. Logs and reports a change of the state. */
   private dispatch(event: ConnectionEvent): void {
     const previous = this.currentStatus;
     this.currentStatus = transition(previous, event, { now: Date.now(), random: Math.random() });

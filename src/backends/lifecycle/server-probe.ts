@@ -1,16 +1,18 @@
 import type { Link } from '../link/link.js';
 
 interface ServerProbeEvents {
+  /** A message of the server has arrived. Probing has ended. */
   answered(link: Link): void;
+  /** The server did not answer a probe in time. Probing continues. */
   unanswered(link: Link): void;
 }
 
-/** How long after an unanswered probe the next one is sent. */
+/** Time from the timeout of a probe to the next probe. */
 const PROBE_INTERVAL_MS = 1000;
 
 /**
- * Probes a server whose requests time out, until a message of the server arrives. The first probe is sent at once: a server
- * with one slow tool answers the probe, and stays available for other calls.
+ * Probes a server whose requests time out, until a message of the server arrives. The first probe is sent at once: if only one
+ * tool is slow, the server answers the probe and stays available for other calls.
  */
 export class ServerProbe {
   private timer: NodeJS.Timeout | undefined;
@@ -19,7 +21,7 @@ export class ServerProbe {
 
   constructor(private readonly events: ServerProbeEvents) {}
 
-  /** Does nothing while the link is being probed. */
+  /** Starts to probe a link. Does nothing if this link is being probed already. */
   start(link: Link, timeoutMs: number): void {
     if (this.link === link) return;
     this.stop();
@@ -32,17 +34,18 @@ export class ServerProbe {
     this.link = undefined;
   }
 
-  /** `before` is the number of received messages when probing began. Any later message counts as an answer. */
-  private async probe(link: Link, timeoutMs: number, before: number): Promise<void> {
-    if (link.received === before) await link.probe(timeoutMs);
+  /** `initialReceived` is the number of received messages when probing began. Any later message counts as an answer. */
+  private async probe(link: Link, timeoutMs: number, initialReceived: number): Promise<void> {
+    if (link.received === initialReceived) await link.probe(timeoutMs);
     if (this.link !== link) return;
-    if (link.received !== before) {
+    if (link.received !== initialReceived) {
       this.stop();
       this.events.answered(link);
       return;
     }
     this.events.unanswered(link);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.probe(link, timeoutMs, before), PROBE_INTERVAL_MS).unref();
+    const probeAgain = (): void => void this.probe(link, timeoutMs, initialReceived);
+    this.timer = setTimeout(probeAgain, PROBE_INTERVAL_MS).unref();
   }
 }

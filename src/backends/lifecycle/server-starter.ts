@@ -5,7 +5,9 @@ import type { StartSlots } from './start-slots.js';
 
 /** Opens links to one server, within the limit of servers that start at once, and counts the starts. */
 export class ServerStarter {
+  /** For a process, the processes that were started; otherwise, the links that were opened. */
   private starts = 0;
+  /** When the current attempt began; undefined while there is none. */
   private startedAt: number | undefined;
 
   constructor(
@@ -24,7 +26,7 @@ export class ServerStarter {
     return this.startedAt === undefined ? undefined : performance.now() - this.startedAt;
   }
 
-  /** An urgent link is opened without waiting for a slot. */
+  /** Opens a link. If it is urgent, the attempt does not wait for a slot. */
   open(signal: AbortSignal, isUrgent: boolean): Promise<Link> {
     return isUrgent ? this.start(signal) : this.slots.run(() => this.start(signal), signal);
   }

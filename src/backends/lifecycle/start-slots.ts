@@ -1,21 +1,22 @@
 import { availableParallelism } from 'node:os';
 import { TransportError } from '../link/transport.js';
 
-/** A server that has not started after this time gives up its slot, so that other servers can start. */
+/** After this time, a server that has not started yet releases its slot, so that other servers can start. */
 const MAX_HOLD_MS = 3000;
 const SERVERS_PER_CORE = 2;
 
-/** Limits how many servers start at once. Servers beyond that wait in the order of their requests. */
+/** Limits how many servers start at once. Further servers wait for a slot, in the order in which they asked for one. */
 export class StartSlots {
+  /** For each server that waits: the function that gives it a slot. */
   private readonly queue = new Set<() => void>();
-  private free: number;
+  private freeSlots: number;
   private isOpen = false;
 
   constructor(limit = availableParallelism() * SERVERS_PER_CORE) {
-    this.free = limit;
+    this.freeSlots = limit;
   }
 
-  /** Slots that are not limited, for links outside of the gateway's start. */
+  /** Slots without a limit, which are open from the beginning. */
   static unlimited(): StartSlots {
     const slots = new StartSlots(Infinity);
     slots.open();
@@ -33,18 +34,21 @@ export class StartSlots {
     return this.queue.size;
   }
 
-  /** Calls `start` when a slot is free, and frees the slot when its promise settles. Rejects if aborted before the call. */
+  /**
+   * Calls `start` when a slot is free, and settles as its promise does. The slot is free again when the promise settles. Rejects
+   * if the signal is aborted before the call.
+   */
   async run<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    if (this.isOpen && this.free > 0) this.free--;
+    if (this.isOpen && this.freeSlots > 0) this.freeSlots--;
     else await this.waitForSlot(signal);
-    const timer = setTimeout(() => release(), MAX_HOLD_MS).unref();
     let isHeld = true;
     const release = (): void => {
       clearTimeout(timer);
-      if (isHeld) this.free++;
+      if (isHeld) this.freeSlots++;
       isHeld = false;
       this.startNext();
     };
+    const timer = setTimeout(release, MAX_HOLD_MS).unref();
     return start().finally(release);
   }
 
@@ -65,8 +69,8 @@ export class StartSlots {
 
   private startNext(): void {
     for (const start of this.queue) {
-      if (!this.isOpen || this.free <= 0) return;
-      this.free--;
+      if (!this.isOpen || this.freeSlots <= 0) return;
+      this.freeSlots--;
       this.queue.delete(start);
       start();
     }

@@ -3,29 +3,31 @@ import { shorten } from '../../core/errors.js';
 import type { ConnectionState, ConnectionStatus } from './connection-state.js';
 import { causeOf } from './unavailability.js';
 
-/** Maximum lines of stderr in the log line of a failure, and the length to which each of them and the reason are cut. */
+/** Maximum lines of stderr in the log entry of a failure. */
 const MAX_LOGGED_LINES = 5;
+/** The length to which each of these lines and the reason are cut. */
 const MAX_LINE_LENGTH = 500;
 
 /**
- * Logs the connection state of one server. An attempt that fails like the one before, with the same last line on stderr, is
- * not logged again.
+ * Logs the connection state of one server. A repeated failure is logged only once: one with the same state, message and last
+ * line on stderr.
  */
 export class StateLog {
   private readonly logger = new Logger('Backend');
-  private logged = '';
+  /** Identifies the last logged state. */
+  private lastLogged = '';
 
   constructor(private readonly server: string) {}
 
-  /** `stderr` are the last lines of the process whose failure changed the state. */
+  /** To be called after each change of the state. `stderr` are the last lines of the process whose failure changed the state. */
   changed(status: ConnectionStatus, previous: ConnectionState, stderr: readonly string[] = []): void {
     const { server } = this;
     const { state, cause } = status;
     const reason = cause && shorten(cause.message, MAX_LINE_LENGTH);
     const isFailure = state === 'retrying' || state === 'crash-loop';
     const text = `${state} ${cause?.message} ${isFailure ? stderr.at(-1) : ''}`;
-    if (state === 'connecting' || text === this.logged) return;
-    this.logged = text;
+    if (state === 'connecting' || text === this.lastLogged) return;
+    this.lastLogged = text;
     const entry = { message: `server is ${state}`, server, cause: causeOf(status), reason };
     if (state === 'unresponsive') this.logger.warn({ message: 'server does not answer', server });
     else if (previous === 'unresponsive' && state === 'ready')

@@ -1,5 +1,5 @@
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
-import type { ClientSession } from '../../mcp/mcp-context.js';
+import type { Caller, ClientSession } from '../../mcp/mcp-context.js';
 import { ORIGIN_GRACE_MS, type ClientKey, type EndedCalls } from './ended-calls.js';
 
 /** Maximum abandoned requests that are stored for one link. */
@@ -8,11 +8,13 @@ export const MAX_ABANDONED = 1000;
 interface AbandonedRequest {
   readonly id: number;
   readonly client: ClientKey;
-  /** End of the grace. */
+  /** The end of `ORIGIN_GRACE_MS`, as a time of `performance.now()`. */
   readonly deadline: number;
 }
 
 interface AbandoningClient {
+  readonly key: ClientKey;
+  readonly quotaKey: string;
   readonly session: ClientSession | undefined;
   /** Number of abandoned requests of the client. */
   count: number;
@@ -20,10 +22,10 @@ interface AbandoningClient {
 
 /**
  * Requests that were cancelled or timed out, and that the server may still execute. An entry is removed when the server
- * responds, or after the grace, because a server that obeys the cancellation never responds. After the grace, `EndedCalls`
- * has the time when the request was abandoned: its messages may still be read late, from a notification stream that was
- * interrupted. Requests beyond the maximum are not stored: until the grace of the last of them ends, every client counts as
- * having abandoned requests.
+ * responds, or after `ORIGIN_GRACE_MS` (the grace), because a server that obeys the cancellation never responds. After the
+ * grace, the request is added to `EndedCalls` with the time at which it was abandoned: its messages may still come late, on a
+ * notification stream that was interrupted. Requests beyond the maximum are not stored. Until the grace of the last of them
+ * ends, every client counts as having abandoned requests.
  */
 export class AbandonedRequests {
   private readonly byId = new Map<number, AbandonedRequest>();
@@ -33,64 +35,68 @@ export class AbandonedRequests {
     (request) => this.expire(request),
   );
 
-  /** End of the grace of the last request that was not stored. */
+  /** The end of the grace of the last request that was not stored; 0 if there was none. */
   private unstoredUntil = 0;
 
   constructor(private readonly ended: EndedCalls) {}
 
-  /** False when the request is not stored, because the maximum is reached. */
-  add(id: number, client: ClientKey, session: ClientSession | undefined): boolean {
+  /** Returns false when the request is not stored, because the maximum is reached. */
+  add(id: number, client: ClientKey, { session, quotaKey }: Caller): boolean {
     const deadline = performance.now() + ORIGIN_GRACE_MS;
     if (this.byId.size >= MAX_ABANDONED) {
       this.unstoredUntil = deadline;
       return false;
     }
     this.byId.set(id, { id, client, deadline });
-    const known = this.clients.get(client);
-    if (known) known.count++;
-    else this.clients.set(client, { session, count: 1 });
+    const entry = this.clients.get(client);
+    if (entry) entry.count++;
+    else this.clients.set(client, { key: client, quotaKey, session, count: 1 });
     this.deadlines.watch(deadline);
     return true;
   }
 
-  /** Returns the client of the request; undefined when the request was not abandoned. */
-  delete(id: number): ClientKey | undefined {
+  /** To be called when the server has responded to a request. An abandoned request counts as ended now. */
+  responded(id: number): void {
     const request = this.byId.get(id);
-    if (!request) return undefined;
-    this.byId.delete(id);
-    const client = this.clients.get(request.client)!;
-    if (--client.count === 0) this.clients.delete(request.client);
-    return request.client;
+    if (!request) return;
+    const { key, quotaKey } = this.delete(request);
+    this.ended.add(key, quotaKey);
   }
 
-  /** Whether another client has abandoned requests. Clients whose session has ended do not count. */
+  /** Whether a client other than this one has abandoned requests. Clients whose session has ended do not count. */
   hasOtherThan(client: ClientKey | undefined): boolean {
     if (this.hasUnstored) return true;
-    for (const key of this.openClients()) if (key !== client) return true;
+    for (const { key } of this.openClients()) if (key !== client) return true;
     return false;
   }
 
-  /** Extends the grace: messages that are read from now on may have been sent since `time`. */
+  /** Extends the grace, because messages that are read from now on may have been sent since `time`. */
   renew(time: number): void {
-    for (const client of this.openClients()) this.ended.add(client);
+    for (const { key, quotaKey } of this.openClients()) this.ended.add(key, quotaKey);
     if (time < this.unstoredUntil) this.unstoredUntil = performance.now() + ORIGIN_GRACE_MS;
   }
 
-  /** The link has closed: the server does not respond any more. */
+  /** To be called when the link has closed, so that the server does not respond any more. */
   stop(): void {
     this.deadlines.stop();
     for (const request of this.byId.values()) this.expire(request);
   }
 
-  private expire({ id, client, deadline }: AbandonedRequest): void {
-    const { session } = this.clients.get(client)!;
-    this.delete(id);
-    if (!session?.isClosed) this.ended.add(client, deadline - ORIGIN_GRACE_MS);
+  private expire(request: AbandonedRequest): void {
+    const { key, quotaKey, session } = this.delete(request);
+    if (!session?.isClosed) this.ended.add(key, quotaKey, request.deadline - ORIGIN_GRACE_MS);
+  }
+
+  private delete(request: AbandonedRequest): AbandoningClient {
+    this.byId.delete(request.id);
+    const client = this.clients.get(request.client)!;
+    if (--client.count === 0) this.clients.delete(request.client);
+    return client;
   }
 
   /** The clients with abandoned requests whose session has not ended. */
-  private *openClients(): Iterable<ClientKey> {
-    for (const [key, { session }] of this.clients) if (!session?.isClosed) yield key;
+  private *openClients(): Iterable<AbandoningClient> {
+    for (const client of this.clients.values()) if (!client.session?.isClosed) yield client;
   }
 
   private get hasUnstored(): boolean {

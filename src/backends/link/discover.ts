@@ -9,7 +9,7 @@ import { TransportError } from './transport.js';
 
 const UNNAMED = { name: 'unknown', version: 'unknown' };
 
-/** HTTP statuses that say nothing about the era: of authentication, of limits, of a proxy. */
+/** Whether the HTTP status says nothing about the era, because authentication, a limit or a proxy may be its cause. */
 const isNoVerdict = (status: number): boolean =>
   [401, 403, 407, 408, 425, 429].includes(status) || status >= 500;
 
@@ -24,8 +24,9 @@ export async function discoverServer(send: SendRequest, timeoutMs: number): Prom
 }
 
 /**
- * What a failed `server/discover` says about the era of a server; undefined if nothing. Servers of 2025 answer an unknown
- * method, or a request without a session, with any error.
+ * The era of a server after a failed `server/discover`; undefined if the error does not tell. Any error response means 2025,
+ * unless it offers revision 2026-07-28: servers of 2025 answer an unknown method, or a request without a session, with any
+ * error.
  */
 export function eraOfFailure(error: unknown): Era | undefined {
   if (error instanceof RemoteError) return offersModern(error) ? '2026' : '2025';
@@ -34,7 +35,7 @@ export function eraOfFailure(error: unknown): Era | undefined {
   return httpStatus === undefined || !isNoVerdict(httpStatus) ? '2025' : undefined;
 }
 
-/** Whether a server that refused the revision of a request offers revision 2026-07-28 instead. */
+/** Whether the server refused the revision of a request, and offers revision 2026-07-28. */
 export function offersModern(error: unknown): boolean {
   if (!(error instanceof RemoteError) || error.code !== UNSUPPORTED_VERSION) return false;
   const { data } = new JsonText(error.text).value as { readonly data?: unknown };

@@ -3,7 +3,9 @@ import * as fc from 'fast-check';
 import { advanceTime, useFakeTime } from '../../../test/kit/fake-time.js';
 import { EndedCalls, ORIGIN_GRACE_MS } from './ended-calls.js';
 
-const CLIENTS = ['a', 'b', 'c'];
+/** The first letter of a client is its principal. */
+const CLIENTS = ['a1', 'a2', 'b1', 'c1'];
+const principalOf = (client: string): string => client[0]!;
 
 useFakeTime();
 
@@ -17,14 +19,18 @@ describe('EndedCalls', () => {
     { maxLength: 6 },
   );
 
-  it('finds the ended calls of other clients in any order of their ends', () => {
+  it('finds the ended calls of other clients and principals in any order of their ends', () => {
     fc.assert(
       fc.property(ends, (added) => {
         const ended = new EndedCalls();
-        for (const { client, agoMs } of added) ended.add(client, performance.now() - agoMs);
+        for (const { client, agoMs } of added)
+          ended.add(client, principalOf(client), performance.now() - agoMs);
+        const recent = added.filter(({ agoMs }) => agoMs < ORIGIN_GRACE_MS);
         for (const client of [...CLIENTS, undefined])
-          expect(ended.hasOtherThan(client)).toBe(
-            added.some((call) => call.client !== client && call.agoMs < ORIGIN_GRACE_MS),
+          expect(ended.hasOtherClientThan(client)).toBe(recent.some((call) => call.client !== client));
+        for (const principal of CLIENTS.map(principalOf))
+          expect(ended.hasOtherPrincipalThan(principal)).toBe(
+            recent.some((call) => principalOf(call.client) !== principal),
           );
       }),
     );
@@ -33,10 +39,11 @@ describe('EndedCalls', () => {
   it('renews calls that ended within a second before the messages, and no others', async () => {
     const ended = new EndedCalls();
     const start = performance.now();
-    ended.add('a', start);
-    ended.add('b', start + 1);
+    ended.add('a1', 'a', start);
+    ended.add('b1', 'b', start + 1);
     await advanceTime(60_000);
     ended.renew(start + ORIGIN_GRACE_MS);
-    expect(['a', 'b', 'c'].map((client) => ended.hasOtherThan(client))).toEqual([true, false, true]);
+    expect(['a1', 'b1', 'c1'].map((client) => ended.hasOtherClientThan(client))).toEqual([true, false, true]);
+    expect(['a', 'b', 'c'].map((name) => ended.hasOtherPrincipalThan(name))).toEqual([true, false, true]);
   });
 });

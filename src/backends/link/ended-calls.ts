@@ -1,40 +1,79 @@
 /**
- * How long after its end a call may still be the origin of messages that the server sends outside its response stream.
- * If the stream of such messages was paused or interrupted, this time starts when it is read again.
+ * The time after the end of a call during which the call may be the origin of messages on other streams than its response
+ * stream. If such a stream was paused or interrupted, the time begins when the gateway reads that stream again.
  */
 export const ORIGIN_GRACE_MS = 1000;
 
-/** Identifies the client of a call: the id of its session, or without a session the id of the request. */
+/** Identifies the client of a call: the id of its session or, without a session, the id of the request. */
 export type ClientKey = string | number;
 
-/** The clients whose calls ended on the links of one server within the last second. Takes constant memory, and keeps no session alive. */
-export class EndedCalls {
-  private latest: ClientKey | undefined;
+/** When calls ended: the last call of one key, and the last call of any other key. Takes constant memory. */
+class LatestEnds<Key> {
+  private latestKey: Key | undefined;
+  /** When the last call with `latestKey` ended. */
   private latestAt = -Infinity;
-  /** When the last call of a client other than the latest one ended. */
+  /** When the last call with any other key ended. */
   private othersAt = -Infinity;
 
-  /** `endedAt` may be before the ends of calls that were added earlier. */
-  add(client: ClientKey, endedAt = performance.now()): void {
-    if (client !== this.latest && endedAt < this.latestAt) {
+  add(key: Key, endedAt: number): void {
+    if (key === this.latestKey) {
+      this.latestAt = Math.max(this.latestAt, endedAt);
+    } else if (endedAt < this.latestAt) {
       this.othersAt = Math.max(this.othersAt, endedAt);
-      return;
+    } else {
+      this.othersAt = this.latestAt;
+      this.latestKey = key;
+      this.latestAt = endedAt;
     }
-    if (client !== this.latest) this.othersAt = this.latestAt;
-    this.latest = client;
-    this.latestAt = Math.max(this.latestAt, endedAt);
   }
 
-  /** Messages that are read from now on may have been sent since `time`: calls that may be their origin count as ended now. */
   renew(time: number): void {
     const now = performance.now();
     if (time - this.latestAt < ORIGIN_GRACE_MS) this.latestAt = now;
     if (time - this.othersAt < ORIGIN_GRACE_MS) this.othersAt = now;
   }
 
-  /** Whether a call of another client ended within the grace. */
-  hasOtherThan(client: ClientKey | undefined): boolean {
-    const endedAt = client !== undefined && client === this.latest ? this.othersAt : this.latestAt;
+  /** Whether a call with another key than this one ended within `ORIGIN_GRACE_MS`. */
+  hasOtherThan(key: Key | undefined): boolean {
+    const isLatestKey = key !== undefined && key === this.latestKey;
+    const endedAt = isLatestKey ? this.othersAt : this.latestAt;
     return performance.now() - endedAt < ORIGIN_GRACE_MS;
+  }
+}
+
+/**
+ * The clients, and their principals, whose calls have ended at one server within `ORIGIN_GRACE_MS`. Takes constant memory, and
+ * keeps no session alive.
+ */
+export class EndedCalls {
+  private readonly clients = new LatestEnds<ClientKey>();
+  private readonly principals = new LatestEnds<string>();
+
+  /**
+   * Calls may be added in another order than that in which they ended. `principal` is the key under which limits per
+   * principal are counted.
+   */
+  add(client: ClientKey, principal: string, endedAt = performance.now()): void {
+    this.clients.add(client, endedAt);
+    this.principals.add(principal, endedAt);
+  }
+
+  /**
+   * To be called when messages that are read from now on may have been sent since `time`. Calls that may be their origin count
+   * as ended now.
+   */
+  renew(time: number): void {
+    this.clients.renew(time);
+    this.principals.renew(time);
+  }
+
+  /** Whether a call of a client other than this one ended within `ORIGIN_GRACE_MS`. */
+  hasOtherClientThan(client: ClientKey | undefined): boolean {
+    return this.clients.hasOtherThan(client);
+  }
+
+  /** Whether a call of a principal other than this one ended within `ORIGIN_GRACE_MS`. */
+  hasOtherPrincipalThan(principal: string | undefined): boolean {
+    return this.principals.hasOtherThan(principal);
   }
 }

@@ -1,6 +1,6 @@
 import type { Era } from '../../core/errors.js';
 
-/** How long the result of a probe is valid. A server may be replaced by a version that speaks another era. */
+/** How long the result of a probe is valid. Limited, because a newer version of the server may speak another era. */
 export const MAX_VERDICT_AGE_MS = 600_000;
 
 /** The protocol era of a link. Times are milliseconds since the epoch. */
@@ -10,7 +10,7 @@ export interface LinkEra {
   readonly since: number;
 }
 
-/** The verdict of the last probe of one server, which all its links share. */
+/** The protocol era that the last probe of one server has found. All links of the server share the record. */
 export class EraRecord {
   private current: LinkEra | undefined;
   private checkedAt = -Infinity;

@@ -9,9 +9,9 @@ export interface ExpirableLink extends Link {
 }
 
 /**
- * Probes a server of the 2025 era again while its link is open: at intervals, and when its notification stream was
- * interrupted. The server may have been replaced by a version that speaks both eras: then the link still works, but without
- * the notifications and requests that the server has only in the 2026 era. When the server offers 2026, the link expires.
+ * Probes a server of the 2025 era again while its link is open: at intervals, and after each gap of the notification stream.
+ * If a newer version of the server speaks both eras, the link still works, but lacks the notifications and requests that the
+ * server has only in the 2026 era. When the server offers the 2026 era, the link expires.
  */
 export function watchEra(
   link: ExpirableLink,

@@ -12,7 +12,7 @@ import { TransportError } from './transport.js';
  */
 export type FailureCause = 'unauthorized' | 'not-found' | 'unreachable' | 'crashed' | 'unresponsive';
 
-/** What clients are told about a server that cannot be used: no address, no command and no output of the server. */
+/** Texts for clients about a server that cannot be used. They reveal no address, no command and no output of the server. */
 const DESCRIPTIONS = {
   starting: 'it is starting',
   unreachable: 'it cannot be reached',
@@ -22,17 +22,18 @@ const DESCRIPTIONS = {
   disabled: 'it was disabled',
 } as const;
 
+/** Why a link with this error was lost or could not be opened. */
 export function failureCauseOf(error: unknown): FailureCause {
   if (isTimeout(error)) return 'unresponsive';
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(error instanceof TransportError)) return cause ? failureCauseOf(cause) : 'unreachable';
   const { fault, details } = error;
-  // The gateway ends a process that sends too long a line.
+  // The gateway kills a process that writes a line over the size limit.
   if (details.hasExited || fault === 'too-large') return 'crashed';
   if (fault === 'busy') return 'unresponsive';
   if (details.httpStatus === 401 || details.httpStatus === 403) return 'unauthorized';
   if (isNotFound(error)) return 'not-found';
-  // The error of a request in flight has the failure of its link as cause.
+  // The error of a request in flight has the failure of its link as `cause`.
   return cause instanceof TransportError ? failureCauseOf(cause) : 'unreachable';
 }
 

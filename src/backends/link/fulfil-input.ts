@@ -13,21 +13,21 @@ import { cancelledError } from './link-errors.js';
 import type { SendRequest } from './link-protocol.js';
 import type { LinkRequest } from './link.js';
 
-/** How often a server may answer one request with further input requests. */
+/** Maximum number of times that a server may answer one request with input requests. */
 export const MAX_INPUT_ROUNDS = 8;
 /** Maximum input requests in one result: each is a request that waits for the client. */
 export const MAX_INPUT_REQUESTS = 16;
-/** Maximum size of a result that requires input: as large as a request may be by default, because a request returns its state. */
+/** Maximum size of a result that requires input: that of a request by default, because a request returns the state in it. */
 export const MAX_INPUT_BYTES = 4_194_304;
-/** How long the client, and the person in front of it, may take to answer the input requests of one result. */
+/** How long the client and its user may take to answer the input requests of one result. */
 const INPUT_TIMEOUT_MS = 600_000;
-/** Pause before the request is repeated after a result with a state and without input requests: the server asks for a retry. */
+/** The pause before a request is repeated because its result has a state but no input requests. The server asks for a retry. */
 const STATE_ONLY_PAUSE_MS = 250;
 
-/** Requests to the client that a result may contain. */
+/** The methods of the requests to the client that a result may contain. */
 const INPUT_METHODS = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
 
-/** Why the input that a server requires could not be obtained. */
+/** Says why the input that a server requires could not be obtained. */
 export class InputError extends Error {
   override readonly name = 'InputError';
 }
@@ -36,13 +36,13 @@ export interface CallerRequest extends LinkRequest {
   readonly caller: Caller;
 }
 
-/** Rewrites own URIs in the params of a server request to public ones. */
+/** Rewrites own URIs in the params of a request of the server to public URIs. */
 export type ToPublicParams = (params: JsonText) => JsonText | Promise<JsonText>;
 
 /**
- * Answers the input requests of a result (`input_required`, revision 2026-07-28) through the client of the call, and repeats
- * the request with the answers until the result is complete. A client of 2025 gets them as requests on the stream of its
- * call. The state of the server is returned exactly as it was sent. Rejects with InputError when the input cannot be obtained.
+ * Completes a call whose server requires input (result `input_required` of revision 2026-07-28) and whose client speaks 2025:
+ * sends the input requests to the client as requests on the stream of its call, and repeats the call with the answers and the
+ * server's state until its result is complete. Rejects with InputError when the input cannot be obtained.
  */
 export async function fulfilInput(
   first: JsonText,
@@ -69,7 +69,7 @@ export async function fulfilInput(
   throw new InputError(`the server still requires input after ${MAX_INPUT_ROUNDS} rounds`);
 }
 
-/** The JSON text of `inputResponses`; undefined when the server asked for nothing. */
+/** Asks the client. Resolves with the JSON text of `inputResponses`; undefined when the result has no input requests. */
 async function answersTo(
   result: JsonText,
   caller: Caller,
@@ -90,17 +90,18 @@ async function answersTo(
   return `{${answers.join(',')}}`;
 }
 
-/** One input request of a server: the key of its answer, and what is read of it. */
+/** One input request of a server. */
 interface InputRequest {
+  /** The key of the request in `inputRequests`, and of its answer in `inputResponses`. */
   readonly key: string;
-  /** The JSON text. */
+  /** The JSON text; undefined if the method is missing or too long. */
   readonly method: string | undefined;
   readonly params: JsonText | undefined;
-  /** Whether it is an elicitation by URL without an id. */
+  /** Whether this is an elicitation by URL without an id. */
   readonly needsElicitationId: boolean;
 }
 
-/** Reads up to one more than `MAX_INPUT_REQUESTS`, in steps: each may be long. */
+/** Reads the input requests of a result, at most one more than `MAX_INPUT_REQUESTS`. Works in steps: each may be long. */
 function* inputRequestsIn(result: JsonText): Steps<readonly InputRequest[]> {
   const text = result.memberText('inputRequests');
   if (!text?.startsWith('{')) return [];
@@ -133,10 +134,10 @@ function* inputRequestAt(text: string, start: number): Steps<Omit<InputRequest, 
 }
 
 const URL_MODE = '"url"';
-/** A longer method is none of those that a result may contain. */
+/** A longer method cannot be one of `INPUT_METHODS`. */
 const MAX_METHOD_LENGTH = 256;
 
-/** The input requests of one result, which are sent to the client together. When one fails, the others are cancelled. */
+/** Sends the input requests of one result to the client. When one fails, the others are cancelled. */
 class InputRound {
   private readonly ended = new Cancellation();
   private readonly cancel = (): void => this.ended.abort();
@@ -147,7 +148,7 @@ class InputRound {
     private readonly elicitationIds: string[],
   ) {}
 
-  /** Each answer is a member of `inputResponses`. */
+  /** Resolves with the answers, each as the text of a member of `inputResponses`. */
   async run(requests: readonly InputRequest[]): Promise<string[]> {
     const { signal } = this.caller;
     if (signal.aborted) throw cancelledError();
@@ -173,12 +174,12 @@ class InputRound {
       throw new InputError('the server sent an input request that the protocol does not know');
     const ownParams = request.needsElicitationId ? this.withElicitationId(request.params!) : request.params;
     const rewritten = ownParams && this.toPublicParams(ownParams);
-    // Awaited only if needed, so that the client gets the requests in the order of the server.
+    // Awaited only if it is a promise, so that the client gets the requests in the order of the server.
     const publicParams = rewritten instanceof Promise ? await rewritten : rewritten;
     return this.caller.sendRequest(method, publicParams, { signal: this.ended });
   }
 
-  /** Revisions of 2025 require an id of an elicitation by URL, which revision 2026-07-28 does not have. */
+  /** Adds an id to an elicitation by URL. Revisions of 2025 require it, and revision 2026-07-28 does not have it. */
   private withElicitationId(params: JsonText): JsonText {
     const id = randomUUID();
     this.elicitationIds.push(id);
@@ -186,7 +187,7 @@ class InputRound {
   }
 }
 
-/** The params with the answers and the state, which are long. Members that the client wrote in their place are replaced. */
+/** The params with the answers and the state, in place of members with these keys. Works in steps, because both may be long. */
 function* retryParams(params = '{}', answers: string | undefined, state: string | undefined): Steps<string> {
   const added = new Map(Object.entries({ inputResponses: answers, requestState: state }));
   const known = yield* namedMemberSteps(params, [...added.keys()]);

@@ -3,15 +3,18 @@ import type { JsonText } from '../../lib/json-text/json-text.js';
 import { ScannedObject } from '../../lib/json-text/scanned-object.js';
 import { TransportError } from './transport.js';
 
-/** Limited, because instructions may be long and are kept as long as the link. */
+/** Maximum size of a result. Limited, because its instructions may be long and stay in memory as long as the link. */
 export const MAX_RESULT_BYTES = 1_048_576;
-/** Limited, because the result is parsed at once: for a million bytes of small values that takes more than 100 ms. */
+/**
+ * Maximum members and elements of a long result. Limited, because a result is parsed at once: a million bytes of small values
+ * take more than 100 ms.
+ */
 export const MAX_RESULT_MEMBERS = 10_000;
 
-/** Never reached: when the message was read, fewer levels were allowed (`SERVER_JSON_LIMITS`). */
+/** No result reaches this depth: `SERVER_JSON_LIMITS` allowed fewer levels when the message was read. */
 const MAX_DEPTH = 1024;
 
-/** The parsed result of `initialize` or `server/discover`. Rejects one that is too long, before it is decoded. */
+/** Parses the result of `initialize` or `server/discover`. Throws if it is too long or has too many members. */
 export function readHandshakeResult(result: JsonText, method: string): unknown {
   if (!result.isLongObject) return result.value;
   const bytes = result instanceof ScannedObject ? result.bytes : Buffer.from(result.text);

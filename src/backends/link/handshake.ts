@@ -18,7 +18,7 @@ import type { NotificationStreamState } from './notification-stream-state.js';
 import type { ServerRequests } from './server-requests.js';
 import { TransportError, type LinkTransport } from './transport.js';
 
-/** Codes with which a server of 2025 refuses a request without a session. */
+/** JSON-RPC error codes with which a server of 2025 refuses a request without a session. */
 const LEGACY_REFUSALS: ReadonlySet<number> = new Set([-32000, -32001, -32600]);
 
 export const eraChanged = (): TransportError =>
@@ -34,8 +34,9 @@ interface LinkParts {
 }
 
 /**
- * Opens a link in the protocol era of its server: by `initialize` and the notification stream in 2025, by `server/discover`
- * and `subscriptions/listen` in 2026. Keeps what the link learned, and checks later responses against it.
+ * Opens a link in the protocol era of its server. In 2025, it sends `initialize` and opens the notification stream; in 2026, it
+ * sends `server/discover` and `subscriptions/listen`. Later errors of the server are compared with the era: if they contradict
+ * it, the link has to be replaced.
  */
 export class Handshake {
   protocol: LinkProtocol = LEGACY_PROTOCOL;
@@ -50,6 +51,7 @@ export class Handshake {
     private readonly options: LinkOptions,
   ) {}
 
+  /** Finds the era of the server and opens the link in it. Rejects when the server does not complete the handshake. */
   async open(): Promise<void> {
     const {
       opening = 'initialize',
@@ -65,7 +67,7 @@ export class Handshake {
     this.era = record.set(await negotiateEra(steps, { opening, connectTimeoutMs, record, trustsRecord }));
   }
 
-  /** A ping of a server of 2026: `server/discover` must offer the era. */
+  /** Pings a server of 2026. Rejects with a session-expired error if the server no longer speaks this era. */
   async checkModern({ timeoutMs }: LinkRequest): Promise<void> {
     try {
       await discoverServer(this.send, timeoutMs);
@@ -75,8 +77,8 @@ export class Handshake {
   }
 
   /**
-   * Whether an error response says that the server does not speak the era of the link any more. An error that may say so
-   * starts a check.
+   * Whether an error response says that the server no longer speaks the era of the link. If the error does not decide that,
+   * but may have this cause, the monitor pings the server.
    */
   isContradictedBy(error: Error): boolean {
     if (!(error instanceof RemoteError) || !this.facts) return false;
@@ -98,18 +100,10 @@ export class Handshake {
   }
 
   private async discover(timeoutMs: number): Promise<void> {
-    const { transport, inbound, serverRequests, monitor } = this.parts;
+    const { transport, serverRequests, monitor } = this.parts;
     const { version, capabilities, toPublicParams, onInput } = this.options;
     const isHttp = transport.openNotificationStream !== undefined;
-    const onHeaderMismatch = (): void => inbound.reportListChange('notifications/tools/list_changed');
-    this.protocol = new ModernProtocol({
-      version,
-      capabilities,
-      isHttp,
-      toPublicParams,
-      onInput,
-      onHeaderMismatch,
-    });
+    this.protocol = new ModernProtocol({ version, capabilities, isHttp, toPublicParams, onInput });
     transport.setProtocolVersion?.(MODERN_VERSION);
     try {
       this.facts = await discoverServer(this.send, timeoutMs);
@@ -123,6 +117,7 @@ export class Handshake {
     this.listen(this.facts.capabilities);
   }
 
+  /** Opens the listen stream for list changes, if the server announces any. */
   private listen({ tools, prompts, resources }: ServerCapabilities): void {
     const { inbound, streamState } = this.parts;
     const { limiter } = inbound;

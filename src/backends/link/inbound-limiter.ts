@@ -5,12 +5,13 @@ import type { InboundGate } from './transport.js';
 /** Limits of the unsolicited messages of one link: notifications, requests, and messages that cannot be processed. */
 export interface InboundLimits {
   readonly messagesPerSecond: number;
-  /** How many messages may arrive at once. */
+  /** Maximum messages that may arrive at once. */
   readonly burst: number;
-  /** Maximum messages that wait because they are beyond the rate, and their maximum characters together. */
+  /** Maximum messages that wait because they are beyond the rate. */
   readonly maxWaiting: number;
+  /** Maximum characters of these messages together. */
   readonly maxWaitingLength: number;
-  /** The part of the time for which a link over its rate is read. */
+  /** The share of the time during which the gateway reads from a link that is over its rate. */
   readonly readShare: number;
 }
 
@@ -22,31 +23,32 @@ export const INBOUND_LIMITS: InboundLimits = {
   readShare: 0.05,
 };
 
-/** `coalesced`: replaced by a later message about the same subject. `dropped`: not processed at all. */
+/** `coalesced`: a later message about the same subject replaces the message. `dropped`: the message is not processed. */
 export type ExcessOutcome = 'coalesced' | 'dropped';
 
 interface InboundEvents {
-  /** Delivers a message that has waited. The text was not parsed. */
+  /** Called with a message that has waited. The text was not parsed. */
   deliver(text: string): void;
-  /** Counts a message beyond the rate. */
+  /** Called for each message beyond the rate that is replaced or dropped. */
   excess(outcome: ExcessOutcome): void;
-  /** Counts a malformed message. */
+  /** Called for each malformed message. */
   malformed(): void;
   /** Called when the server is within its rate again, after updates or list changes were dropped. */
   lost(): void;
-  /** Called when a stream is read late: messages that are read from now on may have been sent since `time`. */
+  /** Called when a stream is read late. The messages that are read from now on may have been sent since `time`. */
   delayed(time: number): void;
 }
 
+/** The interval at which waiting messages are delivered, as far as there are tokens. */
 const DELIVERY_INTERVAL_MS = 20;
-/** Lets the event loop handle other events before the next piece is read. */
+/** The pause of a link within its rate, so that the event loop handles other events before the link is read further. */
 const MIN_PAUSE_MS = 1;
-/** Shorter than the time for which the output of a child is read after its exit. */
+/** The longest pause. It must be shorter than the time for which the output of a child is read after its exit. */
 const MAX_PAUSE_MS = 50;
-/** Longer messages do not wait. A URI has at most 8 KB. */
+/** Maximum characters of a message that waits; a longer one is dropped. Most are short: a URI has at most 8 KB. */
 export const MAX_WAITING_TEXT_LENGTH = 16_384;
 
-/** The usual beginnings of a notification or request. No response matches. */
+/** The usual beginnings of a notification or request, with the method as first group. No response matches. */
 const UNSOLICITED =
   /^\s*\{\s*(?:"(?:jsonrpc|id)"\s*:\s*(?:"[^"\\]*"|-?\d+|null)\s*,\s*)*"method"\s*:\s*"([^"\\]*)"/;
 const UPDATED = 'notifications/resources/updated';
@@ -54,6 +56,11 @@ const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 const PROGRESS = 'notifications/progress';
 const URI = /"uri"\s*:\s*("(?:[^"\\]|\\.)*")/;
 const PROGRESS_TOKEN = /"progressToken"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
+/** By method: finds the value that tells the subjects of such messages apart. */
+const SUBJECT_MEMBERS: ReadonlyMap<string, RegExp> = new Map([
+  [UPDATED, URI],
+  [PROGRESS, PROGRESS_TOKEN],
+]);
 
 /**
  * Limits the rate of unsolicited messages of one link with a token bucket. Beyond the rate, the last update of each
@@ -62,16 +69,18 @@ const PROGRESS_TOKEN = /"progressToken"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)/;
  */
 export class InboundLimiter implements InboundGate {
   private readonly rate: TokenBucket;
-  /** By subject, in the order of arrival. */
+  /** By subject: the text of the message that waits. */
   private readonly waiting = new Map<string, string>();
   private waitingLength = 0;
   private timer: NodeJS.Timeout | undefined;
+  /** True while waiting messages are delivered: `accepts` must not make them wait again. */
   private isDelivering = false;
+  /** Whether an update or list change was dropped. */
   private hasLost = false;
   private isStopped = false;
-  /** The fraction of a millisecond by which the last pause was too short: timers take whole ones. Added to the next pause. */
-  private duePauseMs = 0;
-  /** How many acknowledgements of subscriptions are awaited. They are solicited, and not limited. */
+  /** The fraction of a millisecond by which the last pause was too short, because timers count whole milliseconds. */
+  private unpausedMs = 0;
+  /** Number of acknowledgements that the gateway expects. The rate does not limit them, because they are solicited. */
   awaitedAcknowledgements = 0;
 
   constructor(
@@ -91,7 +100,7 @@ export class InboundLimiter implements InboundGate {
     return false;
   }
 
-  /** To be called for every parsed notification and request. False when the message must not be processed. */
+  /** To be called for every parsed notification and request. Returns false when the message must not be processed now. */
   accepts(method: string, message: { readonly text: string }): boolean {
     if (!this.isDelivering && this.isOverRate && !this.isAwaited(method)) {
       this.addExcess(method, message.text);
@@ -114,9 +123,10 @@ export class InboundLimiter implements InboundGate {
   pauseAfter(ms: number): number {
     const isBudgetUsed = this.budget.charge(ms);
     if (!this.isOverRate) return isBudgetUsed ? MIN_PAUSE_MS : 0;
-    const dueMs = this.duePauseMs + ms * (1 / this.limits.readShare - 1);
-    const pauseMs = Math.floor(Math.min(MAX_PAUSE_MS, dueMs));
-    this.duePauseMs = Math.min(MAX_PAUSE_MS, dueMs) - pauseMs;
+    const pauseMsPerReadMs = 1 / this.limits.readShare - 1;
+    const exactPauseMs = Math.min(MAX_PAUSE_MS, this.unpausedMs + ms * pauseMsPerReadMs);
+    const pauseMs = Math.floor(exactPauseMs);
+    this.unpausedMs = exactPauseMs - pauseMs;
     return pauseMs;
   }
 
@@ -131,7 +141,7 @@ export class InboundLimiter implements InboundGate {
   }
 
   get isOverRate(): boolean {
-    // Waiting messages get the next tokens.
+    // The next tokens are for the messages that wait.
     return this.waiting.size > 0 || this.rate.isEmpty;
   }
 
@@ -139,12 +149,13 @@ export class InboundLimiter implements InboundGate {
     return this.awaitedAcknowledgements > 0 && method === ACKNOWLEDGED;
   }
 
+  /** Makes a message beyond the rate wait, or drops it. */
   private addExcess(method: string, text: string): void {
     const subject = subjectOf(method, text);
     const replaced = subject === undefined ? undefined : this.waiting.get(subject);
     const length = this.waitingLength + text.length - (replaced?.length ?? 0);
-    const hasSpace = replaced !== undefined || this.waiting.size < this.limits.maxWaiting;
-    if (subject === undefined || !hasSpace || length > this.limits.maxWaitingLength) {
+    const mayWait = replaced !== undefined || this.waiting.size < this.limits.maxWaiting;
+    if (subject === undefined || !mayWait || length > this.limits.maxWaitingLength) {
       this.hasLost ||= method === UPDATED || isListChange(method);
       this.events.excess('dropped');
       return;
@@ -179,11 +190,10 @@ export class InboundLimiter implements InboundGate {
 
 const isListChange = (method: string): boolean => method.endsWith('/list_changed');
 
-/** Of two messages with the same subject, the later one suffices. Undefined for a message that no later one replaces. */
+/** The subject of a message: a later message with the same subject replaces it. Undefined if no message can replace it. */
 function subjectOf(method: string, text: string): string | undefined {
   if (text.length > MAX_WAITING_TEXT_LENGTH) return undefined;
   if (isListChange(method)) return method;
-  const member = method === UPDATED ? URI : method === PROGRESS ? PROGRESS_TOKEN : undefined;
-  const value = member?.exec(text)?.[1];
+  const value = SUBJECT_MEMBERS.get(method)?.exec(text)?.[1];
   return value === undefined ? undefined : `${method} ${value}`;
 }

@@ -20,30 +20,35 @@ import type { PendingRequests } from './pending-requests.js';
 import type { ServerRequests } from './server-requests.js';
 import type { MessageExtra } from './transport.js';
 
-/** Messages of a server that belong to one client, or to a call. */
+/**
+ * The kinds of server messages that must reach only the client, or the call, to which they belong. `message`: a log message
+ * (`notifications/message`).
+ */
 export type AttributableMessage = 'message' | 'progress' | 'request';
 
-/**
- * Maximum length of the params of a request: as much as a client may send by default. Results may be
- * longer.
- */
-const MAX_PARAMS_LENGTH = 4_194_304;
-/** A notification is decoded, changed and encoded at once. An acknowledgement has up to ten thousand URIs. */
-const MAX_NOTIFICATION_LENGTH = 1_048_576;
+/** Maximum bytes of the params of a request or an acknowledgement: as much as a client may send by default. */
+const MAX_PARAMS_BYTES = 4_194_304;
+/** Maximum bytes of the params of any other notification. They are decoded, changed and encoded in one slice. */
+const MAX_NOTIFICATION_PARAMS_BYTES = 1_048_576;
 
-const maxParamsLength = (message: JSONRPCMessage): number =>
+const maxParamsBytesOf = (message: JSONRPCMessage): number =>
   'method' in message && !('id' in message) && message.method !== ACKNOWLEDGED
-    ? MAX_NOTIFICATION_LENGTH
-    : MAX_PARAMS_LENGTH;
+    ? MAX_NOTIFICATION_PARAMS_BYTES
+    : MAX_PARAMS_BYTES;
 
-/** Reads the messages that waited because they were beyond the rate. */
-const WAITING_MESSAGES = new JsonReader({ ...SERVER_JSON_LIMITS, maxBytes: MAX_WAITING_TEXT_LENGTH * 4 });
+/** A character takes at most this number of bytes in UTF-8. */
+const MAX_CHARACTER_BYTES = 4;
+/** Reads the messages that have waited because they were beyond the rate. */
+const WAITING_MESSAGES = new JsonReader({
+  ...SERVER_JSON_LIMITS,
+  maxBytes: MAX_WAITING_TEXT_LENGTH * MAX_CHARACTER_BYTES,
+});
 
 const paramsOf = ({ paramsJson, paramsText }: Extract<Inbound, { kind: 'request' }>): JsonText | undefined =>
   paramsJson ?? (paramsText === undefined ? undefined : new JsonText(paramsText));
 
 export interface InboundOptions {
-  /** Called for every message of the server over a limit of JSON, which was not read. */
+  /** Called for every message of the server that was not read because it exceeds a JSON limit. */
   readonly onRefusedJson?: ((limit: JsonLimit) => void) | undefined;
   /** Called for every message of the server that is not valid JSON-RPC. */
   readonly onMalformed?: (() => void) | undefined;
@@ -51,7 +56,7 @@ export interface InboundOptions {
   readonly onExcess?: ((outcome: ExcessOutcome) => void) | undefined;
   /** Called when a message of the server is refused because of a memory limit. */
   readonly onMemoryLimit?: ((limit: MemoryLimit) => void) | undefined;
-  /** Called for every message that was dropped or refused because it is not known which client it is for. */
+  /** Called for every message that was dropped or refused because its client is not known. */
   readonly onUnattributed?: ((message: AttributableMessage) => void) | undefined;
   /** The session that this link belongs to; absent when sessions share the link. */
   readonly owner?: ClientSession | undefined;
@@ -72,7 +77,7 @@ export class InboundMessages {
   readonly limiter: InboundLimiter;
   /** Gets every notification except progress and cancellations. */
   notificationListener: (notification: ServerNotification) => void = () => {};
-  /** Gets list changes, updates and acknowledgements first. The listener does not get those for which it returns false. */
+  /** Gets list changes, updates and acknowledgements before the listener. If it returns false, the listener does not get them. */
   subscriptionFilter: ((method: string, params: Params, paramsText?: string) => boolean) | undefined;
 
   constructor(
@@ -95,12 +100,13 @@ export class InboundMessages {
     });
   }
 
+  /** Called by the transport for each message. */
   receive(raw: JSONRPCMessage, extra?: MessageExtra): void {
     this.monitor.received++;
     const document = extra?.document ?? JsonDocument.of(JSON.stringify(raw));
-    const maxParams = maxParamsLength(raw);
-    if ('method' in raw && document.memberLength('params') > maxParams) {
-      const problem = `has params of more than ${maxParams} bytes`;
+    const maxParamsBytes = maxParamsBytesOf(raw);
+    if ('method' in raw && document.memberLength('params') > maxParamsBytes) {
+      const problem = `has params of more than ${maxParamsBytes} bytes`;
       return this.receiveRefused(new JsonProblem('size', problem, document));
     }
     const message = readMessage(document);
@@ -110,24 +116,13 @@ export class InboundMessages {
       if (message.memoryLimit) this.options.onMemoryLimit?.(message.memoryLimit);
       else this.options.onMalformed?.();
       this.receiveInvalid(message.id, message.problem, 'method' in raw);
-    } else if (!this.limiter.accepts(message.method, document)) return;
-    else if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
-    else {
-      const { id, method } = message;
-      const params = paramsWithoutTask(message.params, paramsOf(message));
-      const { owner } = this.options;
-      const { callers } = this.pending.origin(extra?.requestId);
-      const channel = callers.at(-1) ?? owner;
-      const isOfCall = owner === undefined || extra?.requestId !== undefined;
-      this.serverRequests.receive({ id, method, params, channel, callers, isOfCall });
+    } else if (this.limiter.accepts(message.method, document)) {
+      if (message.kind === 'notification') this.receiveNotification(message, extra?.requestId);
+      else this.receiveRequest(message, extra?.requestId);
     }
   }
 
-  /** The lists may have changed although the server sent no notification. */
-  reportListChange(method: string): void {
-    this.notificationListener({ method, params: {}, paramsText: undefined, channel: undefined });
-  }
-
+  /** Called by the transport for each message that exceeds a JSON limit. */
   receiveRefused(problem: JsonProblem): void {
     this.monitor.received++;
     if (isOverLimit(problem.reason)) this.options.onRefusedJson?.(problem.reason);
@@ -135,7 +130,10 @@ export class InboundMessages {
     this.receiveInvalid(requestIdIn(problem), `the message ${problem.message}`, isRequest);
   }
 
-  /** Receives a message that waited because it was beyond the rate. Its response stream, if it had one, is not known any more. */
+  /**
+   * Receives a message that has waited because it was beyond the rate. The response stream on which it may have come is not
+   * stored.
+   */
   private receiveText(text: string): void {
     const document = WAITING_MESSAGES.read(Buffer.from(text));
     if (document instanceof JsonProblem || !isMessage(document.value)) {
@@ -154,6 +152,19 @@ export class InboundMessages {
     this.warnings.add('the server sends more messages than its rate allows');
   }
 
+  private receiveRequest(
+    message: Extract<Inbound, { kind: 'request' }>,
+    streamRequestId: RequestId | undefined,
+  ): void {
+    const { id, method } = message;
+    const params = paramsWithoutTask(message.params, paramsOf(message));
+    const { owner } = this.options;
+    const { callers } = this.pending.origin(streamRequestId);
+    const channel = callers.at(-1) ?? owner;
+    const isOfCall = owner === undefined || streamRequestId !== undefined;
+    this.serverRequests.receive({ id, method, params, channel, callers, isOfCall });
+  }
+
   private receiveNotification(
     message: Extract<Inbound, { kind: 'notification' }>,
     streamRequestId: RequestId | undefined,
@@ -166,10 +177,10 @@ export class InboundMessages {
     } else if (method === 'notifications/cancelled') {
       this.serverRequests.cancel(params['requestId'] as RequestId);
     } else if (method === 'notifications/message') {
-      const { callers, ambiguous } = this.pending.origin(streamRequestId);
+      const { callers, isAmbiguous } = this.pending.origin(streamRequestId);
       const channel = callers.at(-1) ?? this.options.owner;
-      // The message may contain data of a client, but it is not known of which one.
-      if (ambiguous && !channel) this.options.onUnattributed?.('message');
+      // The message may contain data of one client, and it is not known which client that is.
+      if (isAmbiguous && !channel) this.options.onUnattributed?.('message');
       else this.notificationListener({ method, params, paramsText, channel });
     } else if (!this.subscriptionFilter)
       this.notificationListener({ method, params, paramsText, channel: undefined });
@@ -179,7 +190,7 @@ export class InboundMessages {
     }
   }
 
-  /** Fails the request that the message responds to, and no other. */
+  /** Refuses an invalid request of the server, or fails the pending request to which an invalid response belongs. */
   private receiveInvalid(id: RequestId | undefined, problem: string, isRequest: boolean): void {
     this.limiter.charge();
     this.warnings.add('the server sent an invalid message', problem);

@@ -5,6 +5,7 @@ import { flushPromises, outcomeOf, refusalOf } from '../../../test/kit/promises.
 import type { RemoteError } from '../../core/errors.js';
 import { MODERN_VERSION } from '../../mcp/envelope.js';
 import { JsonRpcLink } from './json-rpc-link.js';
+import { hasRefusedHeaders, toCallError } from './link-errors.js';
 import type { LinkRequest } from './link.js';
 import { TransportError } from './transport.js';
 
@@ -170,14 +171,13 @@ describe('a link of the 2026 era', () => {
     ]);
   });
 
-  it('lists the tools again when the server refuses the headers of a call', async () => {
-    const { transport, link, send } = await open();
-    const notified: string[] = [];
-    link.onNotification(({ method }) => notified.push(method));
+  it('fails a call in a way that says that the server refused its headers', async () => {
+    const { transport, send } = await open();
     const { sent, outcome } = send(CALL);
     transport.refuse(sent.id, { code: -32020, message: 'Mcp-Param-A is missing' });
-    expect(await refusalOf(outcome)).toMatchObject({ fault: 'refused' });
-    expect(notified).toEqual(['notifications/tools/list_changed']);
+    const error = await refusalOf(outcome);
+    expect(error).toMatchObject({ fault: 'refused' });
+    expect([hasRefusedHeaders(error), hasRefusedHeaders(toCallError('db', error))]).toEqual([false, true]);
   });
 
   it('ends when the server does not support the revision any more', async () => {

@@ -11,7 +11,10 @@ import type { ServerNotification } from './link.js';
 /** The server sends its responses and all other messages on one stream, as over stdio. */
 const ORDERED: TransportScript = { hasOneStream: true };
 
-/** A link with a call of each of these clients in flight, in their order; `-` is a request of the gateway itself. */
+/**
+ * A link with a call of each of these clients in flight, in their order; `-` is a request of the gateway itself. The first
+ * letter of a client is its principal.
+ */
 async function linkWithCalls(
   clients: readonly string[],
   options: Partial<LinkOptions> = {},
@@ -23,7 +26,7 @@ async function linkWithCalls(
   const byName = new Map<string, FakeClient>();
   const calls = clients.map((name) => {
     if (name === '-') return request(transport, link, undefined);
-    const client = byName.get(name) ?? new FakeClient(name);
+    const client = byName.get(name) ?? new FakeClient(name, {}, name[0]);
     byName.set(name, client);
     return request(transport, link, client.call());
   });
@@ -128,13 +131,20 @@ describe('JsonRpcLink, notifications', () => {
     expect(received[0]?.channel).toBe(calls[1]!.caller);
   });
 
-  it('is for the only calling client again when the server has responded to the cancelled call', async () => {
-    const { transport, calls, received } = await linkWithCalls(['a', 'b'], {}, ORDERED);
-    calls[0]!.caller!.cancel();
-    transport.answer(calls[0]!.id, {});
-    transport.notify('notifications/message', { level: 'info' });
-    expect(received[0]?.channel).toBe(calls[1]!.caller);
-  });
+  it.each([
+    [['a1', 'a2'], 1],
+    [['a', 'b'], 0],
+  ] as const)(
+    'of a cancelled call of the first of %j is for the other (%i) when the server has responded to that call',
+    async (clients, count) => {
+      const { transport, calls, received } = await linkWithCalls(clients, {}, ORDERED);
+      calls[0]!.caller!.cancel();
+      transport.answer(calls[0]!.id, {});
+      transport.notify('notifications/message', { level: 'info' });
+      const channels = received.map(({ channel }) => channel);
+      expect(channels).toEqual([calls[1]!.caller].slice(0, count));
+    },
+  );
 
   it('is for the owner of the link', async () => {
     const owner = new FakeClient('a');
@@ -175,6 +185,7 @@ describe('JsonRpcLink after a call has ended', () => {
     [['a'], [], 'no client'],
     [['a'], ['a'], 'a'],
     [['a'], ['b'], 'no client'],
+    [['a1'], ['a2'], 'no client'],
     [['a', 'b'], ['b'], 'no client'],
     [['b', 'a'], ['b'], 'no client'],
     [['a', 'b', 'b'], ['b'], 'no client'],
@@ -255,10 +266,29 @@ describe('JsonRpcLink after a call has ended', () => {
     expect(outcome()[0]).toBe('no client');
   });
 
-  it('attributes a message to the only calling client if responses come on the same stream', async () => {
-    const { outcome } = await afterCalls(['a'], ['b'], ORDERED);
-    expect(outcome()).toEqual(['b', true]);
-  });
+  /** Clients whose calls ended, in their order; clients of the calls in flight; who a message is for. */
+  const ENDED_ON_ONE_STREAM = [
+    [['a1'], ['a2'], 'a2'],
+    [['a1', 'a2'], ['a1'], 'a1'],
+    [['-'], ['b'], 'b'],
+    [['a'], ['b'], 'no client'],
+    [['a', 'b'], ['b'], 'no client'],
+    [['b', 'a'], ['b'], 'no client'],
+    [['a', 'b', 'b'], ['b'], 'no client'],
+  ] as const;
+
+  it.each(ENDED_ON_ONE_STREAM)(
+    'of %j, with calls of %j in flight, a message is for %s within the grace if responses come on the same stream',
+    async (ended, inFlight, owner) => {
+      const { outcome, unattributed } = await afterCalls(ended, inFlight, ORDERED);
+      await advanceTime(ORIGIN_GRACE_MS - 1);
+      const isOfOne = owner !== 'no client';
+      expect(outcome()).toEqual([owner, isOfOne]);
+      expect(unattributed).toEqual(isOfOne ? [] : ['message', 'request']);
+      await advanceTime(1);
+      expect(outcome()).toEqual([inFlight[0], true]);
+    },
+  );
 
   it('broadcasts no message within the grace, also if responses come on the same stream', async () => {
     const { outcome } = await afterCalls(['a'], [], ORDERED);

@@ -22,13 +22,13 @@ import { PendingRequests, type AbandonReason, type PendingRequest } from './pend
 import { ServerRequests } from './server-requests.js';
 import { TransportError, type LinkTransport } from './transport.js';
 
-/** How long the link waits for the responses to requests in flight after its session has expired. */
-const DRAIN_TIMEOUT_MS = 5000;
+/** How long a link whose session has expired waits for the responses to its requests in flight. */
+const LATE_RESPONSE_TIMEOUT_MS = 5000;
 const NO_LINES: readonly string[] = [];
 
 /**
- * A JSON-RPC peer over any transport, in the protocol era of its server. It assigns its own request ids and progress tokens,
- * so that ids and tokens of clients never reach the server.
+ * A link over any transport, in the protocol era of its server. It assigns its own request ids and progress tokens, so that
+ * ids and tokens of clients never reach the server.
  */
 export class JsonRpcLink implements ExpirableLink {
   readonly closed: Promise<Error>;
@@ -98,7 +98,10 @@ export class JsonRpcLink implements ExpirableLink {
     this.listenToTransport();
   }
 
-  /** Starts the transport and initializes or discovers the server. Closes the transport when either fails. */
+  /**
+   * Starts the transport and negotiates with the server. Rejects with a ConnectError when either fails, or when the signal is
+   * aborted; the transport is then closed.
+   */
   static async connect(
     transport: LinkTransport,
     options: LinkOptions,
@@ -181,7 +184,8 @@ export class JsonRpcLink implements ExpirableLink {
         reject(new TransportError('unreachable', this.closeReason.message, {}, { cause: this.closeReason }));
         return;
       }
-      if ((request.caller ?? request).signal?.aborted) {
+      const signal = request.caller ? request.caller.signal : request.signal;
+      if (signal?.aborted) {
         reject(cancelledError());
         return;
       }
@@ -205,7 +209,7 @@ export class JsonRpcLink implements ExpirableLink {
     return this.monitor.probe(timeoutMs, this.facts.capabilities);
   }
 
-  /** In revision 2026-07-28, clients notify servers of nothing but cancellations. */
+  /** Sends a notification. In revision 2026-07-28, cancellations are the only notifications to servers; others are dropped. */
   notify(method: string, params?: string): void {
     if (this.handshake.protocol.era === '2025' || method === 'notifications/cancelled')
       this.sendOneWay(notificationMessage(method, params));
@@ -243,11 +247,12 @@ export class JsonRpcLink implements ExpirableLink {
     };
   }
 
+  /** Counts a message that the transport did not read, because it exceeds the size limit. */
   private countUnread({ details }: TransportError): void {
     if (details.isUnread) this.options.onRefusedJson?.('size');
   }
 
-  /** Sends no cancellation for `initialize`, because MCP forbids that. */
+  /** Tells the server that a request was cancelled or timed out, except for `initialize`: MCP forbids to cancel it. */
   private cancelUpstream({ id, request }: PendingRequest, reason: AbandonReason): void {
     this.transport.abandon?.(id);
     if (request.method !== 'initialize' && this.handshake.protocol.notifiesOfCancellation)
@@ -259,13 +264,14 @@ export class JsonRpcLink implements ExpirableLink {
     this.transport.sendText(text).catch((error: Error) => this.monitor.sendFailed(toTransportError(error)));
   }
 
+  /** Sends a ping or probe of the monitor. */
   private monitorRequest(request: LinkRequest): Promise<unknown> {
     const { protocol } = this.handshake;
     const isModernPing = protocol.era === '2026' && request.method === protocol.pingMethod;
     return isModernPing ? this.handshake.checkModern(request) : this.request(request);
   }
 
-  /** Closes the link when the server has answered that it does not speak its era, so that the next link is negotiated. */
+  /** Ends the link when the error says that the server no longer speaks its era. The next link is then negotiated anew. */
   private checkEra(error: Error): Error {
     if (!this.handshake.isContradictedBy(error)) return error;
     const reason = eraChanged();
@@ -273,13 +279,14 @@ export class JsonRpcLink implements ExpirableLink {
     return reason;
   }
 
+  /** Makes the link unusable, and resolves `closed`. */
   private end(reason: Error): void {
     if (this.closeReason) return;
     this.closeReason = reason;
     this.monitor.stop();
     this.listens?.stop();
     this.inbound.limiter.stop();
-    // When the session has expired, the server may still respond to requests that it accepted before.
+    // After an expired session, the server may still respond to requests that it has accepted before.
     if (!isSessionExpired(reason)) this.failPending();
     this.resolveClosed(reason);
   }
@@ -291,7 +298,8 @@ export class JsonRpcLink implements ExpirableLink {
   }
 
   private async closeTransport(): Promise<void> {
-    if (isSessionExpired(this.closeReason)) await completesWithin(this.pending.whenEmpty(), DRAIN_TIMEOUT_MS);
+    if (isSessionExpired(this.closeReason))
+      await completesWithin(this.pending.whenEmpty(), LATE_RESPONSE_TIMEOUT_MS);
     this.failPending();
     await this.transport.close();
   }

@@ -1,17 +1,26 @@
-import { GatewayError, RemoteError, serverUnavailable, type UnavailableReason } from '../../core/errors.js';
+import {
+  ERROR_CODES,
+  GatewayError,
+  RemoteError,
+  serverUnavailable,
+  type UnavailableReason,
+} from '../../core/errors.js';
 import type { JsonProblem } from '../../lib/json-text/json-reader.js';
 import type { JsonLimit } from '../../lib/json-text/json-scanner.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import { ScannedObject } from '../../lib/json-text/scanned-object.js';
 import { TransportError } from './transport.js';
 
-/** When a client should send a call again that the server has not read. */
+const HEADER_MISMATCH = ERROR_CODES['header-mismatch'].code;
+
+/** The delay after which a client should repeat a call that the server has not read. */
 const BUSY_RETRY_MS = 1000;
 
+/** The error for a message or link without a valid response. The server may have executed the message. */
 export const brokenError = (message: string, options?: ErrorOptions): TransportError =>
   new TransportError('broken', message, {}, options);
 
-/** The server sent a message that is not JSON, or over a limit of JSON. */
+/** The error for a message of a server that is not JSON, or exceeds a JSON limit. */
 export const unreadableMessage = ({ reason, message }: JsonProblem): TransportError =>
   isOverLimit(reason)
     ? new TransportError('too-large', `the server sent a message that ${message}`)
@@ -20,7 +29,7 @@ export const unreadableMessage = ({ reason, message }: JsonProblem): TransportEr
 export const isOverLimit = (reason: JsonProblem['reason']): reason is JsonLimit =>
   reason === 'depth' || reason === 'members' || reason === 'size';
 
-/** `reason` of the cancelled signal: an error of the gateway if the gateway ended the request itself. */
+/** The error of a cancelled request. `reason` is that of the cancel signal: a GatewayError if the gateway ended the request. */
 export const cancelledError = (reason?: unknown): GatewayError =>
   reason instanceof GatewayError ? reason : new GatewayError('cancelled', 'The request was cancelled');
 
@@ -33,22 +42,41 @@ export const timeoutError = (server: string, method: string, timeoutMs: number):
 export const isTimeout = (error: unknown): boolean =>
   error instanceof GatewayError && error.kind === 'timeout';
 
-/** The server is reachable, but the session of the link has expired. The server has not executed the request. */
+/** Whether the session of the link has expired. The server is reachable then, and has not executed the request. */
 export const isSessionExpired = (error: unknown): boolean =>
   error instanceof TransportError && error.fault === 'session-expired';
 
+/** Whether the server has responded with HTTP 400. */
 export const isBadRequest = (error: unknown): boolean =>
   error instanceof TransportError && error.fault === 'refused' && error.details.httpStatus === 400;
 
-/** Whether the server itself sent the HTTP error. An error of 500 and above may come from a proxy in front of the server. */
+/** Whether the server itself has sent an HTTP error. A status of 500 or above may come from a proxy in front of the server. */
 export const isRefusedByServer = ({ fault, details }: TransportError): boolean =>
   fault === 'refused' && (details.httpStatus ?? 500) < 500;
 
-/** Errors that are not of a transport count as `broken`. */
+/** The error for a refusal of the headers of a request by a server of 2026, which has not executed the request. */
+export const headersRefused = (refusal: RemoteError): TransportError =>
+  new TransportError(
+    'refused',
+    `it refused the headers of the request: ${refusal.message}`,
+    {},
+    { cause: refusal },
+  );
+
+export const isHeaderMismatch = (error: unknown): boolean =>
+  error instanceof RemoteError && error.code === HEADER_MISMATCH;
+
+/** Whether a call failed with `headersRefused`. */
+export const hasRefusedHeaders = (error: unknown): boolean =>
+  error instanceof GatewayError &&
+  error.cause instanceof TransportError &&
+  isHeaderMismatch(error.cause.cause);
+
+/** The error itself, or a TransportError with the fault `broken` for an error of another class. */
 export const toTransportError = (error: Error): TransportError =>
   error instanceof TransportError ? error : brokenError(error.message, { cause: error });
 
-/** Why a link failed or could not be opened, as a word for clients. */
+/** Why a link failed or could not be opened, as the word in the error data for clients. */
 export function unavailableReason(error: unknown): UnavailableReason {
   if (isTimeout(error)) return 'unresponsive';
   const cause = error instanceof Error ? error.cause : undefined;
@@ -56,12 +84,12 @@ export function unavailableReason(error: unknown): UnavailableReason {
   const { fault, details } = error;
   if (details.hasExited) return 'crashed';
   if (details.httpStatus === 401 || details.httpStatus === 403) return 'unauthorized';
-  // The error of a request in flight has the failure of its link as cause.
+  // The error of a request in flight has the failure of its link as `cause`.
   if (cause instanceof TransportError) return unavailableReason(cause);
   return fault === 'busy' || fault === 'session-expired' ? 'unreachable' : fault;
 }
 
-/** The error that a client gets for a transport error; any other error is passed on unchanged. */
+/** The error of a call for its client. Any error other than a TransportError stays as it is. */
 export function toCallError(server: string, error: unknown): unknown {
   if (!(error instanceof TransportError)) return error;
   const { retryAfterMs } = error.details;
@@ -75,13 +103,16 @@ export function toCallError(server: string, error: unknown): unknown {
   });
 }
 
-/** A longer error is forwarded without its data, which would be decoded, searched for URIs and encoded in one slice. */
+/** A longer error is forwarded without its data: the data would be decoded, searched for URIs and encoded in one slice. */
 const MAX_ERROR_BYTES = 1_048_576;
 
 export const isLongError = (json: JsonText): json is ScannedObject =>
   json instanceof ScannedObject && json.bytes.length > MAX_ERROR_BYTES;
 
-/** The error of a JSON-RPC response. One without a valid code and message is not forwarded: clients could not parse it. */
+/**
+ * The error for an error response of a server. An error without a valid code and message is not forwarded, because clients
+ * could not parse it.
+ */
 export function remoteError(json: JsonText): Error {
   const isLong = isLongError(json);
   if (isLong && json.bytesOf('message') > MAX_ERROR_BYTES)

@@ -23,15 +23,15 @@ import { TransportError, type LinkTransport } from './transport.js';
 /** Connections for messages that do not pass the call gate: pings, notifications, cancellations, responses. */
 const SPARE_CONNECTIONS = 32;
 
-/** Longer than the interval of keep-alive comments of most servers. */
+/** When a notification stream was silent for this time, it is checked. Most servers send keep-alive comments more often. */
 const STREAM_IDLE_MS = 90_000;
 
-/** Only for HTTP+SSE: the response to a ping comes on the stream, and so shows that the stream is not dead. */
+/** Interval of pings over HTTP+SSE. The response to a ping comes on the event stream, which shows that the stream works. */
 const SSE_KEEPALIVE_INTERVAL_MS = 30_000;
 
 /**
- * Client capabilities on a shared link. Without roots, because roots belong to one client. With MCP Apps: a server may
- * offer tools with a user interface only to clients that declare the extension.
+ * Client capabilities on a shared link. They do not include roots, because roots belong to one client. They include MCP Apps:
+ * a server may offer tools with a user interface only to clients that declare this extension.
  */
 const SHARED_CAPABILITIES: ClientCapabilities = {
   sampling: {},
@@ -40,18 +40,19 @@ const SHARED_CAPABILITIES: ClientCapabilities = {
 };
 
 /**
- * Client capabilities on the link of clients without sessions, which say with each request what they support. The gateway
- * refuses what the client of a call does not support.
+ * Client capabilities on the link of a principal without sessions. Each request of such a principal declares the capabilities
+ * of its client. If the server asks for something that the client of the call does not support, the gateway refuses it.
  */
 export const SESSIONLESS_CAPABILITIES: ClientCapabilities = { ...SHARED_CAPABILITIES, roots: {} };
 
-/** Client capabilities that a server gets on the link of one session, but not on a shared one. */
+/** Client capabilities that a server gets on the link of one session, but not on a shared link. */
 export const UNSHARED_CAPABILITIES: readonly string[] = ['roots', 'sampling.context', 'sampling.tools'];
 const NO_PROXIES = new EgressProxies({});
 
+/** With these HTTP statuses, a server that knows only HTTP+SSE responds to a POST. */
 const SSE_SERVER_STATUSES: ReadonlySet<unknown> = new Set([400, 404, 405]);
 
-/** Opens a link to a server: for the session `owner`, or, without an owner, for all sessions. */
+/** Opens a link to a server: a link for the session `owner`, or, without an owner, the link that all sessions share. */
 export type LinkFactory = (signal: AbortSignal, owner?: ClientSession) => Promise<Link>;
 
 export interface LinkFactoryOptions extends Pick<
@@ -71,6 +72,7 @@ export interface LinkFactoryOptions extends Pick<
   readonly proxies?: EgressProxies | undefined;
 }
 
+/** The function that opens links to this server, over the transport and in the protocol era of its configuration. */
 export function createLinkFactory(
   server: string,
   config: ServerConfig,
@@ -138,10 +140,13 @@ export function createLinkFactory(
   }, overSse);
 }
 
-const openingOf = (era: ServerConfig['era'], auto: Opening): Opening =>
-  era === 'auto' ? auto : era === '2026' ? 'discover' : 'initialize';
+/** The opening for the setting `era`. `auto` is the opening for `era: auto`. */
+function openingOf(era: ServerConfig['era'], auto: Opening): Opening {
+  if (era === 'auto') return auto;
+  return era === '2026' ? 'discover' : 'initialize';
+}
 
-/** The era 2026 if a link of that era can be opened. */
+/** Opens and closes a link of the 2026 era. Resolves with its era, or with undefined when it cannot be opened. */
 const probeEra = (opening: Promise<Link>): Promise<Era | undefined> =>
   opening.then(
     async (link) => {
@@ -155,8 +160,9 @@ const probeEra = (opening: Promise<Link>): Promise<Era | undefined> =>
 const withoutTasks = ({ tasks: _, ...capabilities }: ClientCapabilities): ClientCapabilities => capabilities;
 
 /**
- * A server that responds with HTTP 400, 404 or 405 to `initialize` may know the deprecated HTTP+SSE transport only (MCP
- * 2025-11-25, Backwards Compatibility). Such a server is connected over SSE from then on, until an attempt over SSE fails.
+ * Opens links over Streamable HTTP, or over HTTP+SSE to a server that knows only this deprecated transport: it responds to
+ * `initialize` with HTTP 400, 404 or 405 (MCP 2025-11-25, Backwards Compatibility). After a success over HTTP+SSE, the next
+ * links use it too, until an attempt over it fails.
  */
 function withSseFallback(overHttp: LinkFactory, overSse: LinkFactory): LinkFactory {
   let isSseServer = false;
@@ -174,7 +180,7 @@ function withSseFallback(overHttp: LinkFactory, overSse: LinkFactory): LinkFacto
       return await overHttp(signal, owner);
     } catch (error) {
       if (signal.aborted || !isSseServerResponse(error)) throw error;
-      // For a server that knows neither transport, the first error says more.
+      // If both transports fail, the first error says more.
       return connectOverSse(signal, owner).catch(() => {
         throw error;
       });

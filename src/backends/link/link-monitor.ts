@@ -5,13 +5,13 @@ import type { LinkRequest } from './link.js';
 import { TransportError, type StreamState } from './transport.js';
 
 const PING_TIMEOUT_MS = 5000;
-/** Kinds of lists that a probe may request. */
+/** The capabilities whose list a probe may request. */
 const LIST_KINDS = ['tools', 'resources', 'prompts'] as const;
 
 export interface MonitorIntervals {
-  /** After this long without a message, the link pings the server, and closes if the server does not respond. */
+  /** After this time without a message of the server, the link pings it. The link ends if the server does not respond. */
   readonly keepaliveIntervalMs?: number | undefined;
-  /** After this long without a request, the link pings the server: some servers end idle sessions. */
+  /** After this time without a request to the server, the link pings it, because some servers end idle sessions. */
   readonly idlePingIntervalMs?: number | undefined;
 }
 
@@ -23,12 +23,11 @@ interface LinkMonitorEvents {
 }
 
 /**
- * Detects that a link cannot be used any more: after a transport error, when the notification stream is lost or silent, or
- * when the server sends nothing for a keepalive interval. If a symptom may have another cause, the monitor pings the
- * server.
+ * Detects that a link cannot be used any more. Symptoms are a transport error, a lost or silent notification stream, and a
+ * keepalive interval without a message. If a symptom may have another cause, the monitor pings the server before it decides.
  */
 export class LinkMonitor {
-  /** Number of messages of the server. `InboundMessages` increments it for each message that the transport delivers. */
+  /** Number of messages of the server. `InboundMessages` counts those that the transport delivers. */
   received = 0;
   /** The value of `received` at the end of the last keepalive interval. */
   private receivedBefore = -1;
@@ -49,9 +48,9 @@ export class LinkMonitor {
   ) {}
 
   /**
-   * To be called when the server is initialized: before that there is no session to check. With a keepalive interval,
-   * the monitor pings the server after every interval without a message. The server has one interval to respond. With an
-   * idle interval, it pings the server after every interval without a request, and ignores a missing response.
+   * To be called when the server is initialized, because before that there is no session to check. With a keepalive interval,
+   * the server has one interval to respond to a ping. Without one, the idle interval applies, and a missing response to its
+   * pings is ignored.
    */
   start({ keepaliveIntervalMs, idlePingIntervalMs }: MonitorIntervals = {}): void {
     this.isStarted = true;
@@ -69,7 +68,7 @@ export class LinkMonitor {
     clearInterval(this.keepaliveTimer);
   }
 
-  /** Resolves when the server responds, even with an error, because a server need not implement `ping`. Otherwise rejects. */
+  /** Rejects when the server does not respond. An error response counts, because a server need not implement `ping`. */
   async ping(timeoutMs = PING_TIMEOUT_MS): Promise<void> {
     try {
       await this.request({ method: this.pingMethod(), timeoutMs });
@@ -79,15 +78,17 @@ export class LinkMonitor {
   }
 
   /**
-   * Pings the server or, in every second probe, requests a list: some servers do not respond to `ping` at all.
-   * Resolves when the server has responded, or after the timeout.
+   * Pings the server. Every second probe requests a list, because some servers do not respond to `ping` at all. Resolves when
+   * the server has responded, or after the timeout.
    */
   async probe(timeoutMs: number, capabilities: ServerCapabilities): Promise<void> {
     const kind = LIST_KINDS.find((candidate) => capabilities[candidate]);
-    const method = this.probes++ % 2 === 1 && kind ? `${kind}/list` : this.pingMethod();
+    this.probes++;
+    const method = this.probes % 2 === 0 && kind ? `${kind}/list` : this.pingMethod();
     await this.request({ method, timeoutMs: Math.min(timeoutMs, PING_TIMEOUT_MS) }).catch(() => {});
   }
 
+  /** To be called when a message could not be sent, or got an HTTP error. */
   sendFailed(error: TransportError): void {
     if (isRefusedByServer(error)) this.received++;
     if (error.fault === 'unreachable' || error.fault === 'session-expired') this.events.linkFailed(error);
@@ -96,11 +97,14 @@ export class LinkMonitor {
 
   streamChanged(state: StreamState): void {
     if (state === 'lost') this.checkSession();
-    // A silent stream is normal when the server has nothing to report; the ping shows whether the server is there.
+    // A silent stream is normal if the server has nothing to report. The ping shows whether the server is reachable.
     if (state === 'silent' && this.isStarted) this.ping().catch(() => this.events.streamFailed());
   }
 
-  /** Some servers respond with HTTP 400 when the session has expired. A ping cannot cause HTTP 400 otherwise. */
+  /**
+   * Ends the link if a ping shows that the session has expired. Some servers respond to it with HTTP 400 then, which a ping
+   * cannot cause otherwise.
+   */
   checkSession(): void {
     if (!this.isStarted || this.isSessionCheckPending) return;
     this.isSessionCheckPending = true;
@@ -112,12 +116,13 @@ export class LinkMonitor {
       .finally(() => (this.isSessionCheckPending = false));
   }
 
-  /** Only requests to the server count, because servers end sessions without requests. */
+  /** Pings the server if there was no request in the last interval. Only requests keep the session of a server alive. */
   private pingIfIdle(): void {
     if (this.latestRequest() === this.requestBefore) this.ping().catch(() => {});
     this.requestBefore = this.latestRequest();
   }
 
+  /** Pings the server if no message has arrived in the last interval. */
   private keepAlive(timeoutMs: number): void {
     const { received } = this;
     const hasReceived = received !== this.receivedBefore;

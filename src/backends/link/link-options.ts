@@ -9,14 +9,17 @@ import type { Opening } from './negotiate-era.js';
 
 export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorIntervals {
   readonly server: string;
-  /** How the link finds the era of the server; by default it is 2025. */
+  /** How the link finds the protocol era of the server. By default, the era is 2025. */
   readonly opening?: Opening | undefined;
-  /** The verdict that the links of one server share. */
+  /** The protocol era that the last probe of the server has found. All links of the server share the record. */
   readonly eraRecord?: EraRecord | undefined;
-  /** The ended calls of all links that clients share: after a reconnect, a message of a call may come on the next link. */
+  /**
+   * The ended calls of the shared link and of the shared links before it: after a reconnect, a message that belongs to an
+   * earlier call may come on the next link.
+   */
   readonly endedCalls?: EndedCalls | undefined;
-  /** Called when the input that a server required was obtained from the client, or could not be. */
+  /** Called for each result with which a server requires input of the client (`input_required`). */
   readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
-  /** Rewrites own URIs in the params of a server request to public ones. */
+  /** Rewrites own URIs in the params of a request of the server to public URIs. */
   readonly toPublicParams?: ((params: JsonText) => JsonText | Promise<JsonText>) | undefined;
 }

@@ -12,20 +12,20 @@ export type SendRequest = (request: LinkRequest) => Promise<JsonText>;
 /** The code with which a server of 2026 refuses the revision of a request. */
 export const UNSUPPORTED_VERSION = -32022;
 
-/** How the requests of a link are written and their results are read in one protocol era. */
+/** Writes the requests of a link and reads their results in one protocol era. */
 export interface LinkProtocol {
   readonly era: Era;
-  /** A request that any server of the era can respond to at little cost. */
+  /** The method of a request to which any server of the era can respond at little cost. */
   readonly pingMethod: string;
-  /** Whether the server is notified of a cancelled request. Otherwise it notices that the response is not read any more. */
+  /** Whether a notification tells the server that a request is cancelled. If not, closing the response tells the server. */
   readonly notifiesOfCancellation: boolean;
-  /** Makes a request for a client of either era, or for the gateway itself. */
+  /** Makes a request for a client of either era, or for the gateway itself. May call `send` several times. */
   request(request: LinkRequest, send: SendRequest): Promise<JsonText>;
   /** The params as the server expects them. */
   paramsOf(pending: PendingRequest): string | undefined;
   /** The lines of further HTTP headers; undefined if there are none. */
   headersOf(request: LinkRequest): string | undefined;
-  /** Whether the error says that the server does not speak this era any more. It has not executed the request. */
+  /** Whether the error says that the server no longer speaks this era. The server has not executed the request then. */
   isContradictedBy(error: RemoteError): boolean;
 }
 

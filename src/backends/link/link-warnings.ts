@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
 import { TokenBucket } from '../../lib/token-bucket/token-bucket.js';
 
-/** The warnings with the same message that are logged: three at once, then one per interval. */
+/** The rate limit for warnings with the same message: three at once, then one per interval. */
 const LOGGED_WARNINGS = { burst: 3, refill: 1, intervalMs: 10_000 };
 
-/** Logs what a server does wrong on one link, with a rate limit for each message. */
+/** Logs the protocol errors of a server on one link, with a rate limit for each message. */
 export class LinkWarnings {
   private readonly logger = new Logger('Backend');
   private readonly buckets = new Map<string, TokenBucket>();
@@ -19,6 +19,7 @@ export class LinkWarnings {
     const bucket = this.buckets.get(message) ?? new TokenBucket(LOGGED_WARNINGS);
     this.buckets.set(message, bucket);
     const suppressed = bucket.take(this.now());
+    // Undefined if this warning exceeds the rate; otherwise the number of warnings that were not logged before it.
     if (suppressed === undefined) return;
     this.logger.warn({
       message,

@@ -13,55 +13,61 @@ export interface ServerFacts {
   readonly instructions?: string | undefined;
 }
 
+/** A request to a server. */
 export interface LinkRequest {
   readonly method: string;
   /** JSON text, sent unchanged except for the progress token. */
   readonly params?: string | undefined;
   /** The positions of the members of `params`, if the sender knows them. */
   readonly paramsMembers?: readonly Member[] | undefined;
-  /** The request is cancelled after this long without a response or progress. */
+  /** The request is cancelled when this time has passed without a response or progress. */
   readonly timeoutMs: number;
   /**
-   * When the request times out, as a time of `performance.now()`, if its timeout began before it was sent: a client waits
-   * `timeoutMs` from the arrival of its call, including the time in a queue or until a link is open.
+   * The end of the timeout, as a time of `performance.now()`. Absent if the timeout begins when the request is sent. The
+   * timeout of a client's call begins earlier, when the call arrives: it includes the waits for a slot and for a link.
    */
   readonly deadline?: number | undefined;
-  /** The client request that this request is made for; absent for requests of the gateway itself. */
+  /** The sender of the client's request for which this request is made; absent for requests of the gateway itself. */
   readonly caller?: Caller | undefined;
   /** Cancels a request of the gateway itself. */
   readonly signal?: CancelSignal | undefined;
-  /** Called with the id of the request, before it is sent. */
+  /** Called with the id of the request, immediately before the request is sent. */
   readonly onSent?: ((id: number) => void) | undefined;
   /** The own name or URI of the called tool, prompt or resource, if the sender knows it. */
   readonly target?: string | undefined;
-  /** The arguments of the called tool that are repeated in headers. Only links of 2026 over HTTP send them. */
+  /** The arguments of the called tool that have HTTP headers. Only links of 2026 over HTTP send these headers. */
   readonly paramHeaders?: readonly ParamHeader[] | undefined;
 }
 
-/** `channel` reaches the client that a log message is for. Undefined if it is for all clients, and in other notifications. */
+/** A notification of a server, except progress and cancellations. */
 export interface ServerNotification {
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly paramsText: string | undefined;
+  /** The client that a log message is for; undefined if it is for all clients, and for other notifications. */
   readonly channel: Channel | undefined;
 }
 
-/** Whether the server can send notifications; `lost` while the stream is reopened, `none` when the server offers none. */
+/**
+ * The status of the notification stream. `lost`: it has ended, and is being opened again. `none`: the server does not offer
+ * it.
+ */
 export type NotificationStreamStatus = 'opening' | 'open' | 'lost' | 'none';
 
-/** Subscriptions to resources whose updates come on streams of their own. */
+/** The subscriptions of a link whose updates come on listen streams (revision 2026-07-28). */
 export interface StreamSubscriptions {
-  /** Resolves when the server has accepted the URI. */
+  /** Resolves when the server has accepted the URI. Rejects when it has not. */
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): void;
 }
 
-/** Why a link could not be opened, with the stderr of the child process. */
+/** Says why a link could not be opened. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
 
   constructor(
     cause: Error,
+    /** The last lines of the child process on stderr. */
     readonly stderr: readonly string[],
   ) {
     super(cause.message, { cause });
@@ -69,21 +75,22 @@ export class ConnectError extends Error {
 }
 
 /**
- * One live connection to a server, of any transport and protocol era. The link frames and cancels requests as the era
- * requires. A closed link does not reconnect; it is replaced. Concurrent requests are not limited here.
+ * One live connection to a server, over any transport and in any protocol era. The link writes and cancels requests as the era
+ * requires. A closed link does not reconnect: another link takes its place. A link does not limit concurrent requests; the call
+ * gate does.
  */
 export interface Link {
   readonly facts: ServerFacts;
 
   readonly era: LinkEra;
 
-  /** Whether arguments of tools are repeated in headers, as revision 2026-07-28 requires over HTTP. */
+  /** Whether requests repeat arguments of tools in HTTP headers, as revision 2026-07-28 requires. */
   readonly sendsParamHeaders: boolean;
 
-  /** Resolves with the reason when the link cannot be used any more. Requests in flight are rejected. */
+  /** Resolves with the reason when the link cannot be used any more. */
   readonly closed: Promise<Error>;
 
-  /** The result as the server wrote it. Rejects with RemoteError, TransportError or GatewayError. */
+  /** Resolves with the result as the server wrote it. Rejects with RemoteError, TransportError or GatewayError. */
   request(request: LinkRequest): Promise<JsonText>;
 
   /** Number of messages of the server so far. An HTTP response that refuses a request counts as one. */
@@ -101,11 +108,12 @@ export interface Link {
 
   readonly notificationStream: NotificationStreamStatus;
 
-  /** The subscriptions of a link of the 2026 era; undefined in the 2025 era, where each is a request. */
+  /** The subscriptions of a link of the 2026 era; undefined in the 2025 era, in which each subscription is a request. */
   readonly listens: StreamSubscriptions | undefined;
 
   /**
-   * The server does not know `resources/subscribe`, even if it announces subscriptions. Set by the code that subscribes.
+   * Whether the server does not know `resources/subscribe`, although it may announce subscriptions. The code that subscribes
+   * sets this.
    */
   refusesSubscriptions: boolean;
 
@@ -117,6 +125,6 @@ export interface Link {
   /** The last lines on stderr. Returns the same array until the child process writes more. */
   stderrTail(): readonly string[];
 
-  /** Idempotent. Resolves when all resources of the link, processes included, are released. */
+  /** Resolves when all resources of the link, processes included, are released. Requests in flight are rejected. Idempotent. */
   close(): Promise<void>;
 }

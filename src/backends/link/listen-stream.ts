@@ -6,9 +6,9 @@ export type ListChangeFilter = Readonly<
   Partial<Record<'toolsListChanged' | 'promptsListChanged' | 'resourcesListChanged', true>>
 >;
 
-/** If there are more streams, small ones are merged: each is a connection, and servers limit their number. */
+/** If there are more streams, small ones are merged: each stream is a connection, and servers limit their connections. */
 const MAX_STREAMS = 8;
-/** With this notification, a server says which URIs it honours. */
+/** The first notification on a listen stream. It has the URIs that the server honours. */
 export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 /** Maximum URIs of one `subscriptions/listen`. */
 export const MAX_URIS = 10_000;
@@ -16,9 +16,9 @@ export const MAX_URIS = 10_000;
 /** One request `subscriptions/listen`, whose response stream stays open. */
 export class ListenStream {
   readonly end = new Cancellation();
-  /** The id of the request, with which the server marks its notifications. */
+  /** The id of the request. The notifications of the server on this stream repeat it. */
   id: number | undefined;
-  /** Called with the JSON text of the URIs that the server honours. */
+  /** To be called with the JSON text of the URIs that the server honours. Set by the code that opens the stream. */
   acknowledge!: (honoured: string | undefined) => void;
   /** How many URIs the stream had when it was opened. */
   readonly openedUris: number;
@@ -34,7 +34,7 @@ export class ListenStream {
     return this.uris.size === 0 && !this.filter;
   }
 
-  /** Whether most of its URIs were unsubscribed since it was opened: the server still sends their updates. */
+  /** Whether most URIs of the stream were unsubscribed since it was opened. The server still sends their updates. */
   get isStale(): boolean {
     return this.openedUris > 2 * this.uris.size + MAX_STREAMS;
   }
@@ -44,17 +44,17 @@ export class ListenStream {
     return JSON.stringify({ notifications: { ...this.filter, resourceSubscriptions } });
   }
 
-  /** Drops the URIs that the server left out. `honoured` is the JSON text of the others. */
+  /** Removes the URIs that the server does not honour. `honoured` is the JSON text of the honoured URIs. */
   keepHonoured(honoured = '[]'): void {
     const { uris } = this;
-    // Nearly always the server repeats what it was asked for.
+    // Nearly every server honours all URIs, in the order of the request.
     if (honoured === JSON.stringify([...uris])) return;
     const kept = new Set(honoured.startsWith('[') ? stringsIn(honoured) : []);
     for (const uri of uris) if (!kept.has(uri)) uris.delete(uri);
   }
 }
 
-/** The strings in an array. The rest is not parsed, and not more than `MAX_URIS` elements: the text can be long. */
+/** The strings among the first `MAX_URIS` elements of an array. Other elements are not parsed, because they can be long. */
 function* stringsIn(array: string): Iterable<string> {
   let count = 0;
   for (const { start, end } of elementsOf(array)) {
@@ -64,9 +64,9 @@ function* stringsIn(array: string): Iterable<string> {
 }
 
 /**
- * The streams to merge, if there are too many: the two smallest, and each further one, in the order of size, that is not
- * larger than the sum of those before it. So a merge usually doubles the stream of a URI, and each URI is sent again about ten
- * times while 10,000 are subscribed.
+ * The streams to merge; empty if there are not too many. The two smallest streams are merged, and then, in the order of size,
+ * each stream that is not larger than the sum of the previous ones. A merge therefore usually doubles the size of the stream
+ * to which a URI belongs: while 10,000 URIs are subscribed one by one, each URI is sent again about ten times.
  */
 export function mergeableOf(streams: ReadonlySet<ListenStream>): ListenStream[] {
   if (streams.size <= MAX_STREAMS) return [];

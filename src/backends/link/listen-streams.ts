@@ -12,20 +12,21 @@ import { UpdateOverlap } from './update-overlap.js';
 
 interface ListenEvents {
   /**
-   * - `open`: the first stream is acknowledged, or one that was lost is open again; notifications in between are lost
+   * - `open`: the first stream is acknowledged, or a lost stream is open again; notifications may have been lost before
    * - `lost`: a stream has ended
    * - `none`: the server does not know `subscriptions/listen`
    */
   stateChanged(state: 'open' | 'lost' | 'none'): void;
 }
 
-/** Maximum number of streams, including those that are being replaced. Beyond it, new subscriptions wait. */
+/** Maximum number of streams, including replaced streams that are not closed yet. At the maximum, new subscriptions wait. */
 const MAX_OPEN_STREAMS = 20;
 const ACKNOWLEDGEMENT_TIMEOUT_MS = 10_000;
-/** How long a replaced stream stays open after the acknowledgement of the new one, for notifications on their way. */
+/** How long a replaced stream stays open after the acknowledgement of the new stream, so that no notification is lost. */
 const OVERLAP_MS = 250;
 const METHOD_NOT_FOUND = -32601;
 
+/** The calls of `subscribe` that wait for one URI. */
 interface SubscriptionWaiter {
   readonly promise: Promise<void>;
   resolve(): void;
@@ -33,23 +34,27 @@ interface SubscriptionWaiter {
 }
 
 /**
- * The subscriptions of one link of the 2026 era: one stream for the list changes, and a few for the URIs of resources. A
- * new URI gets a stream of its own, together with others that wait at the same time. When there are many streams, small
- * ones are merged: the new one is acknowledged before the old ones are closed, and an update that comes on both passes
- * once. A stream that ends is opened again; then notifications may have been lost.
+ * The subscriptions of one link of the 2026 era: one listen stream for the list changes, and a few for the URIs of resources.
+ * A server cannot add URIs to a stream. New URIs therefore get a new stream, which all URIs share that wait at the same time.
+ * When there are many streams, small ones are merged: the gateway opens one new stream in their place, and closes the old
+ * streams after the acknowledgement of the new one. An update that comes on an old and on the new stream passes once. A stream
+ * that ends is opened again; notifications may have been lost then.
  */
 export class ListenStreams implements StreamSubscriptions {
+  /** The acknowledged streams, without those that were replaced. */
   private readonly streams = new Set<ListenStream>();
+  /** By id of the request: the streams that are open or being opened. */
   private readonly byId = new Map<number, ListenStream>();
   /** The acknowledged stream of each URI. */
   private readonly streamByUri = new Map<string, ListenStream>();
+  /** By URI: the subscriptions for which no stream was requested yet. */
   private readonly waiting = new Map<string, SubscriptionWaiter>();
-  /** Streams that have ended and are opened again after a delay. */
+  /** Streams that have ended and will be opened again after a delay. */
   private readonly lost = new Set<ListenStream>();
   private readonly overlaps = new Set<UpdateOverlap>();
   private readonly timers = new Set<NodeJS.Timeout>();
   private readonly backoff = new Backoff();
-  /** Streams that were replaced and are about to be closed. */
+  /** Number of streams that were replaced and are not closed yet. */
   private closing = 0;
   private isWorking = false;
   private isStopped = false;
@@ -57,10 +62,11 @@ export class ListenStreams implements StreamSubscriptions {
   constructor(
     private readonly send: SendRequest,
     private readonly events: ListenEvents,
+    /** Adds to the number of acknowledgements that the link expects. */
     private readonly expectAcknowledgement: (count: 1 | -1) => void = () => {},
   ) {}
 
-  /** Opens the stream for list changes. */
+  /** Opens the stream for list changes. Resolves after the first attempt, and never rejects. */
   async start(filter: ListChangeFilter): Promise<void> {
     const stream = new ListenStream(filter, new Set());
     try {
@@ -116,6 +122,7 @@ export class ListenStreams implements StreamSubscriptions {
     this.waiting.clear();
   }
 
+  /** Opens and replaces streams, one after the other, until there is nothing more to do. */
   private async work(): Promise<void> {
     if (this.isWorking) return;
     this.isWorking = true;
@@ -123,6 +130,7 @@ export class ListenStreams implements StreamSubscriptions {
     this.isWorking = false;
   }
 
+  /** Resolves with false when there is nothing to do now. */
   private async nextStep(): Promise<boolean> {
     const count = this.streams.size + this.closing;
     if (count >= MAX_OPEN_STREAMS) return false;
@@ -133,6 +141,7 @@ export class ListenStreams implements StreamSubscriptions {
     return stale ? this.replace([stale]) : false;
   }
 
+  /** Opens one stream for the URIs that wait. */
   private async openWaiting(): Promise<void> {
     const batch = [...this.waiting].slice(0, MAX_URIS);
     for (const [uri] of batch) this.waiting.delete(uri);
@@ -148,7 +157,7 @@ export class ListenStreams implements StreamSubscriptions {
     }
   }
 
-  /** Opens one stream in place of others. Returns false when that failed: the others stay open. */
+  /** Opens one stream in place of others. Resolves with false when that failed; the others stay open then. */
   private async replace(old: readonly ListenStream[]): Promise<boolean> {
     const filter = old.find((stream) => stream.filter)?.filter;
     const uris = new Set(old.flatMap((stream) => [...stream.uris]));
@@ -161,11 +170,13 @@ export class ListenStreams implements StreamSubscriptions {
       this.overlaps.delete(overlap);
       return false;
     }
+    // URIs that were unsubscribed while the new stream was opened.
     for (const uri of uris) if (!old.some((each) => each.uris.has(uri))) this.unsubscribe(uri);
+    // A URI of an old stream that did not move to the new one is no longer subscribed, so it is also deleted here.
     const isLeftOut = (uri: string): boolean =>
       this.streamByUri.get(uri) !== stream && this.streamByUri.delete(uri);
     const leftOutUris = old.flatMap((each) => [...each.uris]).filter(isLeftOut);
-    // The server honours fewer URIs than before. Reported as a gap, so that all URIs are subscribed again and these are refused.
+    // The server honours fewer URIs than before. The gap makes the link subscribe all URIs again, so that these are refused.
     if (leftOutUris.length > 0) this.events.stateChanged('open');
     for (const each of old) this.streams.delete(each);
     this.closing += old.length;
@@ -178,7 +189,7 @@ export class ListenStreams implements StreamSubscriptions {
     return true;
   }
 
-  /** Resolves when the stream is acknowledged: `uris` are then those that the server honours. */
+  /** Resolves when the stream is acknowledged. Its `uris` are then those that the server honours. */
   private async open(stream: ListenStream): Promise<void> {
     const acknowledged = new Promise<string | undefined>((resolve) => (stream.acknowledge = resolve));
     const ended = this.send({
@@ -218,7 +229,7 @@ export class ListenStreams implements StreamSubscriptions {
     this.reopen(stream);
   }
 
-  /** Opens a stream again that has ended, with what it still has to carry. */
+  /** Opens a stream in place of one that has ended, after a delay, for the list changes and URIs that are still subscribed. */
   private reopen(stream: ListenStream): void {
     const { filter, uris } = stream;
     for (const uri of uris) this.streamByUri.delete(uri);
@@ -243,6 +254,7 @@ export class ListenStreams implements StreamSubscriptions {
     stream.end.abort();
   }
 
+  /** Returns false for an update that has passed already, on another stream. */
   private passesOnce(method: string, params: Params): boolean {
     if (this.overlaps.size === 0 || method !== 'notifications/resources/updated') return true;
     const id = subscriptionIdIn(params);

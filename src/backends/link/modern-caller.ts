@@ -8,7 +8,10 @@ import type { LinkRequest } from './link.js';
 
 const BY_URL: ClientCapabilities = { elicitation: { url: {} } };
 
-/** Makes a request of a client of 2026 at a server of 2025, which does not know states, and has other ways to ask the client. */
+/**
+ * Makes a request of a client of 2026 at a server of 2025. Such a server issues no `requestState`. If it requires with an error
+ * that the user opens URLs, the client gets a result `input_required` in place of the error.
+ */
 export async function requestForModernCaller(
   request: LinkRequest,
   caller: Caller,
@@ -24,7 +27,7 @@ export async function requestForModernCaller(
   }
 }
 
-/** The result that asks the client to open URLs, if the error requires that and the client supports it. Throws otherwise. */
+/** The result that asks the client to open URLs. Throws if the error does not require that, or the client does not support it. */
 function inputFor(
   error: RemoteError,
   { capabilities, missingCapabilities }: Caller,
@@ -45,13 +48,13 @@ function inputFor(
   });
 }
 
-/** Whether the user did not want to open a URL: else the client would be asked again without end. */
+/** Whether the user has declined to open a URL. The client must not be asked again then, because that would not end. */
 function hasDeclined(params: string | undefined): boolean {
   const actions = Array.from(inputResponsesIn(params).values(), (answer) => memberText(answer, 'action'));
   return actions.some((action) => action === '"decline"' || action === '"cancel"');
 }
 
-/** The value of the member `requestState` of the params; undefined only if there is no such member. */
+/** The value of `requestState` in the params; undefined only if there is no such member. */
 function stateIn({ params, paramsMembers }: LinkRequest): unknown {
   if (paramsMembers && !paramsMembers.some(({ key }) => key === 'requestState')) return undefined;
   // The key may be written with escapes.

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { onCleanup } from '../../../test/kit/cleanup.js';
 import { configOf } from '../../../test/kit/config.js';
@@ -25,6 +26,10 @@ async function connect(entry: object, factory = factoryFor(entry)): Promise<Link
 const state = createState();
 const STDIO = { command: process.execPath, args: [resolve('test/kit/modern-server/stdio.mjs'), 'reject'] };
 
+/** A client of the only principal: over stdio, messages during a call are dropped for a second after a call of another. */
+const clientOf = (id: string, capabilities: ClientCapabilities = {}): FakeClient =>
+  new FakeClient(id, capabilities, 'principal');
+
 interface Call {
   readonly args?: string;
   readonly meta?: string;
@@ -39,7 +44,7 @@ function call(link: Link, name: string, { args = '{}', meta, caller, more }: Cal
     params,
     target: name,
     timeoutMs: 20_000,
-    caller: caller ?? new FakeClient('a').call(),
+    caller: caller ?? clientOf('a').call(),
     ...more,
   });
 }
@@ -96,7 +101,7 @@ describe.each(['http', 'stdio'] as const)(
     });
 
     it('tells the server the capabilities and the log level of the client', async () => {
-      const caller = new FakeCaller(new FakeClient('b', { sampling: {}, tasks: {} }));
+      const caller = new FakeCaller(clientOf('b', { sampling: {}, tasks: {} }));
       Object.assign(caller, { logLevel: 'warning' });
       expect(JSON.parse(await textOf(call(link, 'envelope', { caller })))).toEqual({
         'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -109,7 +114,7 @@ describe.each(['http', 'stdio'] as const)(
     it('forwards log messages of a call to its client', async () => {
       const messages: ServerNotification[] = [];
       link.onNotification((notification) => messages.push(notification));
-      const caller = new FakeClient('c').call();
+      const caller = clientOf('c').call();
       Object.assign(caller, { logLevel: 'info' });
       await call(link, 'log', { caller });
       const [message] = messages.filter(({ method }) => method === 'notifications/message');
@@ -123,7 +128,7 @@ describe.each(['http', 'stdio'] as const)(
     });
 
     it('asks the client for the input that a result requires', async () => {
-      const caller = new FakeClient('d', { elicitation: {} }).call();
+      const caller = clientOf('d', { elicitation: {} }).call();
       const result = call(link, 'ask', { caller });
       const asked = await until('the client is asked', () => caller.requests[0]);
       expect(asked).toMatchObject({ method: 'elicitation/create', params: { message: 'Your name?' } });
@@ -140,7 +145,7 @@ describe.each(['http', 'stdio'] as const)(
     });
 
     it('fails a prompt when the client cannot be asked', async () => {
-      const caller = new FakeClient('e').call();
+      const caller = clientOf('e').call();
       const params = '{"name":"ask"}';
       const error = await refusalOf(
         link.request({ method: 'prompts/get', params, caller, timeoutMs: 20_000 }),
@@ -155,7 +160,7 @@ describe.each(['http', 'stdio'] as const)(
     });
 
     it('cancels a call at the server, after its progress', async () => {
-      const caller = new FakeClient('f').call();
+      const caller = clientOf('f').call();
       const result = refusalOf(call(link, 'wait', { caller, meta: '{"progressToken":"mine"}' }));
       await until('progress arrives', () => caller.notifications[0]);
       expect(caller.notifications[0]).toEqual({

@@ -10,37 +10,36 @@ import { resultKindOf, resultTypeIn } from '../../mcp/result-kind.js';
 import { nameMemberOf, standardHeaders } from '../../mcp/standard-headers.js';
 import { fulfilInput, InputError, type ToPublicParams } from './fulfil-input.js';
 import { withPublicInput } from './public-input.js';
+import { headersRefused, isHeaderMismatch } from './link-errors.js';
 import { UNSUPPORTED_VERSION, type LinkProtocol, type SendRequest } from './link-protocol.js';
 import type { LinkRequest } from './link.js';
 import type { PendingRequest } from './pending-requests.js';
-import { TransportError } from './transport.js';
 
 const INVALID_PARAMS = -32602;
 const RESOURCE_NOT_FOUND = -32002;
-const HEADER_MISMATCH = -32020;
 const MISSING_CAPABILITY = -32021;
 
 export interface ModernProtocolOptions {
   readonly version: string;
-  /** Client capabilities of requests that are made for no client. */
+  /** Client capabilities of requests of the gateway itself. */
   readonly capabilities: ClientCapabilities;
-  /** Whether requests are sent over HTTP: with headers, and cancelled by closing the response. */
+  /** Whether requests are sent over HTTP. They then have standard headers, and are cancelled by closing the response. */
   readonly isHttp: boolean;
   readonly toPublicParams?: ToPublicParams | undefined;
-  /** Called when the input that a server required was obtained from the client, or could not be. */
+  /** Called for each result with which a server requires input of the client (`input_required`). */
   readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
-  /** Called when the server refused the headers of a call: the listed input schema may not be the current one. */
-  readonly onHeaderMismatch: () => void;
 }
 
-/** Revision 2026-07-28: no session; each request says who the client is and what it supports. */
+/** Revision 2026-07-28: there is no session, and each request has an envelope with the client's name and capabilities. */
 export class ModernProtocol implements LinkProtocol {
   readonly era = '2026';
   readonly pingMethod = 'server/discover';
   readonly notifiesOfCancellation: boolean;
+  /** The members of the envelope that are the same for all clients. */
   private readonly identity: string;
+  /** The members of the envelope of the gateway's own requests. */
   private readonly gatewayMembers: string;
-  /** The envelope of each session, whose capabilities do not change. */
+  /** By session: the members of the envelope. They are stored, because the capabilities of a session do not change. */
   private readonly sessionMembers = new WeakMap<ClientSession, string>();
 
   constructor(private readonly options: ModernProtocolOptions) {
@@ -97,18 +96,19 @@ export class ModernProtocol implements LinkProtocol {
     return code === UNSUPPORTED_VERSION;
   }
 
-  /** A client of 2026 answers the input requests itself, with another request. */
+  /** The result for a client of 2026, which answers the input requests with another request. */
   private forwardInput(result: JsonText): JsonText | Promise<JsonText> {
     const { toPublicParams, onInput } = this.options;
     onInput?.('forwarded');
     return toPublicParams ? withPublicInput(result, toPublicParams) : result;
   }
 
-  /** The error as a client of the caller's era knows it. */
+  /** Throws the error in the form of the caller's era, or returns a result in its place. */
   private handleError(request: LinkRequest, error: RemoteError): JsonText {
     const { code, message, text } = error;
-    const isModern = request.caller?.revision.era === '2026';
-    if (isModern && code !== HEADER_MISMATCH) throw error;
+    if (isHeaderMismatch(error)) throw headersRefused(error);
+    if (request.caller?.revision.era === '2026') throw error;
+    // For an unknown resource, clients of 2025 expect another code.
     if (code === INVALID_PARAMS && request.method === 'resources/read' && isAboutUri(text))
       throw new RemoteError(
         RESOURCE_NOT_FOUND,
@@ -116,16 +116,10 @@ export class ModernProtocol implements LinkProtocol {
         mapMember(text, 'code', () => `${RESOURCE_NOT_FOUND}`),
       );
     if (code === MISSING_CAPABILITY) return failureOf(request, `the client lacks a capability: ${message}`);
-    if (code !== HEADER_MISMATCH) throw error;
-    this.options.onHeaderMismatch();
-    throw new TransportError(
-      'refused',
-      `it refused the headers of the request: ${message}`,
-      {},
-      { cause: error },
-    );
+    throw error;
   }
 
+  /** The members of the envelope that are the same for all requests of the caller's session. */
   private membersOfCaller({ session, capabilities }: Caller): string {
     if (!session) return this.membersFor(capabilities);
     let members = this.sessionMembers.get(session);
@@ -141,7 +135,7 @@ export class ModernProtocol implements LinkProtocol {
   }
 }
 
-/** The name in the params. They are searched only if the request has no `target`, because they may be long. */
+/** The value of the header Mcp-Name. The params may be long, so they are searched only if the request has no `target`. */
 function nameOf({ method, params, target }: LinkRequest): string | undefined {
   const member = nameMemberOf(method);
   if (member === undefined || target !== undefined) return member && target;
@@ -149,12 +143,13 @@ function nameOf({ method, params, target }: LinkRequest): string | undefined {
   return text?.startsWith('"') ? (JSON.parse(text) as string) : undefined;
 }
 
-/** A result with `isError` for a call of a tool, which a model can read; an error for other methods. */
+/** For a call of a tool, returns a result with `isError`, which a model can read. For other methods, throws an error. */
 function failureOf({ method }: LinkRequest, problem: string): JsonText {
   if (method !== 'tools/call') throw new GatewayError('internal', `The request failed: ${problem}`);
   return JsonText.of({ content: [{ type: 'text', text: `The call failed: ${problem}` }], isError: true });
 }
 
+/** Whether the data of the error name a URI, as they do for an unknown resource. */
 function isAboutUri(error: string): boolean {
   const { data } = new JsonText(error).value as { readonly data?: unknown };
   return isJsonObject(data) && typeof data['uri'] === 'string';

@@ -7,20 +7,20 @@ import { TransportError } from './transport.js';
  * How a link finds the protocol era of its server.
  * - `initialize`: the era is 2025
  * - `discover`: the era is 2026
- * - `probe`: 2026 if the server answers `server/discover` and offers revision 2026-07-28, else 2025. Only over HTTP: no other
- *   method may be a probe, because a server of 2025 would execute it
- * - `initialize-first`: 2026 if the server refuses `initialize` and offers revision 2026-07-28, else 2025. For stdio: some
- *   servers exit on an unknown method, and a probe in a second process would start them twice
+ * - `probe`: the era is 2026 if the server answers `server/discover` and offers revision 2026-07-28, and 2025 otherwise. Only
+ *   this method may be a probe, because a server of 2025 would execute another one. For HTTP
+ * - `initialize-first`: the era is 2026 if the server refuses `initialize` and offers revision 2026-07-28, and 2025 otherwise.
+ *   For stdio: some servers exit on an unknown method, and a probe in a second process would start them twice
  */
 export type Opening = 'initialize' | 'discover' | 'probe' | 'initialize-first';
 
-/** A server that does not answer the probe is initialized after this time. */
+/** Timeout of a probe. If the server has not answered by then, the gateway sends `initialize`. */
 const PROBE_TIMEOUT_MS = 5000;
 
 interface OpeningSteps {
   /** Opens the link in the era 2025. */
   initialize(): Promise<void>;
-  /** Opens the link in the era 2026. Rejects when the server does not offer it, and leaves the link as it was. */
+  /** Opens the link in the era 2026. Rejects when the server does not offer it; the link can then be opened in 2025. */
   discover(timeoutMs: number): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ interface NegotiationOptions {
   readonly opening: Opening;
   readonly connectTimeoutMs: number;
   readonly record: EraRecord;
-  /** Whether a recent verdict that the server speaks 2025 suffices: for the links of single sessions. */
+  /** Whether the probe is left out if a recent one has found the era 2025. True for the links of single sessions. */
   readonly trustsRecord: boolean;
 }
 
@@ -59,7 +59,7 @@ async function probe(steps: OpeningSteps, options: NegotiationOptions): Promise<
     const { error } = failure;
     const isUnreachable = error instanceof TransportError && error.fault === 'unreachable';
     const era = eraOfFailure(error) ?? record.recent();
-    // `initialize` would fail too, or open a link in the wrong era.
+    // If the server is unreachable, `initialize` would fail too. If its era is 2026, the link would have the wrong era.
     if (isUnreachable || era === '2026') throw error;
   }
   await steps.initialize();

@@ -2,10 +2,10 @@ import type { NotificationStreamStatus } from './link.js';
 import type { StreamState } from './transport.js';
 import { ListenerSet } from '../../lib/listeners/listener-set.js';
 
-/** Some servers accept the GET for the stream and never send response headers. */
+/** The time after which a link does not wait for its stream: some servers accept the GET and never send response headers. */
 const OPEN_TIMEOUT_MS = 1000;
 
-/** Reports when the notification stream of a link is open, and when notifications may have been lost. */
+/** The status of the notification stream of a link. Reports when notifications may have been lost (a gap). */
 export class NotificationStreamState {
   /** Resolves when the stream is open for the first time, is not offered by the server, or takes too long to open. */
   readonly ready: Promise<void>;
@@ -20,8 +20,7 @@ export class NotificationStreamState {
   }
 
   /**
-   * To be called when the transport has no separate notification stream: notifications come on the same stream as
-   * responses.
+   * To be called if the transport has no separate notification stream, because notifications and responses come on one stream.
    */
   markShared(): void {
     this.status = 'open';
@@ -33,12 +32,14 @@ export class NotificationStreamState {
     this.timer = setTimeout(() => this.markReady(), OPEN_TIMEOUT_MS).unref();
   }
 
+  /** Resolves `ready`. */
   markReady(): void {
     clearTimeout(this.timer);
     this.isReady = true;
     this.resolveReady();
   }
 
+  /** Calls the listener after each gap. */
   onGap(listener: () => void): void {
     this.listeners.add(listener);
   }
@@ -48,11 +49,12 @@ export class NotificationStreamState {
     this.listeners.emit();
   }
 
+  /** To be called when the state of the stream has changed. */
   update(state: StreamState): void {
     const wasOpen = this.status === 'open' || this.status === 'lost';
     if (state === 'open' || state === 'resumed') this.status = 'open';
     else if (state !== 'silent') this.status = state;
-    // A server that offers the stream no more may be another one than before.
+    // If the server no longer offers the stream, another version of the server may have taken its place.
     const isGap = this.isReady && (state === 'open' || (state === 'none' && wasOpen));
     if (isGap) this.reportGap();
     if (state === 'open' || state === 'none') this.markReady();

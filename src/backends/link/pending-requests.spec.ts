@@ -191,8 +191,8 @@ describe('PendingRequests.origin', () => {
       fc.property(clientsInFlight, (clients) => {
         const { harness, callers } = withRequests(clients);
         const distinct = new Set(clients.filter((n) => n >= 0));
-        const { callers: found, ambiguous } = harness.pending.origin(undefined);
-        expect(ambiguous).toBe(distinct.size > 1);
+        const { callers: found, isAmbiguous } = harness.pending.origin(undefined);
+        expect(isAmbiguous).toBe(distinct.size > 1);
         expect(found).toEqual(distinct.size > 1 ? [] : callers.filter((caller) => caller !== undefined));
         harness.pending.failAll(new Error('closed'));
       }),
@@ -206,9 +206,9 @@ describe('PendingRequests.origin', () => {
     cancelled.cancel();
     harness.add(other, 5000);
     jest.advanceTimersByTime(999);
-    expect(harness.pending.origin(undefined)).toEqual({ callers: [], ambiguous: true });
+    expect(harness.pending.origin(undefined)).toEqual({ callers: [], isAmbiguous: true });
     jest.advanceTimersByTime(1);
-    expect(harness.pending.origin(undefined)).toEqual({ callers: [other], ambiguous: false });
+    expect(harness.pending.origin(undefined)).toEqual({ callers: [other], isAmbiguous: false });
   });
 
   it('is ambiguous after more abandoned calls than are stored, which are counted', () => {
@@ -220,15 +220,15 @@ describe('PendingRequests.origin', () => {
       return { id, caller };
     });
     for (const { caller } of callers.slice(0, MAX_ABANDONED)) caller.cancel();
-    expect([harness.limits, harness.pending.origin(undefined).ambiguous]).toEqual([[], false]);
+    expect([harness.limits, harness.pending.origin(undefined).isAmbiguous]).toEqual([[], false]);
     jest.advanceTimersByTime(500);
     for (const { caller } of callers.slice(MAX_ABANDONED)) caller.cancel();
     expect(harness.limits).toEqual(['abandoned-requests', 'abandoned-requests']);
-    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
+    expect(harness.pending.origin(undefined).isAmbiguous).toBe(true);
     for (const { id } of callers) harness.respond(id);
-    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
+    expect(harness.pending.origin(undefined).isAmbiguous).toBe(true);
     jest.advanceTimersByTime(1000);
-    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+    expect(harness.pending.origin(undefined).isAmbiguous).toBe(false);
   });
 
   it('is ambiguous after more abandoned calls than are stored, whose grace ended before messages were read', () => {
@@ -243,14 +243,14 @@ describe('PendingRequests.origin', () => {
     client.close();
     const interruptedAt = performance.now();
     jest.advanceTimersByTime(60_000);
-    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+    expect(harness.pending.origin(undefined).isAmbiguous).toBe(false);
     harness.pending.expectMessagesSince(interruptedAt);
     jest.advanceTimersByTime(999);
-    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
+    expect(harness.pending.origin(undefined).isAmbiguous).toBe(true);
     jest.advanceTimersByTime(1);
-    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+    expect(harness.pending.origin(undefined).isAmbiguous).toBe(false);
     harness.pending.expectMessagesSince(performance.now());
-    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+    expect(harness.pending.origin(undefined).isAmbiguous).toBe(false);
   });
 
   it('is no longer ambiguous a second after the last call of another client was abandoned', () => {
@@ -263,9 +263,9 @@ describe('PendingRequests.origin', () => {
     second.cancel();
     const next = slow.call();
     harness.add(next, 60_000);
-    expect(harness.pending.origin(undefined).ambiguous).toBe(true);
+    expect(harness.pending.origin(undefined).isAmbiguous).toBe(true);
     jest.advanceTimersByTime(1000);
-    expect(harness.pending.origin(undefined)).toEqual({ callers: [next], ambiguous: false });
+    expect(harness.pending.origin(undefined)).toEqual({ callers: [next], isAmbiguous: false });
   });
 
   /** When the call is cancelled, and when the stream is interrupted; how long after its opening the message comes. */
@@ -286,7 +286,7 @@ describe('PendingRequests.origin', () => {
       jest.advanceTimersByTime(60_000);
       harness.pending.expectMessagesSince(interruptedAt);
       jest.advanceTimersByTime(afterMs);
-      expect(harness.pending.origin(undefined).ambiguous).toBe(ambiguous);
+      expect(harness.pending.origin(undefined).isAmbiguous).toBe(ambiguous);
     },
   );
 
@@ -299,7 +299,7 @@ describe('PendingRequests.origin', () => {
     caller.session.close();
     jest.advanceTimersByTime(60_000);
     harness.pending.expectMessagesSince(interruptedAt);
-    expect(harness.pending.origin(undefined).ambiguous).toBe(false);
+    expect(harness.pending.origin(undefined).isAmbiguous).toBe(false);
   });
 
   it('is ambiguous for a second on the next link to the server after a call was cancelled on a link that closed', () => {
@@ -310,9 +310,9 @@ describe('PendingRequests.origin', () => {
     caller.cancel();
     first.pending.failAll(new Error('closed'));
     jest.advanceTimersByTime(999);
-    expect(second.pending.origin(undefined).ambiguous).toBe(true);
+    expect(second.pending.origin(undefined).isAmbiguous).toBe(true);
     jest.advanceTimersByTime(1);
-    expect(second.pending.origin(undefined).ambiguous).toBe(false);
+    expect(second.pending.origin(undefined).isAmbiguous).toBe(false);
   });
 
   it('is the request on whose stream the message came', () => {
@@ -321,7 +321,7 @@ describe('PendingRequests.origin', () => {
         const { harness, callers, requests } = withRequests(clients);
         const pending = requests[index];
         const origin = harness.pending.origin(pending?.id ?? 'finished');
-        expect(origin.ambiguous).toBe(pending === undefined);
+        expect(origin.isAmbiguous).toBe(pending === undefined);
         expect(origin.callers).toEqual(callers[index] ? [callers[index]] : []);
         harness.pending.failAll(new Error('closed'));
       }),

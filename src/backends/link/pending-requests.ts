@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { MemoryLimit } from '../../core/memory-limits.js';
+import type { CancelSignal } from '../../lib/cancellation/cancellation.js';
 import { Deadlines } from '../../lib/deadlines/deadlines.js';
 import { IdTable } from '../../lib/id-table/id-table.js';
 import { JsonText, type Member } from '../../lib/json-text/json-text.js';
@@ -14,25 +15,27 @@ import { brokenError, cancelledError, isLongError, remoteError, timeoutError } f
 import type { LinkRequest } from './link.js';
 import { RisingProgress } from './rising-progress.js';
 
-/** Progress and open server requests extend the deadline of a request, up to this multiple of its timeout. */
+/** Progress, and requests of the server to the client, extend the deadline of a request up to this multiple of its timeout. */
 const MAX_TIMEOUT_FACTOR = 10;
 
 /** A request that was sent and not answered yet. */
 export interface PendingRequest {
-  /** Unique on the link; also the progress token that the server sees. */
+  /** Unique on the link. The server gets it as progress token too. */
   readonly id: number;
   readonly request: LinkRequest;
-  /** The client's own progress token, as the client wrote it. */
+  /** The progress token of the client's request, as the client wrote it. */
   readonly clientToken: string | undefined;
   /** The members of the params, if they are known. */
   readonly paramsMembers: readonly Member[] | undefined;
   readonly resolve: (result: JsonText) => void;
   readonly reject: (error: Error) => void;
   readonly onAbort: () => void;
+  /** Times of `performance.now()`. `deadline` can be extended up to `maxDeadline`. */
   maxDeadline: number;
   deadline: number;
 }
 
+/** Why the gateway does not wait for the response to a request any more. */
 export type AbandonReason = 'cancelled' | 'timeout';
 
 interface PendingRequestEvents {
@@ -40,9 +43,9 @@ interface PendingRequestEvents {
   abandoned(pending: PendingRequest, reason: AbandonReason): void;
   /** A request of this caller is no longer pending. */
   removed(caller: Caller): void;
-  /** A limit is reached; what exceeds it is not stored. */
+  /** A memory limit is reached. */
   limitReached(limit: MemoryLimit): void;
-  /** Whether the server waits for a response of the client during this call. The call does not time out meanwhile. */
+  /** Whether the server waits for a response of the client during this call. Until then, the call does not time out. */
   isWaitingForClient(caller: Caller): boolean;
   /** The server answered with an error. Returns the error with which the promise is rejected. */
   refused(error: Error): Error;
@@ -50,14 +53,14 @@ interface PendingRequestEvents {
 
 /** The calls that a message of the server may belong to. */
 interface MessageOrigin {
-  /** Calls of one client, the latest last. */
+  /** The senders of these calls. All are of one client, in the order in which the calls were sent. */
   readonly callers: readonly Caller[];
-  /** Whether the message may belong to a call that cannot be determined. */
-  readonly ambiguous: boolean;
+  /** Whether the message may belong to one of several clients, or to a call that has ended. `callers` is empty then. */
+  readonly isAmbiguous: boolean;
 }
 
-const NO_CALL: MessageOrigin = { callers: [], ambiguous: false };
-const AMBIGUOUS: MessageOrigin = { callers: [], ambiguous: true };
+const NO_CALL: MessageOrigin = { callers: [], isAmbiguous: false };
+const AMBIGUOUS: MessageOrigin = { callers: [], isAmbiguous: true };
 
 /** The pending requests of one link: matches responses, enforces deadlines, and finds the client of a server message. */
 export class PendingRequests {
@@ -66,9 +69,9 @@ export class PendingRequests {
    * token. Ids start below 2^30, because V8 formats small integers several times faster.
    */
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
-  /** Messages that abandoned requests and calls that just ended may have caused must not reach another client. */
+  /** Requests that the server may still execute. The messages that they cause must not reach another client. */
   private readonly abandoned: AbandonedRequests;
-  /** The progress that was forwarded to a caller, for which several requests may be sent. */
+  /** By caller, for which the link may send several requests: the progress that was forwarded to it. */
   private readonly progress = new WeakMap<Caller, RisingProgress>();
   private readonly deadlines: Deadlines<PendingRequest>;
   private readonly emptyWaiters = new Waiters();
@@ -76,8 +79,9 @@ export class PendingRequests {
   constructor(
     private readonly server: string,
     private readonly events: PendingRequestEvents,
-    /** Whether all messages arrive on one stream: a message of a call arrives before the response to that call. */
+    /** Whether all messages arrive on one stream: a message of a call usually arrives before the response to that call. */
     private readonly isOrdered = false,
+    /** Calls that have just ended. Their messages may still arrive, and must not reach another client. */
     private readonly ended = new EndedCalls(),
   ) {
     this.abandoned = new AbandonedRequests(ended);
@@ -87,11 +91,12 @@ export class PendingRequests {
     );
   }
 
-  /** Changes with every request. */
+  /** The id of the latest request. */
   get latestId(): number {
     return this.byId.latestId;
   }
 
+  /** Assigns an id to a request, which must be sent after that. Throws when its progress token is too long. */
   add(
     request: LinkRequest,
     resolve: PendingRequest['resolve'],
@@ -111,7 +116,7 @@ export class PendingRequests {
       maxDeadline: maxDeadlineAfter(deadline, request),
     };
     this.byId.add(pending);
-    (request.caller ?? request).signal?.addEventListener('abort', pending.onAbort, { once: true });
+    signalOf(request)?.addEventListener('abort', pending.onAbort, { once: true });
     request.onSent?.(pending.id);
     this.deadlines.watch(pending.deadline);
     return pending;
@@ -119,8 +124,7 @@ export class PendingRequests {
 
   /** Settles the request that the response belongs to. Returns false for a late, second or unknown response. */
   respond({ id, outcome, json }: Extract<Inbound, { kind: 'response' }>): boolean {
-    const client = this.abandoned.delete(id as number);
-    if (client !== undefined) this.ended.add(client);
+    this.abandoned.responded(id as number);
     const pending = this.byId.get(id);
     if (!pending || !this.end(pending)) return false;
     if (outcome === 'error' && isLongError(json)) this.events.limitReached('error-data');
@@ -130,7 +134,7 @@ export class PendingRequests {
     return true;
   }
 
-  /** The request could not be sent, or its response is invalid. */
+  /** To be called when the request could not be sent, or its response is invalid. Rejects the request. */
   fail(id: unknown, error: Error): void {
     const pending = this.byId.get(id);
     if (pending && this.end(pending)) pending.reject(error);
@@ -144,8 +148,8 @@ export class PendingRequests {
   }
 
   /**
-   * Extends the deadline. If the client sent a progress token, forwards the progress under that token. Returns false when
-   * the token is of no request in flight.
+   * Receives progress of the request with this token: extends its deadline and, if the client has sent a progress token,
+   * forwards the progress under that token. Returns false when no pending request has this token.
    */
   receiveProgress(token: unknown, params: string): boolean {
     const pending = this.byId.get(token);
@@ -157,12 +161,12 @@ export class PendingRequests {
     return true;
   }
 
-  /** The client has answered during these calls: restarts their timeouts, up to the maximum. */
+  /** To be called when the client has answered a question of the server during these calls. Their timeouts begin anew. */
   extendDeadlines(callers: ReadonlySet<Caller>): void {
     for (const pending of this.byId) {
       const { caller } = pending.request;
       if (!caller || !callers.has(caller)) continue;
-      // The time that a call was parked does not count.
+      // The maximum begins anew too, because the call of a client of 2026 may have been parked.
       if (caller.revision.era === '2026') restartDeadline(pending);
       else this.extendDeadline(pending);
     }
@@ -172,10 +176,13 @@ export class PendingRequests {
     return this.byId.size === 0 ? Promise.resolve() : this.emptyWaiters.wait();
   }
 
-  /** `streamRequestId` is the request on whose response stream the message came; undefined on a shared stream. */
+  /**
+   * The calls to which a message of the server may belong. `streamRequestId` is the request on whose response stream the message
+   * came; undefined if it came on a stream of no single request.
+   */
   origin(streamRequestId: RequestId | undefined): MessageOrigin {
     if (streamRequestId !== undefined) return originOf(this.byId.get(streamRequestId));
-    const found: { readonly id: number; readonly caller: Caller }[] = [];
+    const calls: { readonly id: number; readonly caller: Caller }[] = [];
     let client: ClientKey | undefined;
     for (const { id, request } of this.byId) {
       const { caller } = request;
@@ -183,64 +190,71 @@ export class PendingRequests {
       const key = clientKey(id, caller);
       client ??= key;
       if (client !== key) return AMBIGUOUS;
-      found.push({ id, caller });
+      calls.push({ id, caller });
     }
-    if (this.mayBeOfOtherThan(client)) return AMBIGUOUS;
+    if (this.mayBeOfOtherThan(client, calls[0]?.caller.quotaKey)) return AMBIGUOUS;
     // The id table is not ordered.
-    const callers = found.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
-    return { callers, ambiguous: false };
+    const callers = calls.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
+    return { callers, isAmbiguous: false };
   }
 
-  /** Messages that are read from now on may have been sent since `time`: calls of that time may still be their origin. */
+  /**
+   * To be called when a stream is read late. The messages that are read from now on may have been sent since `time`, so the
+   * calls of that time can still be their origin.
+   */
   expectMessagesSince(time: number): void {
     this.abandoned.renew(time);
     this.ended.renew(time);
   }
 
-  /** Removes a request that the server does not execute any more. */
+  /** Removes a request that the server does not execute any more. Returns false when the request was removed before. */
   private end(pending: PendingRequest): boolean {
     if (!this.remove(pending)) return false;
     const { caller } = pending.request;
-    if (caller) this.ended.add(clientKey(pending.id, caller));
+    if (caller) this.ended.add(clientKey(pending.id, caller), caller.quotaKey);
     return true;
   }
 
   /** Removes the request and its abort listener. Returns false when the request was removed before. */
   private remove(pending: PendingRequest): boolean {
     if (!this.byId.delete(pending.id)) return false;
-    const { caller, signal } = pending.request;
-    (caller?.signal ?? signal)?.removeEventListener('abort', pending.onAbort);
+    const { caller } = pending.request;
+    signalOf(pending.request)?.removeEventListener('abort', pending.onAbort);
     if (caller) this.events.removed(caller);
     if (this.byId.size === 0) this.emptyWaiters.release();
     return true;
   }
 
+  /** Rejects a request that the server may still execute. */
   private abandon(pending: PendingRequest, reason: AbandonReason): void {
     if (!this.remove(pending)) return;
-    const { caller, signal, method, timeoutMs } = pending.request;
-    if (caller && !this.abandoned.add(pending.id, clientKey(pending.id, caller), caller.session))
+    const { caller, method, timeoutMs } = pending.request;
+    if (caller && !this.abandoned.add(pending.id, clientKey(pending.id, caller), caller))
       this.events.limitReached('abandoned-requests');
     this.events.abandoned(pending, reason);
     pending.reject(
       reason === 'cancelled'
-        ? cancelledError((caller?.signal ?? signal)?.reason)
+        ? cancelledError(signalOf(pending.request)?.reason)
         : timeoutError(this.server, method, timeoutMs),
     );
   }
 
-  /** Whether a message may belong to a call of another client that is no longer in flight. */
-  private mayBeOfOtherThan(client: ClientKey | undefined): boolean {
+  /**
+   * Whether a message may belong to a call of another client that is no longer in flight. On one ordered stream, the messages
+   * of a call come before its response, unless the server sends them late: then they must not reach another principal.
+   */
+  private mayBeOfOtherThan(client: ClientKey | undefined, principal: string | undefined): boolean {
     if (this.abandoned.hasOtherThan(client)) return true;
-    // On one ordered stream, the messages of a call that has ended came before its response.
-    const isAfterAnyEndedCall = this.isOrdered && client !== undefined;
-    return !isAfterAnyEndedCall && this.ended.hasOtherThan(client);
+    return this.isOrdered
+      ? this.ended.hasOtherPrincipalThan(principal)
+      : this.ended.hasOtherClientThan(client);
   }
 
   private forwardProgress(id: number, caller: Caller, params: string): void {
-    let progress = this.progress.get(caller);
-    if (!progress) this.progress.set(caller, (progress = new RisingProgress()));
-    const rising = progress.next(id, params);
-    if (rising !== undefined) caller.notify('notifications/progress', new JsonText(rising));
+    const progress = this.progress.get(caller) ?? new RisingProgress();
+    this.progress.set(caller, progress);
+    const risingParams = progress.next(id, params);
+    if (risingParams !== undefined) caller.notify('notifications/progress', new JsonText(risingParams));
   }
 
   private extendDeadline(pending: PendingRequest): void {
@@ -256,6 +270,8 @@ export class PendingRequests {
   }
 }
 
+const signalOf = ({ caller, signal }: LinkRequest): CancelSignal | undefined => caller?.signal ?? signal;
+
 const maxDeadlineAfter = (deadline: number, { timeoutMs }: LinkRequest): number =>
   deadline + timeoutMs * (MAX_TIMEOUT_FACTOR - 1);
 
@@ -266,9 +282,9 @@ function restartDeadline(pending: PendingRequest): void {
 
 const clientKey = (id: number, { session }: Caller): ClientKey => session?.id ?? id;
 
+/** The origin of a message on the response stream of a request; undefined if that request is not pending any more. */
 function originOf(pending: PendingRequest | undefined): MessageOrigin {
-  // The request is not pending any more, and its caller is not stored.
   if (!pending) return AMBIGUOUS;
   const { caller } = pending.request;
-  return caller ? { callers: [caller], ambiguous: false } : NO_CALL;
+  return caller ? { callers: [caller], isAmbiguous: false } : NO_CALL;
 }

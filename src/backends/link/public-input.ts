@@ -1,7 +1,7 @@
 import { JsonText, mapMember, membersOf } from '../../lib/json-text/json-text.js';
 import type { ToPublicParams } from './fulfil-input.js';
 
-/** The result (`input_required`) with public URIs in its input requests. Everything else is as the server wrote it. */
+/** A result `input_required` with public URIs in its input requests. The rest of the result does not change. */
 export async function withPublicInput(result: JsonText, toPublicParams: ToPublicParams): Promise<JsonText> {
   const requests = result.memberText('inputRequests');
   if (!requests?.startsWith('{')) return result;
@@ -11,7 +11,7 @@ export async function withPublicInput(result: JsonText, toPublicParams: ToPublic
     : new JsonText(mapMember(result.text, 'inputRequests', () => changed, result.members));
 }
 
-/** Changes the params of each request, in the object that has the requests by their keys. */
+/** The object `inputRequests`, which has the requests by key, with public URIs in the params of each request. */
 async function withPublicParams(requests: string, toPublicParams: ToPublicParams): Promise<string> {
   let text = '';
   let copied = 0;

@@ -1,21 +1,22 @@
 import { mapMember, memberText } from '../../lib/json-text/json-text.js';
 
 /**
- * The progress of one request of a client for which the gateway sends several requests to the server, one after the other: a
- * server of revision 2026-07-28 may count from the beginning after each `input_required`, but the progress that the
- * client sees must rise.
+ * Makes the progress of one client request rise, although the gateway may send several requests to the server for it, one
+ * after the other: after each `input_required`, a server of revision 2026-07-28 may begin to count anew.
  */
 export class RisingProgress {
+  /** The current request to the server. */
   private requestId: number | undefined;
   /** Whether the gateway has sent more than one request. */
   private hasSeveralRequests = false;
-  /** Added to the progress of the current request; undefined until its first notification. */
+  /** The number that is added to the progress of the current request; undefined until its first notification. */
   private offset: number | undefined = 0;
+  /** The highest progress that the client got. */
   private highest = -Infinity;
 
   /**
-   * The params of a notification as the client gets them; undefined if the progress would not rise. As long as there is
-   * only one request, its progress is passed on unchecked.
+   * The params of a notification for the client; undefined if the progress would not rise. As long as there is only one
+   * request to the server, its progress is not checked.
    */
   next(requestId: number, params: string): string | undefined {
     if (this.requestId !== undefined && this.requestId !== requestId) {
@@ -32,6 +33,7 @@ export class RisingProgress {
     return this.offset === 0 ? params : this.shifted(params, progress);
   }
 
+  /** The params with this progress, and with the total raised by the same offset. */
   private shifted(params: string, progress: number): string {
     const total = (numberIn(params, 'total') ?? NaN) + this.offset!;
     const text = mapMember(params, 'progress', () => String(progress));
@@ -41,6 +43,6 @@ export class RisingProgress {
 
 function numberIn(params: string, key: string): number | undefined {
   const text = memberText(params, key);
-  // JSON text of a number begins with a digit or a minus sign.
+  // The JSON text of a number begins with a digit or a minus sign.
   return text !== undefined && /^[-\d]/.test(text) ? Number(text) : undefined;
 }

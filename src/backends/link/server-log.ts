@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Link, ServerNotification } from './link.js';
 
-/** The MCP log messages of one server: sets the log level and routes messages to clients. */
+/** Handles the MCP logging of one server: sets the log level at the server and sends its log messages to clients. */
 export class ServerLog {
   private readonly logger = new Logger('Backend');
   private level: string | undefined;
@@ -10,7 +10,7 @@ export class ServerLog {
   constructor(
     private readonly server: string,
     private readonly request: (link: Link, method: string, params: string) => Promise<unknown>,
-    /** Receives messages that belong to no call: they are for all clients that may see the server. */
+    /** Sends a message that belongs to no call to all clients that may see the server. */
     private readonly broadcast: (notification: ServerNotification) => void,
   ) {}
 
@@ -21,7 +21,7 @@ export class ServerLog {
     return true;
   }
 
-  /** Sends the level to the server at the other end of the link. In the 2026 era, each request has the level of its client. */
+  /** Sends the level over a link. Not needed in the 2026 era, in which each request has the log level of its client. */
   apply(link: Link): void {
     const { facts, era } = link;
     if (this.level === undefined || !facts.capabilities.logging || era.name === '2026') return;
@@ -31,7 +31,7 @@ export class ServerLog {
     );
   }
 
-  /** Routes a log message. Returns false when the notification is not a log message. */
+  /** Sends a log message to its client or to all clients. Returns false when the notification is not a log message. */
   handle(notification: ServerNotification): boolean {
     const { method, paramsText, channel } = notification;
     if (method !== 'notifications/message') return false;

@@ -8,27 +8,26 @@ import { errorMessage, notificationMessage, resultMessage } from '../../mcp/json
 import type { Caller, Channel } from '../../mcp/mcp-context.js';
 import { progressTokenOf, progressTokenSteps, progressWithToken } from '../../mcp/params.js';
 
-/** Requests that a server may send to the client whose call it is executing. */
+/** Methods of the requests that a server may send to the client whose call it is executing. */
 const FORWARDED_METHODS = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
 
-/**
- * Maximum requests of one server that wait for clients, and maximum bytes of their params. A single request may have more
- * bytes.
- */
+/** Maximum requests of one server that wait for clients. */
 export const MAX_OPEN_REQUESTS_PER_LINK = 512;
+/** Maximum bytes of the params of these requests together. A request that waits alone may have more. */
 export const MAX_OPEN_BYTES_PER_LINK = 33_554_432;
 
+/** A request of a server. */
 interface ServerRequest {
   readonly id: RequestId;
   readonly method: string;
   readonly params: JsonText | undefined;
-  /** Reaches the client that the request is for; undefined when that client is not known. */
+  /** The client that the request is for; undefined when that client is not known. */
   readonly channel: Channel | undefined;
   /** The calls of the client that may have caused the request. */
   readonly callers: readonly Caller[];
   /**
-   * Whether the request ends when its `callers` have ended. On the link of one session, a request outside of a response
-   * stream may belong to no call, and ends with the link.
+   * Whether the request is cancelled when all of its `callers` have ended. On the link of one session, a request outside of a
+   * response stream may belong to no call; it is cancelled when the link ends.
    */
   readonly isOfCall: boolean;
 }
@@ -42,24 +41,27 @@ interface ForwardedRequest {
 
 /** Forwards each request of a server to the one client that it is for, and the response of the client to the server. */
 export class ServerRequests {
+  /** By id: the requests that wait for the response of a client. */
   private readonly open = new Map<RequestId, ForwardedRequest>();
-  /** Number of requests that are being forwarded, including cancelled ones that have not ended yet. */
+  /** Number of requests that are being forwarded. Cancelled requests count until the client's `sendRequest` has settled. */
   private forwarding = 0;
-  /** Whether servers may send requests. In revision 2026-07-28 they may not, and cannot get a response over HTTP. */
-  isAllowed = true;
+  /** The bytes of their params. */
   private forwardingBytes = 0;
+  /** Whether the server may send requests. In revision 2026-07-28 it may not, and could not get a response over HTTP. */
+  isAllowed = true;
 
   constructor(
     private readonly send: (text: string) => void,
     /** Called when the client has responded, with the calls that the server now continues. */
     private readonly onResponse: (callers: ReadonlySet<Caller>) => void,
-    /** Rewrites own URIs in params to public ones. */
+    /** Rewrites own URIs in params to public URIs. */
     private readonly toPublicParams: (params: JsonText) => JsonText | Promise<JsonText> = (params) => params,
     private readonly onMemoryLimit: (limit: MemoryLimit) => void = () => {},
     /** Called when a request is refused because its client is not known. */
     private readonly onUnattributed: () => void = () => {},
   ) {}
 
+  /** Forwards a request of the server, answers it, or refuses it. */
   receive(request: ServerRequest): void {
     const { id, method, channel } = request;
     if (!this.isAllowed) {
@@ -101,7 +103,7 @@ export class ServerRequests {
     return false;
   }
 
-  /** Cancels the open requests that no other call can have caused. */
+  /** To be called when a call has ended. Cancels the open requests that no other call can have caused. */
   callerFinished(caller: Caller): void {
     if (this.open.size === 0) return;
     for (const { callers, isOfCall, abort } of this.open.values())
@@ -137,6 +139,7 @@ export class ServerRequests {
     this.send(response);
   }
 
+  /** The text of the response to the server. Never rejects. */
   private async responseOf(
     channel: Channel,
     { id, method, params }: ServerRequest,
@@ -178,6 +181,7 @@ const tooManyError = (): MemoryLimitError =>
     `up to ${MAX_OPEN_REQUESTS_PER_LINK} requests with ${MAX_OPEN_BYTES_PER_LINK} bytes may wait for clients`,
   );
 
+/** The JSON text of the error in a response to the server. */
 function errorText(error: unknown): string {
   if (error instanceof RemoteError) return error.text;
   const isOwnError = error instanceof GatewayError;

@@ -42,7 +42,7 @@ export class SessionLinks {
     return this.bySession.has(session.id);
   }
 
-  /** Opens the link if there is none. Rejects with `server-unavailable` when that fails. */
+  /** The link of the session, which is opened if there is none. Rejects with `server-unavailable` when that fails. */
   async get(session: ClientSession): Promise<Link> {
     if (this.stopping.signal.aborted)
       throw serverUnavailable(this.server, 'it is being stopped', { reason: 'disabled' });
@@ -54,7 +54,7 @@ export class SessionLinks {
     }
   }
 
-  /** Sends a request over the link of the caller's `linkOwner`: its session, or the owner of links of a caller without one. */
+  /** Sends a request over the link of the caller's `linkOwner`. Rejects with `server-unavailable` if the caller has none. */
   async request(request: LinkRequest & { readonly caller: Caller }): Promise<JsonText> {
     const { linkOwner } = request.caller;
     if (!linkOwner)
@@ -76,16 +76,18 @@ export class SessionLinks {
     if (entry) whenOpen(entry, (link) => link.notify(method));
   }
 
-  /** Calls `act` with every open link, and with links that are being opened as soon as they are open. */
+  /** Calls `act` with every open link. If a link is being opened, calls it as soon as the link is open. */
   forEach(act: (link: Link) => void): void {
     for (const entry of this.bySession.values()) whenOpen(entry, act);
   }
 
+  /** Resolves when all links are closed. No further link is opened. */
   async closeAll(): Promise<void> {
     this.stopping.abort();
     await Promise.all([...this.bySession.values()].map((entry) => this.remove(entry)));
   }
 
+  /** Opens the link of a session. Rejects when the session has ended, or its principal has too many processes. */
   private open(session: ClientSession): Promise<Link> {
     const ended = new AbortController();
     // The session calls the listener at once if it has ended already.
@@ -116,11 +118,12 @@ export class SessionLinks {
     return link;
   }
 
+  /** Closes the link. Does nothing if it was removed before. */
   private async remove(entry: SessionLink): Promise<void> {
     if (this.bySession.get(entry.session.id) !== entry) return;
     this.bySession.delete(entry.session.id);
     entry.removeListener();
-    // A link that could not be opened needs no closing.
+    // A link that could not be opened need not be closed.
     const link = await entry.link.catch(() => undefined);
     await link?.close();
     this.processes?.release(entry.quotaKey);

@@ -16,51 +16,52 @@ export interface MessageExtra extends MessageExtraInfo {
 
 /**
  * The state of the notification stream.
- * - `open`: it was opened; notifications that were sent before are lost
- * - `resumed`: it was opened again; the server replays the notifications that were sent meanwhile
- * - `silent`: it delivered nothing for a long time; its connection may be dead
- * - `lost`: it ended
- * - `none`: the server does not offer it
+ * - `open`: the stream was opened; earlier notifications may be lost
+ * - `resumed`: the stream was opened again, and the server replays the notifications that it has sent meanwhile
+ * - `silent`: the stream has delivered nothing for a long time; its connection may be dead
+ * - `lost`: the stream has ended
+ * - `none`: the server does not offer the stream
  */
 export type StreamState = 'open' | 'resumed' | 'silent' | 'lost' | 'none';
 
 /** Limits the unsolicited messages that a transport reads. */
 export interface InboundGate {
+  /** Whether the server has sent more unsolicited messages than its rate allows. */
   readonly isOverRate: boolean;
-  /** To be called before a message is parsed, while `isOverRate` is true. False for a message that must not be parsed. */
+  /** To be called while `isOverRate` is true, before a message is parsed. Returns false if it must not be parsed. */
   admits(text: string): boolean;
-  /** Counts a message that is ignored because it is malformed, also against the rate: reading it took time. */
+  /** To be called for a malformed message, which is ignored. It counts against the rate, because reading it took time. */
   chargeMalformed(): void;
-  /** For how many milliseconds the transport must not read after it has read for `ms`. */
+  /** After the transport has read for `ms`: the milliseconds for which it must not read. */
   pauseAfter(ms: number): number;
   /**
-   * To be called when messages on a stream that belongs to no single request are read late: what is read from now on may
-   * have been sent since `time` (of `performance.now()`).
+   * To be called when a stream that belongs to no single request is read late. The messages that are read from now on may have
+   * been sent since `time` (of `performance.now()`).
    */
   expectMessagesSince(time: number): void;
 }
 
 /**
- * A client transport of the SDK that also accepts messages as text: `sendText` and `MessageExtra.document` keep payloads
- * byte for byte.
+ * A client transport of the SDK that also sends and receives messages as text, so that payloads stay the same byte for byte:
+ * `sendText` and `MessageExtra.document`.
  */
 export interface LinkTransport extends Transport {
   onmessage?: ((message: JSONRPCMessage, extra?: MessageExtra) => void) | undefined;
 
   /**
-   * Sends one message that is already text; `requestId` is given when it is a request. `headers` are lines of further HTTP
-   * headers, each with its line break. Rejects with a TransportError when the message cannot be delivered or, over HTTP,
-   * when the server does not respond.
+   * Sends one message. If it is a request, `requestId` is its id. `headers` are lines of further HTTP headers, each with its
+   * line break. Rejects with a TransportError when the message cannot be delivered or, over HTTP, when the server does not
+   * respond.
    */
   sendText(text: string, requestId?: RequestId, headers?: string): Promise<void>;
 
-  /** Sets the revision that all later messages declare; undefined while it is not known. */
+  /** Sets the revision that all later messages declare. They declare none if it is undefined. */
   setProtocolVersion?: ((version: string | undefined) => void) | undefined;
 
   /** Called when a message was not read because it exceeds a JSON limit. The problem says which one. */
   onrefused?: ((problem: JsonProblem) => void) | undefined;
 
-  /** Set before `start`. */
+  /** The rate limit of the link. The link sets it before it calls `start`. */
   inbound?: InboundGate | undefined;
 
   /** Called when the state of the notification stream changes. */
@@ -83,29 +84,27 @@ export interface LinkTransport extends Transport {
 }
 
 /**
- * - `unreachable`: no connection; the message was not delivered
- * - `session-expired`: the server rejected the session id, or the protocol era; the message was not executed
+ * - `unreachable`: there is no connection; the message was not delivered
+ * - `session-expired`: the server rejected the session id, or the protocol era; it did not execute the message
  * - `refused`: the server responded with an HTTP error
- * - `broken`: no valid response arrived; whether the server executed the message is unknown
+ * - `broken`: no valid response arrived; the server may have executed the message
  * - `too-large`: a line or body is over the size limit
  * - `busy`: the server does not read its input fast enough; the message was not delivered
  */
 export type TransportFault = 'unreachable' | 'session-expired' | 'refused' | 'broken' | 'too-large' | 'busy';
 
 interface FaultDetails {
-  /**
-   * Only with `too-large`: the transport stopped reading at its size limit. Not set when the message was read and then
-   * refused.
-   */
+  /** True only with `too-large`, if the transport stopped reading the message at its size limit. */
   readonly isUnread?: boolean;
   readonly httpStatus?: number;
   readonly retryAfterMs?: number;
-  /** The child process has exited, or has closed a pipe and is therefore stopped by the gateway. */
+  /** Whether the child process has exited, or has closed a pipe, so that the gateway stops it. */
   readonly hasExited?: boolean;
   /** The error code of the operating system with which the child process could not be started. */
   readonly spawnCode?: string | undefined;
 }
 
+/** The failure of a transport, or of one message on it. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
 

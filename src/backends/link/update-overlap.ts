@@ -6,16 +6,17 @@ interface UpdateCounts {
 }
 
 /**
- * Passes each update once while a listen stream and those that it replaces are open. The server sends an update on both, or,
- * before it has opened the new stream, only on the old one. The two arrive on different connections, in any order. So an
- * update passes if it raises the larger of two numbers: the updates of its URI on the old stream, and those on the new one.
+ * Lets each update pass once while a new listen stream and the old streams that it replaces are open. The server sends an
+ * update on the old and on the new stream or, before it has opened the new stream, only on the old one. The copies arrive on
+ * different connections, in any order. Two numbers are counted for each URI: the updates on the old stream, and those on the
+ * new stream. An update passes if it raises the larger of the two.
  */
 export class UpdateOverlap {
   private readonly counts = new Map<unknown, UpdateCounts>();
 
   constructor(private readonly oldIds: readonly unknown[]) {}
 
-  /** `id` is that of the stream on which the update came. Updates of URIs that none of these streams has always pass. */
+  /** `id` is the id of the stream on which the update came. Updates of a URI that the old streams do not have always pass. */
   passes(uri: unknown, id: unknown): boolean {
     const counts = this.counts.get(uri) ?? { old: 0, new: 0 };
     this.counts.set(uri, counts);

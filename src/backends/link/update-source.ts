@@ -3,15 +3,16 @@ import type { Link } from './link.js';
 
 /**
  * How updates of the resources of a server reach the gateway.
- * - `subscriptions`: the server takes subscriptions and notifies
- * - `polling`: the gateway polls, because the server takes no subscriptions or cannot notify
- * - `unsolicited`: the server takes no subscriptions; it may notify nevertheless
+ * - `subscriptions`: the gateway subscribes, and the server sends notifications
+ * - `polling`: the gateway polls, because the server takes no subscriptions or has no notification stream
+ * - `unsolicited`: the server takes no subscriptions, but may send notifications
  * - `none`: no updates can come, because the server has no notification stream
  */
 export type UpdateSource = 'subscriptions' | 'polling' | 'unsolicited' | 'none';
 
 type UpdateFacts = Pick<Link, 'facts' | 'notificationStream' | 'refusesSubscriptions'>;
 
+/** Whether the gateway subscribes at the server. `mode` is the setting `subscribe` of the server. */
 export function takesSubscriptions(
   { facts, refusesSubscriptions }: UpdateFacts,
   mode: SubscribeMode,

@@ -3,7 +3,7 @@ import { withTimeout } from '../../lib/deadlines/timeout.js';
 import { cancelledError, timeoutError } from './link-errors.js';
 import type { Link, LinkRequest } from './link.js';
 
-/** Settles like `opening`, or rejects at the deadline of the request or when its caller cancels it. */
+/** Settles as `opening` does, but rejects at the deadline of the request, and when the caller cancels the request. */
 export function waitForLink(server: string, opening: Promise<Link>, request: LinkRequest): Promise<Link> {
   const { caller, deadline, method, timeoutMs } = request;
   const link = caller ? unlessAborted(caller.signal, opening, cancelledError) : opening;

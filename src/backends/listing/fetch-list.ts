@@ -19,9 +19,10 @@ import {
   type ListLimits,
 } from './list-limits.js';
 
-/** The result member that contains the list, and the member that identifies an item. */
 interface ListShape {
+  /** The member of the result that contains the list. */
   readonly member: ListMember;
+  /** The member that identifies an item. */
   readonly key: 'name' | 'uri' | 'uriTemplate';
   readonly limits: ListLimits;
 }
@@ -37,17 +38,18 @@ const LISTS = {
   },
 } as const satisfies Record<string, ListShape>;
 
-/** How many items are added between two checks of the slice. */
+/** Number of items that are processed between two points where a slice may end. */
 const ITEMS_PER_STEP = 64;
-/** Before a longer item the slice is checked as well. */
-const MAX_SHORT_ITEM = 4096;
+/** A slice may also end before each item with more characters. */
+const MAX_SHORT_ITEM_LENGTH = 4096;
 
 export type ListMethod = keyof typeof LISTS;
 
+/** The result of the fetch of one list. */
 export interface FetchedList {
-  /** All pages are as before. The definitions were not read. */
+  /** All pages are the same as in the previous fetch. `definitions` is empty then, because the pages were not read. */
   readonly isUnchanged?: true;
-  /** The pages of a complete list, to compare the next fetch with. */
+  /** The digests of the pages, for the next fetch. Only a complete list has them. */
   readonly digests?: PageDigests;
   readonly definitions: readonly Definition[];
   /** Items without a usable name, without a required member, with forbidden headers, or too long; absent when there are none. */
@@ -63,34 +65,36 @@ export interface FetchedList {
 }
 
 /**
- * Fetches all pages of one list. Duplicates are kept. Cursors are opaque, so that an empty cursor is followed too. A
- * cursor that the server repeats ends the list, because it leads to pages that were fetched before.
- * `before` are the pages of the previous fetch: if all pages are the same, they are not read.
+ * Fetches all pages of one list, within the limits. Duplicate items are kept. Cursors are opaque: an empty cursor is followed
+ * too. A cursor that the server repeats ends the list, because it leads to pages that were fetched already. If all pages have
+ * the digests `previous`, they are not read. Rejects when a page cannot be fetched.
  */
 export async function fetchList(
   link: Pick<Link, 'request'> & Partial<Pick<Link, 'sendsParamHeaders'>>,
   method: ListMethod,
   limits: ListLimits = LISTS[method].limits,
-  before?: PageDigests,
+  previous?: PageDigests,
 ): Promise<FetchedList> {
   const yieldIfDue = sliceScheduler.start();
   const builder = new ListBuilder(LISTS[method], limits, link.sendsParamHeaders);
-  const pages = new PageComparison(before);
+  const comparison = new PageComparison(previous);
   const cursors = new Set<string>();
   let cursor: string | undefined;
-  for (let count = 0; count < limits.maxPages; count++) {
+  for (let pageCount = 0; pageCount < limits.maxPages; pageCount++) {
     const params = cursor === undefined ? undefined : JSON.stringify({ cursor });
     const result = await link.request({ method, params, timeoutMs: limits.timeoutMs });
     // Pages of many servers may arrive in one iteration of the event loop.
     await yieldIfDue();
     const page = await runSliced(indexed(result), yieldIfDue);
-    for (const changed of pages.add(page)) await runSliced(builder.addPage(changed), yieldIfDue);
+    for (const pageToRead of comparison.add(page)) await runSliced(builder.addPage(pageToRead), yieldIfDue);
     cursor = nextCursorIn(page);
-    if (cursor === undefined && pages.isUnchanged) return { definitions: [], isUnchanged: true };
+    if (cursor === undefined && comparison.isUnchanged) return { definitions: [], isUnchanged: true };
     const isLast = cursor === undefined || cursors.has(cursor) || cursor.length > MAX_CURSOR_LENGTH;
-    if (isLast) for (const held of pages.rest()) await runSliced(builder.addPage(held), yieldIfDue);
+    if (isLast)
+      for (const heldPage of comparison.takeHeldPages())
+        await runSliced(builder.addPage(heldPage), yieldIfDue);
     if (builder.isFull) return builder.build();
-    if (cursor === undefined) return { ...builder.build(), digests: pages.result };
+    if (cursor === undefined) return { ...builder.build(), digests: comparison.newDigests };
     if (cursors.has(cursor)) return { ...builder.build(), hasRepeatedCursor: true };
     if (cursor.length > MAX_CURSOR_LENGTH) return builder.build('the server has too long a cursor');
     cursors.add(cursor);
@@ -99,17 +103,19 @@ export async function fetchList(
   return builder.build(`more than ${limits.maxPages} pages`);
 }
 
+/** In place of the definition of a tool that can only run as a task. */
 const NEEDS_TASK = 'needs-task';
 
-/** Collects the items of all pages. */
+/** Collects the definitions of all pages of one list, within the limits. */
 class ListBuilder {
-  /** Characters of definitions and cursors that are kept in memory. */
+  /** Characters of the definitions and cursors that are in memory. */
   characters = 0;
   private readonly definitions: Definition[] = [];
   private leftOut = 0;
   private needTasks = 0;
   private repaired = 0;
-  private exceeded: string | undefined;
+  /** The limit that was exceeded, as text for operators. */
+  private exceededLimit: string | undefined;
 
   constructor(
     private readonly shape: ListShape,
@@ -119,7 +125,7 @@ class ListBuilder {
   ) {}
 
   get isFull(): boolean {
-    return this.exceeded !== undefined;
+    return this.exceededLimit !== undefined;
   }
 
   /** Adds the items of one page, in steps that fit into a slice. */
@@ -127,26 +133,30 @@ class ListBuilder {
     const member = members.findLast(({ key }) => key === this.shape.member);
     if (!member || !text.startsWith('[', member.start)) return;
     const charactersBefore = this.characters;
-    const first = this.definitions.length;
-    let step = 0;
+    const firstIndex = this.definitions.length;
+    let items = 0;
     for (const element of elementSteps(text, member.start)) {
-      if (!element || ++step % ITEMS_PER_STEP === 0) yield;
-      if (!element) continue;
+      // In a long array, `elementSteps` also yields undefined, where a slice may end.
+      if (!element) {
+        yield;
+        continue;
+      }
       const { start, end } = element;
-      if (end - start > MAX_SHORT_ITEM) yield;
+      items++;
+      if (items % ITEMS_PER_STEP === 0 || end - start > MAX_SHORT_ITEM_LENGTH) yield;
       this.add(text, start, end);
       if (this.isFull) break;
     }
-    // A substring keeps its whole page in memory. Definitions that are less than half of the page are copied instead.
+    // A substring keeps its whole page in memory. If the definitions are less than half of the page, they are copied.
     if ((this.characters - charactersBefore) * 2 >= text.length) return;
-    for (let at = first; at < this.definitions.length; at++) {
-      if (++step % ITEMS_PER_STEP === 0) yield;
-      const definition = this.definitions[at]!;
-      this.definitions[at] = detached(definition);
+    for (let index = firstIndex; index < this.definitions.length; index++) {
+      if (index % ITEMS_PER_STEP === 0) yield;
+      this.definitions[index] = detached(this.definitions[index]!);
     }
   }
 
-  build(truncated = this.exceeded): FetchedList {
+  /** The list so far. `truncated` says why it is incomplete. */
+  build(truncated = this.exceededLimit): FetchedList {
     const { definitions, leftOut, needTasks, repaired } = this;
     return {
       definitions,
@@ -163,15 +173,16 @@ class ListBuilder {
     const definition = isTooLong ? undefined : this.read(page.slice(start, end));
     if (definition === NEEDS_TASK) this.needTasks++;
     else if (!definition) this.leftOut++;
-    else if (this.definitions.length === maxItems) this.exceeded = `more than ${maxItems} items`;
+    else if (this.definitions.length === maxItems) this.exceededLimit = `more than ${maxItems} items`;
     else if (this.characters + lengthOf(definition) > maxTotalLength)
-      this.exceeded = `more than ${maxTotalLength} characters`;
+      this.exceededLimit = `more than ${maxTotalLength} characters`;
     else {
       this.definitions.push(definition);
       this.characters += lengthOf(definition);
     }
   }
 
+  /** The definition of one item, valid for clients. Undefined when the item has to be left out. */
   private read(text: string): Definition | typeof NEEDS_TASK | undefined {
     const value: unknown = JSON.parse(text);
     if (!isJsonObject(value)) return undefined;
@@ -188,19 +199,23 @@ class ListBuilder {
   ): Definition | undefined {
     const paramHeaders = paramHeadersOf(text, value['inputSchema']);
     if (!paramHeaders && this.sendsParamHeaders) return undefined;
-    const schema = objectOutputSchema(text, value['outputSchema']);
-    const wrapped = schema === undefined ? value : { ...value, outputSchema: JSON.parse(schema) as unknown };
-    const wrappedText = schema === undefined ? text : withMember(text, 'outputSchema', schema);
-    const definition = this.repair(name, wrapped, wrappedText);
-    const modern = definition && modernToolText(definition.text, text, schema !== undefined);
-    return (
-      definition && {
-        ...definition,
-        ...(modern !== definition.text && modern !== undefined && { modernText: modern }),
-        ...(schema !== undefined && { wrapsOutput: true }),
-        ...(paramHeaders?.length && { paramHeaders }),
-      }
-    );
+    const wrappedSchema = objectOutputSchema(text, value['outputSchema']);
+    const wrapsOutput = wrappedSchema !== undefined;
+    const definition = wrapsOutput
+      ? this.repair(
+          name,
+          { ...value, outputSchema: JSON.parse(wrappedSchema) as unknown },
+          withMember(text, 'outputSchema', wrappedSchema),
+        )
+      : this.repair(name, value, text);
+    if (!definition) return undefined;
+    const modernText = modernToolText(definition.text, text, wrapsOutput);
+    return {
+      ...definition,
+      ...(modernText !== definition.text && { modernText }),
+      ...(wrapsOutput && { wrapsOutput }),
+      ...(paramHeaders?.length && { paramHeaders }),
+    };
   }
 
   private repair(
@@ -219,6 +234,7 @@ class ListBuilder {
 
 const lengthOf = ({ text, modernText }: Definition): number => text.length + (modernText?.length ?? 0);
 
+/** The definition with copies of its texts, which do not keep the page in memory. */
 const detached = (definition: Definition): Definition => ({
   ...definition,
   text: detachedCopy(definition.text),
@@ -244,6 +260,9 @@ const titleAndDescription = ({
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** A URI must not contain a lone surrogate, which a cursor could not encode. A name may: its public name has none. */
+/**
+ * Whether the name, URI or template can identify an item. A URI or template with a lone surrogate cannot, because no cursor can
+ * encode it. A name with one can, because its public name has no surrogates.
+ */
 const isUsable = (name: string, key: ListShape['key']): boolean =>
   name !== '' && Buffer.byteLength(name) <= MAX_KEY_BYTES && (key === 'name' || !LONE_SURROGATE.test(name));

@@ -4,26 +4,26 @@ import { completesWithin } from '../../lib/deadlines/timeout.js';
 export class FirstSync {
   private isComplete = false;
   private resolve!: () => void;
-  private completed = this.pending();
+  private completion = this.createCompletion();
 
   complete(): void {
     this.isComplete = true;
     this.resolve();
   }
 
-  /** From now on, the next sync counts as the first one. Pending waits continue until that sync is complete. */
+  /** Makes the next sync count as the first one. Calls of `wait` that have not resolved wait for that sync. */
   reset(): void {
     if (!this.isComplete) return;
     this.isComplete = false;
-    this.completed = this.pending();
+    this.completion = this.createCompletion();
   }
 
   /** Resolves when the first sync is complete, or after the timeout. */
   async wait(timeoutMs: number): Promise<void> {
-    await completesWithin(this.completed, timeoutMs);
+    await completesWithin(this.completion, timeoutMs);
   }
 
-  private pending(): Promise<void> {
+  private createCompletion(): Promise<void> {
     return new Promise((resolve) => (this.resolve = resolve));
   }
 }

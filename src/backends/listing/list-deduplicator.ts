@@ -7,14 +7,16 @@ import type { Lists } from './list-kinds.js';
 
 type List = readonly Definition[] | readonly ResourceTemplate[] | ResourceList;
 
-/** Keeps equal lists of the sessions at one server in memory only once. */
+/** Keeps the equal lists that one server sends to several sessions in memory only once. */
 export class ListDeduplicator {
+  /** By digest of its kind and definitions: a list that is in use. */
   private readonly byDigest = new Map<string, WeakRef<List>>();
   private readonly finalizers = new FinalizationRegistry((digest: string) => {
+    // A later list with the same digest may have taken the place of the collected list.
     if (!this.byDigest.get(digest)?.deref()) this.byDigest.delete(digest);
   });
 
-  /** Replaces lists by equal ones: by those of the shared link, or of another session. */
+  /** Replaces each list for which there is an equal one: that of the shared link, or that of another session. */
   deduplicate(lists: Partial<Lists>, sharedListing: Lists | undefined): Partial<Lists> {
     const deduplicated: Record<string, List> = {};
     for (const [kind, list] of Object.entries(lists) as [keyof Lists, List][])
@@ -28,8 +30,8 @@ export class ListDeduplicator {
     const hash = createHash('sha256').update(kind);
     for (const { text } of itemsOf(list)) hash.update('\0').update(text);
     const digest = hash.digest('base64url');
-    const known = this.byDigest.get(digest)?.deref();
-    if (known) return known;
+    const equalList = this.byDigest.get(digest)?.deref();
+    if (equalList) return equalList;
     this.byDigest.set(digest, new WeakRef(list));
     this.finalizers.register(list, digest);
     return list;
@@ -46,5 +48,5 @@ export function isSameList(a: List, b: List): boolean {
 const itemsOf = (list: List): readonly { readonly text: string }[] =>
   list instanceof ResourceList ? list.byUri : list;
 
-/** False for the placeholder of a list that has not been fetched; an empty list that was fetched is another object. */
+/** Whether the list was fetched: `EMPTY_LISTING` has placeholders for the others. A fetched list without items is another object. */
 export const wasFetched = (kind: keyof Lists, list: List): boolean => list !== EMPTY_LISTING[kind];

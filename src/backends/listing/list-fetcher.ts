@@ -13,36 +13,38 @@ import type { ListLimits } from './list-limits.js';
 import type { PageDigests } from './page-digests.js';
 
 export interface ListFetcherOptions {
-  /** Replaces the usual limits of each list. */
+  /** These limits apply in place of the usual limits of each list. */
   readonly limits?: ListLimits;
-  /** Called for a list over a limit, which is then not used at all. */
+  /** Called for a list over a limit. If this is set, such a list is not used; otherwise its first definitions are used. */
   readonly onTruncated?: () => void;
 }
+
+/** Maximum URI templates in one warning, and the length to which each of them is cut. */
+const MAX_LOGGED_TEMPLATES = 5;
+const MAX_LOGGED_LENGTH = 200;
 
 /** Fields of a warning. `count` is the number of affected items. */
 type Warning = { readonly count: number } & Readonly<Record<string, unknown>>;
 
-/** The templates of a server that has none. `EMPTY_LISTING.templates` means that they are not known yet. */
+/** The templates of a server that has none. In contrast, `EMPTY_LISTING.templates` means that they were not fetched yet. */
 const NO_TEMPLATES: readonly ResourceTemplate[] = [];
 
-/**
- * Fetches one list of a server at a time, and logs what is wrong with it. A list that has not changed stays the same
- * object.
- */
+/** Fetches the lists of one server, and logs their defects. A list that has not changed stays the same object. */
 export class ListFetcher {
   private readonly logger = new Logger('Sync');
-  /** The fields of the last warning, as JSON, by message. */
+  /** By message: the fields of the last warning as JSON. */
   private readonly warnings = new Map<string, string>();
   private readonly digests = new Map<Kind, PageDigests>();
 
   constructor(
     private readonly server: string,
-    /** The lists of the last fetches. */
-    private readonly known: () => Lists,
+    /** The lists that were fetched last. */
+    private readonly currentLists: () => Lists,
     private readonly send: (link: Link, request: LinkRequest) => Promise<JsonText>,
     private readonly options: ListFetcherOptions,
   ) {}
 
+  /** Resolves with the list of this kind. Rejects when it cannot be fetched. */
   async fetch(kind: Kind, link: Link): Promise<Partial<Lists>> {
     switch (kind) {
       case 'resources':
@@ -54,20 +56,26 @@ export class ListFetcher {
     }
   }
 
-  /** The next fetch reads all pages, even if they are as before. */
+  /** Makes the next fetch read all pages, even if they have not changed. */
   forgetPages(kind: Kind): void {
     this.digests.delete(kind);
   }
 
   private async fetchNamed(link: Link, kind: 'tools' | 'prompts'): Promise<readonly Definition[]> {
-    if (!link.facts.capabilities[kind]) return this.withoutDigest(kind, []);
+    if (!link.facts.capabilities[kind]) {
+      this.forgetPages(kind);
+      return [];
+    }
     const definitions = await this.fetchDefinitions(link, kind);
-    return definitions ? withoutDuplicates(definitions) : this.known()[kind];
+    return definitions ? withoutDuplicates(definitions) : this.currentLists()[kind];
   }
 
   private async fetchResources(link: Link): Promise<ResourceList> {
-    if (!link.facts.capabilities.resources) return this.withoutDigest('resources', ResourceList.EMPTY);
-    const { resources } = this.known();
+    if (!link.facts.capabilities.resources) {
+      this.forgetPages('resources');
+      return ResourceList.EMPTY;
+    }
+    const { resources } = this.currentLists();
     const definitions = await this.fetchDefinitions(link, 'resources');
     if (!definitions) return resources;
     const yieldIfDue = sliceScheduler.start();
@@ -77,17 +85,22 @@ export class ListFetcher {
   }
 
   private async fetchTemplates(link: Link): Promise<readonly ResourceTemplate[]> {
-    const known = this.known().templates;
-    if (!link.facts.capabilities.resources) return this.withoutDigest('templates', NO_TEMPLATES);
+    const currentTemplates = this.currentLists().templates;
+    if (!link.facts.capabilities.resources) {
+      this.forgetPages('templates');
+      return NO_TEMPLATES;
+    }
     const definitions = await this.fetchDefinitions(link, 'templates');
-    if (!definitions) return known;
+    if (!definitions) return currentTemplates;
     const { templates, refused } = await parseTemplates(this.server, definitions, sliceScheduler.start());
     this.warnIfChanged('templates are not listed: invalid or too complex URI templates', {
       count: refused.length,
-      uriTemplates: refused.slice(0, 5).map((uriTemplate) => uriTemplate.slice(0, 200)),
+      uriTemplates: refused
+        .slice(0, MAX_LOGGED_TEMPLATES)
+        .map((uriTemplate) => uriTemplate.slice(0, MAX_LOGGED_LENGTH)),
     });
-    const isListedBefore = known !== EMPTY_LISTING.templates;
-    return isListedBefore && haveSameTexts(templates, known) ? known : templates;
+    const isFirstFetch = currentTemplates === EMPTY_LISTING.templates;
+    return !isFirstFetch && haveSameTexts(templates, currentTemplates) ? currentTemplates : templates;
   }
 
   /** Warns only when the warning differs from the last one, because the same list is fetched repeatedly. */
@@ -98,17 +111,15 @@ export class ListFetcher {
     if (warning.count > 0) this.logger.warn({ message, server: this.server, ...warning });
   }
 
-  /** Forgets the digests of the list, and returns `list`: that of a server without this capability. */
-  private withoutDigest<T>(kind: Kind, list: T): T {
-    this.digests.delete(kind);
-    return list;
-  }
-
-  /** Returns undefined when the known list is kept: it has not changed, or the server's list is truncated. */
+  /**
+   * Resolves with undefined when the current list stays: the server's list has not changed, or it is truncated. Only if the
+   * current list is empty, and `onTruncated` is not set, a truncated list takes its place.
+   */
   private async fetchDefinitions(link: Link, kind: Kind): Promise<FetchedList['definitions'] | undefined> {
     const { server } = this;
-    const known = this.known();
-    const isKnown = kind === 'resources' ? known.resources.size > 0 : known[kind].length > 0;
+    const currentLists = this.currentLists();
+    const isEmpty =
+      kind === 'resources' ? currentLists.resources.size === 0 : currentLists[kind].length === 0;
     const request = (page: LinkRequest): Promise<JsonText> => this.send(link, page);
     const { sendsParamHeaders } = link;
     const { limits, onTruncated } = this.options;
@@ -137,20 +148,23 @@ export class ListFetcher {
     if (truncated === undefined) return definitions;
     this.logger.warn({ message: `${METHODS[kind]} was cut short`, server, reason: truncated });
     onTruncated?.();
-    return isKnown || onTruncated ? undefined : definitions;
+    return isEmpty && !onTruncated ? definitions : undefined;
   }
 }
 
-/** A server with resources need not implement templates. */
+/** An empty list if the server does not know the method: a server with resources need not implement templates. */
 function emptyIfUnknownMethod(error: unknown): FetchedList {
   if (error instanceof RemoteError && error.code === ERROR_CODES['method-not-found'].code)
     return { definitions: [] };
   throw error;
 }
 
+/** The first definition of each name. */
 function withoutDuplicates(definitions: readonly Definition[]): readonly Definition[] {
-  const seen = new Set<string>();
-  return definitions.filter(({ name }) => !seen.has(name) && seen.add(name));
+  const byName = new Map<string, Definition>();
+  for (const definition of definitions)
+    if (!byName.has(definition.name)) byName.set(definition.name, definition);
+  return [...byName.values()];
 }
 
 const haveSameTexts = (a: readonly ResourceTemplate[], b: readonly ResourceTemplate[]): boolean =>

@@ -1,9 +1,12 @@
 import type { Listing } from '../../core/catalog/catalog.js';
 import type { ListMethod } from './fetch-list.js';
 
+/** The lists of one server. */
 export type Lists = Omit<Listing, 'instructions'>;
+/** The kind of a list. */
 export type Kind = keyof Lists;
 
+/** By kind: the request that fetches the list. */
 export const METHODS: Readonly<Record<Kind, ListMethod>> = {
   tools: 'tools/list',
   prompts: 'prompts/list',
@@ -12,6 +15,7 @@ export const METHODS: Readonly<Record<Kind, ListMethod>> = {
 };
 export const KINDS = Object.keys(METHODS) as readonly Kind[];
 
+/** By method of a list change: the lists that may have changed. */
 export const CHANGED_KINDS: ReadonlyMap<string, readonly Kind[]> = new Map([
   ['notifications/tools/list_changed', ['tools']],
   ['notifications/prompts/list_changed', ['prompts']],

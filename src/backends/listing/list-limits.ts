@@ -7,11 +7,11 @@ export interface ListLimits {
   readonly maxPages: number;
   /** A list with more items is truncated. */
   readonly maxItems: number;
-  /** Timeout of the request for one page. After it, the fetch fails. */
+  /** Timeout of the request for one page. If it expires, the fetch of the list fails. */
   readonly timeoutMs: number;
   /** A definition with more characters is left out. */
   readonly maxDefinitionLength: number;
-  /** A list with more characters, cursors included, is truncated. Limits the memory that one server may use. */
+  /** A list with more characters, cursors included, is truncated, because one server must not use too much memory. */
   readonly maxTotalLength: number;
 }
 
@@ -27,7 +27,7 @@ export const DEFAULT_LIST_LIMITS: ListLimits = {
   maxTotalLength: 128 * MB,
 };
 
-/** Enough for a million resources of the usual three hundred characters. */
+/** Limits for resources: enough for a million resources of the usual three hundred characters. */
 export const RESOURCE_LIST_LIMITS: ListLimits = {
   maxPages: 20_000,
   maxItems: 1_000_000,
@@ -36,14 +36,14 @@ export const RESOURCE_LIST_LIMITS: ListLimits = {
   maxTotalLength: 512 * MB,
 };
 
-/** Fewer items, because a URI is matched against all templates. */
+/** Limits for templates. They allow fewer items, because a URI may be matched against all templates. */
 export const TEMPLATE_LIST_LIMITS: ListLimits = {
   ...DEFAULT_LIST_LIMITS,
   maxItems: 10_000,
   maxDefinitionLength: 64 * KB,
 };
 
-/** Limits for each list of one session (`isolation: session`). Beyond them, the session gets the list of the shared link. */
+/** Limits for each list of a session (`isolation: session`). If a list exceeds them, the session uses that of the shared link. */
 export const SESSION_LIST_LIMITS: ListLimits = {
   maxPages: 100,
   maxItems: 10_000,
@@ -52,7 +52,7 @@ export const SESSION_LIST_LIMITS: ListLimits = {
   maxTotalLength: 4 * MB,
 };
 
-/** A list with a longer cursor is truncated: all cursors of a list are kept while it is fetched, to detect a loop. */
+/** A list with a longer cursor is truncated. All cursors of a list are kept in memory during the fetch, to detect a loop. */
 export const MAX_CURSOR_LENGTH = 8192;
 
 /**

@@ -3,11 +3,12 @@ import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Link, LinkRequest } from '../link/link.js';
 import { capabilityOf, KINDS, NAMED_KINDS, type Kind } from './list-kinds.js';
 
-/** Minimum time between two refreshes because of errors of the server. Most such errors are about arguments. */
+/** Minimum time between two fetches because of errors of the server. Limited, because most such errors are about arguments. */
 const MIN_REFUSAL_INTERVAL_MS = 10_000;
-/** The random part of the interval, so that servers are not all listed at the same time. */
+/** The share by which the refresh interval varies at random, so that servers are not all listed at the same time. */
 const JITTER = 0.1;
 
+/** Errors that may mean that the server does not have the requested tool, prompt or resource. */
 const UNKNOWN_NAME_CODES: ReadonlySet<number> = new Set([
   ERROR_CODES['method-not-found'].code,
   ERROR_CODES['invalid-params'].code,
@@ -15,14 +16,15 @@ const UNKNOWN_NAME_CODES: ReadonlySet<number> = new Set([
 ]);
 
 interface RefreshOptions {
-  /** The interval at which lists are fetched again whose changes the server does not announce. */
+  /** If the server announces no changes of a list, the list is fetched again at this interval. */
   refreshMs(): number;
-  /** Whether the server lists a resource with this own URI. Clients also read URIs of templates and links. */
+  /** Whether the server lists a resource with this own URI. Clients also read unlisted resources: by templates and links. */
   listsResource(uri: unknown): boolean;
+  /** Schedules a fetch of these lists. */
   fetch(kinds: readonly Kind[]): void;
 }
 
-/** Has the lists of one server fetched again when they may have changed without a notification. */
+/** Schedules fetches of the lists of one server that may have changed without a list change notification. */
 export class ListRefresh {
   private link: Link | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -30,7 +32,7 @@ export class ListRefresh {
 
   constructor(private readonly options: RefreshOptions) {}
 
-  /** To be called with a new link, and without one when the link is lost. */
+  /** To be called with each new link, and with undefined when the link is lost. */
   attach(link: Link | undefined): void {
     this.link = link;
     clearTimeout(this.timer);
@@ -38,21 +40,25 @@ export class ListRefresh {
   }
 
   /**
-   * To be called when the server answered a client's request with an error. If the error may mean that the server no longer
-   * has what it listed, and the server cannot send a list change, that list is fetched again.
+   * To be called when the server answered a client's request with an error. The list with the requested name is fetched again if
+   * the error may mean that the server no longer has it, and the server does not announce changes of that list.
    */
   handleRefusal({ method, params }: LinkRequest, { code }: RemoteError): void {
     const kinds = UNKNOWN_NAME_CODES.has(code) ? NAMED_KINDS.get(method) : undefined;
+    if (!kinds) return;
     const now = performance.now();
-    if (!kinds || now - this.lastRefusalAt < MIN_REFUSAL_INTERVAL_MS || this.announcesChanges(kinds[0]!))
-      return;
+    if (now - this.lastRefusalAt < MIN_REFUSAL_INTERVAL_MS) return;
+    // The kinds of one method have the same capability.
+    if (this.announcesChanges(kinds[0]!)) return;
     if (method === 'resources/read' && !this.options.listsResource(uriIn(params))) return;
     this.lastRefusalAt = now;
     this.options.fetch(kinds);
   }
 
   private schedule(link: Link): void {
-    const delayMs = this.options.refreshMs() * (1 - JITTER + 2 * JITTER * Math.random());
+    // Between 1 - JITTER and 1 + JITTER.
+    const randomFactor = 1 - JITTER + 2 * JITTER * Math.random();
+    const delayMs = this.options.refreshMs() * randomFactor;
     this.timer = setTimeout(() => {
       const { capabilities } = link.facts;
       const kinds = KINDS.filter((kind) => capabilities[capabilityOf(kind)] && !this.announcesChanges(kind));
@@ -61,11 +67,12 @@ export class ListRefresh {
     }, delayMs).unref();
   }
 
+  /** Whether the server sends a list change for this kind, and the gateway can receive it now. */
   private announcesChanges(kind: Kind): boolean {
     const { facts, notificationStream } = this.link ?? {};
     return notificationStream === 'open' && facts?.capabilities[capabilityOf(kind)]?.listChanged === true;
   }
 }
 
-/** The rest of the params is not parsed if they are long. */
+/** The `uri` of a read. Of long params, `JsonText` parses no other member. */
 const uriIn = (params = '{}'): unknown => (new JsonText(params).value as { uri?: unknown }).uri;

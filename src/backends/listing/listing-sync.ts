@@ -13,15 +13,17 @@ interface ListingSyncOptions extends ListFetcherOptions {
   readonly deduplicate?: (lists: Partial<Lists>) => Partial<Lists>;
 }
 
+/** Lists that are published together if possible, because one list change of MCP announces both. */
 const PARTNERS: Partial<Record<Kind, Kind>> = { resources: 'templates', templates: 'resources' };
 /** How long resources and templates wait for each other before one of them is published alone. */
 const PARTNER_WAIT_MS = 500;
 
-/** A burst of list changes causes one sync. A list is fetched at most once a second. */
+/** `debounceMs`: a burst of list changes causes one sync. `minIntervalMs`: a list is fetched at most once a second. */
 const RESYNC_TIMES = { debounceMs: 100, minIntervalMs: 1000 };
 
+/** What a sync reports, and the setting that it reads. */
 export interface SyncEvents {
-  /** Resolves when the catalog has the listing. */
+  /** Called with the listing after each fetch of a list. Resolves when the catalog has it. */
   publish(listing: Listing): Promise<void>;
   /** `failures` has changed. */
   failuresChanged(): void;
@@ -30,9 +32,9 @@ export interface SyncEvents {
 }
 
 /**
- * Keeps the listing of one server current. When a list cannot be fetched, the last known list is kept. Each list is fetched
- * and published separately, so that a list that hangs does not delay other lists; only resources and templates wait for each
- * other for a moment.
+ * Keeps the listing of one server up to date. When a list cannot be fetched, the list of the last fetch stays. Each list is
+ * fetched and published separately, so that a list that hangs does not delay other lists. Only resources and templates wait
+ * for each other, for at most `PARTNER_WAIT_MS`.
  */
 export class ListingSync {
   private readonly deduplicate: NonNullable<ListingSyncOptions['deduplicate']>;
@@ -41,10 +43,11 @@ export class ListingSync {
   );
   /** The last fetch of each kind. */
   private readonly fetches = new Map<Kind, Promise<unknown>>();
-  private known: Lists = EMPTY_LISTING;
+  /** The lists that were fetched last. */
+  private lists: Lists = EMPTY_LISTING;
   private readonly firstSync = new FirstSync();
-  /** Kinds whose first fetch over the current link has succeeded or failed. */
-  private readonly done = new Set<Kind>();
+  /** The kinds whose first fetch over the current link has succeeded or failed. */
+  private readonly attemptedKinds = new Set<Kind>();
   private readonly fetcher: ListFetcher;
   readonly failures: ListFailures;
   readonly refresh: ListRefresh;
@@ -53,41 +56,41 @@ export class ListingSync {
   constructor(
     server: string,
     private readonly events: SyncEvents,
-    /** Sends a request of this class over the link. */
+    /** Sends a request for a page over the link. */
     send = (link: Link, request: LinkRequest) => link.request(request),
     options: ListingSyncOptions = {},
   ) {
     this.deduplicate = options.deduplicate ?? ((lists) => lists);
-    this.fetcher = new ListFetcher(server, () => this.known, send, options);
+    this.fetcher = new ListFetcher(server, () => this.lists, send, options);
     this.failures = new ListFailures(server, () => events.failuresChanged());
     this.refresh = new ListRefresh({
       refreshMs: () => events.refreshMs(),
-      listsResource: (uri) => typeof uri === 'string' && this.known.resources.find(uri) !== undefined,
+      listsResource: (uri) => typeof uri === 'string' && this.lists.resources.find(uri) !== undefined,
       fetch: (kinds) => this.fetch(kinds),
     });
   }
 
-  /** Fetches all lists over a new link at once. */
+  /** To be called with a new link. Starts to fetch all lists without a delay. */
   attach(link: Link): void {
     this.link = link;
-    this.done.clear();
+    this.attemptedKinds.clear();
     for (const task of this.tasks.values()) task.runNow();
     this.refresh.attach(link);
   }
 
-  /** To be called when the link is lost. The known lists are kept. */
+  /** To be called when the link is lost. The lists stay. */
   detach(): void {
     this.link = undefined;
     this.refresh.attach(undefined);
   }
 
-  /** To be called when the link is replaced: from now on `whenSynced` waits for the first sync over the next link. */
+  /** To be called before the link is replaced. From now on, `whenSynced` waits for the first sync over the next link. */
   reset(): void {
     this.firstSync.reset();
     this.detach();
   }
 
-  /** Resolves `whenSynced`, because the server cannot be reached. */
+  /** To be called when the server cannot be reached. Ends the waits of `whenSynced`. */
   skipFirstSync(): void {
     this.firstSync.complete();
   }
@@ -102,6 +105,11 @@ export class ListingSync {
     const kinds = CHANGED_KINDS.get(method);
     this.fetch(kinds ?? []);
     return kinds !== undefined;
+  }
+
+  /** Fetches a list again. Resolves when the catalog has it, or when it could not be fetched. */
+  refetch(kind: Kind): Promise<void> {
+    return this.tasks.get(kind)!.scheduled();
   }
 
   /** To be called when list changes may have been lost: fetches the lists for which the server sends list changes. */
@@ -120,20 +128,21 @@ export class ListingSync {
     for (const kind of kinds) this.tasks.get(kind)!.schedule();
   }
 
+  /** Fetches and publishes one list. Never rejects: a failure is recorded, and the list is fetched again later. */
   private async run(kind: Kind): Promise<void> {
     const { link } = this;
     if (!link) return;
-    // A list that was fetched over an earlier link may not have been published.
-    if (!this.done.has(kind)) this.fetcher.forgetPages(kind);
+    // A list that was fetched over an earlier link may not have been published, so it is read again even if it is unchanged.
+    if (!this.attemptedKinds.has(kind)) this.fetcher.forgetPages(kind);
     try {
       const fetch = this.fetcher.fetch(kind, link).then((lists) => this.deduplicate(lists));
       this.fetches.set(kind, fetch);
       const fetched = await fetch;
       if (this.link !== link) return;
-      this.known = { ...this.known, ...fetched };
+      this.lists = { ...this.lists, ...fetched };
       await this.waitForPartner(kind);
       if (this.link !== link) return;
-      await this.events.publish({ ...this.known, instructions: link.facts.instructions });
+      await this.events.publish({ ...this.lists, instructions: link.facts.instructions });
       if (this.link !== link) return;
       this.failures.remove(kind);
     } catch (error) {
@@ -141,11 +150,11 @@ export class ListingSync {
       if (this.link !== link) return;
       this.tasks.get(kind)!.schedule(this.failures.add(kind, error as Error));
     }
-    this.done.add(kind);
-    if (this.done.size === KINDS.length) this.firstSync.complete();
+    this.attemptedKinds.add(kind);
+    if (this.attemptedKinds.size === KINDS.length) this.firstSync.complete();
   }
 
-  /** Clients get one list change for resources and templates together, so both lists are published together. */
+  /** Waits for the running fetch of the partner, so that clients get one list change for resources and templates together. */
   private async waitForPartner(kind: Kind): Promise<void> {
     const partner = PARTNERS[kind];
     const fetch = partner && this.fetches.get(partner);

@@ -7,9 +7,9 @@ import { PageComparison, type PageDigests } from './page-digests.js';
 function compare(texts: readonly string[], before?: PageDigests) {
   const comparison = new PageComparison(before);
   const read = texts.flatMap((text) => comparison.add(new JsonText(text)));
-  const { isUnchanged, result } = comparison;
-  if (!isUnchanged) read.push(...comparison.rest());
-  return { read: read.map(({ text }) => text), isUnchanged, digests: result };
+  const { isUnchanged, newDigests } = comparison;
+  if (!isUnchanged) read.push(...comparison.takeHeldPages());
+  return { read: read.map(({ text }) => text), isUnchanged, digests: newDigests };
 }
 
 const page = (length: number): string => `"${'x'.repeat(length - 2)}"`;

@@ -1,61 +1,64 @@
 import { createHash } from 'node:crypto';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 
-/** Longer pages are not compared, because computing their digest would block the event loop. */
+/** A page with more characters is not compared, because computing its digest would block the event loop. */
 const MAX_DIGESTED_LENGTH = 1_048_576;
-/** Pages that are kept until it is known whether the list has changed. */
+/** Maximum number of pages that are held back. */
 const MAX_HELD_PAGES = 64;
+/** Maximum characters of all pages together that are held back. */
 const MAX_HELD_LENGTH = 4 * MAX_DIGESTED_LENGTH;
 
 /** The digests of the pages of one list, in order. Undefined when the list has too many pages or a page is too long. */
 export type PageDigests = readonly string[] | undefined;
 
 /**
- * Compares the pages of a list with the pages of the previous fetch. Equal pages are held back: if all pages are equal, none
- * has to be read.
+ * Compares the pages of a list with the digests of the previous fetch. Pages are held back while they are the same as before:
+ * if this holds for all pages, none of them has to be read.
  */
 export class PageComparison {
   private readonly digests: string[] = [];
-  private held: JsonText[] | undefined = [];
+  /** The pages that are held back, from the first page on. Undefined after the first page that differs. */
+  private heldPages: JsonText[] | undefined = [];
   private heldLength = 0;
-  private isComparable = true;
+  /** Whether `digests` has the digests of all pages so far. */
+  private isComplete = true;
 
-  constructor(private readonly before: PageDigests) {
-    if (!before) this.held = undefined;
+  constructor(private readonly previous: PageDigests) {
+    if (!previous) this.heldPages = undefined;
   }
 
-  /** Returns the pages that are to be read now, in order: none while all pages are as before. */
+  /** Returns the pages that have to be read now, in order. */
   add(page: JsonText): readonly JsonText[] {
-    const digest = this.digestOf(page);
-    const { held } = this;
-    if (!held) return [page];
-    held.push(page);
+    const digest = this.addDigest(page);
+    const { heldPages } = this;
+    if (!heldPages) return [page];
+    heldPages.push(page);
     this.heldLength += page.text.length;
-    const isSame = digest !== undefined && digest === this.before?.[held.length - 1];
-    if (isSame && held.length < MAX_HELD_PAGES && this.heldLength < MAX_HELD_LENGTH) return [];
-    this.held = undefined;
-    return held;
+    const isSame = digest !== undefined && digest === this.previous?.[heldPages.length - 1];
+    if (isSame && heldPages.length < MAX_HELD_PAGES && this.heldLength < MAX_HELD_LENGTH) return [];
+    return this.takeHeldPages();
   }
 
-  /** To be called after the last page: the pages that were held back and have to be read after all. */
-  rest(): readonly JsonText[] {
-    const { held } = this;
-    this.held = undefined;
-    return held ?? [];
+  /** The pages that are held back. To be called after the last page of a changed list: these pages have to be read too. */
+  takeHeldPages(): readonly JsonText[] {
+    const { heldPages } = this;
+    this.heldPages = undefined;
+    return heldPages ?? [];
   }
 
-  /** Whether all pages are as before. To be called after the last page. */
+  /** Whether all pages are the same as before. To be called after the last page. */
   get isUnchanged(): boolean {
-    return this.held !== undefined && this.held.length === this.before?.length;
+    return this.heldPages !== undefined && this.heldPages.length === this.previous?.length;
   }
 
-  get result(): PageDigests {
-    return this.isComparable ? this.digests : undefined;
+  /** The digests of the pages of this fetch. */
+  get newDigests(): PageDigests {
+    return this.isComplete ? this.digests : undefined;
   }
 
-  private digestOf({ text }: JsonText): string | undefined {
-    this.isComparable &&= text.length <= MAX_DIGESTED_LENGTH && this.digests.length < MAX_HELD_PAGES;
-    if (!this.isComparable) return undefined;
+  private addDigest({ text }: JsonText): string | undefined {
+    if (text.length > MAX_DIGESTED_LENGTH || this.digests.length >= MAX_HELD_PAGES) this.isComplete = false;
+    if (!this.isComplete) return undefined;
     const digest = createHash('sha256').update(text).digest('base64');
     this.digests.push(digest);
     return digest;

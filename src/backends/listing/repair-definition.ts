@@ -8,8 +8,9 @@ import { memberText, withMember, withoutMembers } from '../../lib/json-text/json
 import { isJsonObject } from '../../lib/json-text/json-value.js';
 
 /**
- * The schemas with which SDK clients validate definitions. Such a client rejects a whole page because of one invalid
- * entry, and a page of the gateway has entries of many servers. The schemas accept unknown members.
+ * By member of a list result: the schema with which SDK clients validate its definitions. Such a client rejects a whole page
+ * because of one invalid definition, and a page of the gateway has definitions of many servers. The schemas accept unknown
+ * members.
  */
 const SCHEMAS = {
   tools: ToolSchema,
@@ -18,12 +19,13 @@ const SCHEMAS = {
   resourceTemplates: ResourceTemplateSchema,
 } as const;
 
+/** The member of a list result that contains the definitions. */
 export type ListMember = keyof typeof SCHEMAS;
 
 /**
- * Makes a definition valid for clients: drops invalid optional members, uses the URI as a missing name, and adds
- * `type: object` to an input schema without a type. `key` is the own name or URI. Returns the same text when the
- * definition is valid, and undefined when a required member cannot be repaired.
+ * Makes a definition valid for clients: removes invalid optional members, uses the URI as a missing name, and adds
+ * `type: object` to an input schema without a type. `key` is the own name or URI, and `value` is the parsed `text`. Returns the
+ * same text when the definition is valid, and undefined when a required member cannot be repaired.
  */
 export function repairDefinition(
   member: ListMember,
@@ -33,18 +35,22 @@ export function repairDefinition(
 ): string | undefined {
   const { error } = SCHEMAS[member].safeParse(value);
   if (!error) return text;
-  const invalid = new Set(error.issues.map(({ path }) => String(path[0])));
+  const invalidMembers = new Set(error.issues.map(({ path }) => String(path[0])));
   const replacements = new Map<string, string>();
-  if (invalid.has('name')) replacements.set('name', JSON.stringify(key));
-  const schema = invalid.has('inputSchema') ? repairSchema(text, value['inputSchema']) : undefined;
+  if (invalidMembers.has('name')) replacements.set('name', JSON.stringify(key));
+  const schema = invalidMembers.has('inputSchema') ? repairSchema(text, value['inputSchema']) : undefined;
   if (schema !== undefined) replacements.set('inputSchema', schema);
-  const dropped = [...invalid].filter((name) => !replacements.has(name));
-  if (!dropped.every((name) => isOptional(member, name))) return undefined;
-  const kept = dropped.length > 0 ? withoutMembers(text, new Set(dropped)) : text;
-  return [...replacements].reduce((result, [name, json]) => withMember(result, name, json), kept);
+  const removed = [...invalidMembers].filter((name) => !replacements.has(name));
+  if (!removed.every((name) => isOptional(member, name))) return undefined;
+  let repaired = removed.length > 0 ? withoutMembers(text, new Set(removed)) : text;
+  for (const [name, json] of replacements) repaired = withMember(repaired, name, json);
+  return repaired;
 }
 
-/** Adds `type: object`. Many servers send `{}`, or no schema, for a tool without arguments. */
+/**
+ * The input schema with `type: object`; undefined when that does not make it valid. Many servers send `{}`, or no schema, for a
+ * tool without arguments.
+ */
 function repairSchema(definition: string, schema: unknown): string | undefined {
   if (schema === undefined || schema === null) return '{"type":"object"}';
   if (!isJsonObject(schema) || schema['type'] !== undefined) return undefined;

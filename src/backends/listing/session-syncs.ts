@@ -3,6 +3,7 @@ import type { RemoteError } from '../../core/errors.js';
 import type { JsonText } from '../../lib/json-text/json-text.js';
 import type { ClientSession } from '../../mcp/mcp-context.js';
 import type { Link, LinkRequest } from '../link/link.js';
+import type { Kind } from './list-kinds.js';
 import { SESSION_LIST_LIMITS } from './list-limits.js';
 import { ListingSync, type SyncEvents } from './listing-sync.js';
 import { ListDeduplicator } from './list-deduplicator.js';
@@ -15,9 +16,10 @@ interface SessionSyncEvents {
   refreshMs(): number;
 }
 
-/** Keeps the listings of all sessions that have a link of their own to one server. */
+/** Syncs the listings of all sessions that have a link of their own to one server. */
 export class SessionSyncs {
-  private readonly bySession = new Map<string, ListingSync>();
+  /** By id of the link's owner. */
+  private readonly byOwner = new Map<string, ListingSync>();
   private readonly deduplicator = new ListDeduplicator();
 
   constructor(
@@ -28,9 +30,10 @@ export class SessionSyncs {
     private readonly sharedListing: () => Listing | undefined,
   ) {}
 
+  /** Starts to sync over the new link of this owner, until the link or the owner is closed. */
   attach(link: Link, owner: ClientSession): void {
     if (owner.isClosed) return;
-    const sync = this.bySession.get(owner.id) ?? this.create(owner);
+    const sync = this.byOwner.get(owner.id) ?? this.create(owner);
     link.onGap(() => sync.fetchAfterGap());
     void link.closed.then(() => sync.detach());
     sync.attach(link);
@@ -38,22 +41,27 @@ export class SessionSyncs {
 
   /** Schedules a sync after a list change. Returns false when the notification is not a list change. */
   handleListChange(owner: ClientSession, method: string): boolean {
-    return this.bySession.get(owner.id)?.handleListChange(method) ?? false;
+    return this.byOwner.get(owner.id)?.handleListChange(method) ?? false;
+  }
+
+  /** Fetches a list of the owner again (`ListingSync.refetch`). */
+  async refetch(owner: ClientSession, kind: Kind): Promise<void> {
+    await this.byOwner.get(owner.id)?.refetch(kind);
   }
 
   /** To be called when the server answered a request of the session with an error (`ListRefresh.handleRefusal`). */
   handleRefusal(owner: ClientSession, request: LinkRequest, error: RemoteError): void {
-    this.bySession.get(owner.id)?.refresh.handleRefusal(request, error);
+    this.byOwner.get(owner.id)?.refresh.handleRefusal(request, error);
   }
 
   /** Resolves when the server has listed over the link of the session, or after the timeout. */
   async whenSynced(owner: ClientSession, timeoutMs: number): Promise<void> {
-    await this.bySession.get(owner.id)?.whenSynced(timeoutMs);
+    await this.byOwner.get(owner.id)?.whenSynced(timeoutMs);
   }
 
   stop(): void {
-    for (const sync of this.bySession.values()) sync.stop();
-    this.bySession.clear();
+    for (const sync of this.byOwner.values()) sync.stop();
+    this.byOwner.clear();
   }
 
   private create(owner: ClientSession): ListingSync {
@@ -67,11 +75,11 @@ export class SessionSyncs {
       onTruncated: () => this.events.truncated(),
       deduplicate: (lists) => this.deduplicator.deduplicate(lists, this.sharedListing()),
     });
-    this.bySession.set(owner.id, sync);
+    this.byOwner.set(owner.id, sync);
     const removeListener = owner.onClose(() => {
       removeListener();
       sync.stop();
-      if (this.bySession.get(owner.id) === sync) this.bySession.delete(owner.id);
+      if (this.byOwner.get(owner.id) === sync) this.byOwner.delete(owner.id);
     });
     return sync;
   }

@@ -14,13 +14,13 @@ export interface SseOptions extends HttpTransportOptions {
   readonly endpointTimeoutMs?: number | undefined;
 }
 
-/** Limited, because the path is sent with every message. */
+/** Maximum length of the `endpoint` event. Limited, because its path is sent with every message. */
 const MAX_ENDPOINT_LENGTH = 8192;
 
 /**
- * The client side of the HTTP+SSE transport of revision 2024-11-05: all messages of the server come on one event stream, whose
- * first event names the path to which messages are posted. The stream is the session. Therefore the transport closes when the
- * stream ends, and the link is replaced.
+ * The client side of the HTTP+SSE transport of revision 2024-11-05. All messages of the server come on one event stream. Its
+ * first event (`endpoint`) names the path to which the gateway posts its messages. The session ends with the stream, so the
+ * transport closes when the stream ends, and the link is replaced.
  */
 export class SseTransport extends HttpTransport {
   readonly respondsOnStream = true;
@@ -28,8 +28,9 @@ export class SseTransport extends HttpTransport {
   private endpoint: string | undefined;
   private stream: GetStream | undefined;
   private endpointTimer: NodeJS.Timeout | undefined;
-  private opened: (() => void) | undefined;
-  private failed: ((why: TransportError) => void) | undefined;
+  /** Settle the promise of `start`. */
+  private resolveStart: (() => void) | undefined;
+  private rejectStart: ((why: TransportError) => void) | undefined;
 
   constructor(
     private readonly server: HttpServer,
@@ -47,8 +48,8 @@ export class SseTransport extends HttpTransport {
   /** Resolves when the server has named its endpoint. Messages of the server that come before are ignored. */
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.opened = resolve;
-      this.failed = reject;
+      this.resolveStart = resolve;
+      this.rejectStart = reject;
       const parser = new EventStreamParser(this.maxMessageBytes, this.eventData(), (data, type) =>
         this.readEvent(data, type),
       );
@@ -76,11 +77,11 @@ export class SseTransport extends HttpTransport {
   protected endStreams(): Promise<void> {
     clearTimeout(this.endpointTimer);
     this.stream?.stop();
-    this.failed?.(brokenError('the transport was closed'));
+    this.rejectStart?.(brokenError('the transport was closed'));
     return Promise.resolve();
   }
 
-  /** The data of an event: a message, or before the server has named its endpoint any text. */
+  /** Reads the data of an event: as a message or, before the server has named its endpoint, as text. */
   private eventData(): EventData<ReadJson | string | undefined> {
     const message = new EventMessage(this);
     return {
@@ -114,11 +115,11 @@ export class SseTransport extends HttpTransport {
     clearTimeout(this.endpointTimer);
     this.endpoint = url.pathname + url.search;
     this.headers = new RequestHeaders(this.server.headers ?? {}, url, this.forwardProxy);
-    this.opened?.();
+    this.resolveStart?.();
   }
 
   private streamEnded(why: TransportError): void {
-    if (this.endpoint === undefined) this.failed?.(why);
+    if (this.endpoint === undefined) this.rejectStart?.(why);
     else this.report(why);
     void this.close();
   }

@@ -5,7 +5,7 @@ const WINDOWS = (
   'APPDATA LOCALAPPDATA TEMP TMP HOMEDRIVE HOMEPATH USERNAME USERPROFILE'
 ).split(' ');
 
-/** Paths of certificates, which TLS connections need in a network with a private certificate authority. */
+/** Paths of certificates. TLS connections need them in a network with a private certificate authority. */
 const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'REQUESTS_CA_BUNDLE'];
 
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'];
@@ -28,7 +28,7 @@ export function childEnvironment(
 }
 
 function isInherited(name: string, value: string): boolean {
-  // A proxy URL with a password is a secret: it is passed on only if it is in the configuration of the server.
+  // A proxy URL with a password is a secret. A server gets it only if it is in the configuration of that server.
   if (PROXIES.includes(name.toUpperCase())) return !value.includes('@');
   return name.startsWith('LC_') || INHERITED.has(process.platform === 'win32' ? name.toUpperCase() : name);
 }

@@ -10,8 +10,8 @@ export class IgnoredLines {
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /**
-   * Counts a line. Returns the report, or undefined while reports are limited. The report does not quote the line, which
-   * may contain secrets of the server.
+   * Counts a line. Returns a report about it, or undefined if there were too many reports. The report does not quote the line,
+   * which may contain secrets of the server.
    */
   add(why: string, bytes: number): Error | undefined {
     this.count++;

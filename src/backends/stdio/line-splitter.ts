@@ -8,7 +8,7 @@ interface LineReader {
   endLine(bytes: Buffer, start: number, end: number): void;
 }
 
-/** Splits chunks into lines, which are handed on as they arrive. */
+/** Splits chunks into lines. The reader gets the parts of a line as they arrive. */
 export class LineSplitter {
   /** Bytes of the unfinished line. */
   private lineBytes = 0;

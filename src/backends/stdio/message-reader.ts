@@ -11,13 +11,15 @@ import { LineSplitter } from './line-splitter.js';
 
 const CR = 0x0d;
 const OPEN_BRACE = 0x7b;
+const SPACE = 0x20;
+const TAB = 0x09;
 const MIN_MESSAGE_BYTES = '{"jsonrpc":"2.0"}'.length;
 
 interface MessageListener {
   /** The rate limit of the link, once the link has set it. */
   inbound(): InboundGate | undefined;
   onMessage(message: JSONRPCMessage, document: JsonDocument): void;
-  /** A message over a limit of JSON was not read. */
+  /** A message was not read because it exceeds a JSON limit. */
   onRefused(problem: JsonProblem): void;
   report(error: unknown): void;
 }
@@ -66,13 +68,15 @@ export class MessageReader {
       return;
     }
     this.firstPart = undefined;
-    if (firstPart[0] === CR && firstPart.length + end - start === 1) return;
+    const isEmptyLine = firstPart[0] === CR && firstPart.length + end - start === 1;
+    if (isEmptyLine) return;
     if (!mayBeginObject(firstPart[0])) return this.ignore('is not JSON-RPC', firstPart);
     this.json.append(bytes.subarray(start, end));
     const line = takeMessage(this.json, this.listener.inbound());
     if (line) this.deliver(line, firstPart);
   }
 
+  /** Reads a line that arrived in one piece. */
   private readLine(bytes: Buffer, start: number, lineEnd: number): void {
     const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
     if (end === start) return;
@@ -85,7 +89,7 @@ export class MessageReader {
     this.deliver(this.json.read(bytes, start, end), bytes, start, end);
   }
 
-  /** `bytes` contain the line, or its first part. */
+  /** Delivers the message of a line. `bytes` contain the line, or its first part. */
   private deliver(line: ReadJson, bytes: Buffer, start = 0, end = bytes.length): void {
     if (line instanceof JsonProblem) {
       if (isOverLimit(line.reason)) this.listener.onRefused(line);
@@ -109,5 +113,5 @@ export class MessageReader {
 }
 
 function mayBeginObject(byte: number | undefined): boolean {
-  return byte === OPEN_BRACE || byte === 0x20 || byte === 0x09;
+  return byte === OPEN_BRACE || byte === SPACE || byte === TAB;
 }

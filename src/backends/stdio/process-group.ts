@@ -40,7 +40,7 @@ export class ProcessGroup {
     });
   }
 
-  /** Returns true when the signal was sent to at least one process. Marks the group as empty when there is none. */
+  /** Returns true when the signal was sent to at least one process. If there is none, marks the group as empty. */
   signal(signal: NodeJS.Signals | 0): boolean {
     if (this.isEmpty) return false;
     try {
@@ -53,13 +53,17 @@ export class ProcessGroup {
     }
   }
 
-  /** To be called when the stdin of the leader has ended. Waits for the exit of the leader, then sends SIGTERM, then SIGKILL. */
+  /**
+   * To be called when the stdin of the leader was closed. Waits for the exit of the leader, at most `stopGraceMs`, then sends
+   * SIGTERM, and after `killGraceMs` SIGKILL.
+   */
   async stop(stopGraceMs: number, killGraceMs: number): Promise<void> {
     await completesWithin(this.leaderExit, stopGraceMs);
     this.signal('SIGTERM');
     if (!(await this.becomesEmptyWithin(killGraceMs))) await this.kill();
   }
 
+  /** Sends SIGKILL. Resolves when the group is empty, or after `KILL_TIMEOUT_MS`. */
   async kill(): Promise<void> {
     this.signal('SIGKILL');
     // SIGKILL was sent to all members. The group counts as empty even if the kernel or PID 1 has not removed them yet.
@@ -88,8 +92,8 @@ export class ProcessGroup {
 }
 
 /**
- * Whether a process of the group still runs. kill(2) also finds zombies. An orphan stays a zombie until PID 1 reaps it,
- * which may never happen in a container.
+ * Whether a process of the group still runs. This is read from /proc, because kill(2) also finds zombies: an orphan stays a
+ * zombie until PID 1 reaps it, which may never happen in a container.
  */
 async function hasRunningMember(group: number): Promise<boolean> {
   try {

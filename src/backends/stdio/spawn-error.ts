@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { TransportError } from '../link/transport.js';
 import type { StdioServer } from './stdio-server.js';
 
-/** Describes why a server could not be started. Distinguishes the three causes of ENOENT. */
+/** Says why a server could not be started. ENOENT has three causes: the working directory, the command or its interpreter. */
 export function spawnError(server: StdioServer, cause: unknown): TransportError {
   const { code, message } = cause as NodeJS.ErrnoException;
   const why = directoryProblem(server.cwd) ?? commandProblem(server.command, code) ?? message;

@@ -1,15 +1,20 @@
 const LF = 0x0a;
 const CR = 0x0d;
+/** Longer lines are cut. */
 const MAX_LINE_BYTES = 4 * 1024;
 const MAX_LINES = 1_000;
+/** Maximum characters of all lines together. */
 const MAX_CHARACTERS = 64 * 1024;
 
 /** The last lines that a child wrote to stderr. All output is read, so that the child never blocks on a full pipe. */
 export class StderrTail {
-  private readonly kept: string[] = [];
+  private readonly finishedLines: string[] = [];
+  /** Length of `finishedLines` together. */
   private characters = 0;
-  private readonly line = Buffer.allocUnsafeSlow(MAX_LINE_BYTES);
-  private used = 0;
+  /** The unfinished line is in the first `lineBytes` of this buffer. */
+  private readonly lineBuffer = Buffer.allocUnsafeSlow(MAX_LINE_BYTES);
+  private lineBytes = 0;
+  /** The result of `lines`; undefined after further output. */
   private cached: readonly string[] | undefined;
 
   push(chunk: Buffer): void {
@@ -25,27 +30,29 @@ export class StderrTail {
 
   /** Oldest first; the last line may be unfinished. Returns the same array until more output arrives. */
   lines(): readonly string[] {
-    return (this.cached ??= this.used === 0 ? [...this.kept] : [...this.kept, this.unfinished()]);
+    if (this.cached) return this.cached;
+    const unfinished = this.lineBytes === 0 ? [] : [this.unfinishedLine()];
+    this.cached = [...this.finishedLines, ...unfinished];
+    return this.cached;
   }
 
   /** Truncates a long line, because `copy` stops at the end of the buffer. */
   private append(chunk: Buffer, start: number, end: number): void {
-    this.used += chunk.copy(this.line, this.used, start, end);
+    this.lineBytes += chunk.copy(this.lineBuffer, this.lineBytes, start, end);
   }
 
-  private unfinished(): string {
-    const end = this.line[this.used - 1] === CR ? this.used - 1 : this.used;
-    return this.line.toString('utf8', 0, end);
+  private unfinishedLine(): string {
+    const end = this.lineBuffer[this.lineBytes - 1] === CR ? this.lineBytes - 1 : this.lineBytes;
+    return this.lineBuffer.toString('utf8', 0, end);
   }
 
   private finishLine(): void {
-    const line = this.unfinished();
-    this.used = 0;
+    const line = this.unfinishedLine();
+    this.lineBytes = 0;
     if (line === '') return;
-    this.kept.push(line);
+    this.finishedLines.push(line);
     this.characters += line.length;
-    while (this.characters > MAX_CHARACTERS || this.kept.length > MAX_LINES) {
-      this.characters -= this.kept.shift()?.length ?? 0;
-    }
+    while (this.characters > MAX_CHARACTERS || this.finishedLines.length > MAX_LINES)
+      this.characters -= this.finishedLines.shift()?.length ?? 0;
   }
 }

@@ -3,11 +3,12 @@ import { onOneLine } from '../../lib/json-text/json-text.js';
 import { TransportError, type TransportFault } from '../link/transport.js';
 import type { StdioLimits } from './stdio-server.js';
 
-/** Limits how much text is encoded before the pipe can accept it. */
+/** Maximum bytes of the lines that are written together, unless one line is longer. More could wait long in encoded form. */
 const MAX_BATCH_BYTES = 256 * 1024;
 
 interface QueuedLine {
   readonly text: string;
+  /** Size of the line with its line break. */
   readonly bytes: number;
   readonly resolve: () => void;
   readonly reject: (error: TransportError) => void;
@@ -15,8 +16,8 @@ interface QueuedLine {
 
 /**
  * Writes lines to a child's stdin. Lines that are queued in the same tick are written together. While the child does not
- * read, lines wait in the queue, up to its limits and for at most `writeTimeoutMs`. When the pipe breaks, all lines wait
- * until `fail` or `end` is called with the reason, which is usually the exit of the child.
+ * read, lines wait in the queue, up to its limits; after `writeTimeoutMs`, `blocked` is called. When the pipe breaks, all lines
+ * wait until `fail` or `end` is called with the reason, which is usually the exit of the child.
  */
 export class StdinQueue {
   private waiting: QueuedLine[] = [];
@@ -26,14 +27,18 @@ export class StdinQueue {
   private blockedBytes = 0;
   private blockedTimer: NodeJS.Timeout | undefined;
   private isFlushScheduled = false;
+  /** Why no further line is accepted. */
   private closeReason: string | undefined;
+  /** Whether a write has failed. */
   private isBroken = false;
+  /** Whether `fail` was called. */
   private hasFailed = false;
 
   constructor(
     private readonly stdin: Writable,
     private readonly limits: StdioLimits,
     private readonly events: {
+      /** The child has not read a batch for `writeTimeoutMs`. */
       blocked(): void;
       /** The child does not read any more. To be followed by `fail` or `end`. */
       broken(): void;
@@ -63,14 +68,14 @@ export class StdinQueue {
     });
   }
 
-  /** Accepts no more lines, and ends the stream after the queued lines. */
+  /** Closes stdin after the queued lines. Later lines are rejected with this reason. */
   end(reason: string): void {
     this.closeReason ??= reason;
     if (this.isBroken) this.fail(this.closeReason, 'unreachable');
     else this.flush();
   }
 
-  /** Rejects waiting lines with `fault`, and the blocked batch with `broken`, because the child may have read a part. */
+  /** Rejects waiting lines with `fault`, and the blocked batch with `broken`, because the child may have read a part of it. */
   fail(reason: string, fault: TransportFault): void {
     this.closeReason = reason;
     this.hasFailed = true;
@@ -127,7 +132,7 @@ export class StdinQueue {
 
   private written(batch: readonly QueuedLine[], error: Error | null | undefined): void {
     if (error) {
-      // The reason is not known before `fail` is called, which rejects the lines.
+      // The lines are rejected when `fail` is called with the reason.
       if (batch !== this.blocked) this.blocked = [...this.blocked, ...batch];
       if (this.hasFailed) this.rejectBlocked();
       return;
@@ -144,6 +149,6 @@ export class StdinQueue {
 const rejected = (fault: TransportFault, why: string): Promise<never> =>
   Promise.reject(lineError(fault, why));
 
-/** Lines are `unreachable` or `broken` when the child has ended, is being ended, or closed its stdin. */
+/** With the faults `unreachable` and `broken`, the child has exited, is being stopped, or has closed its stdin. */
 const lineError = (fault: TransportFault, why: string): TransportError =>
   new TransportError(fault, why, { hasExited: fault === 'unreachable' || fault === 'broken' });

@@ -10,8 +10,9 @@ export interface StdioServer {
 export interface StdioLimits {
   /** A child that writes a longer line is killed. */
   readonly maxLineBytes: number;
-  /** Maximum messages and bytes that wait until the child reads. Beyond that, sending fails at once. */
+  /** Maximum messages that wait until the child reads. Sending a further message fails at once. */
   readonly maxQueuedMessages: number;
+  /** Maximum bytes of these messages together. */
   readonly maxQueuedBytes: number;
   /** A child is killed when a write was blocked for this long. */
   readonly writeTimeoutMs: number;

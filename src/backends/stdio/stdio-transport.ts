@@ -20,9 +20,9 @@ import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS, type StdioLimits, type StdioServer } from './stdio-server.js';
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 
-/** How long to wait for the remaining output of a child that exited. */
-const DRAIN_TIMEOUT_MS = 100;
-/** How long to wait for the exit of a child that closed a pipe: its exit status says more than the closed pipe. */
+/** How long to wait for the remaining output of a child that has exited. */
+const OUTPUT_TIMEOUT_MS = 100;
+/** How long to wait for the exit of a child that has closed a pipe: the exit status says more about the cause. */
 const EXIT_TIMEOUT_MS = 500;
 
 /** When reading takes longer than this, stdout pauses until the next iteration of the event loop. */
@@ -32,14 +32,14 @@ interface RunningChild {
   readonly child: ChildProcessWithoutNullStreams;
   readonly group: ProcessGroup;
   readonly stdin: StdinQueue;
-  /** All processes that held the pipes have exited, and their output was read. */
+  /** Resolves when all processes that held the pipes have exited, and their output was read. */
   readonly pipesClosed: Promise<void>;
 }
 
 /**
- * The stdio transport to a server that is a child process. `onclose` is called once for every successful start, after
- * the last message and when the whole process group has exited. Unless `close` was called, `onerror` is called right
- * before that with a TransportError. After any other error the transport stays open.
+ * The stdio transport: starts a server as a child process, and exchanges messages over its stdin and stdout. After a
+ * successful start, `onclose` is called once: after the last message, when the whole process group has exited. If `close` was
+ * not called, `onerror` is called with a TransportError before that. After any other error the transport stays open.
  */
 export class StdioTransport implements LinkTransport {
   onmessage?: ((message: JSONRPCMessage, extra?: MessageExtra) => void) | undefined;
@@ -55,7 +55,7 @@ export class StdioTransport implements LinkTransport {
   private running: RunningChild | undefined;
   /** Why the transport closes, unless `close` was called. */
   private failure: TransportError | undefined;
-  /** How the child exited. */
+  /** How the child exited; undefined while it runs. */
   private exitStatus: string | undefined;
   private closing: Promise<void> | undefined;
   private isFinished = false;
@@ -77,7 +77,7 @@ export class StdioTransport implements LinkTransport {
     return this.exitStatus === undefined ? this.running?.group.pid : undefined;
   }
 
-  /** Why the process ended: `exited with code 1`, `killed by SIGKILL`, `line over 8388608 bytes`. */
+  /** Why the process ended, such as `exited with code 1`, `killed by SIGKILL` or `line over 8388608 bytes`. */
   get exitReason(): string | undefined {
     return this.failure?.message ?? this.exitStatus;
   }
@@ -108,7 +108,7 @@ export class StdioTransport implements LinkTransport {
     return this.sendText(JSON.stringify(message));
   }
 
-  /** Resolves when the kernel has accepted the text; whether the child reads it is not known. */
+  /** Resolves when the kernel has accepted the text. The child may not have read it then. */
   sendText(text: string): Promise<void> {
     if (!this.running) return Promise.reject(new TransportError('unreachable', 'not started'));
     return this.running.stdin.push(text);
@@ -159,7 +159,7 @@ export class StdioTransport implements LinkTransport {
     const readMs = performance.now() - startedAt;
     const pauseMs = this.inbound?.pauseAfter(readMs) ?? 0;
     if (pauseMs === 0 && readMs <= MAX_READ_MS) return;
-    // libuv reads up to 32 chunks in one iteration of the event loop.
+    // Without a pause, libuv reads up to 32 chunks in one iteration of the event loop.
     stdout.pause();
     if (pauseMs === 0) return void setImmediate(() => stdout.resume());
     this.inbound?.expectMessagesSince(startedAt);
@@ -173,7 +173,7 @@ export class StdioTransport implements LinkTransport {
     if (!this.closing) await this.killAndFinish();
   }
 
-  /** Called when the child closed a pipe and so cannot respond any more. Usually it exits right after. */
+  /** Called when the child has closed a pipe, so that it cannot respond any more. Usually it exits right after that. */
   private async closeUnlessExiting(why: string): Promise<void> {
     const isExiting =
       !this.running || (await completesWithin(this.running.group.leaderExit, EXIT_TIMEOUT_MS));
@@ -182,6 +182,7 @@ export class StdioTransport implements LinkTransport {
     await this.close();
   }
 
+  /** Kills the child, because it has written too long a line, or does not read its stdin. */
   private fail(fault: 'too-large' | 'busy', why: string): void {
     if (!this.running || this.failure) return;
     this.failure = new TransportError(fault, why, { isUnread: fault === 'too-large' });
@@ -191,7 +192,7 @@ export class StdioTransport implements LinkTransport {
 
   private async killAndFinish(): Promise<void> {
     await this.running?.group.kill();
-    await this.drainPipes();
+    await this.readRemainingOutput();
     this.finish();
   }
 
@@ -199,13 +200,14 @@ export class StdioTransport implements LinkTransport {
     if (!this.running) return;
     this.running.stdin.end(this.failure?.message ?? 'closed');
     await this.running.group.stop(this.limits.stopGraceMs, this.limits.killGraceMs);
-    await this.drainPipes();
+    await this.readRemainingOutput();
     this.finish();
   }
 
-  private async drainPipes(): Promise<void> {
-    if (!this.running || (await completesWithin(this.running.pipesClosed, DRAIN_TIMEOUT_MS))) return;
-    // When the event loop is late, timers run before input that has arrived is read.
+  /** Waits until the remaining output of the child was read, for at most `OUTPUT_TIMEOUT_MS`. */
+  private async readRemainingOutput(): Promise<void> {
+    if (!this.running || (await completesWithin(this.running.pipesClosed, OUTPUT_TIMEOUT_MS))) return;
+    // When the event loop is late, timers run before input is read that has arrived already.
     await nextIteration();
   }
 

@@ -12,9 +12,9 @@ import {
 } from './shape.js';
 
 /**
- * Creates instances of the section classes from a parsed document, whose mappings are Maps. Afterwards every property has
- * the type that its class declares; class-validator checks the values. A value of the wrong type is reported and replaced
- * by the default.
+ * Creates instances of the section classes from a parsed document, whose mappings are Maps. Every property of the result
+ * has the type that its class declares: a value of another type is reported, and the default takes its place. The values
+ * themselves are checked later, by class-validator.
  */
 export function build(
   section: SectionShape,
@@ -87,7 +87,7 @@ class Builder {
     return entries;
   }
 
-  /** An invalid item becomes a placeholder, so that later items keep their index. */
+  /** A placeholder takes the place of an invalid item, so that the items after it keep their index in later problems. */
   private buildList({ items, words = [] }: ListShape, value: unknown, path: KeyPath): unknown {
     if (words.some((word) => word === value)) return value;
     if (!Array.isArray(value)) return this.report(path, mustBe([...words, 'a list'].join(' or '), value));
@@ -101,13 +101,13 @@ class Builder {
     return this.report(path, `${mustBe('text', value)}${quotes}`);
   }
 
-  /** Null counts as an empty mapping: a section whose keys are all commented out. */
+  /** Null counts as an empty mapping, because YAML reads a section as null when all its keys are commented out. */
   private requireMapping(value: unknown, path: KeyPath): ReadonlyMap<string, unknown> | undefined {
     if (value instanceof Map) return value as ReadonlyMap<string, unknown>;
     return value === null ? new Map() : this.report(path, mustBe('a mapping', value));
   }
 
-  /** Returns undefined, the result of a value that cannot be built. */
+  /** Adds a problem. Returns undefined in place of the value that cannot be built. */
   private report(path: KeyPath, message: string): undefined {
     this.problems.add(path, message);
   }
@@ -117,7 +117,7 @@ class Builder {
 const choiceText = (value: unknown, choices: readonly string[]): unknown =>
   typeof value === 'number' && choices.includes(String(value)) ? String(value) : value;
 
-/** Does not quote the value, which may be a secret under the wrong key. */
+/** The message does not quote the value, because the value may be a secret under the wrong key. */
 function mustBe(expected: string, value: unknown): string {
   return `must be ${expected}, but is ${kindOf(value)}`;
 }

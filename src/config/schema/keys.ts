@@ -16,13 +16,13 @@ import {
  */
 
 interface Presence {
-  /** Makes the key required: the problem that is reported if it is missing. */
+  /** The problem that is reported if the key is missing. Without this message, the key is optional. */
   readonly missingMessage?: string;
 }
 
 interface TextOptions extends Presence {
   readonly rule?: TextRule;
-  /** By default, a value from an environment variable is treated as a secret. A public value may appear in logs. */
+  /** Whether a value from an environment variable may appear in logs. By default, such a value is treated as a secret. */
   readonly isPublic?: boolean;
 }
 
@@ -90,7 +90,7 @@ export function SectionList(type: SectionType, description: string): PropertyDec
   return key(description, { kind: 'list', items: sectionOf(type) }, {}, ValidateNested());
 }
 
-/** A mapping from user-defined names to sections; `collect` converts it to the value of the property. */
+/** Declares a mapping from user-defined names to sections. `collect` converts the mapping to the value of the property. */
 export function SectionRecord(
   names: TextRule,
   values: SectionShape,

@@ -1,8 +1,9 @@
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 
 /**
- * Custom class-validator rule. `section` is the object that contains the value, so that a rule can compare keys. The
- * decorator is written above the decorator of its key, whose own rules then run first.
+ * Declares a custom class-validator rule for a key. `holds` also gets the section that contains the value, so that a rule
+ * can compare keys. Write this decorator above the decorator of the key: decorators apply from the bottom, so the rules of
+ * the key run first.
  */
 export function Rule<Value>(
   name: string,

@@ -20,7 +20,7 @@ export interface TextShape {
 interface ChoiceShape {
   readonly kind: 'choice';
   readonly values: readonly string[];
-  /** Aliases that MCP clients use, and the value of each. */
+  /** Other words that MCP clients use, each with the value that it means. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
@@ -36,10 +36,15 @@ export interface SectionShape {
   readonly translatedKeys?: ReadonlyMap<string, TranslatedKeyShape>;
 }
 
+/** A key of other programs that is translated to a key of the gateway. */
 export interface TranslatedKeyShape {
+  /** Names of the programs, as text. */
   readonly clients: string;
+  /** The end of a sentence about the key: for example ``is read as `url` ``. */
   readonly meaning: string;
+  /** The key of the gateway. */
   readonly replaces: string;
+  /** JSON Schema of the value. */
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
@@ -73,20 +78,24 @@ export interface KeyDeclaration {
   readonly missingMessage: string | undefined;
 }
 
-const declared = new WeakMap<object, Map<string, KeyDeclaration>>();
+/** The declared keys of each section class, by its prototype. */
+const declarations = new WeakMap<object, Map<string, KeyDeclaration>>();
 
 export function declareKey(prototype: object, name: string, key: KeyDeclaration): void {
-  const keys = declared.get(prototype) ?? new Map<string, KeyDeclaration>();
-  declared.set(prototype, keys.set(name, key));
+  const keys = declarations.get(prototype) ?? new Map<string, KeyDeclaration>();
+  keys.set(name, key);
+  declarations.set(prototype, keys);
 }
 
 /** The keys of a section in order of declaration, those of its base class first. */
 export function keysOf(type: SectionType): ReadonlyMap<string, KeyDeclaration> {
-  const chain: object[] = [];
-  for (let at = type.prototype as object | null; at; at = Object.getPrototypeOf(at) as object | null) {
-    chain.unshift(at);
+  const baseFirst: object[] = [];
+  let prototype = type.prototype as object | null;
+  while (prototype) {
+    baseFirst.unshift(prototype);
+    prototype = Object.getPrototypeOf(prototype) as object | null;
   }
-  return new Map(chain.flatMap((prototype) => [...(declared.get(prototype) ?? [])]));
+  return new Map(baseFirst.flatMap((each) => [...(declarations.get(each) ?? [])]));
 }
 
 /** The keys of all forms of a section. */

@@ -1,12 +1,12 @@
-/** Message for an unknown key. `where` names the section if the path does not show it. */
-export function unknownKey(name: string, known: readonly string[], where = ''): string {
-  const suggestion = suggest(name, known);
+/** Message for an unknown key. `where`, such as ` in http`, names the section if the path of the problem does not. */
+export function unknownKey(name: string, knownKeys: readonly string[], where = ''): string {
+  const suggestion = suggest(name, knownKeys);
   const help =
-    suggestion === undefined ? `; known are ${known.join(', ')}` : `, did you mean \`${suggestion}\`?`;
+    suggestion === undefined ? `; known are ${knownKeys.join(', ')}` : `, did you mean \`${suggestion}\`?`;
   return `unknown key${where}${help}`;
 }
 
-/** Longer words get no suggestion: the time of a comparison grows with their length. */
+/** A longer word gets no suggestion, because the time of a comparison grows with its length. */
 const MAX_WORD_LENGTH = 64;
 
 /** The candidate closest to `word`; undefined when none is close enough. */
@@ -21,7 +21,10 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
   return best?.candidate;
 }
 
-/** Damerau-Levenshtein: insertions, deletions, substitutions and swaps of neighbours each count one. */
+/**
+ * Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of neighbours each count one. Item `j` of a
+ * row is the distance between the first `i` characters of `a` and the first `j` characters of `b`.
+ */
 export function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j);

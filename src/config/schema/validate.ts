@@ -1,7 +1,7 @@
 import { validateSync, type ValidationError } from 'class-validator';
 import type { KeyPath, ConfigProblems } from '../problems.js';
 
-/** Validates a built configuration with class-validator, at any depth. */
+/** Validates a configuration and its sections at every depth with class-validator, and reports all problems. */
 export function validate(config: object, problems: ConfigProblems): void {
   // Errors must contain neither the object nor the value, which may be secrets.
   const options = { stopAtFirstError: true, validationError: { target: false, value: false } };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigProblems } from '../problems.js';
+import type { TranslatedKeyShape } from '../schema/shape.js';
 import type { ConfigDocument } from './document.js';
 import {
   BARE_VARIABLE_NOTE,
@@ -10,28 +11,23 @@ import {
   withBraces,
 } from './gemini-variables.js';
 
-/** A key of another MCP client in the terms of the gateway. */
+/** The key and value of the gateway that replace a key of another MCP client. */
 export interface TranslatedKey {
   /** The path of the key in the definition of a server. */
   readonly path: readonly [string] | readonly [string, string];
   readonly value: unknown;
-  /** What an operator should know about it. */
+  /** What an operator should know about the translation, as log text. */
   readonly note?: string;
 }
 
-/** A key that other clients have and the gateway translates. */
-interface ClientKey {
-  readonly clients: string;
-  /** The key of the gateway that it replaces. */
-  readonly replaces: string;
-  readonly meaning: string;
-  readonly schema: Readonly<Record<string, unknown>>;
+/** A key of other MCP clients that the gateway translates. */
+interface ClientKey extends TranslatedKeyShape {
   /** Undefined for a value of the wrong type. */
   readonly translate: (value: unknown) => TranslatedKey | undefined;
 }
 
 /**
- * A `timeout` up to this value is in seconds, as in Cline and Roo Code, which allow up to an hour. A larger one is in
+ * A `timeout` up to this value counts seconds, as in Cline and Roo Code, which allow at most an hour. A larger value counts
  * milliseconds, as in Claude Code and Gemini CLI.
  */
 const MAX_TIMEOUT_SECONDS = 3600;
@@ -90,7 +86,10 @@ export const translateClientKey = (name: string, value: unknown): TranslatedKey 
 
 const HINT = 'that the gateway does not have; remove it, or convert the file with `gatehouse config import`';
 
-/** The problem of a key that another client has in the definition of a server and the gateway does not have. */
+/**
+ * Keys that other clients have in the definition of a server and the gateway does not have, each with the problem to
+ * report.
+ */
 export const CLIENT_SERVER_KEYS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     autoApprove: 'Cline',
@@ -109,14 +108,14 @@ export const CLIENT_SERVER_KEYS: ReadonlyMap<string, string> = new Map(
   }).map(([name, client]) => [name, `is a key of ${client} ${HINT}`]),
 );
 
-/** The problem of a key that another client has at the top of its file and the gateway does not have. */
+/** Keys that other clients have at the top of their file and the gateway does not have, each with the problem to report. */
 export const CLIENT_TOP_KEYS: ReadonlyMap<string, string> = new Map(
   Object.entries({ servers: 'VS Code', inputs: 'VS Code', mcp: 'VS Code and Gemini CLI' }).map(
     ([name, client]) => [name, `is a key of ${client} ${HINT}`],
   ),
 );
 
-/** Replaces keys of other MCP clients by those of the gateway, so that a block of a client can be pasted. */
+/** Replaces keys of other MCP clients by those of the gateway, so that a part of the file of a client can be pasted. */
 export function translateClientKeys(document: ConfigDocument, problems: ConfigProblems): void {
   if (document.has('servers') && !document.has('mcpServers') && document.get('servers') instanceof Map) {
     document.set('mcpServers', document.get('servers'));
@@ -145,7 +144,10 @@ function translateServer(id: string, server: ConfigDocument, problems: ConfigPro
   }
 }
 
-/** Reads `$NAME` as `${NAME}` in a definition of Gemini CLI. In other definitions `$NAME` may be plain text, and is only noted. */
+/**
+ * Reads `$NAME` as `${NAME}` in a definition of Gemini CLI. In other definitions `$NAME` may be plain text, and is only
+ * noted.
+ */
 function translateVariables(id: string, server: ConfigDocument, problems: ConfigProblems): void {
   const isGemini = isOfGemini(server.keys());
   for (const key of [...KEYS_WITH_VARIABLES, 'httpUrl']) {
@@ -159,10 +161,10 @@ function translateVariables(id: string, server: ConfigDocument, problems: Config
   }
 }
 
-/** Keys whose values no shell reads. */
+/** Keys whose values are not passed to a shell, in which `$NAME` would be a variable. */
 const KEYS_WITHOUT_SCRIPTS = new Set(['env', 'url', 'headers']);
 
-/** A copy, because a YAML alias may share the value. */
+/** Changes every text in a value. Returns a copy, because YAML aliases may share the value. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
@@ -176,16 +178,21 @@ function textsIn(value: unknown): string[] {
   return Array.isArray(items) ? items.flatMap(textsIn) : [];
 }
 
-/** Replaces the mapping under a key, which a YAML alias may share, by a copy. Undefined for a value of another type. */
+/**
+ * Returns the mapping under a key, or undefined if the value is not a mapping. The mapping is replaced by a copy first,
+ * because YAML aliases may share it.
+ */
 function mappingAt(server: ConfigDocument, key: string): ConfigDocument | undefined {
-  const found = server.get(key) ?? new Map<string, unknown>();
-  if (!(found instanceof Map)) return undefined;
-  const own = new Map(found as ConfigDocument);
-  server.set(key, own);
-  return own;
+  const existing = server.get(key) ?? new Map<string, unknown>();
+  if (!(existing instanceof Map)) return undefined;
+  const copy = new Map(existing as ConfigDocument);
+  server.set(key, copy);
+  return copy;
 }
 
-/** Adds a list to an existing list, because each may disable a tool. False if the key has another value already. */
+/**
+ * Sets the value, or adds its items to an existing list. Returns false if the key has a different value that is no list.
+ */
 function setOrUnite(section: ConfigDocument, key: string, value: unknown): boolean {
   const existing = section.get(key);
   if (existing !== undefined && !Array.isArray(existing)) return isDeepStrictEqual(existing, value);

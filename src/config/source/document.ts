@@ -2,7 +2,10 @@ import { isMap, LineCounter, parseDocument as parseYaml, type YAMLError } from '
 import type { ConfigProblems } from '../problems.js';
 import type { Shape } from '../schema/shape.js';
 
-/** A parsed file. Mappings are Maps at every depth: they keep the order of the file, and `__proto__` is an ordinary key. */
+/**
+ * A parsed file. Mappings are Maps at every depth: a Map keeps the order of the file and has `__proto__` as an ordinary
+ * key.
+ */
 export type ConfigDocument = Map<string, unknown>;
 
 /** Keys are always strings, a duplicate key is an error, and `yes` is a string. */
@@ -17,7 +20,7 @@ export function parseConfigDocument(
   const lines = new LineCounter();
   const document = parseYaml(text, { ...YAML, lineCounter: lines });
   const errors = [...document.errors, ...document.warnings];
-  for (const error of worthReporting(errors)) {
+  for (const error of withoutConsequences(errors)) {
     const { line, col } = lines.linePos(error.pos[0]);
     problems.add(`${source}:${line}:${col}`, describe(error, text.split('\n')[line - 1] ?? ''));
   }
@@ -33,7 +36,7 @@ export function parseConfigDocument(
   }
 }
 
-/** What can be read of a file with syntax errors. Undefined when that is not a mapping. */
+/** The readable part of a file with syntax errors. Undefined when that part is not a mapping. */
 export function parseDamagedDocument(text: string): ConfigDocument | undefined {
   try {
     const document = parseYaml(text, YAML);
@@ -43,7 +46,7 @@ export function parseDamagedDocument(text: string): ConfigDocument | undefined {
   }
 }
 
-/** The value of a text from the environment: a plain string for text keys and choices, parsed as YAML for other keys. */
+/** The value of a text from the environment: the text itself for text keys and choices, the parsed YAML for other keys. */
 export function parseForShape(shape: Shape, text: string): unknown {
   return shape.kind === 'text' || shape.kind === 'choice' ? text : parseValue(text);
 }
@@ -58,8 +61,8 @@ export function parseValue(text: string): unknown {
   }
 }
 
-/** All duplicate keys, but only the first other error: later ones are usually its consequence. */
-function worthReporting(errors: readonly YAMLError[]): YAMLError[] {
+/** All duplicate keys, and the first error of another kind: later errors are usually consequences of that one. */
+function withoutConsequences(errors: readonly YAMLError[]): YAMLError[] {
   const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY');
   return errors.filter((error) => error === first || error.code === 'DUPLICATE_KEY');
 }

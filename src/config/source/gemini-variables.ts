@@ -4,8 +4,11 @@ const GEMINI_KEYS = ['httpUrl', 'excludeTools', 'includeTools', 'trust'];
 /** Keys of a server whose values may contain variables. */
 export const KEYS_WITH_VARIABLES = ['command', 'args', 'env', 'cwd', 'url', 'headers'];
 
+/** Captures the name of a variable without braces. Matches `${` and `$${` without a name, so that they stay unchanged. */
 const VARIABLE = /\$\$?\{|\$([A-Za-z_]\w*)/g;
-/** In other files than those of Gemini CLI, a dollar sign may be part of a password or of a shell script. */
+/**
+ * Matches only names in upper case: outside files of Gemini CLI, other text after a dollar sign may belong to a password.
+ */
 const LIKELY_VARIABLE = /(?<![$\w])\$[A-Z_][A-Z0-9_]*\b/;
 
 /** Whether the definition comes from Gemini CLI, which writes variables also as `$NAME`. */
@@ -16,7 +19,7 @@ export const isOfGemini = (keys: Iterable<string>): boolean =>
 export const withBraces = (text: string): string =>
   text.replace(VARIABLE, (found, name: string | undefined) => (name === undefined ? found : `\${${name}}`));
 
-/** Whether the text contains what Gemini CLI would replace and the gateway does not. */
+/** Whether the text contains a `$NAME` that Gemini CLI would replace by a variable and the gateway leaves unchanged. */
 export const hasBareVariable = (text: string): boolean => LIKELY_VARIABLE.test(text);
 
 export const BRACES_NOTE = '`$NAME` of Gemini CLI is read as `${NAME}`';

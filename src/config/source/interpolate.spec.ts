@@ -42,6 +42,14 @@ describe('interpolate', () => {
     },
   );
 
+  it.each(['${env:TOKEN}', '${input:token}', '${workspaceFolder}', '${userHome}', '${/}'])(
+    'names gatehouse config import for the variable %s of an editor',
+    (text) => {
+      const { problems } = interpolate(text, ENV);
+      expect(problems).toEqual([expect.stringContaining('converted by `gatehouse config import`')]);
+    },
+  );
+
   it('returns the inserted variables, without those replaced by a default', () => {
     expect(interpolate('${TOKEN} ${EMPTY:-x} $${NESTED}', ENV).used).toEqual(['TOKEN']);
   });

@@ -1,3 +1,5 @@
+import { hintFor } from './client-variables.js';
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Interpolated {
@@ -7,7 +9,9 @@ interface Interpolated {
   readonly problems: readonly string[];
 }
 
+/** Matches `$${`, or `${` up to its `}` if there is one, and captures what stands inside the braces. */
 const REFERENCE = /\$\$\{|\$\{(?:([^}]*)\})?/g;
+/** Captures name and default of `NAME` or `NAME:-default`. */
 const VARIABLE = /^([A-Za-z_]\w*)(?::-(.*))?$/s;
 
 /**
@@ -22,7 +26,7 @@ export function interpolate(text: string, env: Environment): Interpolated {
     const [, name = '', fallback] = VARIABLE.exec(inside ?? '') ?? [];
     if (name === '' || fallback?.includes('${')) {
       problems.push(
-        `\`${reference}\` is neither \${NAME} nor \${NAME:-default}; write $\${ for a literal \${`,
+        `\`${reference}\` is neither \${NAME} nor \${NAME:-default}; write $\${ for a literal \${${hintFor(inside ?? '')}`,
       );
       return reference;
     }
@@ -31,7 +35,7 @@ export function interpolate(text: string, env: Environment): Interpolated {
       used.push(name);
       return value;
     }
-    if (fallback === undefined) problems.push(`the environment variable ${name} is not set`);
+    if (fallback === undefined) problems.push(`the environment variable ${name} is not set${hintFor(name)}`);
     return fallback ?? reference;
   };
   return { text: text.replace(REFERENCE, lookUp), used, problems };

@@ -7,9 +7,10 @@ interface LocatedKey {
   readonly shape: Shape;
 }
 
+/** One key of the path. */
 interface Step {
   readonly name: string;
-  /** Number of segments that form the name, which may itself contain a double underscore. */
+  /** Number of segments that form the name: more than one if the name itself contains a double underscore. */
   readonly segmentCount: number;
 }
 
@@ -17,7 +18,10 @@ interface LocateFailure {
   readonly problem: string;
 }
 
-/** Finds the key that an environment variable overrides. `segments` are the parts of its name between double underscores. */
+/**
+ * Finds the key that an environment variable overrides. `segments` are the parts of its name between double underscores,
+ * below the value `node` with the given shape and path.
+ */
 export function locate(
   segments: readonly string[],
   shape: Shape,
@@ -58,6 +62,7 @@ function stepInto(
   }
 }
 
+/** Finds the existing name that the most of the first segments form. */
 function findLongestExisting(
   segments: readonly string[],
   names: readonly string[],
@@ -69,14 +74,17 @@ function findLongestExisting(
   return undefined;
 }
 
-/** Case-insensitive. Without a match, `_` also matches `-` and `.`, which variable names cannot contain. */
+/**
+ * Finds an existing name, ignoring case. If there is none, `_` also matches `-` and `.`, which the names of variables
+ * cannot contain.
+ */
 function findExisting(
   joined: string,
   names: readonly string[],
   segmentCount: number,
 ): Step | LocateFailure | undefined {
-  for (const fold of [lower, underscored]) {
-    const [name, other] = names.filter((candidate) => fold(candidate) === fold(joined));
+  for (const normalize of [lower, underscored]) {
+    const [name, other] = names.filter((candidate) => normalize(candidate) === normalize(joined));
     if (other !== undefined) return { problem: `\`${joined}\` could mean ${name} or ${other}` };
     if (name !== undefined) return { name, segmentCount };
   }

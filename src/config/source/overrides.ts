@@ -8,8 +8,9 @@ import type { SecretCollector } from './secret-collector.js';
 const PREFIX = 'GATEHOUSE__';
 
 /**
- * Applies environment overrides: `GATEHOUSE__HTTP__PORT=0` sets http.port. The value is YAML, or a plain string for text
- * keys. Outer keys are applied first, so that a mapping and one of its keys can both be given.
+ * Applies overrides from environment variables: `GATEHOUSE__HTTP__PORT=0` sets http.port. The value is YAML, or a plain
+ * string for text keys. A mapping is applied before its keys, so that one variable can set a mapping and another a key of
+ * it.
  */
 export function applyOverrides(
   document: ConfigDocument,
@@ -21,7 +22,7 @@ export function applyOverrides(
   const overrides = Object.keys(env)
     .filter((variable) => variable.startsWith(PREFIX))
     .map((variable) => ({ variable, segments: variable.slice(PREFIX.length).split('__') }))
-    .toSorted((a, b) => a.segments.length - b.segments.length || (a.variable < b.variable ? -1 : 1));
+    .toSorted((a, b) => a.segments.length - b.segments.length || compareText(a.variable, b.variable));
   for (const { variable, segments } of overrides) {
     const located = locate(segments, root, document);
     if ('problem' in located) {
@@ -35,6 +36,9 @@ export function applyOverrides(
   }
 }
 
+const compareText = (a: string, b: string): number => (a < b ? -1 : 1);
+
+/** Sets the value at a path. Adds missing mappings on the path. */
 function setValue(document: ConfigDocument, path: readonly string[], value: unknown): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {

@@ -13,9 +13,9 @@ export class VariableResolver {
   ) {}
 
   /**
-   * Returns a copy of the value with its variables interpolated. No two keys of the copy share an object, as YAML aliases do:
-   * an override of one server must not change another. Values of unknown keys are returned unchanged. The recursion ends
-   * even for a circular alias, because known keys have a limited depth.
+   * Returns a copy of the value with its variables interpolated. YAML aliases may share an object between keys. The copy
+   * shares none, because an override of one server must not change another one. Values of unknown keys are returned
+   * unchanged, so the recursion ends even for a circular alias: known keys have a limited depth.
    */
   resolve(value: unknown, shape: Shape | undefined, path: KeyPath = []): unknown {
     if (!shape) return value;
@@ -39,7 +39,7 @@ export class VariableResolver {
       this.secrets.collect(shape, this.env[variable], [variable, lastName(path)]);
     }
     const value = parseForShape(shape, text);
-    // A variable may contain a whole YAML list or mapping: the strings in it are secrets too.
+    // The text may be a whole YAML list or mapping, in which every string may be a secret.
     if (used.length > 0 && typeof value === 'object')
       this.secrets.collect(shape, value, [...used, lastName(path)]);
     return value;

@@ -54,15 +54,15 @@ export class UpdateRouting<U> {
   /**
    * Yields the subscriptions to which the update has to be delivered now: one per subscriber, and none that has ended
    * since `route` was called. Returns the number of subscribers that get the update now or after an acknowledgement.
-   * `onlySubscriber` is the id of a subscriber: if given, all other subscribers are left out.
+   * `onlySubscribers` are ids of subscribers: if given, all other subscribers are left out.
    */
   *route(
     server: string,
     uri: string,
     update: U,
-    onlySubscriber?: string,
+    onlySubscribers?: Iterable<string>,
   ): Generator<Subscription, number, undefined> {
-    const { acknowledged, heldBySubscriber } = this.holdOrCollect(server, uri, update, onlySubscriber);
+    const { acknowledged, heldBySubscriber } = this.holdOrCollect(server, uri, update, onlySubscribers);
     let reachedSubscribers = heldBySubscriber.size;
     for (const subscription of acknowledged) {
       if (this.table.get(subscription.id) !== subscription) continue;
@@ -77,7 +77,12 @@ export class UpdateRouting<U> {
   }
 
   /** Holds the update for each unacknowledged subscription. Collects the other subscriptions, one per subscriber. */
-  private holdOrCollect(server: string, uri: string, update: U, onlySubscriber: string | undefined) {
+  private holdOrCollect(
+    server: string,
+    uri: string,
+    update: U,
+    onlySubscribers: Iterable<string> | undefined,
+  ) {
     const covering = this.table.covering(server, uri);
     const targets = covering.length > 1 ? covering.toSorted((a, b) => a.size - b.size) : covering;
     // The largest target comes last, so that its subscribers need not be added to `collectedSubscribers`.
@@ -86,7 +91,7 @@ export class UpdateRouting<U> {
     const collectedSubscribers = targets.length > 1 ? new Set<string>() : undefined;
     const heldBySubscriber = new Map<string, HeldUpdate<U>>();
     for (const target of targets) {
-      for (const subscription of subscriptionsOf(target, onlySubscriber)) {
+      for (const subscription of subscriptionsOf(target, onlySubscribers)) {
         const { id, subscriber } = subscription;
         // The subscriber gets this update through another subscription: it replaces an earlier one that is held here.
         if (collectedSubscribers?.has(subscriber)) this.removeReplaced(id, uri);
@@ -121,9 +126,9 @@ export class UpdateRouting<U> {
 
 function subscriptionsOf(
   target: SubscriptionTarget,
-  onlySubscriber: string | undefined,
+  subscribers: Iterable<string> | undefined,
 ): Iterable<Subscription> {
-  if (onlySubscriber === undefined) return target;
-  const subscription = target.subscriptionOf(onlySubscriber);
-  return subscription ? [subscription] : [];
+  return subscribers
+    ? Array.from(subscribers, (id) => target.subscriptionOf(id)).filter((row) => row !== undefined)
+    : target;
 }

@@ -25,13 +25,16 @@ type EndWait = (request: OwningRequest | undefined) => void;
 /**
  * Owns links that are not shared, in place of a session, which clients of revision 2026-07-28 do not have. One owner
  * stands for all requests of one principal, or for those with the same handle (`SESSION_HANDLE_KEY`). A message that a
- * server sends outside of a call goes to one of these requests (`requestOf`).
+ * server sends outside of a call goes to one of these requests (`requestOf`). Updates and list changes go to the listen
+ * streams of the owner.
  */
 export class LinkOwner implements ClientSession {
   readonly capabilities = SESSIONLESS_CAPABILITIES;
   isClosed = false;
   private readonly requests = new Set<OwningRequest>();
   private readonly waits = new Set<EndWait>();
+  /** The number of listen streams with subscriptions over the links of this owner. */
+  private holds = 0;
   private readonly closeListeners = new ListenerSet();
   private lastUsedAt = performance.now();
 
@@ -55,9 +58,20 @@ export class LinkOwner implements ClientSession {
     this.lastUsedAt = performance.now();
   }
 
-  /** Whether no request has run during this time. */
+  /** Keeps the links open until `release` is called. */
+  hold(): void {
+    this.holds++;
+  }
+
+  release(): void {
+    this.holds--;
+    this.lastUsedAt = performance.now();
+  }
+
+  /** Whether the owner has not been used for this long: by a request, or by a listen stream. */
   isIdleFor(ms: number): boolean {
-    return this.requests.size === 0 && performance.now() - this.lastUsedAt >= ms;
+    const isUsed = this.requests.size > 0 || this.holds > 0;
+    return !isUsed && performance.now() - this.lastUsedAt >= ms;
   }
 
   notify(method: string, params: JsonText | undefined): void {

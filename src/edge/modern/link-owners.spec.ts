@@ -120,6 +120,23 @@ describe('LinkOwners', () => {
     expect(harness.owners.size).toBe(0);
   });
 
+  it('keeps an owner whose links a stream needs, and closes it after the idle time', async () => {
+    const harness = new Harness({ sessionIdleMs: 1000 });
+    const owner = harness.of(ALICE)!;
+    for (let streams = 0; streams < 2; streams++) owner.hold();
+    owner.release();
+    await advanceTime(5000);
+    harness.passInterval();
+    expect(owner.isClosed).toBe(false);
+    owner.release();
+    await advanceTime(999);
+    harness.passInterval();
+    expect(owner.isClosed).toBe(false);
+    await advanceTime(1);
+    harness.passInterval();
+    expect(owner.isClosed).toBe(true);
+  });
+
   it('closes the owners of revoked principals', () => {
     const harness = new Harness();
     const owners = [harness.of(ALICE), harness.of(ALICE, 'h'), harness.of(BOB)];

@@ -23,7 +23,7 @@ interface OwningClient {
 
 /**
  * The owners of links that are not shared (`isolation: session`), for clients without sessions. A principal has one
- * owner for each of its handles, and one for its requests without a handle. An owner without requests for
+ * owner for each of its handles, and one for its requests without a handle. An owner that has not been used for
  * `limits.sessionIdleMs` is closed together with its links.
  */
 @Injectable()

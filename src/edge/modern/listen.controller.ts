@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.js';
 import type { Params } from '../../mcp/json-rpc.js';
-import type { ModernContext } from '../../mcp/mcp-context.js';
+import type { ModernContext, SubscriberRequest } from '../../mcp/mcp-context.js';
 import { McpController, McpRequest } from '../../mcp/mcp.decorators.js';
 import { Metrics } from '../../metrics/metrics.js';
 import { ListenSubscriptions } from '../../subscriptions/listen-subscriptions.js';
@@ -30,12 +30,20 @@ export class ListenController {
   }
 
   private async open(listen: Listen, filter: ListenFilter, context: ModernContext): Promise<void> {
-    const { scope, session, signal } = context;
+    const { scope, signal } = context;
     const leave = (): void => listen.finish();
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     try {
-      const request = { subscriber: listen, scope, session, signal };
+      const request: SubscriberRequest = {
+        subscriber: listen,
+        scope,
+        signal,
+        // The first use creates the owner.
+        get linkOwner() {
+          return context.linkOwner;
+        },
+      };
       const resources = await this.subscriptions.subscribe(request, filter.resources ?? []);
       if (listen.isClosed)
         throw new GatewayError('cancelled', 'The stream was closed before it was acknowledged');

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { FakeResponse } from '../../../test/kit/fake-response.js';
-import { listenRequest } from '../../../test/kit/listens.js';
+import { listenRequest, NO_OWNERS } from '../../../test/kit/listens.js';
 import { only } from '../../../test/kit/offers.js';
 import { flushPromises } from '../../../test/kit/promises.js';
 import { EVERYTHING, NOTHING } from '../../core/scope.js';
 import { notificationFrame, type NotificationFrame } from '../../mcp/event-frame.js';
+import { LinkOwner } from './link-owner.js';
 import { Listen, type ListenRequest } from './listen.js';
 
 const LIMIT = 4;
@@ -27,12 +28,14 @@ describe('Listen', () => {
   let client: FakeResponse;
   let counts: string[];
   let closes: number;
+  let owners = NO_OWNERS;
 
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     client = new FakeResponse();
     counts = [];
     closes = 0;
+    owners = NO_OWNERS;
   });
   afterEach(() => void jest.useRealTimers());
 
@@ -45,6 +48,7 @@ describe('Listen', () => {
         countNotification: (_kind, outcome) => counts.push(outcome),
         countStreamEnd: (reason) => counts.push(reason),
       },
+      owners,
     );
     listen.onClose(() => closes++);
     return listen;
@@ -211,6 +215,27 @@ describe('Listen', () => {
   it('keeps no more of the client than its name and version', () => {
     const listen = create({ clientInfo: { name: 'n', version: '1', title: LONG } });
     expect(listen.clientInfo).toEqual({ name: 'n', version: '1' });
+  });
+
+  it('keeps its link owner from being idle, from the first use of it until the stream is closed', () => {
+    const created: LinkOwner[] = [];
+    owners = {
+      of: ({ principal, quotaKey, sessionHandle }) => {
+        const owner = new LinkOwner(String(sessionHandle), principal, quotaKey, true);
+        created.push(owner);
+        return owner;
+      },
+    };
+    const listen = create({ sessionHandle: 'h' });
+    expect(created).toEqual([]);
+    const owner = listen.linkOwner!;
+    expect(listen.linkOwner).toBe(owner);
+    expect([owner.id, owner.isIdleFor(0)]).toEqual(['h', false]);
+    owner.close();
+    const next = listen.linkOwner!;
+    expect([created, next.isIdleFor(0)]).toEqual([[owner, next], false]);
+    listen.finish();
+    expect([listen.linkOwner, next.isIdleFor(0)]).toEqual([next, true]);
   });
 
   it('begins with the scope of its request', () => {

@@ -4,12 +4,14 @@ import type { ListKind } from '../../core/catalog/catalog.js';
 import { plainFrame, type NotificationFrame } from '../../mcp/event-frame.js';
 import { SUBSCRIPTION_ID_META } from '../../mcp/envelope.js';
 import { notificationMessage, resultMessage } from '../../mcp/json-rpc.js';
-import type { ClientSession, DeliverOptions, ModernContext } from '../../mcp/mcp-context.js';
+import type { DeliverOptions, ModernContext } from '../../mcp/mcp-context.js';
 import type { Principal } from '../../mcp/principal.js';
 import type { Revision } from '../../mcp/revisions/revision.js';
 import type { StreamObserver } from '../event-stream.js';
 import type { NotificationRecipient } from '../notification-recipients.js';
 import { ScopedRecipient } from '../scoped-recipient.js';
+import type { LinkOwner } from './link-owner.js';
+import type { LinkOwners } from './link-owners.js';
 import { ListenWriter, type ListenLimits } from './listen-writer.js';
 
 export type ListenRequest = Pick<
@@ -19,8 +21,8 @@ export type ListenRequest = Pick<
   | 'quotaKey'
   | 'project'
   | 'scope'
-  | 'session'
   | 'linkOwnerId'
+  | 'sessionHandle'
   | 'revision'
   | 'clientInfo'
 >;
@@ -33,8 +35,8 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
   readonly principal: Principal;
   readonly quotaKey: string;
   readonly project: string | undefined;
-  readonly session: ClientSession | undefined;
   readonly linkOwnerId: string | undefined;
+  readonly sessionHandle: unknown;
   readonly clientInfo: Implementation | undefined;
   readonly revision: Revision;
   readonly openedAt = Date.now();
@@ -42,6 +44,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
   readonly logLevel = undefined;
   private readonly requestId: RequestId;
   private readonly writer: ListenWriter;
+  private owner: LinkOwner | undefined;
   private isEnding = false;
 
   constructor(
@@ -50,16 +53,16 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     readonly listChanges: readonly ListKind[],
     limits: ListenLimits,
     observer: StreamObserver,
+    private readonly linkOwners: Pick<LinkOwners, 'of'>,
   ) {
     super();
-    const { requestId, principal, quotaKey, project, scope, session, linkOwnerId, clientInfo, revision } =
-      request;
+    const { requestId, principal, quotaKey, project, scope, linkOwnerId, clientInfo, revision } = request;
     this.requestId = requestId!;
     this.principal = principal;
     this.quotaKey = quotaKey;
     this.project = project;
-    this.session = session;
     this.linkOwnerId = linkOwnerId;
+    this.sessionHandle = request.sessionHandle;
     // Other members of `clientInfo` may be long.
     this.clientInfo = clientInfo && { name: clientInfo.name, version: clientInfo.version };
     this.revision = revision;
@@ -69,6 +72,14 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
 
   get hasStream(): boolean {
     return this.writer.isOpen;
+  }
+
+  /** An owner that was closed, because other credentials of the principal are no longer valid, is replaced by one with its id. */
+  get linkOwner(): LinkOwner | undefined {
+    if (this.isClosed || this.owner?.isClosed === false) return this.owner;
+    this.owner = this.linkOwners.of(this);
+    this.owner?.hold();
+    return this.owner;
   }
 
   acceptsListChange(kind: ListKind): boolean {
@@ -121,6 +132,7 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
   finish(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.owner?.release();
     this.closeListeners.emit();
   }
 

@@ -7,6 +7,7 @@ import { Metrics } from '../../metrics/metrics.js';
 import { NotificationRecipients } from '../notification-recipients.js';
 import { StreamQuota } from '../stream-quota.js';
 import { CommentRounds } from './comment-rounds.js';
+import { LinkOwners } from './link-owners.js';
 import { Listen, type ListenRequest } from './listen.js';
 
 /** Shorter than the idle timeouts of proxies, which are at least 15 seconds. */
@@ -29,6 +30,7 @@ export class Listens implements OnModuleInit, OnApplicationShutdown {
     private readonly recipients: NotificationRecipients,
     private readonly quota: StreamQuota,
     private readonly metrics: Metrics,
+    private readonly linkOwners: LinkOwners,
   ) {}
 
   onModuleInit(): void {
@@ -65,7 +67,7 @@ export class Listens implements OnModuleInit, OnApplicationShutdown {
       throw limitExceeded(`${this.limits.listens} listen streams are open`, this.limits.listens);
     }
     this.quota.claimListen(quotaKey);
-    const listen = new Listen(request, listChanges, this.limits, this.metrics);
+    const listen = new Listen(request, listChanges, this.limits, this.metrics, this.linkOwners);
     this.listens.add(listen);
     this.recipients.add(listen);
     listen.onClose(() => {

@@ -1,6 +1,6 @@
 import { Backoff, type BackoffLimits } from './backoff.js';
 
-/** Runs a function once after a delay. The returned function cancels the run; after the run it has no effect. */
+/** Runs a function once after a delay. Returns a function that cancels the run; it has no effect after the run. */
 export type Schedule = (run: () => void, delayMs: number) => () => void;
 
 /** A timer that does not keep the process alive. */
@@ -22,7 +22,7 @@ export class RetryTimer {
     this.backoff = new Backoff(limits);
   }
 
-  /** Plans an attempt, unless one is planned already. */
+  /** Plans the next attempt after the next delay. Has no effect if an attempt is planned already. */
   plan(): void {
     this.cancel ??= this.schedule(() => {
       this.cancel = undefined;
@@ -30,7 +30,10 @@ export class RetryTimer {
     }, this.backoff.next());
   }
 
-  /** Resets the delay. Has no effect while an attempt is planned, because then something has failed since the success. */
+  /**
+   * Resets the delay after a success. Has no effect while an attempt is planned, because then another operation has failed
+   * in the meantime.
+   */
   succeeded(): void {
     if (!this.cancel) this.backoff.reset();
   }

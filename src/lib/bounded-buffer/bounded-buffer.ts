@@ -1,27 +1,30 @@
 const EMPTY = Buffer.alloc(0);
 /**
- * Smaller chunks are copied into a shared Buffer, because a Buffer for each small chunk would take many times its memory.
+ * Smaller chunks are packed: copied into a shared Buffer, because a Buffer of its own takes many times the memory of a
+ * small chunk.
  */
 const MIN_CHUNK_BYTES = 4 * 1024;
 const MAX_PACK_BYTES = 64 * 1024;
 
-/** Collects the chunks of one message up to a limit, so that it is decoded as a whole and no character is split. */
+/**
+ * Collects the chunks of one message up to a limit, so that the message is decoded as a whole and no character is split.
+ */
 export class BoundedBuffer {
   private chunks: Buffer[] = [];
   private size = 0;
-  /** The Buffer into which small chunks are copied, and how many of its bytes are used. */
+  /** The Buffer into which small chunks are copied, and the number of its bytes that are used. */
   private pack: Buffer = EMPTY;
-  private packed = 0;
+  private packedBytes = 0;
 
-  /** A Buffer of the expected size, into which all chunks are copied. */
+  /** The Buffer into which all chunks are copied if the size of the message is known. */
   private whole: Buffer | undefined;
 
-  /** With `expectedBytes`, chunks are copied as they arrive, so that neither they nor a second copy stay in memory. */
+  /** With `expectedBytes`, chunks are copied into one Buffer as they arrive, so that the chunks do not stay in memory. */
   constructor(
-    private readonly limit: number,
+    private readonly limitBytes: number,
     expectedBytes = 0,
   ) {
-    if (expectedBytes > 0) this.whole = Buffer.allocUnsafeSlow(Math.min(expectedBytes, limit));
+    if (expectedBytes > 0) this.whole = Buffer.allocUnsafeSlow(Math.min(expectedBytes, limitBytes));
   }
 
   get length(): number {
@@ -33,10 +36,10 @@ export class BoundedBuffer {
     return this.whole ? [this.whole.subarray(0, this.size)] : this.chunks;
   }
 
-  /** False when the limit is exceeded; the buffer is then empty. */
+  /** Returns false when the limit is exceeded; the buffer is then empty. */
   append(chunk: Buffer): boolean {
     this.size += chunk.length;
-    if (this.size > this.limit) {
+    if (this.size > this.limitBytes) {
       this.clear();
       return false;
     }
@@ -55,12 +58,15 @@ export class BoundedBuffer {
     return taken;
   }
 
-  /** False when there are more bytes than expected. The bytes so far then become the first chunk. */
+  /** Returns false when there are more bytes than expected. The bytes before this chunk then become the first chunk. */
   private copyIntoWhole(whole: Buffer, chunk: Buffer): boolean {
-    const before = this.size - chunk.length;
-    if (this.size <= whole.length) return chunk.copy(whole, before) === chunk.length;
+    const sizeBefore = this.size - chunk.length;
+    if (this.size <= whole.length) {
+      chunk.copy(whole, sizeBefore);
+      return true;
+    }
     this.whole = undefined;
-    if (before > 0) this.chunks.push(whole.subarray(0, before));
+    if (sizeBefore > 0) this.chunks.push(whole.subarray(0, sizeBefore));
     return false;
   }
 
@@ -69,19 +75,22 @@ export class BoundedBuffer {
     this.chunks = [];
     this.size = 0;
     this.pack = EMPTY;
-    this.packed = 0;
+    this.packedBytes = 0;
   }
 
+  /**
+   * Copies a small chunk into the pack. `last` is the last of `chunks`; the new chunk extends it if both are in the pack.
+   */
   private packChunk(chunk: Buffer, last: Buffer): void {
-    if (this.packed + chunk.length > this.pack.length) {
+    if (this.packedBytes + chunk.length > this.pack.length) {
       this.pack = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * this.size, MIN_CHUNK_BYTES), MAX_PACK_BYTES));
-      this.packed = 0;
+      this.packedBytes = 0;
     }
-    const { pack, packed } = this;
-    chunk.copy(pack, packed);
-    this.packed += chunk.length;
-    const continuesLast = last.buffer === pack.buffer && last.byteOffset + last.length === packed;
-    if (continuesLast) this.chunks[this.chunks.length - 1] = pack.subarray(last.byteOffset, this.packed);
-    else this.chunks.push(pack.subarray(packed, this.packed));
+    const { pack, packedBytes: start } = this;
+    chunk.copy(pack, start);
+    this.packedBytes += chunk.length;
+    const extendsLast = last.buffer === pack.buffer && last.byteOffset + last.length === start;
+    if (extendsLast) this.chunks[this.chunks.length - 1] = pack.subarray(last.byteOffset, this.packedBytes);
+    else this.chunks.push(pack.subarray(start, this.packedBytes));
   }
 }

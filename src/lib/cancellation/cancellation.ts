@@ -8,7 +8,7 @@ export interface CancelSignal {
 
 const NO_LISTENERS: readonly (() => void)[] = [];
 
-/** A CancelSignal that its owner aborts. Much cheaper than an AbortController, which takes seven microseconds to create. */
+/** A CancelSignal with an `abort` method. Used in place of an AbortController, whose creation takes seven microseconds. */
 export class Cancellation implements CancelSignal {
   private listeners: readonly (() => void)[] = NO_LISTENERS;
   aborted = false;

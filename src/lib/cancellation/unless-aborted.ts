@@ -1,6 +1,8 @@
 import type { CancelSignal } from './cancellation.js';
 
-/** Settles like the promise, or rejects with `abortError()` as soon as the signal aborts. Removes its listener. */
+/**
+ * Settles like the promise, or rejects with `abortError()` if the signal aborts first. Leaves no listener on the signal.
+ */
 export async function unlessAborted<T>(
   signal: CancelSignal,
   promise: Promise<T>,

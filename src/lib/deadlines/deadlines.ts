@@ -7,16 +7,17 @@ interface Expiring {
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * One timer for many deadlines, for items that are mostly removed long before they expire: adding an item costs a
- * comparison and removing one costs nothing. All items are read only when the earliest deadline has passed.
+ * Expires items at their deadlines with one timer for all items. Made for items that are mostly removed long before they
+ * expire, such as requests: adding an item costs a comparison, and removing an item costs nothing. Only when the earliest
+ * deadline has passed are all items read.
  */
 export class Deadlines<T extends Expiring> {
   private timer: NodeJS.Timeout | undefined;
-  private dueAt = Infinity;
+  private timerEndsAt = Infinity;
 
   /**
-   * The timer waits at least `minDelayMs`, so that one sweep covers many items. An item may therefore expire late by
-   * `minDelayMs`.
+   * The owner keeps the items; `items` returns the current ones. The timer waits at least `minDelayMs`, so that one sweep
+   * covers many items. An item may therefore expire late by up to `minDelayMs`.
    */
   constructor(
     private readonly items: () => Iterable<T>,
@@ -24,29 +25,30 @@ export class Deadlines<T extends Expiring> {
     private readonly minDelayMs = 0,
   ) {}
 
-  /** To be called for every new item. */
+  /** Call this with the deadline of every new item. */
   watch(deadline: number): void {
-    if (deadline >= this.dueAt) return;
+    if (deadline >= this.timerEndsAt) return;
     const now = performance.now();
-    const dueAt = Math.max(deadline, now + this.minDelayMs);
-    if (dueAt >= this.dueAt) return;
+    const endsAt = Math.max(deadline, now + this.minDelayMs);
+    if (endsAt >= this.timerEndsAt) return;
     clearTimeout(this.timer);
-    this.dueAt = dueAt;
-    this.timer = setTimeout(() => this.sweep(), Math.min(Math.ceil(dueAt - now), MAX_TIMER_MS)).unref();
+    this.timerEndsAt = endsAt;
+    this.timer = setTimeout(() => this.sweep(), Math.min(Math.ceil(endsAt - now), MAX_TIMER_MS)).unref();
   }
 
   stop(): void {
     clearTimeout(this.timer);
-    this.dueAt = Infinity;
+    this.timerEndsAt = Infinity;
   }
 
+  /** Expires all items whose deadline has passed, and starts the timer for the earliest of the others. */
   private sweep(): void {
-    this.dueAt = Infinity;
+    this.timerEndsAt = Infinity;
     const now = performance.now();
     const expired: T[] = [];
     for (const item of this.items()) if (item.deadline <= now) expired.push(item);
     for (const item of expired) this.expire(item);
-    // Read again: `expire` may have extended deadlines, or added and removed items.
+    // The items are read again, because `expire` may have extended deadlines or have added and removed items.
     for (const item of this.items()) if (item.deadline > now) this.watch(item.deadline);
   }
 }

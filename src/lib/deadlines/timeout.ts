@@ -1,4 +1,6 @@
-/** Settles like the promise, or rejects with `timeoutError()` after `ms`. Clears its timer. */
+/**
+ * Settles like the promise, or rejects with `timeoutError()` if the promise is pending after `ms`. Leaves no timer behind.
+ */
 export function withTimeout<T>(promise: Promise<T>, ms: number, timeoutError: () => Error): Promise<T> {
   return raceTimeout(promise, ms, () => {
     throw timeoutError();
@@ -6,8 +8,8 @@ export function withTimeout<T>(promise: Promise<T>, ms: number, timeoutError: ()
 }
 
 /**
- * Resolves with true when the promise is fulfilled within `ms`, with false when it is pending after that. Rejects if it
- * is rejected.
+ * Resolves with true when the promise is fulfilled within `ms`, and with false if the promise is pending after `ms`.
+ * Rejects when the promise is rejected within `ms`.
  */
 export function completesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   const completed = promise.then(() => true);

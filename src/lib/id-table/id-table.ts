@@ -5,7 +5,8 @@ interface Identified {
 const MIN_SLOTS = 64;
 
 /**
- * Items by ascending ids that are never reused. An item is in slot `id` modulo the number of slots.
+ * A table of items by id. Ids ascend and are never reused. The item with the id `id` is in slot `id` modulo the number of
+ * slots, which is a power of two.
  *
  * Used in place of a Map: when a Map grows, V8 keeps its old table, with all entries, linked to the new one. At
  * thousands of insertions and removals a second, removed items would stay in memory until a full garbage collection.
@@ -25,9 +26,10 @@ export class IdTable<T extends Identified> implements Iterable<T> {
     return this.lastId;
   }
 
-  /** The id for the item that is added next. Skips ids whose slot is taken. */
+  /** Returns a new id for the item that is added next. Skips ids whose slot is taken by an older item. */
   nextId(): number {
-    if (this.count * 2 >= this.slots.length) this.grow();
+    const isHalfFull = this.count * 2 >= this.slots.length;
+    if (isHalfFull) this.grow();
     do this.lastId++;
     while (this.slots[this.slotOf(this.lastId)]);
     return this.lastId;
@@ -38,14 +40,14 @@ export class IdTable<T extends Identified> implements Iterable<T> {
     this.count++;
   }
 
-  /** Accepts any value as an id, since ids come from peers too. */
+  /** Accepts any value, because the id may come from a peer. */
   get(id: unknown): T | undefined {
     if (typeof id !== 'number') return undefined;
     const item = this.slots[this.slotOf(id)];
     return item?.id === id ? item : undefined;
   }
 
-  /** False when there is no such item. */
+  /** Returns false when there is no such item. */
   delete(id: number): boolean {
     if (!this.get(id)) return false;
     this.slots[this.slotOf(id)] = undefined;
@@ -56,10 +58,11 @@ export class IdTable<T extends Identified> implements Iterable<T> {
   /** Iterates in no particular order. An item that is deleted during the iteration is not visited. */
   *[Symbol.iterator](): Generator<T, void, undefined> {
     if (this.count === 0) return;
-    // If the table grows meanwhile, the loop continues over the old slots and looks up each item in the new ones.
+    // If the table grows during the iteration, the loop continues over the old slots; `get` looks in the new ones.
     for (const item of this.slots) if (item && this.get(item.id) === item) yield item;
   }
 
+  /** `id` modulo the number of slots. */
   private slotOf(id: number): number {
     return id & (this.slots.length - 1);
   }

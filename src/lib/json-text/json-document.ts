@@ -6,41 +6,41 @@ import { ScannedObject } from './scanned-object.js';
 
 /** Maximum number of elements of an array that `elements` splits. */
 export const MAX_ELEMENTS = 1000;
-/** Maximum size of an array that `elements` splits. It scans long elements again: some 40 ms for this size. */
+/** Maximum size of an array that `elements` splits. Long elements are scanned a second time: some 40 ms for this size. */
 export const MAX_ARRAY_BYTES = 4 * 1024 * 1024;
-/** Maximum size of a member that is parsed although it is no object. Parsing takes a few milliseconds for this size. */
-const MAX_SCALAR_BYTES = 1024 * 1024;
-/** Bytes that are scanned in one step, which takes about a millisecond. */
-const SCAN_STEP = 256 * 1024;
-/** Limits for the second scan of an element. The real limits were checked in the scan of the whole text. */
+/** Maximum size of a member that is parsed and is not an object. Parsing takes a few milliseconds for this size. */
+const MAX_PARSED_BYTES = 1024 * 1024;
+/** Number of bytes that are scanned in one step, which takes about a millisecond. */
+const SCAN_STEP_BYTES = 256 * 1024;
+/** Limits for the second scan of an element. The limits of the reader were checked when the whole text was scanned. */
 const RESCAN_LIMITS = { maxDepth: 1024, maxMembers: Infinity };
 
 /**
- * A JSON text from outside that was checked: it is valid and within its limits. A short text is parsed as a whole. Of a
- * long one, only what is read is decoded and parsed.
+ * A JSON text from outside that was found to be valid. A short text is parsed as a whole. Of a long text, a member is
+ * decoded and parsed when it is read first.
  */
 export abstract class JsonDocument {
   /**
-   * The parsed text, not to be changed. Members of a long text are parsed when they are read; a long array reads as
-   * null.
+   * The parsed text. Callers must not change it. Members of a long text are parsed when they are read; a long array reads
+   * as null.
    */
   abstract readonly value: unknown;
   abstract readonly kind: JsonOutline['kind'];
   abstract readonly text: string;
 
-  /** The text of one member of an object; of the last one if the key is repeated, as in JSON.parse. */
+  /** The text of one member of an object. If the key is repeated, the last member counts, as in JSON.parse. */
   abstract memberText(key: string): string | undefined;
 
-  /** Like `memberText`, but with the positions of the members inside the value, where they are known. */
+  /** Like `memberText`. If the positions of the members inside the value are known, the result has them. */
   abstract member(key: string): JsonText | undefined;
 
   /** An upper bound of the length of the member's text, found without decoding that text. */
   abstract memberLength(key: string): number;
 
-  /** Whether an object has this member. Its value is not read. */
+  /** Whether an object has this member. Does not read the value of the member. */
   abstract hasMember(key: string): boolean;
 
-  /** `elementSteps` at once. For a long array, this takes some 5 ms for each megabyte. */
+  /** Runs `elementSteps` without yielding. For a long array, this takes some 5 ms for each megabyte. */
   elements(): readonly JsonDocument[] | undefined {
     return runAtOnce(this.elementSteps());
   }
@@ -48,11 +48,12 @@ export abstract class JsonDocument {
   /** The elements of an array; undefined when there are more than `MAX_ELEMENTS`, or more than `MAX_ARRAY_BYTES`. */
   abstract elementSteps(): Steps<readonly JsonDocument[] | undefined>;
 
-  /** The document of a text that is known to be valid. `value` is the parsed text, if the caller has it. */
+  /** The document of a valid text. `value` is the parsed text, if the caller has it. */
   static of(text: string, value: unknown = new JsonText(text).value): JsonDocument {
     return new TextDocument(text, value);
   }
 
+  /** The document of a long valid text, with the outline that a JsonScanner has found. */
   static scanned(bytes: Buffer, outline: JsonOutline): JsonDocument {
     return new ScannedDocument(bytes, outline);
   }
@@ -100,10 +101,10 @@ class TextDocument extends JsonDocument {
 /** A long text: its bytes, and the positions of its outermost members. */
 class ScannedDocument extends JsonDocument {
   readonly kind: JsonOutline['kind'];
-  /** By key: the index of its colon in the outline. The last of repeated keys counts. */
+  /** By key: the index of its colon in `outline.outer`. If a key is repeated, the last one counts. */
   private readonly colons = new Map<string, number>();
-  private readonly readMembers = new Map<string, JsonText>();
-  private parsed: unknown;
+  private readonly memberCache = new Map<string, JsonText>();
+  private cachedValue: unknown;
 
   constructor(
     private readonly bytes: Buffer,
@@ -112,7 +113,8 @@ class ScannedDocument extends JsonDocument {
     super();
     this.kind = outline.kind;
     if (this.kind !== 'object') return;
-    // The positions are those of `{`, then of a colon and a comma for each member, with `}` instead of the last comma.
+    // The outer positions are those of `{`, then of the colon and the comma of each member. After the last member, `}`
+    // takes the place of the comma.
     for (let colon = 1; colon < outline.outer.length - 1; colon += 2)
       this.colons.set(JSON.parse(this.between(colon - 1)) as string, colon);
   }
@@ -122,7 +124,8 @@ class ScannedDocument extends JsonDocument {
   }
 
   get value(): unknown {
-    return (this.parsed ??= this.kind === 'object' ? this.members() : new JsonText(this.text).value);
+    this.cachedValue ??= this.kind === 'object' ? this.lazyMembers() : new JsonText(this.text).value;
+    return this.cachedValue;
   }
 
   memberText(key: string): string | undefined {
@@ -139,8 +142,8 @@ class ScannedDocument extends JsonDocument {
   member(key: string): JsonText | undefined {
     const colon = this.colons.get(key);
     if (colon === undefined) return undefined;
-    const member = this.readMembers.get(key) ?? this.objectAfter(colon) ?? new JsonText(this.between(colon));
-    this.readMembers.set(key, member);
+    const member = this.memberCache.get(key) ?? this.objectAfter(colon) ?? new JsonText(this.between(colon));
+    this.memberCache.set(key, member);
     return member;
   }
 
@@ -154,22 +157,23 @@ class ScannedDocument extends JsonDocument {
     if (outer.length > MAX_ELEMENTS + 1 || this.bytes.length > MAX_ARRAY_BYTES) return undefined;
     if (outer.length === 2 && isSpace(this.bytes, outer[0]! + 1, outer[1]!)) return [];
     const elements: JsonDocument[] = [];
-    for (const [index, end] of outer.slice(1).entries())
-      elements.push(yield* documentSteps(this.bytes.subarray(outer[index]! + 1, end)));
+    // The outer positions are those of `[`, of each comma, and of `]`.
+    for (let next = 1; next < outer.length; next++)
+      elements.push(yield* documentSteps(this.bytes.subarray(outer[next - 1]! + 1, outer[next])));
     return elements;
   }
 
   /** An object whose members are decoded and parsed when they are read. */
-  private members(): object {
+  private lazyMembers(): object {
     const members: object = {};
     for (const key of this.colons.keys())
       Object.defineProperty(members, key, { enumerable: true, get: () => this.parseMember(key) });
     return members;
   }
 
-  /** A very long value that is no object reads as null: it is none of the members that say what the text is. */
+  /** A very long value that is not an object reads as null: no member that identifies a message is that long. */
   private parseMember(key: string): unknown {
-    if (this.memberLength(key) > MAX_SCALAR_BYTES && !this.isObjectMember(key)) return null;
+    if (this.memberLength(key) > MAX_PARSED_BYTES && !this.isObjectMember(key)) return null;
     const json = this.member(key)!;
     return json.isIndexed ? json.value : memberValue(json.text);
   }
@@ -181,13 +185,13 @@ class ScannedDocument extends JsonDocument {
     return bytes[at] === OPEN_BRACE;
   }
 
-  /** The text between one position of the outline and the next. */
+  /** The text between the outer position with this index and the next one: a key or a value. */
   private between(index: number): string {
     const { outer } = this.outline;
     return this.bytes.toString('utf8', outer[index]! + 1, outer[index + 1]).trim();
   }
 
-  /** The value after a colon. Undefined when it is not an object, or the outline does not have all of its members. */
+  /** The object after a colon. Undefined when the value is not an object, or the outline does not have all its members. */
   private objectAfter(colon: number): JsonText | undefined {
     const { bytes } = this;
     const { outer, inner } = this.outline;
@@ -200,17 +204,18 @@ class ScannedDocument extends JsonDocument {
   }
 }
 
-/** The document of bytes that are known to be valid. */
+/** The document of valid bytes, which are scanned in steps. */
 function* documentSteps(bytes: Buffer): Steps<JsonDocument> {
   if (bytes.length <= MAX_EAGER_LENGTH) return JsonDocument.of(bytes.toString().trim());
   const scanner = new JsonScanner(RESCAN_LIMITS);
-  for (let from = 0; from < bytes.length; from += SCAN_STEP) {
+  for (let from = 0; from < bytes.length; from += SCAN_STEP_BYTES) {
     yield;
-    scanner.push(bytes, from, Math.min(from + SCAN_STEP, bytes.length));
+    scanner.push(bytes, from, Math.min(from + SCAN_STEP_BYTES, bytes.length));
   }
   return JsonDocument.scanned(bytes, scanner.end()!);
 }
 
+/** Whether there is only white space between the two positions. */
 function isSpace(bytes: Buffer, from: number, to: number): boolean {
   for (let at = from; at < to; at++) if (bytes[at]! > 0x20) return false;
   return true;

@@ -1,6 +1,6 @@
 import type { Steps } from '../slices/run-sliced.js';
 
-/** A part of a text to be replaced. The edits of one text are sorted by position and do not overlap. */
+/** Replaces the part of a text from `start` to `end`. The edits of one text are sorted by position and do not overlap. */
 export interface JsonEdit {
   readonly start: number;
   readonly end: number;
@@ -10,26 +10,27 @@ export interface JsonEdit {
 /** Number of edits that are applied in one step, which takes less than a millisecond. */
 export const EDITS_PER_STEP = 512;
 
-/** The text with the edits, applied in steps. */
+/** The text after the edits, which are applied in steps. */
 export function* editedText(text: string, edits: readonly JsonEdit[]): Steps<string> {
-  const pieces: string[] = [];
-  let parts: string[] = [];
-  let copied = 0;
+  const finished: string[] = [];
+  /** The text before each edit of the current step, and its replacement. */
+  let stepParts: string[] = [];
+  let copiedTo = 0;
   for (const { start, end, text: replacement } of edits) {
-    parts.push(text.slice(copied, start), replacement);
-    copied = end;
-    if (parts.length < 2 * EDITS_PER_STEP) continue;
-    pieces.push(parts.join(''));
-    parts = [];
+    stepParts.push(text.slice(copiedTo, start), replacement);
+    copiedTo = end;
+    if (stepParts.length < 2 * EDITS_PER_STEP) continue;
+    finished.push(stepParts.join(''));
+    stepParts = [];
     yield;
   }
-  pieces.push(...parts, text.slice(copied));
-  return pieces.join('');
+  finished.push(...stepParts, text.slice(copiedTo));
+  return finished.join('');
 }
 
 /**
- * The given positions, which ascend, as they are after the edits. `growthOf` returns how much longer an edit makes the text.
- * No position is inside an edit.
+ * Returns where the given positions of a text are after the edits. The positions ascend, and none is inside an edit.
+ * `growthOf` returns by how much an edit makes the text longer.
  */
 export function* movedPositions(
   positions: readonly number[],

@@ -1,15 +1,16 @@
 /**
- * The grammar of JSON (RFC 8259) as a table: the next state by state and class of byte. The states of a value exist once
- * for each kind of container, so that the end of a value leads to the right state without an action.
+ * The grammar of JSON (RFC 8259) as a table. An entry is the next state, or an action of the scanner that sets the next
+ * state. It is found by the current state and the class of the next byte. The states of a value exist once for each kind of
+ * container, so that the state after a value says in which container the value was.
  */
 
-/** The kinds of values, by the container that they are in. The key of a member is a kind of its own. */
+/** The kinds of values: at the top, in an array, in an object, and the key of a member. */
 export const TOP = 0;
 export const ARRAY = 1;
 export const OBJECT = 2;
 const KEY = 3;
 
-/** The states that exist for each kind. */
+/** The states that exist for each kind. The first one is before a value. */
 const VALUE = 0;
 /** After an opening bracket: a value, a key or the closing bracket. */
 const FIRST = 1;
@@ -17,7 +18,7 @@ const FIRST = 1;
 const AFTER = 2;
 const STRING = 3;
 const ESCAPE = 4;
-/** Four states, one for each digit of `\u0000`. */
+/** Four states, one for each digit of an escape such as `\u0000`. */
 const HEX = 5;
 const MINUS = 9;
 const ZERO = 10;
@@ -27,14 +28,16 @@ const FRACTION = 13;
 const E = 14;
 const E_SIGN = 15;
 const EXPONENT = 16;
-/** Ten states, for the letters of `true`, `false` and `null` after the first. */
+/** Ten states, one for each letter of `true`, `false` and `null` after the first. */
 const LITERALS = 17;
 const STATES_PER_KIND = 32;
 
+/** The number of a state. `part` is one of the states above. */
 const state = (kind: number, part: number): number => kind * STATES_PER_KIND + part;
 
 export const START = state(TOP, VALUE);
 export const END = state(TOP, AFTER);
+/** The text is not JSON. The states of the four kinds have lower numbers. */
 export const FAILED = 4 * STATES_PER_KIND;
 /** Inside a value that is nested too deeply: only strings and brackets are recognised. */
 export const SKIP = FAILED + 1;
@@ -60,14 +63,14 @@ export const FIRST_ELEMENT = state(ARRAY, FIRST);
 export const FIRST_KEY = state(KEY, FIRST);
 export const afterValueIn = (kind: number): number => state(kind, AFTER);
 
-/** Whether the text may end in this state. At the top level a number ends with the text. */
+/** Whether the text may end in this state. A number at the top level ends with the text. */
 export const isEnd = (last: number): boolean =>
   last === END || [ZERO, INTEGER, FRACTION, EXPONENT].includes(last);
 
 /** Whether the next byte is inside a string. */
 export const isInString = (last: number): boolean => (last & (STATES_PER_KIND - 1)) === STRING;
 
-/** Each string has the bytes of one class. Bytes that are in none of them are allowed in JSON strings only. */
+/** The classes of bytes, each as a string of its bytes. Other bytes are allowed only in JSON strings. */
 const CLASS_BYTES = [
   '\t\n\r',
   ' ',
@@ -92,7 +95,7 @@ const CLASS_BYTES = [
 const CONTROL = CLASS_BYTES.length;
 const OTHER = CONTROL + 1;
 const ALL_CLASSES = Array.from({ length: OTHER + 1 }, (_, index) => index);
-/** A row of the table has 2^5 entries, at least one for each class. */
+/** A row of the table has 2^5 entries, which is more than the number of classes. */
 export const CLASS_BITS = 5;
 
 export const BYTE_CLASSES = new Uint8Array(256).fill(OTHER).fill(CONTROL, 0, 0x20);
@@ -103,8 +106,10 @@ for (const [index, bytes] of CLASS_BYTES.entries())
 export const PLAIN_BYTES = new Uint8Array(256).fill(1).fill(0, 0, 0x20);
 for (const byte of Buffer.from('"\\')) PLAIN_BYTES[byte] = 0;
 
+/** The table, with one row for each state. */
 export const TRANSITIONS = new Uint8Array((SKIP_ESCAPE + 1) << CLASS_BITS).fill(FAILED);
 
+/** Sets the next state or action after each of these bytes. */
 function on(from: number, bytes: string, to: number): void {
   for (const byte of Buffer.from(bytes)) TRANSITIONS[(from << CLASS_BITS) | BYTE_CLASSES[byte]!] = to;
 }
@@ -115,7 +120,7 @@ const NON_ZERO = '123456789';
 const DIGITS = `0${NON_ZERO}`;
 
 function defineString(inside: number, escaped: number, after: number): void {
-  for (const any of ALL_CLASSES) TRANSITIONS[(inside << CLASS_BITS) | any] = inside;
+  for (const byteClass of ALL_CLASSES) TRANSITIONS[(inside << CLASS_BITS) | byteClass] = inside;
   on(inside, '\t\n\r\0', FAILED);
   on(inside, '\\', escaped);
   on(inside, '"', after);
@@ -145,7 +150,7 @@ function defineNumbers(kind: number): void {
   for (const part of [ZERO, INTEGER, FRACTION, EXPONENT]) defineEnd(kind, part);
 }
 
-/** What may follow a value. */
+/** Defines what may follow a value. */
 function defineEnd(kind: number, part: number): void {
   const from = state(kind, part);
   on(from, WHITE_SPACE, state(kind, AFTER));
@@ -156,6 +161,7 @@ function defineEnd(kind: number, part: number): void {
   if (kind === KEY) on(from, ':', COLON);
 }
 
+/** Defines how a value or a key begins. */
 function defineValue(kind: number, part: number): void {
   const from = state(kind, part);
   on(from, WHITE_SPACE, from);
@@ -166,11 +172,15 @@ function defineValue(kind: number, part: number): void {
   on(from, '-', state(kind, MINUS));
   on(from, '0', state(kind, ZERO));
   on(from, NON_ZERO, state(kind, INTEGER));
-  let letter = state(kind, LITERALS);
+  let afterLetter = state(kind, LITERALS);
   for (const word of ['true', 'false', 'null']) {
-    on(from, word[0]!, letter);
-    for (const next of word.slice(1, -1)) on(letter, next, ++letter);
-    on(letter++, word.at(-1)!, state(kind, AFTER));
+    on(from, word[0]!, afterLetter);
+    for (const letter of word.slice(1, -1)) {
+      on(afterLetter, letter, afterLetter + 1);
+      afterLetter++;
+    }
+    on(afterLetter, word.at(-1)!, state(kind, AFTER));
+    afterLetter++;
   }
 }
 
@@ -185,9 +195,9 @@ on(FIRST_ELEMENT, ']', CLOSE_EMPTY);
 defineValue(KEY, FIRST);
 on(FIRST_KEY, '}', CLOSE_EMPTY);
 defineString(SKIP_STRING, SKIP_ESCAPE, SKIP);
-for (const any of ALL_CLASSES) {
-  TRANSITIONS[(SKIP << CLASS_BITS) | any] = SKIP;
-  TRANSITIONS[(SKIP_ESCAPE << CLASS_BITS) | any] = SKIP_STRING;
+for (const byteClass of ALL_CLASSES) {
+  TRANSITIONS[(SKIP << CLASS_BITS) | byteClass] = SKIP;
+  TRANSITIONS[(SKIP_ESCAPE << CLASS_BITS) | byteClass] = SKIP_STRING;
 }
 on(SKIP, '"', SKIP_STRING);
 on(SKIP, '{[', OPEN_ARRAY);

@@ -5,26 +5,26 @@ import { JsonScanner, type JsonLimit, type JsonLimits } from './json-scanner.js'
 import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-skip.js';
 import { MAX_EAGER_LENGTH } from './json-text.js';
 
-/** Why a text is not read. */
+/** Why a text was refused. The message continues a sentence that begins with the name of the text: `is not JSON`. */
 export class JsonProblem extends Error {
   override readonly name = 'JsonProblem';
 
   constructor(
     readonly reason: 'syntax' | 'encoding' | JsonLimit,
     message: string,
-    /** The text, if it exceeds a limit: a short member, such as an id, can still be read. */
+    /** The text, if it was refused because of a limit. A short member, such as an id, can still be read. */
     readonly document?: JsonDocument | undefined,
   ) {
     super(message);
   }
 }
 
-/** A text that was read, or why it was not. */
+/** A text that was accepted, or why it was refused. */
 export type ReadJson = JsonDocument | JsonProblem;
 
 export interface JsonReaderOptions extends JsonLimits {
   readonly maxBytes: number;
-  /** The size of the first text, if the sender announced it. */
+  /** The size of the first text in bytes, if the sender announced it. */
   readonly expectedBytes?: number;
 }
 
@@ -40,12 +40,15 @@ export class JsonReader {
     this.buffer = new BoundedBuffer(options.maxBytes, options.expectedBytes);
   }
 
-  /** Bytes of the current text. */
+  /** Number of bytes of the current text. */
   get length(): number {
     return this.buffer.length;
   }
 
-  /** Adds a piece of the text and keeps its Buffer. False when the text exceeds `maxBytes`: the reader is then empty. */
+  /**
+   * Adds a piece of the text and keeps its Buffer. Returns false when the text exceeds `maxBytes`; the reader is then
+   * empty.
+   */
   append(piece: Buffer): boolean {
     if (!this.buffer.append(piece)) {
       this.scanner = undefined;
@@ -56,7 +59,7 @@ export class JsonReader {
     return true;
   }
 
-  /** Ends the text: returns what was appended and empties the reader. */
+  /** Ends the text: returns the text from all pieces and empties the reader. */
   take(): ReadJson {
     const { scanner } = this;
     this.scanner = undefined;
@@ -130,19 +133,30 @@ function isNestedDeeper(text: string, maxDepth: number): boolean {
   let depth = 0;
   let isInString = false;
   for (let at = 0; at < text.length; at++) {
-    const c = text.charCodeAt(at);
-    if (c === QUOTE) isInString = !isInString;
-    else if (isInString) at += c === BACKSLASH ? 1 : 0;
-    else if ((c === OPEN_BRACE || c === OPEN_BRACKET) && ++depth > maxDepth) return true;
-    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth--;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) isInString = !isInString;
+    else if (isInString) {
+      if (code === BACKSLASH) at++;
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      depth++;
+      if (depth > maxDepth) return true;
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
   }
   return false;
 }
 
-/** Whether the text has more than `max` opening brackets. Cheaper than to follow the nesting, and false for most texts. */
+const OPENING_BRACKETS = ['{', '['];
+
+/**
+ * Whether the text has more than `max` opening brackets. Most texts have fewer, so this check makes the slower one of the
+ * depth unnecessary for them.
+ */
 function hasMoreBrackets(text: string, max: number): boolean {
-  let left = max;
-  for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at + 1)) if (--left < 0) return true;
-  for (let at = text.indexOf('['); at !== -1; at = text.indexOf('[', at + 1)) if (--left < 0) return true;
+  let count = 0;
+  for (const bracket of OPENING_BRACKETS)
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      count++;
+      if (count > max) return true;
+    }
   return false;
 }

@@ -21,14 +21,15 @@ import {
   PLAIN_BYTES,
   SKIP,
   START,
+  TOP,
   TRANSITIONS,
 } from './json-grammar.js';
 
 /** Limits of one JSON text. */
 export interface JsonLimits {
-  /** Levels of nested arrays and objects. */
+  /** Maximum number of levels of nested arrays and objects. */
   readonly maxDepth: number;
-  /** Array elements and object members, at all levels together. */
+  /** Maximum number of array elements and object members at all levels together. */
   readonly maxMembers: number;
 }
 
@@ -36,7 +37,7 @@ export interface JsonLimits {
 export type JsonLimit = 'depth' | 'members' | 'size';
 
 /**
- * The byte positions of brackets, colons and commas in the order of the text, by which members and elements are found
+ * The byte positions of brackets, colons and commas in the order of the text. With them, members and elements are found
  * without reading the text again.
  */
 export interface JsonOutline {
@@ -45,37 +46,40 @@ export interface JsonOutline {
   readonly outer: readonly number[];
   /**
    * The positions in the objects and arrays directly inside the outermost one. The list has a maximum length, so it may
-   * end within one of them.
+   * lack the last positions.
    */
   readonly inner: readonly number[];
   /** False when `outer` reached its maximum length, so that later positions are missing. */
   readonly isComplete: boolean;
 }
 
-const MAX_OUTER = 2048;
-const MAX_INNER = 8192;
+/** Maximum lengths of `outer` and `inner`. */
+const MAX_OUTER_POSITIONS = 2048;
+const MAX_INNER_POSITIONS = 8192;
+/** Positions are recorded in the outermost container and in those directly inside it. */
+const MAX_RECORDED_DEPTH = 2;
 
 /**
- * Checks a JSON text that arrives in pieces: its grammar, as `JSON.parse` does, and its limits. The work is done piece
- * by piece, so that a large text does not block the event loop when it is complete. Nesting needs no stack of calls.
+ * Checks the grammar, as `JSON.parse` does, and the limits of a JSON text that arrives in pieces. Each piece is checked
+ * when it arrives, so that a large text does not block the event loop when it is complete. Nesting needs no recursion.
  *
- * A text over a limit is scanned to its end, so that short members after the excess, such as an id, can still be read.
+ * A text that exceeds a limit is scanned to its end, so that its short members, such as an id, can still be read.
  */
 export class JsonScanner {
   private state = START;
   private depth = 0;
   private members = 0;
   private isTooDeep = false;
-  /** The kind of the container at each depth. */
+  /** The kind of the container at each depth. At depth 0 it is `TOP`. */
   private readonly kinds: Uint8Array;
-  /** The position in the text of index 0 of the current piece. */
+  /** The position in the text that index 0 of the current piece has. */
   private offset = 0;
   private readonly outer: number[] = [];
   private readonly inner: number[] = [];
   private isComplete = true;
 
   constructor(private readonly limits: JsonLimits) {
-    this.kinds = new Uint8Array(limits.maxDepth + 1);
+    this.kinds = new Uint8Array(limits.maxDepth + 1).fill(TOP);
   }
 
   /** Undefined while the text is within its limits. */
@@ -97,12 +101,17 @@ export class JsonScanner {
     this.offset += to;
   }
 
-  /** To be called after the last piece: the outline, or undefined if the text is not JSON. */
+  /** Call this after the last piece. Returns the outline, or undefined if the text is not JSON. */
   end(): JsonOutline | undefined {
     if (this.depth > 0 || !isEnd(this.state)) return undefined;
-    const kind = this.kinds[1] === OBJECT ? 'object' : this.kinds[1] === ARRAY ? 'array' : 'scalar';
-    const { outer, inner, isComplete } = this;
+    const { kind, outer, inner, isComplete } = this;
     return { kind, outer, inner, isComplete };
+  }
+
+  private get kind(): JsonOutline['kind'] {
+    const outermost = this.kinds[1];
+    if (outermost === OBJECT) return 'object';
+    return outermost === ARRAY ? 'array' : 'scalar';
   }
 
   /** Carries out an action of the table. Returns the next state. */
@@ -113,7 +122,7 @@ export class JsonScanner {
       case COMMA_IN_OBJECT:
         return this.separate(at, NEXT_KEY);
       case COLON:
-        if (this.depth <= 2) this.record(at);
+        this.record(at);
         return MEMBER_VALUE;
       case OPEN_ARRAY:
         return this.open(at, ARRAY, FIRST_ELEMENT);
@@ -124,39 +133,42 @@ export class JsonScanner {
     }
   }
 
-  private separate(at: number, state: number): number {
+  private separate(at: number, nextState: number): number {
     this.members++;
-    if (this.depth <= 2) this.record(at);
-    return state;
+    this.record(at);
+    return nextState;
   }
 
-  private open(at: number, kind: number, state: number): number {
-    if (++this.depth > this.limits.maxDepth) {
+  private open(at: number, kind: number, nextState: number): number {
+    this.depth++;
+    if (this.depth > this.limits.maxDepth) {
       this.isTooDeep = true;
       return SKIP;
     }
-    if (this.depth <= 2) this.record(at);
+    this.record(at);
     this.kinds[this.depth] = kind;
-    return state;
+    return nextState;
   }
 
   private close(at: number, isEmpty: boolean): number {
     if (!isEmpty) this.members++;
-    if (this.depth <= 2) this.record(at);
-    return --this.depth > this.limits.maxDepth
-      ? SKIP
-      : afterValueIn(this.depth === 0 ? 0 : this.kinds[this.depth]!);
+    this.record(at);
+    this.depth--;
+    return this.depth > this.limits.maxDepth ? SKIP : afterValueIn(this.kinds[this.depth]!);
   }
 
+  /** Records a position, unless it is too deep or the list of positions is full. */
   private record(at: number): void {
+    if (this.depth > MAX_RECORDED_DEPTH) return;
     const isOuter = this.depth === 1;
     const positions = isOuter ? this.outer : this.inner;
-    if (positions.length < (isOuter ? MAX_OUTER : MAX_INNER)) positions.push(this.offset + at);
+    const maxLength = isOuter ? MAX_OUTER_POSITIONS : MAX_INNER_POSITIONS;
+    if (positions.length < maxLength) positions.push(this.offset + at);
     else if (isOuter) this.isComplete = false;
   }
 }
 
-/** The position of the last byte before one that ends a string, begins an escape or is not allowed in a string. */
+/** The position before the next byte that ends the string, begins an escape or is not allowed in a string. */
 function lastPlainByte(bytes: Uint8Array, from: number, to: number): number {
   let next = from + 1;
   while (next < to && PLAIN_BYTES[bytes[next]!] === 1) next++;

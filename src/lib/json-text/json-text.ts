@@ -1,29 +1,33 @@
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
-  COMMA,
   isKey,
   keyOf,
   OPEN_BRACE,
   OPEN_BRACKET,
+  skipComma,
   skipOpening,
-  skipSpace,
   skipString,
   skipValue,
+  startOfValue,
 } from './json-skip.js';
 
 /** Texts up to this length are parsed as a whole, which takes two milliseconds at most. */
 export const MAX_EAGER_LENGTH = 32 * 1024;
 
+/** How an escaped ASCII letter begins. */
+const ESCAPED_ASCII = '\\u00';
+
 /**
- * A JSON value as text, parsed at most once. Forwarding the text keeps what parsing would lose: numbers too large for a
- * double, `1.0`, escapes and duplicate keys. All functions of this file expect text that JSON.parse accepts.
+ * A JSON value as text, which is parsed at most once. The gateway forwards the text, because a parsed and serialized value
+ * would lose numbers too large for a double, `1.0`, escapes and duplicate keys. All functions of this file expect text that
+ * JSON.parse accepts.
  */
 export class JsonText {
   #value: unknown;
   #members: readonly Member[] | undefined;
 
-  /** `value` is the parsed text and `members` are its members, if the caller has them. */
+  /** A caller that has the parsed text or its members passes them as `value` and `members`. */
   constructor(
     readonly text: string,
     value?: unknown,
@@ -38,16 +42,18 @@ export class JsonText {
   }
 
   /**
-   * The parsed text. All callers share it, so it must not be changed. The members of a long object are parsed when they
-   * are read, so that reading one does not parse the others, which can take a second; long arrays in it read as null.
+   * The parsed text. All callers share it, so it must not be changed. A member of a long object is parsed when it is read
+   * first, because parsing the whole object can take a second. A long array in such an object reads as null.
    */
   get value(): unknown {
-    return (this.#value ??= this.isLongObject ? lazyObject(this) : JSON.parse(this.text));
+    this.#value ??= this.isLongObject ? lazyObject(this) : JSON.parse(this.text);
+    return this.#value;
   }
 
   /** The members of an object. */
   get members(): readonly Member[] {
-    return (this.#members ??= membersOf(this.text));
+    this.#members ??= membersOf(this.text);
+    return this.#members;
   }
 
   /** Whether the members are known without reading the text again. */
@@ -55,7 +61,7 @@ export class JsonText {
     return this.#members !== undefined;
   }
 
-  /** The text of a member's value. Of repeated keys the last one counts, as in JSON.parse. */
+  /** The text of a member's value. If the key is repeated, the last one counts, as in JSON.parse. */
   memberText(key: string): string | undefined {
     if (!this.isLongObject) return this.text.startsWith('{') ? memberText(this.text, key) : undefined;
     const member = this.members.findLast((each) => each.key === key);
@@ -67,7 +73,7 @@ export class JsonText {
     return this.memberText(key)?.[0];
   }
 
-  /** The object with `before` and `after` around the values of a member. */
+  /** The object with `before` and `after` around the value of a member. */
   wrapMember(key: string, before: string, after: string): JsonText {
     return new JsonText(mapMember(this.text, key, (value) => before + value + after, this.members));
   }
@@ -77,7 +83,7 @@ export class JsonText {
     return new JsonText(withoutMembers(this.text, keys));
   }
 
-  /** Number of characters of the text; in a `ScannedObject`, which is kept as bytes, the number of bytes. */
+  /** Number of characters of the text. For a `ScannedObject`, which is kept as bytes, the number of bytes. */
   get storedLength(): number {
     return this.text.length;
   }
@@ -87,11 +93,12 @@ export class JsonText {
   }
 
   /**
-   * Whether the object may have a member with this key, which must be ASCII. Exact in a `ScannedObject`. Other texts are
-   * only searched for the key: true is wrong if the key is in a value, false is wrong if it is written with escapes.
+   * A fast check whether the object has a member with this key, which must consist of ASCII letters. The result is exact for
+   * a `ScannedObject`. Other texts are only searched for the key and for escaped ASCII characters: the result may be wrongly
+   * true, and is never wrongly false.
    */
   mayHaveMember(key: string): boolean {
-    return this.text.includes(`"${key}"`);
+    return this.text.includes(`"${key}"`) || this.text.includes(ESCAPED_ASCII);
   }
 
   toJSON(): unknown {
@@ -104,7 +111,7 @@ export class JsonText {
   }
 }
 
-/** A text that is kept as bytes too: it has many recipients, such as a page of a list, or it is long. */
+/** A text that is also kept as bytes, because it is long or has many recipients, as the page of a list has. */
 export class SharedJson extends JsonText {
   private encoded: Buffer | undefined;
 
@@ -113,9 +120,10 @@ export class SharedJson extends JsonText {
     this.encoded = bytes;
   }
 
-  /** The text, encoded at most once. */
+  /** The bytes of the text, which is encoded at most once. */
   get bytes(): Buffer {
-    return (this.encoded ??= Buffer.from(this.text));
+    this.encoded ??= Buffer.from(this.text);
+    return this.encoded;
   }
 }
 
@@ -132,20 +140,19 @@ export interface Member {
 /** The members of the object that begins at `at`, in the order of the text, duplicates included. */
 export function membersOf(text: string, at = 0): Member[] {
   const members: Member[] = [];
-  let i = skipOpening(text, at, OPEN_BRACE);
-  while (text.charCodeAt(i) !== CLOSE_BRACE) {
-    const keyEnd = skipString(text, i);
-    const key = keyOf(text, i, keyEnd);
-    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+  let keyStart = skipOpening(text, at, OPEN_BRACE);
+  while (text.charCodeAt(keyStart) !== CLOSE_BRACE) {
+    const keyEnd = skipString(text, keyStart);
+    const key = keyOf(text, keyStart, keyEnd);
+    const start = startOfValue(text, keyEnd);
     const end = skipValue(text, start);
-    members.push({ key, keyStart: i, start, end });
-    i = skipSpace(text, end);
-    if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
+    members.push({ key, keyStart, start, end });
+    keyStart = skipComma(text, end);
   }
   return members;
 }
 
-/** The positions of the elements of the array that begins at `at`, found lazily. */
+/** The positions of the elements of the array that begins at `at`. Each element is found when the caller asks for it. */
 export function* elementsOf(
   text: string,
   at = 0,
@@ -154,27 +161,25 @@ export function* elementsOf(
   while (text.charCodeAt(start) !== CLOSE_BRACKET) {
     const end = skipValue(text, start);
     yield { start, end };
-    start = skipSpace(text, end);
-    if (text.charCodeAt(start) === COMMA) start = skipSpace(text, start + 1);
+    start = skipComma(text, end);
   }
 }
 
-/** The text of a member's value. Of repeated keys the last one counts, as in JSON.parse. */
+/** The text of a member's value. If the key is repeated, the last one counts, as in JSON.parse. */
 export function memberText(text: string, key: string): string | undefined {
   let value: string | undefined;
-  let i = skipOpening(text, 0, OPEN_BRACE);
-  while (text.charCodeAt(i) !== CLOSE_BRACE) {
-    const keyEnd = skipString(text, i);
-    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+  let keyStart = skipOpening(text, 0, OPEN_BRACE);
+  while (text.charCodeAt(keyStart) !== CLOSE_BRACE) {
+    const keyEnd = skipString(text, keyStart);
+    const start = startOfValue(text, keyEnd);
     const end = skipValue(text, start);
-    if (isKey(text, i, keyEnd, key)) value = text.slice(start, end);
-    i = skipSpace(text, end);
-    if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
+    if (isKey(text, keyStart, keyEnd, key)) value = text.slice(start, end);
+    keyStart = skipComma(text, end);
   }
   return value;
 }
 
-/** The object's text with all values of `key` replaced, or the member appended if there is none. */
+/** The object's text with all values of `key` replaced. Appends the member if there is none with this key. */
 export function withMember(text: string, key: string, value: string): string {
   return hasMember(text, key) ? mapMember(text, key, () => value) : appendMember(text, key, value);
 }
@@ -187,34 +192,25 @@ export function mapMember(
   members: readonly Member[] = membersOf(text),
 ): string {
   let result = '';
-  let copied = 0;
+  let copiedTo = 0;
   for (const member of members) {
     if (member.key !== key) continue;
-    result += text.slice(copied, member.start) + change(text.slice(member.start, member.end));
-    copied = member.end;
+    result += text.slice(copiedTo, member.start) + change(text.slice(member.start, member.end));
+    copiedTo = member.end;
   }
-  return copied === 0 ? text : result + text.slice(copied);
+  return copiedTo === 0 ? text : result + text.slice(copiedTo);
 }
 
-/** The object's text without these members; the others are unchanged. */
+/** The object's text without these members. The texts of the other members are unchanged. */
 export function withoutMembers(text: string, keys: ReadonlySet<string>): string {
-  const kept = membersOf(text).filter(({ key }) => !keys.has(key));
-  return `{${kept.map(({ keyStart, end }) => text.slice(keyStart, end)).join(',')}}`;
+  const remaining = membersOf(text).filter(({ key }) => !keys.has(key));
+  return `{${remaining.map(({ keyStart, end }) => text.slice(keyStart, end)).join(',')}}`;
 }
 
-/** A copy with its own memory. In V8 a slice keeps the whole text that it was taken from in memory. */
+/** A copy with its own memory. In V8, a slice keeps the whole text from which it was taken in memory. */
 export const detachedCopy = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
-/** Parts of shorter messages are not copied. */
-const MIN_COPIED_LENGTH = 65_536;
-
-/** Returns a part of a message in a form that does not keep much more than the part in memory. */
-export function detachPart(message: string, part: string): string {
-  const savesMemory = message.length >= MIN_COPIED_LENGTH && part.length * 2 < message.length;
-  return savesMemory ? detachedCopy(part) : part;
-}
-
-/** The same JSON on one line, for line-based framing. Line breaks in JSON are always white space between tokens. */
+/** The same JSON on one line, for line-based framing. A line break in JSON is always white space between tokens. */
 export const onOneLine = (text: string): string =>
   text.includes('\n') || text.includes('\r') ? text.replace(/[\r\n]/g, ' ') : text;
 
@@ -230,7 +226,7 @@ export function appendMember(text: string, key: string, value: string): string {
   return `${body}${separator}${JSON.stringify(key)}:${value}${text.slice(close)}`;
 }
 
-/** The value of a member of a long object. A long array is not parsed and reads as null; callers split its text. */
+/** The value of a member of a long object. A long array reads as null; callers that need it split its text. */
 export const memberValue = (text: string): unknown =>
   text.length > MAX_EAGER_LENGTH && text.startsWith('[') ? null : new JsonText(text).value;
 

@@ -10,22 +10,23 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * An object as bytes, with the positions of `{`, of the colon and the comma of each member, and of `}`. It is decoded only
- * when its text is read: a result of many megabytes is usually written as it came.
+ * An object as bytes, with the positions of `{`, then of the colon and the comma of each member. After the last member, `}`
+ * takes the place of the comma. The bytes are decoded only when the text is read, because a result of many megabytes is
+ * usually forwarded unchanged.
  */
 export class ScannedObject extends SharedJson {
-  /** By key: the index of its colon among the positions. The last of repeated keys counts. */
+  /** By key: the index of its colon in `positions`. If a key is repeated, the last one counts. */
   private readonly colons = new Map<string, number>();
   private decoded: { readonly text: string; readonly members: readonly Member[] } | undefined;
   private latin1Text: string | undefined;
 
   constructor(
-    /** The bytes that contain the object. `positions` count from their start. */
+    /** The bytes that contain the object. `positions` are indexes of these bytes. */
     private readonly source: Buffer,
     private readonly positions: readonly number[],
   ) {
     super('', undefined, source.subarray(positions[0], positions.at(-1)! + 1));
-    // Replaces the field of `JsonText`, so that nothing is decoded before the text is read.
+    // Replaces the field `text` of `JsonText` by a getter, so that the bytes are not decoded before the text is read.
     Object.defineProperty(this, 'text', { get: () => this.decodeAll().text });
     for (let colon = 1; colon < positions.length - 1; colon += 2)
       this.colons.set(JSON.parse(this.between(colon - 1)) as string, colon);
@@ -55,11 +56,11 @@ export class ScannedObject extends SharedJson {
     return this.colons.has(key);
   }
 
-  /** Whether the bytes contain these ASCII characters. A search can take two milliseconds for each megabyte. */
+  /** Whether the bytes contain these ASCII characters. The search runs in steps: it can take 2 ms for each megabyte. */
   *includesSteps(ascii: string): Steps<boolean> {
     for (let from = 0; from < this.bytes.length; from += STEP_LENGTH) {
       if (from > 0) yield;
-      // The pieces overlap, so that the characters are also found at the end of a piece.
+      // The pieces overlap, so that the characters are also found on the border of two pieces.
       if (this.bytes.subarray(from, from + STEP_LENGTH + ascii.length).includes(ascii, 0, 'latin1'))
         return true;
     }
@@ -71,7 +72,7 @@ export class ScannedObject extends SharedJson {
     return colon === undefined ? undefined : this.between(colon);
   }
 
-  /** The number of bytes between the colon of a member and its end. 0 if there is no such member. */
+  /** The number of bytes after the colon of a member. 0 if there is no such member. */
   bytesOf(key: string): number {
     const colon = this.colons.get(key);
     return colon === undefined ? 0 : this.positions[colon + 1]! - this.positions[colon]! - 1;
@@ -84,14 +85,15 @@ export class ScannedObject extends SharedJson {
   }
 
   /**
-   * The bytes as a string with one character for each byte: the structure of the object can be found in it without decoding
-   * anything. Other characters than those of ASCII have to be read with `decode`.
+   * A string with one character for each byte. Brackets, keys in ASCII and other parts of the structure can be found in it
+   * without decoding. Text that may contain other characters than ASCII has to be read with `decode`.
    */
   get byteText(): string {
-    return (this.latin1Text ??= this.bytes.toString('latin1'));
+    this.latin1Text ??= this.bytes.toString('latin1');
+    return this.latin1Text;
   }
 
-  /** The text of some of the bytes. The positions are those in `byteText`. */
+  /** Decodes the bytes from one position of `byteText` to another. */
   decode(start: number, end: number): string {
     return this.bytes.toString('utf8', start, end);
   }
@@ -113,7 +115,7 @@ export class ScannedObject extends SharedJson {
     return members;
   }
 
-  /** Copies the bytes without decoding them. Of repeated keys, only the last value is wrapped: it is the one that counts. */
+  /** Copies the bytes without decoding them. If the key is repeated, only the last value is wrapped, because it counts. */
   override wrapMember(key: string, before: string, after: string): JsonText {
     const colon = this.colons.get(key);
     if (colon === undefined) return this;
@@ -126,7 +128,7 @@ export class ScannedObject extends SharedJson {
     return runAtOnce(this.edited(edits));
   }
 
-  /** The object after the edits, whose positions are those in `byteText`. Copies the bytes in steps without decoding them. */
+  /** The object after edits of `byteText`. Copies the bytes in steps without decoding them. */
   *edited(edits: readonly JsonEdit[]): Steps<ScannedObject> {
     const offset = this.positions[0]!;
     const relative = this.positions.map((position) => position - offset);
@@ -136,15 +138,15 @@ export class ScannedObject extends SharedJson {
       ({ start, end, text }) => Buffer.byteLength(text) - (end - start),
     );
     const target = Buffer.allocUnsafe(positions.at(-1)! + 1);
-    let copied = 0;
-    let length = 0;
+    let copiedTo = 0;
+    let targetEnd = 0;
     for (const [index, { start, end, text }] of edits.entries()) {
-      length = yield* copySteps(this.bytes, copied, start, target, length);
-      length += target.write(text, length);
-      copied = end;
+      targetEnd = yield* copySteps(this.bytes, copiedTo, start, target, targetEnd);
+      targetEnd += target.write(text, targetEnd);
+      copiedTo = end;
       if (index % EDITS_PER_STEP === EDITS_PER_STEP - 1) yield;
     }
-    yield* copySteps(this.bytes, copied, this.bytes.length, target, length);
+    yield* copySteps(this.bytes, copiedTo, this.bytes.length, target, targetEnd);
     return new ScannedObject(target, positions);
   }
 
@@ -165,7 +167,9 @@ export class ScannedObject extends SharedJson {
     return new ScannedObject(Buffer.concat([...parts, CLOSE]), [...positions, length]);
   }
 
-  /** Decodes the text in steps. */
+  /**
+   * Decodes the text in steps, from each position to the next, because the members are found by the lengths of these parts.
+   */
   *decodeSteps(): Steps {
     const parts: string[] = [];
     for (const [index, from] of this.positions.entries()) {
@@ -182,7 +186,7 @@ export class ScannedObject extends SharedJson {
   }
 
   private decodeAll(): { readonly text: string; readonly members: readonly Member[] } {
-    if (!this.decoded) for (const steps = this.decodeSteps(); !steps.next().done;);
+    if (!this.decoded) runAtOnce(this.decodeSteps());
     return this.decoded!;
   }
 
@@ -190,17 +194,18 @@ export class ScannedObject extends SharedJson {
   private characterStart(at: number, end: number): number {
     if (at === end) return end;
     let start = at;
+    // In UTF-8, the second and further bytes of a character are 10xxxxxx in binary, and there are at most three of them.
     while (start > at - 4 && (this.source[start]! & 0xc0) === 0x80) start--;
     return start;
   }
 
-  /** The text between one position and the next. */
+  /** The text between the position with this index and the next one: a key or a value. */
   private between(index: number): string {
     return this.source.toString('utf8', this.positions[index]! + 1, this.positions[index + 1]).trim();
   }
 }
 
-/** Copies bytes in steps. Returns the position in the target after them. */
+/** Copies bytes to the position `at` of the target in steps. Returns the position in the target after the copied bytes. */
 function* copySteps(source: Buffer, from: number, to: number, target: Buffer, at: number): Steps<number> {
   for (let next = from; next < to; next += STEP_LENGTH) {
     if (next > from) yield;
@@ -228,7 +233,7 @@ export function* encodeSteps(text: string): Steps<Buffer> {
   for (let at = 0, next = 0; at < text.length; at = next) {
     if (at > 0) yield;
     next = Math.min(at + STEP_LENGTH, text.length);
-    // A surrogate pair is not split.
+    // The step ends after a surrogate pair, not inside it.
     if (isHighSurrogate(text.charCodeAt(next - 1)) && next < text.length) next++;
     pieces.push(Buffer.from(text.slice(at, next)));
   }
@@ -253,22 +258,22 @@ export function* oneLineSteps(bytes: Buffer): Steps<Buffer> {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
 /**
- * The members of an object that is divided at its positions. Two parts are one member: the first begins with `{` or a comma
- * and has the key, the second begins with a colon and has the value. The last part is `}`.
+ * The members of an object from its text, which is divided at the positions. Two parts are one member: the first begins
+ * with `{` or a comma and contains the key, the second begins with a colon and contains the value. The last part is `}`.
  */
 function membersIn(parts: readonly string[]): readonly Member[] {
   const members: Member[] = [];
   let offset = 0;
   for (let index = 0; index + 2 < parts.length; index += 2) {
-    const [before, after] = [parts[index]!, parts[index + 1]!];
-    const keyStart = offset + leadLength(before);
-    const start = offset + before.length + leadLength(after);
-    offset += before.length + after.length;
-    const end = offset - (after.length - after.trimEnd().length);
-    members.push({ key: JSON.parse(before.slice(1)) as string, keyStart, start, end });
+    const [keyPart, valuePart] = [parts[index]!, parts[index + 1]!];
+    const keyStart = offset + leadLength(keyPart);
+    const start = offset + keyPart.length + leadLength(valuePart);
+    const end = offset + keyPart.length + valuePart.trimEnd().length;
+    members.push({ key: JSON.parse(keyPart.slice(1)) as string, keyStart, start, end });
+    offset += keyPart.length + valuePart.length;
   }
   return members;
 }
 
-/** The length of the first character and of the white space after it. */
+/** The length of the first character together with the white space after it. */
 const leadLength = (part: string): number => part.length - part.slice(1).trimStart().length;

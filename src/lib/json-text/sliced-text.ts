@@ -3,16 +3,16 @@ import { editedText, movedPositions, type JsonEdit } from './json-edits.js';
 import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
-  COMMA,
   isKey,
   keyOf,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
+  skipComma,
   skipOpening,
-  skipSpace,
   skipString,
   skipValue,
+  startOfValue,
 } from './json-skip.js';
 import { JsonText, membersOf, SharedJson, type Member } from './json-text.js';
 import { encodeSteps, oneLineSteps, ScannedObject } from './scanned-object.js';
@@ -20,20 +20,20 @@ import { encodeSteps, oneLineSteps, ScannedObject } from './scanned-object.js';
 /** Number of characters that are read in one step. A step takes less than a millisecond. */
 const STEP_LENGTH = 128 * 1024;
 
-/** `membersOf` in steps, for a text of many megabytes. */
+/** Does in steps what `membersOf` does at once, for a text of many megabytes. */
 export function* memberSteps(text: string): Steps<readonly Member[]> {
   if (text.length <= STEP_LENGTH) return membersOf(text);
   return yield* collectMembers(text, 0, (start, end) => keyOf(text, start, end));
 }
 
 /**
- * The members with one of these keys, of the object that begins at `at`, in steps. Other members are not kept: there may be
- * a million.
+ * Finds in steps the members with one of these keys in the object that begins at `at`. Other members are left out, because
+ * there may be a million.
  */
 export const namedMemberSteps = (text: string, keys: readonly string[], at = 0): Steps<Member[]> =>
   collectMembers(text, at, (start, end) => keys.find((key) => isKey(text, start, end, key)));
 
-/** The members for which `keyAt` returns a key. It gets the start and the end of the key in the text. */
+/** The members for which `keyAt` returns a key. `keyAt` gets the start and the end of the key in the text. */
 function* collectMembers(
   text: string,
   at: number,
@@ -41,24 +41,23 @@ function* collectMembers(
 ): Steps<Member[]> {
   const members: Member[] = [];
   let stepEnd = at + STEP_LENGTH;
-  let i = skipOpening(text, at, OPEN_BRACE);
-  while (text.charCodeAt(i) !== CLOSE_BRACE) {
-    const keyEnd = skipString(text, i);
-    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+  let keyStart = skipOpening(text, at, OPEN_BRACE);
+  while (text.charCodeAt(keyStart) !== CLOSE_BRACE) {
+    const keyEnd = skipString(text, keyStart);
+    const start = startOfValue(text, keyEnd);
     let end = skipValue(text, start, start + STEP_LENGTH);
     if (end === -1) end = yield* valueSteps(text, start);
-    const key = keyAt(i, keyEnd);
-    if (key !== undefined) members.push({ key, keyStart: i, start, end });
-    i = skipSpace(text, end);
-    if (text.charCodeAt(i) === COMMA) i = skipSpace(text, i + 1);
-    if (i <= stepEnd) continue;
+    const key = keyAt(keyStart, keyEnd);
+    if (key !== undefined) members.push({ key, keyStart, start, end });
+    keyStart = skipComma(text, end);
+    if (keyStart <= stepEnd) continue;
     yield;
-    stepEnd = i + STEP_LENGTH;
+    stepEnd = keyStart + STEP_LENGTH;
   }
   return members;
 }
 
-/** The same text with the positions of its members. A long text is decoded and its members are found in steps. */
+/** Returns the same text with the positions of its members. A long text is decoded and its members are found in steps. */
 export function* indexed(json: JsonText): Steps<JsonText> {
   if (json instanceof ScannedObject) yield* json.decodeSteps();
   if (json.isIndexed || json.text.length <= STEP_LENGTH || !json.text.startsWith('{')) return json;
@@ -71,14 +70,15 @@ export interface JsonRange {
   readonly end: number;
 }
 
-/** The text of an object in which values can be found and replaced. A long object is not decoded: see `byteText`. */
+/** The text of an object in which values can be found and replaced. */
 export interface EditableJson {
+  /** For a `ScannedObject`, its `byteText`, which is not decoded. */
   readonly text: string;
   /** The members of the object, with their positions in `text`. */
   readonly members: readonly Member[];
-  /** The text from one position to another, decoded if `text` is not. */
+  /** The decoded text from one position of `text` to another. */
   decode(start: number, end: number): string;
-  /** The object after edits of `text`, which are applied in steps. */
+  /** Applies edits of `text` in steps. Returns the changed object. */
   edited(edits: readonly JsonEdit[]): Steps<JsonText>;
 }
 
@@ -129,15 +129,14 @@ function* editedObject(
   return new SharedJson(changed, movedMembers, yield* encodeSteps(changed));
 }
 
-/** The positions of the elements of the array that begins at `at`. Undefined marks the end of a step. */
+/** The positions of the elements of the array that begins at `at`. Yields undefined at the end of a step. */
 export function* elementSteps(text: string, at = 0): Generator<JsonRange | undefined, void> {
   let start = skipOpening(text, at, OPEN_BRACKET);
   while (text.charCodeAt(start) !== CLOSE_BRACKET) {
     let end = skipValue(text, start, start + STEP_LENGTH);
     if (end === -1) end = yield* valueSteps(text, start);
     yield { start, end };
-    start = skipSpace(text, end);
-    if (text.charCodeAt(start) === COMMA) start = skipSpace(text, start + 1);
+    start = skipComma(text, end);
   }
 }
 
@@ -145,16 +144,16 @@ export function* elementSteps(text: string, at = 0): Generator<JsonRange | undef
 function* valueSteps(text: string, from: number): Generator<undefined, number> {
   let depth = 0;
   let stepEnd = from + STEP_LENGTH;
-  let i = from;
+  let at = from;
   for (;;) {
-    const c = text.charCodeAt(i);
-    if (c === QUOTE) i = skipString(text, i) - 1;
-    else if (c === OPEN_BRACE || c === OPEN_BRACKET) depth++;
-    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) depth--;
-    i++;
-    if (depth === 0) return i;
-    if (i <= stepEnd) continue;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = skipString(text, at) - 1;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
+    at++;
+    if (depth === 0) return at;
+    if (at <= stepEnd) continue;
     yield;
-    stepEnd = i + STEP_LENGTH;
+    stepEnd = at + STEP_LENGTH;
   }
 }

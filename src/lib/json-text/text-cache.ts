@@ -1,12 +1,13 @@
 import { detachedCopy } from './json-text.js';
 
 export interface TextCacheLimits {
+  /** Maximum number of stored texts. */
   readonly texts: number;
-  /** Longer texts are not stored. */
+  /** Maximum length of a stored text in characters. */
   readonly length: number;
 }
 
-/** The results of a function of texts, stored for short texts that are met again. When the cache is full, it begins anew. */
+/** Caches the results of a function of texts. Only the results of short texts are stored. A full cache is cleared. */
 export class TextCache {
   private readonly results = new Map<string, string>();
 
@@ -20,12 +21,12 @@ export class TextCache {
   }
 
   get(text: string): string {
-    const known = this.results.get(text);
-    if (known !== undefined) return known;
+    const cached = this.results.get(text);
+    if (cached !== undefined) return cached;
     const result = this.compute(text);
     if (text.length > this.limits.length) return result;
     if (this.results.size >= this.limits.texts) this.results.clear();
-    // A slice would keep the message in memory that it was taken from.
+    // Copies, because a slice of a message would keep the whole message in memory.
     this.results.set(detachedCopy(text), detachedCopy(result));
     return result;
   }

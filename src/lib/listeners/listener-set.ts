@@ -1,14 +1,14 @@
 export type Listener<Args extends readonly unknown[]> = (...args: Args) => void;
 
 /**
- * The listeners of one event. `emit` calls each listener once, lowest `order` first; listeners of equal order in the
- * order of their addition. It does not call listeners that are added or removed while it runs.
+ * The listeners of one event. `emit` calls each listener once, in ascending `order`, and listeners with the same `order` in
+ * the sequence in which they were added. `emit` does not call listeners that are added or removed while it runs.
  *
- * All listeners are called even if one throws. Its error goes to `onError`; without `onError`, `emit` throws the first
- * error after the last call.
+ * All listeners are called even if one throws. The error goes to `onError`. Without `onError`, `emit` throws the first
+ * error after it has called all listeners.
  */
 export class ListenerSet<Args extends readonly unknown[] = []> {
-  /** Listeners with their `order`, sorted by it. */
+  /** The `order` of each listener. The map is sorted by `order`. */
   private orders = new Map<Listener<Args>, number>();
   private maxOrder = -Infinity;
 
@@ -18,7 +18,7 @@ export class ListenerSet<Args extends readonly unknown[] = []> {
     return this.orders.size;
   }
 
-  /** Returns a function that removes the listener. Adding a listener again changes nothing. */
+  /** Adds a listener. Returns a function that removes it. Adding the same listener again has no effect. */
   add(listener: Listener<Args>, order = 0): () => void {
     if (!this.orders.has(listener)) this.insert(listener, order);
     return () => void this.orders.delete(listener);
@@ -26,9 +26,10 @@ export class ListenerSet<Args extends readonly unknown[] = []> {
 
   emit(...args: Args): void {
     const errors: unknown[] = [];
-    const present = [...this.orders.keys()];
-    for (const listener of present) {
-      if (!this.orders.has(listener)) continue;
+    const listeners = [...this.orders.keys()];
+    for (const listener of listeners) {
+      const wasRemoved = !this.orders.has(listener);
+      if (wasRemoved) continue;
       try {
         listener(...args);
       } catch (error) {

@@ -6,7 +6,7 @@ export class Waiters {
     return new Promise((resolve) => void this.resolvers.push(resolve));
   }
 
-  /** The event occurred: resolves the promises of all `wait` calls so far. */
+  /** Resolves the promises of all earlier `wait` calls. Call this when the event occurs. */
   release(): void {
     if (this.resolvers.length === 0) return;
     const waiting = this.resolvers;

@@ -1,6 +1,6 @@
 /**
- * A radix tree: values by key, found by every text that starts with the key. A lookup takes time linear in the text,
- * independent of the number of keys; a key adds at most two nodes.
+ * A radix tree: a map that finds the values of all keys that are prefixes of a text. A lookup takes time linear in the
+ * length of the text, independent of the number of keys. A key adds at most two nodes.
  */
 export class PrefixTree<T extends object> {
   private readonly root: Node<T> = { label: '', value: undefined, children: undefined };
@@ -60,7 +60,7 @@ export class PrefixTree<T extends object> {
   }
 
   *values(): Generator<T, void, undefined> {
-    // No recursion: keys that each extend the previous one make the tree as deep as their number.
+    // A stack instead of recursion: if each key extends another one, the tree is as deep as the number of keys.
     const stack = [this.root];
     for (let node = stack.pop(); node; node = stack.pop()) {
       if (node.value) yield node.value;
@@ -80,10 +80,10 @@ export class PrefixTree<T extends object> {
 }
 
 interface Node<T> {
-  /** The part of the keys that this node adds to that of its parent. Empty only at the root. */
+  /** The characters by which the keys below this node continue those of its parent. Empty only at the root. */
   label: string;
   value: T | undefined;
-  /** By the first character of their labels. */
+  /** By the code of the first character of the child's label. */
   children: Map<number, Node<T>> | undefined;
 }
 
@@ -111,16 +111,19 @@ function split<T>(parent: Node<T>, child: Node<T>, length: number): Node<T> {
   return between;
 }
 
-/** Length of the common prefix, at least 1. A binary search: comparing slices is far cheaper than comparing characters. */
+/**
+ * The length of the common prefix of the label and the text from `at` on. Their first characters are equal. Uses a binary
+ * search, because comparing slices is far cheaper than comparing each character.
+ */
 function sharedLength(label: string, text: string, at: number): number {
-  let same = 1;
-  let most = label.length;
-  while (same < most) {
-    const middle = Math.ceil((same + most) / 2);
-    if (hasAt(text, label.slice(same, middle), at + same)) same = middle;
-    else most = middle - 1;
+  let shortest = 1;
+  let longest = label.length;
+  while (shortest < longest) {
+    const middle = Math.ceil((shortest + longest) / 2);
+    if (hasAt(text, label.slice(shortest, middle), at + shortest)) shortest = middle;
+    else longest = middle - 1;
   }
-  return same;
+  return shortest;
 }
 
 const hasAt = (text: string, part: string, at: number): boolean => text.slice(at, at + part.length) === part;

@@ -53,6 +53,31 @@ describe('DebouncedTask', () => {
     expect(runs.starts).toEqual([100]);
   });
 
+  it('resolves a waiting request after the run that began after it', async () => {
+    const runs = new Runs();
+    const resolved: string[] = [];
+    runs.task.runNow();
+    for (const name of ['a', 'b']) void runs.task.scheduled().then(() => resolved.push(name));
+    await runs.finish();
+    await advance(999);
+    expect([runs.starts, resolved]).toEqual([[0], []]);
+    await advance(1);
+    expect([runs.starts, resolved]).toEqual([[0, 1000], []]);
+    await runs.finish();
+    expect(resolved).toEqual(['a', 'b']);
+  });
+
+  it('resolves waiting requests when it is stopped', async () => {
+    const runs = new Runs();
+    const resolved: string[] = [];
+    runs.task.runNow();
+    void runs.task.scheduled().then(() => resolved.push('before'));
+    runs.task.stop();
+    void runs.task.scheduled().then(() => resolved.push('after'));
+    await flushPromises();
+    expect(resolved.toSorted()).toEqual(['after', 'before']);
+  });
+
   it('keeps the minimum interval between scheduled runs', async () => {
     const runs = new Runs(0);
     runs.task.runNow();

@@ -1,5 +1,7 @@
+import { Waiters } from '../listeners/waiters.js';
+
 interface DebounceTimes {
-  /** Delay of a scheduled run, so that a burst of requests causes one run. */
+  /** Delay between a request and its run, so that a burst of requests causes one run. */
   readonly debounceMs: number;
   /** Minimum time between the starts of two scheduled runs. */
   readonly minIntervalMs: number;
@@ -8,10 +10,13 @@ interface DebounceTimes {
 /** Runs a task on request, one run at a time. Requests in a burst share one run. */
 export class DebouncedTask {
   private timer: NodeJS.Timeout | undefined;
-  private dueAt = Infinity;
+  /** Time of the next run; Infinity if none is scheduled. */
+  private nextRunAt = Infinity;
   private isRunning = false;
   private lastStartedAt = -Infinity;
   private isStopped = false;
+  /** Wait for the end of the next run. */
+  private waiters = new Waiters();
 
   constructor(
     private readonly run: () => Promise<void>,
@@ -23,39 +28,55 @@ export class DebouncedTask {
     this.scheduleAt(performance.now());
   }
 
-  /** Runs after `delayMs`, but not before the minimum interval is over. Does nothing if a run is already due by then. */
+  /**
+   * Schedules a run after `delayMs`, or later if the minimum interval requires it. No effect if an earlier run is
+   * scheduled.
+   */
   schedule(delayMs = this.times.debounceMs): void {
     this.scheduleAt(Math.max(performance.now() + delayMs, this.lastStartedAt + this.times.minIntervalMs));
+  }
+
+  /** Runs as soon as the minimum interval allows it. Resolves after this run, or when the task is stopped. */
+  async scheduled(): Promise<void> {
+    if (this.isStopped) return;
+    const ended = this.waiters.wait();
+    this.schedule(0);
+    await ended;
   }
 
   stop(): void {
     this.isStopped = true;
     clearTimeout(this.timer);
+    this.waiters.release();
   }
 
   private scheduleAt(time: number): void {
-    if (time >= this.dueAt) return;
-    this.dueAt = time;
-    if (!this.isRunning) this.startWhenDue();
+    if (time >= this.nextRunAt) return;
+    this.nextRunAt = time;
+    if (!this.isRunning) this.startInTime();
   }
 
-  private startWhenDue(): void {
+  /** Starts the scheduled run now, or sets the timer for it. */
+  private startInTime(): void {
     clearTimeout(this.timer);
-    if (this.isStopped || this.dueAt === Infinity) return;
-    const ms = this.dueAt - performance.now();
-    if (ms <= 0) void this.start();
-    else this.timer = setTimeout(() => void this.start(), ms).unref();
+    if (this.isStopped || this.nextRunAt === Infinity) return;
+    const delayMs = this.nextRunAt - performance.now();
+    if (delayMs <= 0) void this.start();
+    else this.timer = setTimeout(() => void this.start(), delayMs).unref();
   }
 
   private async start(): Promise<void> {
-    this.dueAt = Infinity;
+    this.nextRunAt = Infinity;
     this.isRunning = true;
     this.lastStartedAt = performance.now();
+    const { waiters } = this;
+    this.waiters = new Waiters();
     try {
       await this.run();
     } finally {
+      waiters.release();
       this.isRunning = false;
-      this.startWhenDue();
+      this.startInTime();
     }
   }
 }

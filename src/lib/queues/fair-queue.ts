@@ -1,12 +1,13 @@
 import { LinkedList, ListPlace } from './linked-list.js';
 
 /**
- * A queue that serves keys round-robin and the items of one key first in, first out. An item at the head of its key waits
- * for at most one item of each other key, however long their backlogs are. Every operation takes constant time.
+ * A queue that serves keys round-robin, and the items of one key in the order in which they were pushed. The first item of
+ * a key waits for at most one item of each other key, however many items the other keys have. Every operation takes
+ * constant time.
  */
 export class FairQueue<T> {
   private readonly lanes = new Map<string, Lane<T>>();
-  /** The lanes in the order in which they are served. Empty lanes are removed. */
+  /** The lanes that have items, in the order in which they are served. */
   private readonly rotation = new LinkedList<Lane<T>>();
   /** Number of items of all keys together. */
   size = 0;
@@ -34,7 +35,7 @@ export class FairQueue<T> {
     return entry.item;
   }
 
-  /** Idempotent. True when the item was in the queue. */
+  /** Removes an item. Returns false if the item has left the queue already. */
   remove(entry: QueueEntry<T>): boolean {
     const { lane } = entry;
     if (!lane || this.lanes.get(lane.key) !== lane) return false;
@@ -74,7 +75,7 @@ class Lane<T> {
   constructor(readonly key: string) {}
 }
 
-/** An item in the queue; the argument of `remove`. */
+/** An item in the queue, as `push` returns it for `remove`. */
 export class QueueEntry<T> {
   readonly place = new ListPlace<QueueEntry<T>>(this);
 

@@ -3,13 +3,13 @@ import { LinkedList, ListPlace } from './linked-list.js';
 import { SizeRanking } from './size-ranking.js';
 
 /**
- * A fair queue of two levels: it serves groups round-robin, and the keys within a group round-robin. Also finds the
- * group with the most items. Every operation takes constant time, except that `peek` and `shift` skip groups that are
- * not ready.
+ * A fair queue with two levels: it serves the groups round-robin, and within a group the keys round-robin. Also finds the
+ * group with the most items. Every operation takes constant time, except that `peek` and `shift` visit each group that is
+ * not ready and comes before the first ready one.
  */
 export class GroupedFairQueue<T> {
   private readonly groups = new Map<string, Group<T>>();
-  /** The groups in the order in which they are served. A group is never empty. */
+  /** The groups in the order in which they are served. An empty group is removed. */
   private readonly rotation = new LinkedList<Group<T>>();
   private readonly ranking = new SizeRanking<Group<T>>();
   /** Number of items of all groups together. */
@@ -29,12 +29,12 @@ export class GroupedFairQueue<T> {
     return entry;
   }
 
-  /** The item that `shift` would take. */
+  /** The item that `shift` would remove and return. */
   peek(isReady: (group: string) => boolean): T | undefined {
     return this.firstReady(isReady)?.items.peek()?.item;
   }
 
-  /** Takes the next item of the first group that is ready. */
+  /** Removes and returns the next item of the first group that is ready. */
   shift(isReady: (group: string) => boolean): T | undefined {
     const group = this.firstReady(isReady);
     const entry = group?.items.shift();
@@ -45,7 +45,7 @@ export class GroupedFairQueue<T> {
     return entry.item;
   }
 
-  /** Idempotent. True when the item was in the queue. */
+  /** Removes an item. Returns false if the item has left the queue already. */
   remove(entry: GroupedEntry<T>): boolean {
     const { group } = entry;
     if (!group || this.groups.get(group.key) !== group) return false;
@@ -80,7 +80,7 @@ export class GroupedFairQueue<T> {
     return group;
   }
 
-  /** To be called after an item has left `group.items`. */
+  /** Updates the queue after an item has left `group.items`. */
   private afterRemoval(entry: GroupedEntry<T>, group: Group<T>): void {
     group.arrivals.unlink(entry.arrival);
     entry.group = undefined;
@@ -101,7 +101,7 @@ class Group<T> {
   constructor(readonly key: string) {}
 }
 
-/** An item in the queue, as `remove` takes it. */
+/** An item in the queue, as `push` returns it for `remove`. */
 export class GroupedEntry<T> {
   readonly arrival = new ListPlace<GroupedEntry<T>>(this);
   /** The entry in `group.items`. */

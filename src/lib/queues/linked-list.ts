@@ -6,7 +6,7 @@ export class ListPlace<T> {
   constructor(readonly value: T) {}
 }
 
-/** A doubly linked list whose places are held by the caller, so that removal needs no search. */
+/** A doubly linked list. The caller keeps the place of each value, so that the removal of a value needs no search. */
 export class LinkedList<T> {
   first: ListPlace<T> | undefined;
   last: ListPlace<T> | undefined;

@@ -2,7 +2,7 @@
 export class SerialQueue {
   private last: Promise<unknown> = Promise.resolve();
 
-  /** Settles with the task's own result. */
+  /** Settles like the promise of the task. */
   run<T>(task: () => T | Promise<T>): Promise<T> {
     const result = this.last.then(task);
     this.last = result.catch(() => undefined);

@@ -7,9 +7,12 @@ export class SingleFlight {
     private readonly update: () => Promise<void>,
   ) {}
 
-  /** Resolves when the state is up to date, including changes made while an update ran. */
+  /** Resolves when the state is up to date. If the source changes during an update, another update follows. */
   async bringUpToDate(): Promise<void> {
-    while (!this.isUpToDate()) await (this.running ??= this.runOnce());
+    while (!this.isUpToDate()) {
+      this.running ??= this.runOnce();
+      await this.running;
+    }
   }
 
   private async runOnce(): Promise<void> {

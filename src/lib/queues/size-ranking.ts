@@ -1,4 +1,4 @@
-/** Finds the largest of many groups. The size of a group changes by one at a time; every operation takes constant time. */
+/** Finds the largest of many groups in constant time. The size of a group may change only by one at a time. */
 export class SizeRanking<T> {
   /** The groups by size. Groups of size 0 are not ranked. */
   private readonly bySize: Set<T>[] = [];
@@ -9,11 +9,14 @@ export class SizeRanking<T> {
     return this.bySize[this.largestSize]?.values().next().value;
   }
 
-  /** To be called after the size of a group has changed from `previous` to `size`. */
-  resized(group: T, previous: number, size: number): void {
-    this.bySize[previous]?.delete(group);
-    if (size > 0) (this.bySize[size] ??= new Set()).add(group);
-    if (size > this.largestSize) this.largestSize = size;
-    else if (previous === this.largestSize && this.bySize[previous]!.size === 0) this.largestSize = size;
+  /** Call this after the size of a group has changed from `previousSize` to `size`. */
+  resized(group: T, previousSize: number, size: number): void {
+    this.bySize[previousSize]?.delete(group);
+    if (size > 0) {
+      this.bySize[size] ??= new Set();
+      this.bySize[size].add(group);
+    }
+    const wasOnlyLargest = previousSize === this.largestSize && this.bySize[previousSize]?.size === 0;
+    if (size > this.largestSize || wasOnlyLargest) this.largestSize = size;
   }
 }

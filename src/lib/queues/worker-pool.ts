@@ -1,4 +1,7 @@
-/** Processes at most `maxConcurrent` items at a time. An item that is added again while it waits is processed once. */
+/**
+ * Processes at most `maxConcurrent` items at a time. An item that is added again while it waits is processed once.
+ * `process` must not reject.
+ */
 export class WorkerPool<T> {
   private readonly waiting = new Set<T>();
   private running = 0;

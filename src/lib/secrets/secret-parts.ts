@@ -10,15 +10,15 @@ interface Part {
 const OPTION = /^--?([A-Za-z][\w.-]*)$/;
 /** A whole argument with name and value. */
 const ASSIGNMENT = /^-{0,2}([A-Za-z_][\w.-]*)=/;
-/** A name and the beginning of its value within a text: `name=value`, `name: value`, `"name":"value"`. */
-const NAMED = /(?<![\w.-])([A-Za-z_][\w.-]*)["']?(?:=|:\s?)["']?((?:Bearer|Basic|Token)\s+)?/gi;
+/** A name within a text and what stands before its value, as in `name=value`, `name: Bearer value` or `"name":"value"`. */
+const NAME_OF_VALUE = /(?<![\w.-])([A-Za-z_][\w.-]*)["']?(?:=|:\s?)["']?((?:Bearer|Basic|Token)\s+)?/gi;
 const END_OF_VALUE = /[\s"'&,;}]|$/;
 const URL_PASSWORD = /\/\/[^\s:/?#@]*:([^\s/]+)@/g;
 const JWT = /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g;
 const BASE64 = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{24,}={1,2}(?![A-Za-z0-9=])/g;
 const TOKEN = /[A-Za-z0-9_-]{16,}/g;
 
-/** By argument of a command: its parts that are secrets, in order and without overlaps. */
+/** For each argument of a command, the parts of it that are secrets, in order and without overlaps. */
 function secretPartsOfArgs(args: readonly string[]): Part[][] {
   return args.map((arg, index) => {
     const option = OPTION.exec(args[index - 1] ?? '')?.[1];
@@ -40,10 +40,11 @@ export function secretPartsOf(text: string): Part[] {
     const end = match.index + match[0].length - 1;
     parts.push({ start: end - match[1]!.length, end });
   }
-  for (const match of text.matchAll(NAMED)) if (isSecretName(match[1]!)) parts.push(valueAfter(text, match));
+  for (const match of text.matchAll(NAME_OF_VALUE))
+    if (isSecretName(match[1]!)) parts.push(valueAfter(text, match));
   for (const pattern of [JWT, BASE64]) for (const match of text.matchAll(pattern)) parts.push(partOf(match));
   for (const match of text.matchAll(TOKEN)) if (looksLikeKey(match[0])) parts.push(partOf(match));
-  return merged(parts);
+  return withoutOverlaps(parts);
 }
 
 /** The text with each part replaced. */
@@ -57,10 +58,10 @@ function replaceParts(text: string, parts: readonly Part[], replacement: string)
   return result + text.slice(copied);
 }
 
-export const secretsIn = (text: string): string[] => cut(text, secretPartsOf(text));
+export const secretsIn = (text: string): string[] => textsOf(text, secretPartsOf(text));
 
 export const secretsInArgs = (args: readonly string[]): string[] =>
-  secretPartsOfArgs(args).flatMap((parts, index) => cut(args[index]!, parts));
+  secretPartsOfArgs(args).flatMap((parts, index) => textsOf(args[index]!, parts));
 
 /** The text with its secret parts replaced. */
 export const maskParts = (text: string, mask: string): string =>
@@ -70,19 +71,21 @@ export const maskParts = (text: string, mask: string): string =>
 export const maskArgs = (args: readonly string[], mask: string): string[] =>
   secretPartsOfArgs(args).map((parts, index) => replaceParts(args[index]!, parts, mask));
 
-const cut = (text: string, parts: readonly Part[]): string[] =>
+const textsOf = (text: string, parts: readonly Part[]): string[] =>
   parts.map(({ start, end }) => text.slice(start, end));
 
 const partOf = ({ index, 0: text }: RegExpExecArray): Part => ({ start: index, end: index + text.length });
 
-function valueAfter(text: string, { index, 0: head }: RegExpExecArray): Part {
-  const start = index + head.length;
+/** The value whose name the match of `NAME_OF_VALUE` has found. */
+function valueAfter(text: string, { index, 0: nameAndSeparator }: RegExpExecArray): Part {
+  const start = index + nameAndSeparator.length;
   const ending = new RegExp(END_OF_VALUE, 'g');
   ending.lastIndex = start;
   return { start, end: ending.exec(text)!.index };
 }
 
-function merged(parts: readonly Part[]): Part[] {
+/** Sorts the parts by position, merges overlapping ones and drops empty ones. */
+function withoutOverlaps(parts: readonly Part[]): Part[] {
   const result: Part[] = [];
   for (const part of parts.toSorted((a, b) => a.start - b.start)) {
     const last = result.at(-1);

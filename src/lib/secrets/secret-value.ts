@@ -16,9 +16,12 @@ const DESCRIBING_WORDS = new Set(
 const MIN_LENGTH = 8;
 /** Minimum length of a secret whose name says that it is one. */
 const MIN_NAMED_LENGTH = 6;
-/** A longer slug, or one of more parts, may be a passphrase. */
+/**
+ * A slug is several words or short numbers, joined by `-` or `_`. A longer slug, or one of more parts, may be a passphrase.
+ */
 const MAX_SLUG_LENGTH = 24;
 const MAX_SLUG_PARTS = 3;
+/** Minimum length of a key, and of one that begins with a well-known prefix. */
 const MIN_KEY_LENGTH = 20;
 const MIN_PREFIXED_KEY_LENGTH = 16;
 
@@ -63,13 +66,15 @@ export function looksLikeKey(token: string): boolean {
   return token.length >= MIN_KEY_LENGTH && /\d/.test(token) && /[A-Za-z]/.test(token) && !isSlug(token);
 }
 
+/** Whether the value is a number, a date, a short slug, a path or a URL, and contains nothing that looks like a key. */
 function isHarmless(value: string): boolean {
   if (NUMBER.test(value) || DATE.test(value)) return true;
   const parts = value.split(/[-_]/).length;
   if (value.length <= MAX_SLUG_LENGTH && parts > 1 && parts <= MAX_SLUG_PARTS && isSlug(value)) return true;
   const url = URL_WITHOUT_SECRETS.exec(value);
   if (url) return isPath(url[2] ?? '');
-  return /^(\.{0,2}|~|[A-Za-z]:)[/\\]/.test(value) ? isPath(value) : isRelativePath(value);
+  const startsLikePath = /^(\.{0,2}|~|[A-Za-z]:)[/\\]/.test(value);
+  return startsLikePath ? isPath(value) : isRelativePath(value);
 }
 
 const isSlug = (text: string): boolean => text.split(/[-_]/).every((part) => SLUG_PART.test(part));

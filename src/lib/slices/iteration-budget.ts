@@ -1,23 +1,26 @@
-/** Maximum time for pieces of long input in one iteration of the event loop. */
+/** Maximum time that processing long input may take in one iteration of the event loop. */
 const BUDGET_MS = 2;
 
 /**
- * Limits the time that long input takes in one iteration of the event loop, over all connections. Work beyond the budget
- * waits for a later iteration, in order.
+ * Limits the time that processing long input takes in one iteration of the event loop, for all connections together. Work
+ * beyond the budget waits for a later iteration and runs in the order of its arrival.
  */
 export class IterationBudget {
   private spentMs = 0;
   private isResetScheduled = false;
   private readonly waiting: (() => void)[] = [];
 
-  /** Adds time that was spent outside `tryRun` and `runLater`. True when the budget of this iteration is used up. */
+  /** Adds time that the caller spent on other work. Returns true when the budget of this iteration is used up. */
   charge(ms: number): boolean {
     this.spentMs += ms;
     this.scheduleReset();
     return this.spentMs >= BUDGET_MS;
   }
 
-  /** Runs the work if the budget is not used up. Otherwise returns false: the caller has to pass the work to `runLater`. */
+  /**
+   * Runs the work and returns true if the budget is not used up. If it returns false, the caller passes the work to
+   * `runLater`.
+   */
   tryRun(work: () => void): boolean {
     if (this.waiting.length > 0 || this.spentMs >= BUDGET_MS) return false;
     this.run(work);
@@ -60,7 +63,7 @@ export class IterationBudget {
   private readonly reset = (): void => {
     this.isResetScheduled = false;
     this.spentMs = 0;
-    // Scheduled before any work runs: an error in one piece of work must not stop the next piece.
+    // The next reset is scheduled before any work runs, so that work that throws does not stop the work after it.
     if (this.waiting.length > 0) this.scheduleReset();
     while (this.waiting.length > 0 && this.spentMs < BUDGET_MS) this.run(this.waiting.shift()!);
   };

@@ -1,6 +1,6 @@
 import { inputBudget, type IterationBudget } from './iteration-budget.js';
 
-/** The source of the pieces. While it is paused, it delivers only pieces that it has read already. */
+/** The source of the pieces. While the source is paused, it delivers only pieces that it has read already. */
 interface InputSource {
   pause(): void;
   resume(): void;
@@ -22,12 +22,14 @@ export class PacedInput {
 
   push(piece: Buffer): void {
     if (this.waiting.length === 0 && this.budget.tryRun(() => this.process(piece))) return;
-    if (this.waiting.push(piece) > 1) return;
+    this.waiting.push(piece);
+    const isFirstWaiting = this.waiting.length === 1;
+    if (!isFirstWaiting) return;
     this.source.pause();
     this.budget.runLater(this.processNext);
   }
 
-  /** Calls the listener when every piece is processed; at once if none waits. */
+  /** Calls the listener when all pieces are processed: at once if no piece waits. */
   whenIdle(listener: () => void): void {
     if (this.waiting.length === 0) listener();
     else this.idleListener = listener;

@@ -1,15 +1,15 @@
 import type { Yield } from './slices.js';
 
-/** A job that yields after every few steps, so that its caller can let the event loop run in between. */
+/** A job as a generator. It yields between steps, so that its caller can let the event loop run in between. */
 export type Steps<Result = void> = Generator<void, Result>;
 
-/** Runs a job in slices. A job that fits into the current slice is finished when the call returns. */
+/** Runs a job in slices. A job that fits into the current slice is finished when the call returns its promise. */
 export async function runSliced<Result>(steps: Steps<Result>, yieldIfDue: Yield): Promise<Result> {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    const due = yieldIfDue();
-    if (due) await due;
+    const pause = yieldIfDue();
+    if (pause) await pause;
   }
 }
 

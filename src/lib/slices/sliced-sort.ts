@@ -5,7 +5,8 @@ type Compare<Item> = (a: Item, b: Item) => number;
 
 /** Number of items that are sorted without yielding, which takes well under a millisecond. */
 const RUN_LENGTH = 1024;
-const MERGE_STEPS_BETWEEN_YIELDS = 512;
+/** Number of items that are merged without yielding. */
+const MERGE_LENGTH = 512;
 
 /** Stable merge sort in slices. Does not change `items`. */
 export const slicedSort = <Item>(
@@ -37,7 +38,7 @@ function* merge<Item>(left: readonly Item[], right: readonly Item[], compare: Co
   let l = 0;
   let r = 0;
   while (l < left.length && r < right.length) {
-    if (merged.length % MERGE_STEPS_BETWEEN_YIELDS === 0) yield;
+    if (merged.length % MERGE_LENGTH === 0) yield;
     merged.push(compare(left[l]!, right[r]!) <= 0 ? left[l++]! : right[r++]!);
   }
   while (l < left.length) merged.push(left[l++]!);

@@ -2,20 +2,20 @@
 const SLICE_MS = 8;
 
 /**
- * A sliced job calls this between small steps. It returns undefined while the current slice has time left, otherwise a
- * promise that resolves when the next slice of the job may begin.
+ * A sliced job calls this function between small steps. While the current slice has time left, the function returns
+ * undefined. After that, it returns a promise that resolves when the next slice of the job begins; the job has to await it.
  */
 export type Yield = () => Promise<void> | undefined;
 
 /**
- * Runs at most one slice of all sliced jobs in each iteration of the event loop, so that requests wait for one slice
- * however many jobs are in progress. Jobs get their slices in the order in which they yielded.
+ * Runs at most one slice in each iteration of the event loop, so that a request waits for at most one slice however many
+ * sliced jobs are in progress. Jobs get their slices in the order in which they yielded.
  */
 class SliceScheduler {
-  /** Functions that resume the jobs that have yielded. */
+  /** One function for each job that has yielded, which resumes the job. */
   private readonly resumeQueue: (() => void)[] = [];
 
-  /** Begins the first slice of a job. */
+  /** Begins the first slice of a job. Returns the function that the job calls between its steps. */
   start(): Yield {
     let startedAt = performance.now();
     return () => {
@@ -28,7 +28,9 @@ class SliceScheduler {
 
   private nextSlice(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.resumeQueue.push(resolve) === 1) setImmediate(this.resumeOne);
+      this.resumeQueue.push(resolve);
+      const isFirst = this.resumeQueue.length === 1;
+      if (isFirst) setImmediate(this.resumeOne);
     });
   }
 

@@ -1,6 +1,6 @@
 /**
- * The first index from `low` (inclusive) to `high` (exclusive) at which `isBefore` is false, or `high`. `isBefore` must
- * be true for a first part of the range and false for the rest.
+ * The first index in the range from `low` (inclusive) to `high` (exclusive) at which `isBefore` is false; `high` if there
+ * is none. `isBefore` must not become true again after the first index at which it is false.
  */
 export function partitionPoint(low: number, high: number, isBefore: (index: number) => boolean): number {
   let [from, to] = [low, high];
@@ -40,6 +40,7 @@ export function indexOfKey<Item>(
   return index < sorted.length && keyOf(sorted[index]!) === key ? index : -1;
 }
 
+/** The item with this key. */
 export function findByKey<Item>(
   sorted: readonly Item[],
   key: string,

@@ -7,10 +7,11 @@ export interface SortedRun<Item> {
 }
 
 /**
- * The items of all runs whose keys are greater than `after`, sorted by key; an empty `after` starts at the beginning.
- * Takes a binary search in each run at the start, and one among the runs for each item.
+ * The items of all runs with keys greater than `after`, sorted by key; all items if `after` is empty. The start takes a
+ * binary search in each run. Each item takes at most a binary search among the runs.
  */
 export function* mergeRuns<Item>(runs: readonly SortedRun<Item>[], after: string): Iterable<Item> {
+  // Sorted by key, so that the first head has the next item.
   const heads = runs
     .map((run) => new Head(run, after))
     .filter(({ isDone }) => !isDone)
@@ -27,7 +28,7 @@ export function* mergeRuns<Item>(runs: readonly SortedRun<Item>[], after: string
   }
 }
 
-/** A position in a run: the first of its items that was not yielded yet. */
+/** A position in a run: that of the first item that was not yielded yet. */
 class Head<Item> {
   key = '';
   private index: number;

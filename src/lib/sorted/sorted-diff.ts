@@ -4,28 +4,28 @@ interface SortedDifference<Item> {
 }
 
 /**
- * Compares two lists that are sorted by key. Yields an empty difference for an item that is in both lists, so that the
- * caller can interrupt a long comparison.
+ * Compares two lists that are sorted by key. Yields each removed and each added item. For an item that is in both lists,
+ * yields an empty difference, so that the caller can pause a long comparison.
  */
 export function* diffSorted<Item>(
   old: readonly Item[],
   now: readonly Item[],
   keyOf: (item: Item) => string,
 ): Iterable<SortedDifference<Item>> {
-  let o = 0;
-  let n = 0;
-  while (o < old.length || n < now.length) {
-    const [before, after] = [old[o], now[n]];
+  let oldIndex = 0;
+  let newIndex = 0;
+  while (oldIndex < old.length || newIndex < now.length) {
+    const [before, after] = [old[oldIndex], now[newIndex]];
     if (before && (!after || keyOf(before) < keyOf(after))) {
       yield { removed: before };
-      o++;
+      oldIndex++;
     } else if (before && keyOf(before) === keyOf(after!)) {
       yield UNCHANGED;
-      o++;
-      n++;
+      oldIndex++;
+      newIndex++;
     } else {
       yield { added: after };
-      n++;
+      newIndex++;
     }
   }
 }

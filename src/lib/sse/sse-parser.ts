@@ -16,43 +16,43 @@ const MAX_ID_LENGTH = 1024;
 /** Bytes that a line may have in addition to its value: field name, colon and space. */
 const FIELD_OVERHEAD = 16;
 /**
- * With this many bytes (byte order mark, `data:`, space) it is certain whether a line is data and where its value
- * starts.
+ * Length of the longest start of a data line: byte order mark, `data:` and space. With fewer bytes, a line may still be
+ * data.
  */
-const MIN_KNOWN_BYTES = BYTE_ORDER_MARK.length + DATA.length + 2;
+const MAX_DATA_PREFIX_BYTES = BYTE_ORDER_MARK.length + DATA.length + 2;
 
 /** Collects the data of one event, piece by piece. */
 export interface EventData<Data> {
-  /** Bytes of the current event. */
+  /** Number of bytes of the current event. */
   readonly length: number;
-  /** False when the data exceeds its limit. */
+  /** Returns false when the data exceeds its limit. */
   append(bytes: Buffer): boolean;
-  /** Ends the event: returns its data and is empty again. */
+  /** Ends the event: returns its data and begins the next event. */
   take(): Data;
 }
 
-/** Receives one event. The type is `message` if the event has none. */
+/** Receives one event. The type is `message` if the event has no `event` field. */
 type SseEventListener<Data> = (data: Data, type: string) => void;
 
 /**
- * Parses a `text/event-stream` (WHATWG HTML, section 9.2) from chunks of bytes with arbitrary boundaries. Reads every
- * byte once and buffers at most one event. An event without data only sets `lastEventId`, the position from which the
- * stream can be resumed. Data is handed on as it arrives, also within a line.
+ * Parses a `text/event-stream` (WHATWG HTML, section 9.2) from chunks of bytes with arbitrary boundaries. Reads every byte
+ * once and buffers at most one event. Data is passed to `EventData` as it arrives, even if its line is incomplete. An event
+ * without data is not passed to the listener; it only sets `lastEventId`, the position from which the stream can be
+ * resumed.
  */
 export class EventStreamParser<Data> {
   /** The last `retry` field: the delay before a reconnect. */
   retryMs: number | undefined;
+  /** The bytes of the incomplete line. Empty for a data line, whose value goes to `data`. */
   private readonly line: BoundedBuffer;
-  /**
-   * The kind of the incomplete line; undefined until enough bytes have arrived. The value of a data line goes to
-   * `data`.
-   */
+  /** The kind of the incomplete line; undefined until enough bytes have arrived to tell. */
   private lineKind: 'data' | 'other' | undefined;
+  /** Whether the current event has a data line. */
   private hasData = false;
   private type = '';
   private id: string;
   private isFirstLine = true;
-  /** The last chunk ended with CR: an LF at the start of the next one belongs to the same line ending. */
+  /** Whether the last chunk ended with CR. An LF at the start of the next chunk then belongs to the same line ending. */
   private endedWithCr = false;
 
   constructor(
@@ -66,12 +66,12 @@ export class EventStreamParser<Data> {
     this.id = lastEventId;
   }
 
-  /** Bytes of the event that has not ended. */
+  /** Number of buffered bytes of the event that has not ended. */
   get heldBytes(): number {
     return this.line.length + this.data.length;
   }
 
-  /** False when an event exceeds the limit; the rest of the stream cannot be parsed. */
+  /** Parses a chunk. Returns false when an event exceeds the limit; the rest of the stream then cannot be parsed. */
   push(chunk: Buffer): boolean {
     if (chunk.length === 0) return true;
     let start = this.endedWithCr && chunk[0] === LF ? 1 : 0;
@@ -87,19 +87,20 @@ export class EventStreamParser<Data> {
     return start >= chunk.length || this.continueLine(chunk.subarray(start));
   }
 
-  private endLine(rest: Buffer): boolean {
+  /** Ends the current line with its last part. Like all private methods, returns false when a limit is exceeded. */
+  private endLine(lastPart: Buffer): boolean {
     const { lineKind } = this;
     this.lineKind = undefined;
-    if (lineKind === 'data') return this.data.append(rest);
-    if (this.line.length === 0) return this.readLine(rest);
-    return this.line.append(rest) && this.readLine(this.line.take());
+    if (lineKind === 'data') return this.data.append(lastPart);
+    if (this.line.length === 0) return this.readLine(lastPart);
+    return this.line.append(lastPart) && this.readLine(this.line.take());
   }
 
   /** Adds a part of a line that has not ended. */
   private continueLine(part: Buffer): boolean {
     if (this.lineKind === 'data') return this.data.append(part);
     if (!this.line.append(part)) return false;
-    if (this.lineKind !== undefined || this.line.length < MIN_KNOWN_BYTES) return true;
+    if (this.lineKind !== undefined || this.line.length < MAX_DATA_PREFIX_BYTES) return true;
     const line = this.line.take();
     const field = this.withoutByteOrderMark(line);
     this.lineKind = hasFieldName(field, DATA) ? 'data' : 'other';
@@ -111,6 +112,7 @@ export class EventStreamParser<Data> {
     return this.isFirstLine && line.subarray(0, 3).equals(BYTE_ORDER_MARK) ? line.subarray(3) : line;
   }
 
+  /** Reads a complete line, or the first bytes of an incomplete data line. */
   private readLine(line: Buffer): boolean {
     const field = this.withoutByteOrderMark(line);
     this.isFirstLine = false;
@@ -147,7 +149,7 @@ export class EventStreamParser<Data> {
   }
 }
 
-/** A parser that hands on data as text. */
+/** A parser whose listener gets the data of each event as text. */
 export class SseParser extends EventStreamParser<string> {
   constructor(maxEventBytes: number, onEvent: SseEventListener<string>, lastEventId = '') {
     super(maxEventBytes, new TextData(maxEventBytes), onEvent, lastEventId);
@@ -186,7 +188,7 @@ function indexOrEnd(chunk: Buffer, byte: number, from: number): number {
   return at === -1 ? chunk.length : at;
 }
 
-/** Whether the id can be sent in a Last-Event-ID header. Other ids are ignored. */
+/** Whether the id can be sent in a Last-Event-ID header. The parser ignores other ids. */
 function isHeaderValue(id: Buffer): boolean {
   return id.length <= MAX_ID_LENGTH && id.every((byte) => byte >= SPACE && byte !== DELETE);
 }

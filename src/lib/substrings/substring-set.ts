@@ -4,17 +4,20 @@ interface Match {
 }
 
 /**
- * Finds any number of words in a text in one pass (Aho-Corasick). The time depends on the length of the text and not on the
- * number of words, nor on how often the beginning of a word occurs.
+ * Finds any number of words in a text in one pass (Aho-Corasick). The time is linear in the length of the text and
+ * independent of the number of words. Each state of the automaton stands for the beginning of a word that was read; state 0
+ * stands for none.
  */
 export class SubstringSet {
-  /** By state: the state after the next code unit. State 0 has matched nothing. */
+  /** By state: the following state for each code unit that continues the beginning of a word. */
   private readonly next: Map<number, number>[] = [new Map()];
-  /** By state: the state of its longest proper suffix. */
+  /**
+   * By state: the state for the longest end of the text read that is also the beginning of a word, except the state itself.
+   */
   private readonly suffix: number[] = [0];
-  /** By state: the length of the longest word that ends there, otherwise 0. */
+  /** By state: the length of the longest word with which the text read ends; 0 if it ends with none. */
   private readonly longest: number[] = [0];
-  /** By code unit: 1 when a word begins with this code unit. Most of a text is skipped with this table alone. */
+  /** By code unit: 1 if a word begins with this code unit. Most of a text is skipped with this table alone. */
   private readonly isFirst = new Uint8Array(0x10000);
 
   constructor(words: Iterable<string>) {
@@ -72,7 +75,7 @@ export class SubstringSet {
     this.longest[state] = word.length;
   }
 
-  /** Breadth first: the suffix of a state is shorter than the state, and must be linked before it. */
+  /** Visits the states breadth first, because the suffix of a state is shorter and has to be linked first. */
   private linkSuffixes(): void {
     const { next, suffix, longest } = this;
     const queue = [...next[0]!.values()];
@@ -81,14 +84,14 @@ export class SubstringSet {
         let from = suffix[state]!;
         while (from !== 0 && !next[from]!.has(code)) from = suffix[from]!;
         suffix[following] = next[from]!.get(code) ?? 0;
-        longest[following] ||= longest[suffix[following]]!;
+        if (longest[following] === 0) longest[following] = longest[suffix[following]]!;
         queue.push(following);
       }
     }
   }
 }
 
-/** Matches are added by ascending end. A new match may overlap with several earlier ones: they become one match. */
+/** Adds a match and merges it with the earlier matches that it overlaps. Matches are added in the order of their ends. */
 function addMatch(matches: Match[], start: number, end: number): void {
   let from = start;
   for (let last = matches.at(-1); last && last.end > from; last = matches.at(-1)) {

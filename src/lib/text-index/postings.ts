@@ -1,13 +1,19 @@
 /** Maximum number of documents in a segment. Document ids are less than this. */
 export const MAX_DOCUMENTS = 4096;
 
-/** Marks a head that holds the only posting of its term. Most terms have one posting. */
+/**
+ * Marks the head of a term with a single posting, which most terms have. The head then contains the posting: the document
+ * in bits 8 to 23 and the weight in bits 0 to 7.
+ */
 const SINGLE = 1 << 24;
+/** Minimum size of a list in bytes. */
 const MIN_CAPACITY = 8;
-/** Marks the first byte of a distance of two bytes. */
+/**
+ * Marks the first byte of a distance that takes two bytes. The first byte has the lower 7 bits, the second byte the others.
+ */
 const MORE = 0x80;
 
-/** A buffer for the decoded postings of one term, by ascending document. */
+/** A reusable buffer for the decoded postings of one term, by ascending document. */
 export class PostingList {
   size = 0;
   readonly documents = new Uint16Array(MAX_DOCUMENTS);
@@ -15,26 +21,29 @@ export class PostingList {
 }
 
 /**
- * For each term id, the documents that have the term and its weight there. The postings of a term are delta-encoded in a
- * shared array of bytes: the distance from the previous document in one or two bytes, then the weight.
+ * The postings of each term id: the documents that have the term, and the weight of the term in each of them. The postings
+ * of a term form a list in a shared array of bytes. Each posting is the distance from the previous document in one or two
+ * bytes, and the weight in one byte.
  */
 export class Postings {
   /** Number of postings of all terms. */
   size = 0;
-  /** By term: its only posting, or the index of its list plus one; 0 for none. */
+  /**
+   * By term: the only posting of the term (see `SINGLE`), or the index of its list plus one; 0 if the term has no posting.
+   */
   private heads = new Uint32Array(32);
 
   private listCount = 0;
-  /** By list: its position in `bytes` and its length there, its number of postings, and its last document. */
+  /** By list: its position in `bytes`, its length in bytes, its number of postings, and its last document. */
   private starts = new Uint32Array(16);
   private lengths = new Uint16Array(16);
   private counts = new Uint16Array(16);
   private lasts = new Uint16Array(16);
 
   private bytes = new Uint8Array(256);
-  private used = 0;
-  /** By capacity: positions in `bytes` that became free when a list moved. */
-  private readonly free = new Map<number, number[]>();
+  private usedBytes = 0;
+  /** By capacity: the positions in `bytes` that became free when lists moved. */
+  private readonly freeStarts = new Map<number, number[]>();
 
   /** Documents must be added in ascending order. */
   add(term: number, document: number, weight: number): void {
@@ -55,11 +64,13 @@ export class Postings {
     this.append(list, document, weight);
   }
 
+  /** Number of postings of a term. */
   count(term: number): number {
     const head = this.heads[term]!;
     return head & SINGLE ? 1 : this.counts[head - 1]!;
   }
 
+  /** Decodes the postings of a term into `list`. */
   read(term: number, list: PostingList): void {
     const { documents, weights } = list;
     const head = this.heads[term]!;
@@ -89,16 +100,16 @@ export class Postings {
   seal(oldIds: Uint16Array): void {
     const heads = new Uint32Array(oldIds.length);
     const bytes = new Uint8Array(this.lengths.reduce((sum, length) => sum + length, 0));
-    let used = 0;
+    let usedBytes = 0;
     for (let term = 0; term < oldIds.length; term++) {
       const head = this.heads[oldIds[term]!]!;
       heads[term] = head;
       if (head & SINGLE) continue;
       const start = this.starts[head - 1]!;
       const length = this.lengths[head - 1]!;
-      bytes.set(this.bytes.subarray(start, start + length), used);
-      this.starts[head - 1] = used;
-      used += length;
+      bytes.set(this.bytes.subarray(start, start + length), usedBytes);
+      this.starts[head - 1] = usedBytes;
+      usedBytes += length;
     }
     this.heads = heads;
     this.bytes = bytes;
@@ -106,7 +117,7 @@ export class Postings {
     this.counts = this.counts.slice(0, this.listCount);
     this.lengths = new Uint16Array(0);
     this.lasts = new Uint16Array(0);
-    this.free.clear();
+    this.freeStarts.clear();
   }
 
   private addList(): number {
@@ -119,6 +130,7 @@ export class Postings {
     return list;
   }
 
+  /** Appends a posting to a list. */
   private append(list: number, document: number, weight: number): void {
     const distance = document - this.lasts[list]!;
     const length = this.lengths[list]!;
@@ -136,37 +148,39 @@ export class Postings {
     this.lasts[list] = document;
   }
 
+  /** Moves a list to a larger place if it would outgrow its capacity. */
   private ensureCapacity(list: number, length: number): void {
-    const before = capacityOf(this.lengths[list]!);
+    const oldCapacity = capacityOf(this.lengths[list]!);
     const capacity = capacityOf(length);
-    if (capacity === before) return;
-    const from = this.starts[list]!;
-    const to = this.allocate(capacity);
-    this.bytes.copyWithin(to, from, from + this.lengths[list]!);
-    this.starts[list] = to;
-    const free = this.free.get(before);
-    if (free) free.push(from);
-    else this.free.set(before, [from]);
+    if (capacity === oldCapacity) return;
+    const oldStart = this.starts[list]!;
+    const start = this.allocate(capacity);
+    this.bytes.copyWithin(start, oldStart, oldStart + this.lengths[list]!);
+    this.starts[list] = start;
+    const freeStarts = this.freeStarts.get(oldCapacity);
+    if (freeStarts) freeStarts.push(oldStart);
+    else this.freeStarts.set(oldCapacity, [oldStart]);
   }
 
+  /** Returns the position of an unused place in `bytes`. */
   private allocate(capacity: number): number {
-    const free = this.free.get(capacity)?.pop();
-    if (free !== undefined) return free;
-    const start = this.used;
-    this.used += capacity;
-    this.bytes = withCapacity(this.bytes, this.used);
+    const freeStart = this.freeStarts.get(capacity)?.pop();
+    if (freeStart !== undefined) return freeStart;
+    const start = this.usedBytes;
+    this.usedBytes += capacity;
+    this.bytes = withCapacity(this.bytes, this.usedBytes);
     return start;
   }
 }
 
-/** The smallest power of two that holds the list, so that a list of n postings moves log n times. */
+/** The capacity of a list of this length: a power of two, so that a list of n postings moves at most log n times. */
 function capacityOf(length: number): number {
   return length <= MIN_CAPACITY ? MIN_CAPACITY : 1 << (32 - Math.clz32(length - 1));
 }
 
 type TypedArray = Uint8Array | Uint16Array | Uint32Array;
 
-/** The array itself if it is long enough, else a copy of at least twice its length. */
+/** Returns the array itself if it is long enough. If it is not, returns a copy that is at least twice as long. */
 export function withCapacity<T extends TypedArray>(array: T, length: number): T {
   if (length <= array.length) return array;
   const larger = new (array.constructor as new (length: number) => T)(Math.max(length, 2 * array.length));

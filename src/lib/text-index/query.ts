@@ -8,21 +8,25 @@ export interface QueryTerm {
   readonly isPrefix: boolean;
   /** Other terms that match too: inflected forms of the same word. */
   readonly forms: readonly string[];
-  /** The parts of the query that the term covers, as bits: several for a whole token like `getUserProfile`. */
+  /**
+   * The parts of the query that the term covers, one bit for each part. A whole token like `getUserProfile` covers several.
+   */
   readonly coverage: number;
 }
 
 export interface Query {
   readonly terms: readonly QueryTerm[];
-  /** All parts, as bits. */
+  /** The bits of all parts of the query. */
   readonly fullCoverage: number;
 }
 
 const MAX_QUERY_LENGTH = 256;
 const MAX_QUERY_PARTS = 12;
-/** In a ranked search, a shorter term is a prefix only if it is the last one of the query, which may be incomplete. */
+/**
+ * In a ranked search, a shorter term is a prefix only if it is the last one of the query, because that may be incomplete.
+ */
 const MIN_PREFIX_LENGTH = 3;
-/** In a ranked search, a shorter token is one term: the parts of `s3` or `v2` say nothing, and would count twice. */
+/** In a ranked search, a shorter token is not divided into parts, because parts of `s3` or `v2` alone have no meaning. */
 const MIN_DIVIDED_LENGTH = 4;
 
 interface TermRules {
@@ -30,16 +34,18 @@ interface TermRules {
   readonly formsOf: (term: string) => readonly string[];
 }
 
-/** The query of a filter: every term as it is written, the last term as a prefix. */
+/** The query of a filter: every term matches only as it is written, except that the last term is a prefix. */
 export function parseQuery(text: string): Query {
-  return termsFrom(tokensOf(text), { isPrefix: (_term, isLast) => isLast, formsOf: () => [] });
+  return queryOf(tokensOf(text), { isPrefix: (_term, isLast) => isLast, formsOf: () => [] });
 }
 
-/** The query of a ranked search: with the forms of each word, and without stop words unless all words are stop words. */
+/**
+ * The query of a ranked search. Inflected forms of a word match too. Stop words are left out if the query has other words.
+ */
 export function parseRankedQuery(text: string): Query {
   const tokens = tokensOf(text);
   const words = tokens.filter(({ whole }) => !isStopWord(whole));
-  return termsFrom((words.length > 0 ? words : tokens).map(undividedIfShort), {
+  return queryOf((words.length > 0 ? words : tokens).map(undividedIfShort), {
     isPrefix: (term, isLast) => isLast || term.length >= MIN_PREFIX_LENGTH,
     formsOf: wordFormsOf,
   });
@@ -52,8 +58,8 @@ const undividedIfShort = ({ whole, parts }: Token): Token => ({
 
 const tokensOf = (text: string): Token[] => tokenize(text.slice(0, MAX_QUERY_LENGTH));
 
-function termsFrom(all: readonly Token[], { isPrefix, formsOf }: TermRules): Query {
-  const tokens = withinLimit(distinct(all));
+function queryOf(allTokens: readonly Token[], { isPrefix, formsOf }: TermRules): Query {
+  const tokens = withinLimit(distinct(allTokens));
   const terms: QueryTerm[] = [];
   let partCount = 0;
   for (const [index, { whole, parts }] of tokens.entries()) {
@@ -61,16 +67,18 @@ function termsFrom(all: readonly Token[], { isPrefix, formsOf }: TermRules): Que
     const firstPart = partCount;
     for (const [position, part] of parts.entries()) {
       const isLastPart = isLast && position === parts.length - 1;
-      const coverage = 1 << partCount++;
+      const coverage = 1 << partCount;
+      partCount++;
       terms.push({ text: part, isPrefix: isPrefix(part, isLastPart), forms: formsOf(part), coverage });
     }
-    const coverage = (1 << partCount) - (1 << firstPart);
-    if (parts.length > 1) terms.push({ text: whole, isPrefix: isPrefix(whole, isLast), forms: [], coverage });
+    const bitsOfParts = (1 << partCount) - (1 << firstPart);
+    if (parts.length > 1)
+      terms.push({ text: whole, isPrefix: isPrefix(whole, isLast), forms: [], coverage: bitsOfParts });
   }
   return { terms, fullCoverage: (1 << partCount) - 1 };
 }
 
-/** Removes duplicates. The last token is always kept, because it may be the start of a longer one. */
+/** Removes duplicates. The last token is kept even if it is one, because it may be the start of a longer word. */
 function distinct(tokens: readonly Token[]): Token[] {
   const before = new Map(tokens.slice(0, -1).map((token) => [token.whole, token]));
   return [...before.values(), ...tokens.slice(-1)];
@@ -87,8 +95,9 @@ function withinLimit(tokens: readonly Token[]): Token[] {
   });
 }
 
+/** Number of bits that are 1. */
 export function bitCount(bits: number): number {
   let count = 0;
-  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  for (let remaining = bits; remaining !== 0; remaining >>>= 1) count += remaining & 1;
   return count;
 }

@@ -2,21 +2,22 @@ import { KindTable, Segment } from './segment.js';
 import { termWeights, type DocumentFields, type IndexedField } from './term-weights.js';
 
 /**
- * An inverted index of items, to be searched together with other indexes of the same schema. It keeps the items and the
- * terms of their fields, not the texts. The time to add or remove an item does not depend on the size of the index.
+ * An inverted index of items. A search may read several indexes of the same schema. The index keeps the items and the terms
+ * of their fields, but not the texts. The time to add or remove an item does not depend on the size of the index.
  */
 export class SearchIndex<Item> {
-  private open: Segment<Item>;
+  /** The segment to which items are added. */
+  private openSegment: Segment<Item>;
   private readonly kinds = new KindTable();
-  private readonly sealed = new Set<Segment<Item>>();
+  private readonly sealedSegments = new Set<Segment<Item>>();
   private count = 0;
 
-  /** `compare` orders items of equal score. */
+  /** `compare` orders items with the same score. */
   constructor(
     private readonly schema: readonly IndexedField[],
     readonly compare: (a: Item, b: Item) => number,
   ) {
-    this.open = new Segment(compare, this.kinds);
+    this.openSegment = new Segment(compare, this.kinds);
   }
 
   get size(): number {
@@ -24,36 +25,38 @@ export class SearchIndex<Item> {
   }
 
   get segments(): readonly Segment<Item>[] {
-    return [this.open, ...this.sealed];
+    return [this.openSegment, ...this.sealedSegments];
   }
 
-  /** The item must not be in the index. A search can filter by `kind`. */
+  /** Adds an item, which must not be in the index. A search can filter by `kind`. */
   add(item: Item, fields: DocumentFields, kind = ''): void {
     const weights = termWeights(this.schema, fields);
-    if (!this.open.hasRoomFor(1, weights.size, weights.size)) this.startSegment();
-    this.open.add(item, weights, this.kinds.numberOf(kind));
+    if (!this.openSegment.hasRoomFor(1, weights.size, weights.size)) this.startSegment();
+    this.openSegment.add(item, weights, this.kinds.numberOf(kind));
     this.count++;
   }
 
-  /** Idempotent. */
+  /** Removes an item. Has no effect if the item is not in the index. */
   remove(item: Item): void {
     const segment = this.segments.find((candidate) => candidate.remove(item));
     if (!segment) return;
     this.count--;
-    if (segment.size < segment.length / 2) this.compact(segment);
+    const isMostlyRemoved = segment.size < segment.length / 2;
+    if (isMostlyRemoved) this.compact(segment);
   }
 
-  /** Merges a segment with many removed documents into the open one. */
+  /** Copies the remaining documents of a segment to the open segment, and drops the segment. */
   private compact(segment: Segment<Item>): void {
-    this.sealed.delete(segment);
-    if (segment === this.open) this.open = new Segment(this.compare, this.kinds);
-    else if (!this.open.canMerge(segment)) this.startSegment();
-    this.open.mergeFrom(segment);
+    this.sealedSegments.delete(segment);
+    if (segment === this.openSegment) this.openSegment = new Segment(this.compare, this.kinds);
+    else if (!this.openSegment.canMerge(segment)) this.startSegment();
+    this.openSegment.mergeFrom(segment);
   }
 
+  /** Seals the open segment and begins a new one. */
   private startSegment(): void {
-    this.open.seal();
-    this.sealed.add(this.open);
-    this.open = new Segment(this.compare, this.kinds);
+    this.openSegment.seal();
+    this.sealedSegments.add(this.openSegment);
+    this.openSegment = new Segment(this.compare, this.kinds);
   }
 }

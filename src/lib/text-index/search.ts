@@ -14,20 +14,20 @@ interface SearchOptions {
   /** Finds only items whose kind passes this test. */
   readonly isKind?: ((kind: string) => boolean) | undefined;
   /**
-   * Raises the scores of all items of an index in which many items have the terms of the query. Useful if each index is
-   * about one subject.
+   * How much the scores of all items of an index are raised if many of its items have the terms of the query. Useful if
+   * each index is about one subject. 0 or undefined turns this off.
    */
   readonly contextBoost?: number | undefined;
 }
 
-/** An item that matches a smaller share of the query is not found: it matches common words only. */
+/** An item that matches a smaller share of the query is not found, because it matches only common words. */
 const MIN_SHARE = 0.2;
-/** Ranks are less than this. */
+/** Number of possible ranks. A rank takes 16 bits. */
 const MAX_RANKS = 0x10000;
 
 /**
- * Items that match enough of the query, best first. Document frequencies are counted over exactly these indexes, so
- * that the ranking reveals nothing about other indexes. `compare` of the index orders items of equal score.
+ * Items that match enough of the query, best first. The `compare` function of the indexes orders items with the same score.
+ * Document frequencies are counted over exactly these indexes, so that the ranking reveals nothing about other indexes.
  */
 export function search<Item>(
   indexes: readonly SearchIndex<Item>[],
@@ -37,7 +37,10 @@ export function search<Item>(
   return runAtOnce(searchSteps(indexes, text, options));
 }
 
-/** `search` in slices. Does not find items that are added during the search; may find items that are removed during it. */
+/**
+ * `search` in slices. It does not find items that are added during the search, and may find items that are removed during
+ * it.
+ */
 export function slicedSearch<Item>(
   indexes: readonly SearchIndex<Item>[],
   text: string,
@@ -59,11 +62,12 @@ function* searchSteps<Item>(
   yield* run.lookUpTerms();
   run.computeWeights('fuzzy');
   const shares = run.computeShares();
-  const contexts = contextBoost > 0 ? run.contexts(contextBoost) : new Map<Segment<Item>, number>();
+  const contextScores =
+    contextBoost > 0 ? run.contextScores(contextBoost) : new Map<Segment<Item>, number>();
   for (const segments of run.segmentGroups) {
     for (const segment of segments) {
       const scores = run.scoresOf(segment);
-      scores.applyCoverage(shares, MIN_SHARE, contexts.get(segment) ?? 0);
+      scores.applyCoverage(shares, MIN_SHARE, contextScores.get(segment) ?? 0);
       if (isKind) scores.filterKinds(segment.documentKinds, kindFilter.passingIn(segment.kinds));
       const documents = new TopK<number>(limit, compareEqualKeys);
       selectBest(scores, segment.ranks, best.minScore, documents);
@@ -76,13 +80,13 @@ function* searchSteps<Item>(
 }
 
 /**
- * Items that match all terms of the query, the last one as a prefix; all items when the query has no terms. Found
- * lazily, so that the caller can yield to the event loop between items.
+ * Items that match all terms of the query, of which the last one is a prefix. A query without terms matches all items.
+ * Items are found while the caller iterates, so that the caller can yield to the event loop between items.
  */
 export const matching = <Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> =>
   matchingQuery(indexes, parseQuery(text));
 
-/** Items that match all terms of a ranked search; none when the query has no terms. Found lazily. */
+/** Like `matching`, for the terms of a ranked search. A query without terms matches no items. */
 export function matchingRanked<Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> {
   const query = parseRankedQuery(text);
   return query.terms.length === 0 ? [] : matchingQuery(indexes, query);
@@ -101,15 +105,15 @@ function* matchingQuery<Item>(indexes: readonly SearchIndex<Item>[], query: Quer
   }
 }
 
-/** The kinds that pass a test, computed once for each index. */
+/** Computes once for each index which kinds pass a test. */
 class KindFilter {
   private readonly cache = new Map<KindTable, Uint8Array>();
 
   constructor(private readonly test: (name: string) => boolean = () => true) {}
 
   passingIn(kinds: KindTable): Uint8Array {
-    let passing = this.cache.get(kinds);
-    if (!passing) this.cache.set(kinds, (passing = kinds.passing(this.test)));
+    const passing = this.cache.get(kinds) ?? kinds.passing(this.test);
+    this.cache.set(kinds, passing);
     return passing;
   }
 }
@@ -127,7 +131,10 @@ class QueryRun<Item> {
     this.terms = query.terms.map((term) => new TermScorer<Item>(term, postings));
   }
 
-  /** Finds the terms in sealed segments, which only lose documents; one step for each segment. */
+  /**
+   * Finds the terms in the sealed segments, one segment in each step. The result stays valid between steps, because no
+   * document is added to a sealed segment.
+   */
   *lookUpTerms(): Steps {
     for (const segment of this.segments) {
       if (!segment.isSealed) continue;
@@ -143,17 +150,20 @@ class QueryRun<Item> {
   }
 
   /**
-   * For every combination of query parts, as bits: its share of the information in the query, of which rare words have
-   * more. Also sets `share` of each term.
+   * Returns the share of the information in the query that each combination of query parts has, by the bits of the
+   * combination. Rare words have more information. Also sets `share` of each term.
    */
   computeShares(): Float32Array {
     const { terms, fullCoverage } = this.query;
     const shares = new Float32Array(fullCoverage + 1);
     for (const [index, { coverage }] of terms.entries()) {
       // A whole token adds nothing to its parts, which are terms too.
-      if (bitCount(coverage) > 1) continue;
+      const isWholeToken = bitCount(coverage) > 1;
+      if (isWholeToken) continue;
       const { information } = this.terms[index]!;
-      for (let rest = 0; rest < coverage; rest++) shares[coverage + rest] = shares[rest]! + information;
+      // `coverage` is one bit, and the combinations of the lower bits are computed already.
+      for (let lowerBits = 0; lowerBits < coverage; lowerBits++)
+        shares[coverage + lowerBits] = shares[lowerBits]! + information;
     }
     const total = shares[fullCoverage]!;
     const normalized = shares.map((information) => information / total);
@@ -162,23 +172,23 @@ class QueryRun<Item> {
   }
 
   /**
-   * By segment: what `contextBoost` adds to its scores. Computed from the share of documents of its index with each
+   * The score that `contextBoost` adds to the documents of each segment. It grows with the share of documents with each
    * term.
    */
-  contexts(boost: number): Map<Segment<Item>, number> {
-    const contexts = new Map<Segment<Item>, number>();
+  contextScores(boost: number): Map<Segment<Item>, number> {
+    const contextScores = new Map<Segment<Item>, number>();
     for (const { segments, size } of this.indexes) {
-      const shareOf = (term: TermScorer<Item>): number =>
+      const shareOfDocumentsWith = (term: TermScorer<Item>): number =>
         segments.reduce((sum, segment) => sum + term.matchCount(segment), 0) / size;
-      const context = this.terms.reduce((sum, term) => sum + term.information * shareOf(term), 0);
-      for (const segment of segments) contexts.set(segment, context * boost * STEPS_PER_UNIT);
+      const context = this.terms.reduce((sum, term) => sum + term.information * shareOfDocumentsWith(term), 0);
+      for (const segment of segments) contextScores.set(segment, context * boost * STEPS_PER_UNIT);
     }
-    return contexts;
+    return contextScores;
   }
 
   /**
-   * The current segments, in groups that are each scored in one step. All open segments are the first group, because
-   * their term ids change when they are sealed.
+   * The current segments in groups. Each group is scored in one step. The open segments of all indexes form the first
+   * group, because their term ids change when they are sealed between steps.
    */
   get segmentGroups(): readonly (readonly Segment<Item>[])[] {
     const { segments } = this;
@@ -200,7 +210,10 @@ class QueryRun<Item> {
   }
 }
 
-/** Offers documents to `best` under keys that combine score and rank in one number, so that no items are compared. */
+/**
+ * Offers documents to `best` under keys that combine score and rank in one number: a higher score gives a higher key, and
+ * so does a lower rank for the same score. Then no items need to be compared.
+ */
 function selectBest(scores: SegmentScores, ranks: Uint16Array, minScore: number, best: TopK<number>): void {
   const { documents, values, valueBits, size } = scores;
   let minKey = best.minScore;
@@ -227,5 +240,5 @@ function collectFullMatches<Item>(
   }
 }
 
-/** `TopK` needs an order for equal scores. Here the scores are the keys of documents, which are unique. */
+/** `TopK` needs an order for equal scores. The scores are the keys of documents, which are never equal. */
 const compareEqualKeys = (): number => 0;

@@ -1,15 +1,12 @@
 import { MAX_DOCUMENTS, type PostingList } from './postings.js';
 
-/** What a match of a term covers of the query. */
+/** The part of the query that a match of a term covers. */
 export interface TermCoverage {
-  /** Parts of the query, as bits. */
+  /** The covered parts of the query, one bit for each part. */
   readonly coverage: number;
-  /** Their share of the information in the query. */
+  /** The share of the information in the query that the covered parts have. */
   readonly share: number;
-  /**
-   * The score from which a match covers the whole share. A lower one, such as in a long description, covers a part of
-   * it.
-   */
+  /** A match with this score or more covers the whole share. A lower score, as in a long description, covers less of it. */
   readonly fullScore: number;
 }
 
@@ -19,19 +16,19 @@ export class SegmentScores {
   size = 0;
   readonly documents = new Uint16Array(MAX_DOCUMENTS);
   readonly values = new Float32Array(MAX_DOCUMENTS);
-  /** The bits of `values` read as integers, which have the same order. */
+  /** The bits of `values` as integers. Floats that are not negative have the same order as their bits. */
   readonly valueBits = new Uint32Array(this.values.buffer);
-  /** By document: the parts of the query that it matches, as bits. */
+  /** By document: the parts of the query that it matches, one bit for each part. */
   readonly coverage = new Uint16Array(MAX_DOCUMENTS);
-  /** By document: the share of the query that it matches. Above 1 if it has a token and its parts. */
-  private readonly covered = new Float32Array(MAX_DOCUMENTS);
+  /** By document: the share of the query that it matches. It is above 1 if the document has a token and also its parts. */
+  private readonly coveredShares = new Float32Array(MAX_DOCUMENTS);
 
-  /** The documents that match the current term, and the score of the best match in each. */
+  /** The documents that match the current term, and by document the score of its best match. */
   private matchCount = 0;
   private readonly matches = new Uint16Array(MAX_DOCUMENTS);
-  private readonly best = new Float32Array(MAX_DOCUMENTS);
+  private readonly bestScores = new Float32Array(MAX_DOCUMENTS);
 
-  /** In place of `addMatch` and `endTerm`, for a term that has no variants in this segment. */
+  /** Adds all matches of a term without variants in this segment. Does the work of `addMatch` and `endTerm` in one pass. */
   addTerm(
     { documents: matches, weights, size: matchCount }: PostingList,
     weight: number,
@@ -44,38 +41,39 @@ export class SegmentScores {
       const before = coverage[document]!;
       if (before === 0) documents[size++] = document;
       coverage[document] = before | term.coverage;
-      // Rounded like the values in `best`, so that a document's score does not depend on other terms of its segment.
+      // Rounded like the values in `bestScores`, so that a score does not depend on whether the segment has variants of the
+      // term.
       this.addScore(document, Math.fround(weight * weights[i]!), term);
     }
     this.size = size;
   }
 
-  /** Adds one match of the current term: the term itself, or a variant. `weight` is above 0. */
+  /** Adds the postings of the current term itself, or of a variant. `weight` is above 0. */
   addMatch(postings: PostingList, weight: number): void {
-    const { matches, best } = this;
+    const { matches, bestScores } = this;
     const { documents, weights, size } = postings;
     let { matchCount } = this;
     for (let i = 0; i < size; i++) {
       const document = documents[i]!;
       const score = weight * weights[i]!;
-      const before = best[document]!;
+      const before = bestScores[document]!;
       if (before === 0) matches[matchCount++] = document;
-      if (score > before) best[document] = score;
+      if (score > before) bestScores[document] = score;
     }
     this.matchCount = matchCount;
   }
 
-  /** Adds the best match of the current term to each score, and starts the next term. */
+  /** Adds the best match of the current term to the score of each document, and starts the next term. */
   endTerm(term: TermCoverage): void {
-    const { documents, coverage, matchCount, matches, best } = this;
+    const { documents, coverage, matchCount, matches, bestScores } = this;
     let { size } = this;
     for (let i = 0; i < matchCount; i++) {
       const document = matches[i]!;
       const before = coverage[document]!;
       if (before === 0) documents[size++] = document;
       coverage[document] = before | term.coverage;
-      this.addScore(document, best[document]!, term);
-      best[document] = 0;
+      this.addScore(document, bestScores[document]!, term);
+      bestScores[document] = 0;
     }
     this.size = size;
     this.matchCount = 0;
@@ -83,41 +81,46 @@ export class SegmentScores {
 
   private addScore(document: number, score: number, { share, fullScore }: TermCoverage): void {
     this.values[document]! += score;
-    this.covered[document]! += score < fullScore ? (share * score) / fullScore : share;
+    this.coveredShares[document]! += score < fullScore ? (share * score) / fullScore : share;
   }
 
   /**
-   * Adds `context` to each score and multiplies the sum by the share of the query that the document matches. Drops
-   * documents whose words have less than `minShare` of the query. `shares` has the share for each value of `coverage`.
-   * Called once, at the end.
+   * Adds `contextScore` to each score and multiplies the sum by the share of the query that the document matches. Drops
+   * documents that match less than `minShare` of the query. `shares` has the share for each value of `coverage`. Call this
+   * once, after the last term.
    */
-  applyCoverage(shares: Float32Array, minShare: number, context: number): void {
-    const { documents, values, coverage, covered, size } = this;
-    let kept = 0;
+  applyCoverage(shares: Float32Array, minShare: number, contextScore: number): void {
+    const { documents, values, coverage, coveredShares, size } = this;
+    let remainingSize = 0;
     for (let i = 0; i < size; i++) {
       const document = documents[i]!;
-      const share = Math.min(1, covered[document]!);
-      covered[document] = 0;
+      const share = Math.min(1, coveredShares[document]!);
+      coveredShares[document] = 0;
       if (shares[coverage[document]!]! < minShare) {
-        values[document] = coverage[document] = 0;
+        this.drop(document);
         continue;
       }
-      values[document] = (values[document]! + context) * share;
-      documents[kept++] = document;
+      values[document] = (values[document]! + contextScore) * share;
+      documents[remainingSize++] = document;
     }
-    this.size = kept;
+    this.size = remainingSize;
   }
 
-  /** Drops documents whose kind does not pass. */
+  /** Drops documents of other kinds. `passing` is 1 for the number of a kind that passes. */
   filterKinds(kinds: Uint16Array, passing: Uint8Array): void {
-    const { documents, values, coverage, size } = this;
-    let kept = 0;
+    const { documents, size } = this;
+    let remainingSize = 0;
     for (let i = 0; i < size; i++) {
       const document = documents[i]!;
-      if (passing[kinds[document]!] === 1) documents[kept++] = document;
-      else values[document] = coverage[document] = 0;
+      if (passing[kinds[document]!] === 1) documents[remainingSize++] = document;
+      else this.drop(document);
     }
-    this.size = kept;
+    this.size = remainingSize;
+  }
+
+  private drop(document: number): void {
+    this.values[document] = 0;
+    this.coverage[document] = 0;
   }
 
   /** Resets all scores for the next segment. */
@@ -126,7 +129,7 @@ export class SegmentScores {
       const document = this.documents[i]!;
       this.values[document] = 0;
       this.coverage[document] = 0;
-      this.covered[document] = 0;
+      this.coveredShares[document] = 0;
     }
     this.size = 0;
   }

@@ -1,13 +1,14 @@
 import { MAX_DOCUMENTS, PostingList, Postings, withCapacity } from './postings.js';
 import { TermDictionary } from './term-dictionary.js';
 
-/** Limits that bound the time to seal and to merge a segment. A segment of a single document may exceed them. */
+/** These limits bound the time to seal and to merge a segment. A segment with a single document may exceed them. */
 const MAX_TERMS = 1 << 15;
 const MAX_POSTINGS = 1 << 17;
 
 /**
- * Up to 4096 documents with their own term dictionary, so that sealing, merging and scoring a segment take bounded time.
- * A removed document keeps its id and postings until the segment is merged into another.
+ * A part of an index: up to 4096 documents with their own term dictionary, so that sealing, merging and scoring a segment
+ * take bounded time. Sealing ends the additions and compacts the segment. A removed document keeps its id and its postings
+ * until the segment is merged into another one.
  */
 export class Segment<Item> {
   readonly terms = new TermDictionary();
@@ -16,7 +17,7 @@ export class Segment<Item> {
   private readonly documents = new Map<Item, number>();
   /** By document: the number of its kind. */
   documentKinds = new Uint16Array(64);
-  /** 1 for each removed document; absent while there is none. */
+  /** By document: 1 if it is removed. Undefined while no document is removed. */
   private removed: Uint8Array | undefined;
   private cachedRanks: Uint16Array | undefined;
   /** Whether documents can no longer be added. */
@@ -47,9 +48,10 @@ export class Segment<Item> {
     return this.items[document];
   }
 
-  /** The rank of each document in the order of the items. */
+  /** By document: its position in the order of the items. */
   get ranks(): Uint16Array {
-    return (this.cachedRanks ??= this.computeRanks());
+    this.cachedRanks ??= this.computeRanks();
+    return this.cachedRanks;
   }
 
   hasRoomFor(documents: number, terms: number, postings: number): boolean {
@@ -66,7 +68,7 @@ export class Segment<Item> {
     for (const [term, weight] of weights) this.postings.add(this.terms.intern(term), document, weight);
   }
 
-  /** False when the segment does not have the item. */
+  /** Returns false when the segment does not have the item. */
   remove(item: Item): boolean {
     const document = this.documents.get(item);
     if (document === undefined) return false;
@@ -90,14 +92,15 @@ export class Segment<Item> {
     const { removed } = this;
     if (!removed) return;
     const { documents, weights, size } = list;
-    let kept = 0;
+    let remainingSize = 0;
     for (let i = 0; i < size; i++) {
       const document = documents[i]!;
       if (removed[document]) continue;
-      documents[kept] = document;
-      weights[kept++] = weights[i]!;
+      documents[remainingSize] = document;
+      weights[remainingSize] = weights[i]!;
+      remainingSize++;
     }
-    list.size = kept;
+    list.size = remainingSize;
   }
 
   canMerge(other: Segment<Item>): boolean {
@@ -130,7 +133,7 @@ export class Segment<Item> {
 
   private computeRanks(): Uint16Array {
     const ranks = new Uint16Array(this.length);
-    // Documents are mostly added in order, which the sort detects.
+    // Fast, because documents are mostly added in the order of their items, and the sort makes use of sorted input.
     const sorted = [...this.documents].toSorted(([a], [b]) => this.compare(a, b));
     for (const [rank, [, document]] of sorted.entries()) ranks[document] = rank;
     return ranks;
@@ -146,17 +149,17 @@ export class Segment<Item> {
   }
 }
 
-/** Further kinds get the number of the empty kind. */
+/** Kinds beyond this number count as the empty kind. */
 const MAX_KINDS = 0x10000;
 
-/** Small integers for the kinds of documents, by which a search can filter. The empty kind is 0. */
+/** Maps the kinds of documents, by which a search can filter, to small integers. The empty kind is 0. */
 export class KindTable {
   private readonly names = [''];
   private readonly numbers = new Map([['', 0]]);
 
   numberOf(name: string): number {
-    const known = this.numbers.get(name);
-    if (known !== undefined) return known;
+    const existing = this.numbers.get(name);
+    if (existing !== undefined) return existing;
     if (this.names.length === MAX_KINDS) return 0;
     const number = this.names.push(name) - 1;
     this.numbers.set(name, number);

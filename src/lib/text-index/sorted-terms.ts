@@ -2,14 +2,16 @@ import { partitionPoint } from '../sorted/binary-search.js';
 
 const BLOCK_SIZE = 512;
 
-/** Term ids in the order of their terms, kept in blocks so that an insertion moves at most one block. */
+/**
+ * Term ids in the order of their terms. They are stored in blocks, so that an insertion moves the ids of at most one block.
+ */
 export class SortedTerms {
   private readonly blocks = [new Uint16Array(BLOCK_SIZE)];
   private readonly lengths = [0];
   private size = 0;
   private cachedIds: Uint16Array | undefined;
 
-  /** The position of the last `seek`. */
+  /** The position that the last `seek` has found: the index of a block, and an index within this block. */
   private block = 0;
   private slot = 0;
 
@@ -43,10 +45,14 @@ export class SortedTerms {
       ids.set(block.subarray(0, this.lengths[index]), filled);
       filled += this.lengths[index]!;
     }
-    return (this.cachedIds = ids);
+    this.cachedIds = ids;
+    return ids;
   }
 
-  /** Splits a block in the middle, or at its end for an insertion there, so that terms added in order leave full blocks. */
+  /**
+   * Splits a full block in the middle. If the insertion is at the end of the block, splits at the end instead, so that
+   * terms that are added in order leave full blocks.
+   */
   private split(): void {
     const at = this.slot === BLOCK_SIZE ? BLOCK_SIZE : BLOCK_SIZE / 2;
     const second = new Uint16Array(BLOCK_SIZE);

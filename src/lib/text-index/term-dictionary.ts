@@ -5,23 +5,26 @@ import { TermBytes } from './term-bytes.js';
 
 const MAX_CACHE_SIZE = 4096;
 
-/** Terms by their ranks in the order of all terms: `from` inclusive, `to` exclusive. */
+/** Consecutive terms in the order of all terms, by the ranks `from` (inclusive) and `to` (exclusive). */
 export interface RankRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Maps terms to ids of two bytes. The terms are concatenated in one array of bytes. */
+/**
+ * Maps terms to ids, which are integers of two bytes, and finds terms by their beginning. The terms are concatenated in one
+ * array of bytes.
+ */
 export class TermDictionary {
   private count = 0;
   private bytes = new Uint8Array(256);
-  /** Where each term ends, which is where the next one starts. */
+  /** By id: the position in `bytes` where the term ends. The next term starts there. */
   private ends = new Uint32Array(32);
-  /** Undefined when the dictionary is sealed, because ids are then equal to ranks. */
+  /** Undefined after `seal`, because ids are then equal to ranks. */
   private order: SortedTerms | undefined = new SortedTerms();
   /** By hash: the id of the last term with that hash. A hit saves the search in `order`. */
   private cache = new Uint16Array(64);
-  /** The term of the current operation. */
+  /** The bytes of the term that the current call is about. */
   private readonly key = new TermBytes();
 
   get size(): number {
@@ -40,11 +43,12 @@ export class TermDictionary {
     return this.internKey();
   }
 
+  /** The id of the term with this rank. */
   idAt(rank: number): number {
     return this.order ? this.order.ids()[rank]! : rank;
   }
 
-  /** The terms that start with the prefix. The prefix itself, if it is a term, comes first. */
+  /** The terms that start with the prefix. If the prefix itself is a term, it comes first. */
   prefixRange(prefix: string): RankRange {
     this.key.write(prefix);
     const from = partitionPoint(0, this.count, (rank) => this.isBeforeKey(this.idAt(rank)));
@@ -52,7 +56,7 @@ export class TermDictionary {
     return { from, to };
   }
 
-  /** The id of a term whose rank is in the range, if it has one. */
+  /** The id of a term. Undefined if the dictionary does not have the term in this range. */
   idOf(term: string, { from, to }: RankRange): number | undefined {
     this.key.write(term);
     const rank = partitionPoint(from, to, (candidate) => this.isBeforeKey(this.idAt(candidate)));
@@ -78,11 +82,14 @@ export class TermDictionary {
     return matches;
   }
 
+  /** Length of a term in bytes. */
   lengthOf(id: number): number {
     return this.endOf(id) - this.startOf(id);
   }
 
-  /** Replaces ids by ranks and frees spare capacity; terms cannot be added afterwards. Returns the old id of each rank. */
+  /**
+   * Gives each term its rank as id and frees spare capacity. Terms cannot be added afterwards. Returns the old ids by rank.
+   */
   seal(): Uint16Array {
     const ids = this.order!.ids();
     const bytes = new Uint8Array(this.endOf(this.count - 1));
@@ -115,16 +122,16 @@ export class TermDictionary {
     const hash = this.key.hash() % this.cache.length;
     const cached = this.cache[hash]!;
     if (this.isKey(cached)) return cached;
-    const next = this.order!.seek(this.isBeforeKey);
-    const isKnown = next !== undefined && this.isKey(next);
-    const id = isKnown ? next : this.insertKey();
+    const firstNotBefore = this.order!.seek(this.isBeforeKey);
+    const isTermOfDictionary = firstNotBefore !== undefined && this.isKey(firstNotBefore);
+    const id = isTermOfDictionary ? firstNotBefore : this.insertKey();
     this.cache[hash] = id;
     return id;
   }
 
   private readonly isBeforeKey = (id: number): boolean => this.compareToKey(id) < 0;
 
-  /** Inserts the key at the position of the last `seek`. */
+  /** Adds the key as a term, at the position of the last `seek`. Returns its id. */
   private insertKey(): number {
     const { key } = this;
     const id = this.count++;
@@ -149,7 +156,7 @@ export class TermDictionary {
     return true;
   }
 
-  /** Negative when the term is less than the key, 0 when it is the key. */
+  /** Compares a term with the key in byte order. Negative when the term comes first, 0 when it is the key. */
   private compareToKey(id: number): number {
     const { key } = this;
     const start = this.startOf(id);

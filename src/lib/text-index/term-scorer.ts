@@ -7,10 +7,14 @@ import { STEPS_PER_UNIT } from './term-weights.js';
 
 /** Weight of another form of the word relative to an exact match. */
 const FORM_SHARE = 0.7;
-/** Weight of a variant relative to an exact match. The ratio of the lengths of term and variant reduces it further. */
+/**
+ * Weight of a variant relative to an exact match. It is multiplied by the ratio of the lengths of term and variant. A
+ * variant is a longer term that starts with the query term, or a term within one edit.
+ */
 const VARIANT_SHARE = 0.45;
 /** A term with less weight in a document covers only a part of its share of the query. */
 const FULL_WEIGHT = 0.15;
+/** Shorter query terms match no terms within one edit. */
 const MIN_FUZZY_LENGTH = 5;
 
 /** The terms of one segment that match a query term: the term itself, and its variants. */
@@ -19,16 +23,16 @@ interface Matches {
   readonly exact: number | undefined;
   /** Ids of other forms of the word. */
   readonly forms: readonly number[];
-  /** Variants: longer terms that start with the query term. */
+  /** Ranks of the variants that start with the query term. */
   readonly completions: RankRange;
-  /** Ids of variants that differ from the query term by one edit. */
+  /** Ids of the variants within one edit of the query term. */
   readonly fuzzy: readonly number[];
 }
 
 interface CountedMatches extends Matches {
-  /** Number of documents with the exact term, plus the number of documents with each of its forms. */
+  /** Documents with the exact term and documents with each of its forms, added up. */
   readonly wordCount: number;
-  /** Sum over the variants of the number of documents with each. */
+  /** Documents with each of the variants, added up. */
   readonly variantCount: number;
 }
 
@@ -47,10 +51,10 @@ export type MatchMode = 'fuzzy' | 'no-fuzzy';
 
 /** Scores documents for one term of a query. */
 export class TermScorer<Item> implements TermCoverage {
-  private readonly found = new Map<Segment<Item>, CountedMatches>();
+  private readonly matchesBySegment = new Map<Segment<Item>, CountedMatches>();
   /** How rare the term is: its inverse document frequency, or that of its variants if no document has the term. */
   information = 0;
-  /** Set when the weights of all terms are known. */
+  /** The share of the information in the query. Set by the caller when the weights of all terms are computed. */
   share = 0;
   fullScore = 0;
   private weight = 0;
@@ -71,32 +75,34 @@ export class TermScorer<Item> implements TermCoverage {
     return this.term.coverage;
   }
 
-  /** Finds the term in a segment, unless that was done before. */
+  /** Finds the matches in a segment. Has no effect if they were found before. */
   lookUp(segment: Segment<Item>): void {
-    if (!this.found.has(segment)) this.found.set(segment, this.withCounts(segment, this.findIn(segment)));
+    if (!this.matchesBySegment.has(segment))
+      this.matchesBySegment.set(segment, this.withCounts(segment, this.findIn(segment)));
   }
 
   /** Computes the weight of the term from its frequency in these segments, which have `documents` documents in total. */
   computeWeights(segments: readonly Segment<Item>[], documents: number, match: MatchMode): void {
     for (const segment of segments) this.lookUp(segment);
-    let [words, variants] = this.sumCounts(segments);
-    if (match === 'fuzzy' && words + variants === 0 && this.term.text.length >= MIN_FUZZY_LENGTH) {
+    let { wordCount, variantCount } = this.sumCounts(segments);
+    const hasNoMatch = wordCount + variantCount === 0;
+    if (match === 'fuzzy' && hasNoMatch && this.term.text.length >= MIN_FUZZY_LENGTH) {
       for (const segment of segments)
-        this.found.set(segment, this.withCounts(segment, this.findFuzzyIn(segment)));
-      [words, variants] = this.sumCounts(segments);
+        this.matchesBySegment.set(segment, this.withCounts(segment, this.findFuzzyIn(segment)));
+      ({ wordCount, variantCount } = this.sumCounts(segments));
     }
-    this.weight = inverseDocumentFrequency(Math.min(documents, words), documents);
-    // Counts the exact matches too. Otherwise a variant that is rarer than the term would weigh more than the term.
-    const variantFrequency = Math.min(documents, words + variants);
+    this.weight = inverseDocumentFrequency(Math.min(documents, wordCount), documents);
+    // Includes the exact matches. Without them, a variant that is rarer than the term would weigh more than the term.
+    const variantFrequency = Math.min(documents, wordCount + variantCount);
     const variantWeight = inverseDocumentFrequency(variantFrequency, documents);
     this.variantWeight = variantWeight * VARIANT_SHARE;
-    this.information = words > 0 ? this.weight : variantWeight;
+    this.information = wordCount > 0 ? this.weight : variantWeight;
     this.fullScore = this.information * FULL_WEIGHT * STEPS_PER_UNIT;
   }
 
   /** Number of documents of a segment with the term or a variant. */
   matchCount(segment: Segment<Item>): number {
-    const { exact, forms, completions, fuzzy } = this.found.get(segment) ?? NO_MATCHES;
+    const { exact, forms, completions, fuzzy } = this.matchesBySegment.get(segment) ?? NO_MATCHES;
     const matching = new Set<number>();
     const add = (id: number): void => {
       segment.read(id, this.postings);
@@ -109,10 +115,11 @@ export class TermScorer<Item> implements TermCoverage {
     return matching.size;
   }
 
+  /** Adds the matches of the term in a segment to `scores`. */
   score(segment: Segment<Item>, scores: SegmentScores): void {
-    const found = this.found.get(segment);
-    if (!found || found.wordCount + found.variantCount === 0) return;
-    const { exact, forms, completions, fuzzy } = found;
+    const matches = this.matchesBySegment.get(segment);
+    if (!matches || matches.wordCount + matches.variantCount === 0) return;
+    const { exact, forms, completions, fuzzy } = matches;
     if (exact !== undefined) {
       segment.read(exact, this.postings);
       const isOnlyMatch = completions.from === completions.to && forms.length === 0;
@@ -137,24 +144,24 @@ export class TermScorer<Item> implements TermCoverage {
     scores.addMatch(this.postings, this.variantWeight * similarity);
   }
 
-  private sumCounts(segments: readonly Segment<Item>[]): [words: number, variants: number] {
-    const counts = segments.map((segment) => this.found.get(segment)!);
-    return [
-      counts.reduce((sum, { wordCount }) => sum + wordCount, 0),
-      counts.reduce((sum, { variantCount }) => sum + variantCount, 0),
-    ];
+  private sumCounts(segments: readonly Segment<Item>[]): Pick<CountedMatches, 'wordCount' | 'variantCount'> {
+    const counts = segments.map((segment) => this.matchesBySegment.get(segment)!);
+    return {
+      wordCount: counts.reduce((sum, matches) => sum + matches.wordCount, 0),
+      variantCount: counts.reduce((sum, matches) => sum + matches.variantCount, 0),
+    };
   }
 
-  private withCounts(segment: Segment<Item>, found: Matches | undefined): CountedMatches {
-    if (!found) return NO_MATCHES;
-    const { exact, forms, completions, fuzzy } = found;
+  private withCounts(segment: Segment<Item>, matches: Matches | undefined): CountedMatches {
+    if (!matches) return NO_MATCHES;
+    const { exact, forms, completions, fuzzy } = matches;
     let wordCount = exact === undefined ? 0 : segment.documentCount(exact, this.postings);
     for (const id of forms) wordCount += segment.documentCount(id, this.postings);
     let variantCount = 0;
     for (let rank = completions.from; rank < completions.to; rank++)
       variantCount += segment.documentCount(segment.terms.idAt(rank), this.postings);
     for (const id of fuzzy) variantCount += segment.documentCount(id, this.postings);
-    return { ...found, wordCount, variantCount };
+    return { ...matches, wordCount, variantCount };
   }
 
   private findIn({ terms }: Segment<Item>): Matches | undefined {
@@ -173,7 +180,7 @@ export class TermScorer<Item> implements TermCoverage {
     return fuzzy.length > 0 ? { ...NO_MATCHES, fuzzy } : undefined;
   }
 
-  /** Looks the forms up among the terms that start with their common prefix, which are few. */
+  /** Looks for the forms only among the terms that start with their common prefix, because these are few. */
   private findFormsIn(terms: TermDictionary): number[] {
     const { forms } = this.term;
     if (forms.length === 0) return [];
@@ -189,6 +196,6 @@ function commonPrefixOf(a: string, b: string): string {
   return a.slice(0, length);
 }
 
-/** As in BM25. Above 0 even for a term that every document has. */
+/** The inverse document frequency of BM25. It is above 0 even for a term that every document has. */
 const inverseDocumentFrequency = (count: number, documents: number): number =>
   Math.log(1 + (documents - count + 0.5) / (count + 0.5));

@@ -5,7 +5,7 @@ export type DocumentFields = Readonly<Record<string, string | undefined>>;
 
 export interface IndexedField {
   readonly name: string;
-  /** Upper limit of the weight of a term in this field, however often it occurs. */
+  /** Upper limit of the weight of a term in this field, even if the term occurs very often. */
   readonly boost: number;
   /** Usual number of terms in this field. A term weighs less in a longer field. */
   readonly usualLength: number;
@@ -13,7 +13,9 @@ export interface IndexedField {
   readonly isUri?: boolean;
 }
 
-/** The constants k1 and b of BM25: saturation by repetition, and influence of the field length. */
+/**
+ * The constants k1 and b of BM25: how slowly the weight grows with repetition, and how much the length of the field counts.
+ */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.75;
 
@@ -21,15 +23,17 @@ const LENGTH_SHARE = 0.75;
 const REPEATED_SHARE = 0.1;
 
 const MAX_FIELD_LENGTH = 8192;
-/** A weight is stored in one byte, in steps of 1/32. */
+/** A weight is stored in one byte as a number of steps. */
 const MAX_WEIGHT = 255;
+/** Number of steps of a stored weight that are a weight of 1. */
 export const STEPS_PER_UNIT = 32;
 
 /**
- * The terms of a document with their weights, integers from 1 to 255. The field where a term weighs most decides;
- * others add little, because titles and descriptions repeat names. As in BM25F, but with the usual length of a field
- * instead of the average one: a weight depends on its document only, so it never changes and reveals nothing about
- * other documents.
+ * The terms of a document with their weights in steps, integers from 1 to 255. The weight of a term comes mainly from the
+ * field in which it weighs most; the other fields add little, because titles and descriptions repeat names.
+ *
+ * The weights are computed as in BM25F, but with the usual length of a field instead of the average length in all
+ * documents. So a weight depends only on its document: it never changes, and it reveals nothing about other documents.
  */
 export function termWeights(schema: readonly IndexedField[], fields: DocumentFields): Map<string, number> {
   const weights = new Map<string, number>();
@@ -45,6 +49,7 @@ export function termWeights(schema: readonly IndexedField[], fields: DocumentFie
   return weights;
 }
 
+/** The weight of a term from its weights in two fields. */
 const combine = (a: number, b: number): number => Math.max(a, b) + REPEATED_SHARE * Math.min(a, b);
 
 const quantize = (weight: number): number =>

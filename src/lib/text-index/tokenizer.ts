@@ -1,9 +1,9 @@
-/** Classes of characters within a token. They are bits, so that the classes of a run are one number. */
+/** Classes of characters. Each is one bit, so that the classes of all characters of a token are one number. */
 export const SEPARATOR = 0;
 export const LOWER = 1;
 export const UPPER = 2;
 const DIGIT = 4;
-/** Each character is a term, because these scripts have no spaces between words. */
+/** Characters of scripts without spaces between words. Each such character is a token. */
 export const IDEOGRAPH = 8;
 
 const CLASSES: readonly (readonly [RegExp, number])[] = [
@@ -13,16 +13,18 @@ const CLASSES: readonly (readonly [RegExp, number])[] = [
   [/[\p{L}\p{M}]/u, LOWER],
 ];
 
-/** A run of letters and digits in a text, lower-cased. */
+/** A run of letters and digits in a text, in lower case. */
 export interface Token {
   readonly whole: string;
-  /** Its parts by case and digits (`getUserProfile`, `report2024`), or the whole alone. */
+  /**
+   * The parts of a token such as `getUserProfile` or `report2024`, divided by case and digits. Other tokens are one part.
+   */
   readonly parts: readonly string[];
 }
 
 /** Longer terms are truncated. */
 export const MAX_TERM_LENGTH = 64;
-/** A token with more runs of digits is a hash or an id, whose parts mean nothing. */
+/** A token with more runs of digits is not divided: it is a hash or an id, whose parts have no meaning. */
 const MAX_DIGIT_RUNS = 2;
 
 const NON_ASCII = /\P{ASCII}/u;
@@ -51,7 +53,10 @@ export function tokenize(text: string): Token[] {
   return tokens;
 }
 
-/** The terms by which a text is found, with repetitions: the parts of its tokens, and tokens that have several parts. */
+/**
+ * The terms by which a text is found, repeated terms included: the parts of its tokens, and each whole token with several
+ * parts.
+ */
 export function termsOf(text: string): string[] {
   const terms: string[] = [];
   for (const { whole, parts } of tokenize(text)) {
@@ -66,9 +71,9 @@ export function fold(text: string): string {
   return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC');
 }
 
-/** Marks a computed entry of `classCache`, since 0 is a class. */
+/** Added to every entry of `classCache`. An entry that is not computed yet is 0, which is also the class SEPARATOR. */
 const COMPUTED = 16;
-/** Results of `computeClass` for the basic plane. */
+/** Results of `computeClass` for code points up to U+FFFF. */
 const classCache = new Uint8Array(0x10000);
 
 export function characterClassOf(codePoint: number): number {
@@ -99,7 +104,7 @@ function tokenOf(text: string, lower: string, start: number, end: number, classe
 function boundariesOf(text: string, start: number, end: number): number[] {
   const boundaries: number[] = [];
   let digitRuns = 0;
-  let last = start;
+  let previousAt = start;
   let previous = SEPARATOR;
   for (let at = start; at < end;) {
     const codePoint = text.codePointAt(at)!;
@@ -107,11 +112,11 @@ function boundariesOf(text: string, start: number, end: number): number[] {
     if (current === DIGIT && previous !== DIGIT) digitRuns++;
     if (digitRuns > MAX_DIGIT_RUNS) return [];
     if (previous !== SEPARATOR && current !== previous) {
-      // The last of several capitals begins the next part: `HTTPServer`.
-      const boundary = current === LOWER && previous === UPPER ? last : at;
+      // The last of several capitals begins the next part, as the `S` in `HTTPServer`.
+      const boundary = current === LOWER && previous === UPPER ? previousAt : at;
       if (boundary > (boundaries.at(-1) ?? start)) boundaries.push(boundary);
     }
-    last = at;
+    previousAt = at;
     previous = current;
     at += codePoint > 0xffff ? 2 : 1;
   }

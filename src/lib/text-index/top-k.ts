@@ -3,7 +3,7 @@ interface ScoredItem<Item> {
   readonly score: number;
 }
 
-/** Keeps the `limit` items of the highest scores in a binary heap whose root is the worst of them. */
+/** Keeps the `limit` items with the highest scores, in a binary heap whose root is the item with the lowest score. */
 export class TopK<Item> {
   private readonly scores: number[] = [];
   private readonly items: Item[] = [];
@@ -14,12 +14,13 @@ export class TopK<Item> {
     private readonly compareTied: (a: Item, b: Item) => number,
   ) {}
 
-  /** An item with a lower score is rejected. */
+  /** `offer` rejects an item with a lower score. */
   get minScore(): number {
     if (this.limit <= 0) return Infinity;
     return this.items.length < this.limit ? -Infinity : this.scores[0]!;
   }
 
+  /** Adds an item. If there are more than `limit` items then, drops the worst one. */
   offer(item: Item, score: number): void {
     if (this.limit <= 0) return;
     if (this.items.length < this.limit) {
@@ -45,6 +46,7 @@ export class TopK<Item> {
     return score === otherScore ? this.compareTied(item, other) > 0 : score < otherScore;
   }
 
+  /** Adds an item below the last place of the heap, and moves it up until the order of the heap is restored. */
   private siftUp(from: number, item: Item, score: number): void {
     let at = from;
     while (at > 0) {

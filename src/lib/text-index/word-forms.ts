@@ -1,16 +1,16 @@
-/** A shorter base is ignored: `us` is no form of `used`. */
+/** Minimum length of a base form. A shorter one is usually another word, as `us` is for `used`. */
 const MIN_LENGTH = 3;
 const ENGLISH_WORD = /^[a-z]{3,}$/;
 const VOWEL = /[aeiouy]/;
 const SIBILANT = /(?:[sxz]|[cs]h)$/;
 const CONSONANT_Y = /[^aeiou]y$/;
-/** One vowel before a last consonant that may be doubled: `plan`, `commit`. */
+/** Matches a word whose last consonant may be doubled, because a single vowel is before it: `plan`, `commit`. */
 const DOUBLING = /[^aeiou][aeiou][bdgklmnprt]$/;
 const DOUBLED = /([bdgklmnprt])\1$/;
 
 /**
- * The other inflected forms of an English word: plural, third person, past and participle. By spelling rules alone, so
- * some forms are no words, and occur in no index.
+ * The other inflected forms of an English word: plural, third person, past and participle. They are formed by spelling
+ * rules alone. So some of them are not English words, which does no harm, because no indexed text contains them.
  */
 export function wordFormsOf(word: string): string[] {
   if (!ENGLISH_WORD.test(word)) return [];
@@ -23,9 +23,10 @@ export function wordFormsOf(word: string): string[] {
   return [...forms];
 }
 
-/** The word itself, and the words of which it may be an inflected form. */
+/** The word itself, and the base forms of which it may be an inflected form. */
 function basesOf(word: string): string[] {
   if (/(?:ies|ied)$/.test(word)) return [word, `${word.slice(0, -3)}y`, word.slice(0, -1)];
+  // Words that end with `ss`, `us`, `as` or `is` are rarely plurals.
   if (/[^suai]s$/.test(word)) {
     const singular = word.slice(0, -1);
     const isSibilant = singular.endsWith('e') && SIBILANT.test(singular.slice(0, -1));

@@ -1,7 +1,7 @@
 export interface BucketRate {
   /** Maximum number of events at once. */
   readonly burst: number;
-  /** How many further events each interval allows. */
+  /** Number of further events that each interval allows. */
   readonly refill: number;
   readonly intervalMs: number;
 }
@@ -21,7 +21,10 @@ export class TokenBucket {
     return this.tokens === 0;
   }
 
-  /** Undefined when the event is refused. Otherwise the number of events that were refused since the last allowed one. */
+  /**
+   * Returns undefined when the event is refused. If it is allowed, returns the number of events refused since the last
+   * allowed one.
+   */
   take(now = performance.now()): number | undefined {
     this.refill(now);
     if (this.tokens === 0) {

@@ -2,7 +2,7 @@ import {
   Delimiters,
   fits,
   lastEnd,
-  NONE,
+  NO_POSITION,
   type ExpressionMatcher,
   type MatchSubject,
   type Variable,
@@ -17,29 +17,34 @@ export interface Expression {
 }
 
 const NO_DELIMITERS = new Delimiters('');
-/** Clients often leave values unencoded, so a value may have any character that does not end a path segment. */
+/** Clients often leave values unencoded, so a value in a path may have every character that does not end a path segment. */
 const SEGMENT = new Delimiters('/?#');
 const PARAMETER = new Delimiters('/?#;');
 const QUERY = new Delimiters('#');
 const QUERY_VALUE = new Delimiters('#&');
 
 const UNLIMITED_VALUES = 2 ** 29;
-/** Greater than any position and any number of values. */
+/** Greater than every position and every number of values. */
 const UNREACHABLE = 2 ** 30;
+/** In place of a character code. No character has this code. */
+const NO_CODE = -1;
 
 /**
- * `mayBeEmpty` says whether `{name}` and `{+name}` match the empty text at their place. An expression with any other
- * operator always matches it, because all its variables may be undefined. Values may contain commas, because a list
- * without `*` is joined by commas. With `*`, the names in a URI are keys that the client chooses, so any name matches.
+ * Returns the matcher of an expression. `mayBeEmpty` says whether `{name}` and `{+name}` match the empty text at their
+ * place. An expression with another operator always matches the empty text, because all its variables may be undefined.
+ * Values may contain commas, because a list without `*` is joined by commas. With `*`, the names in a URI are keys that the
+ * client chooses, so every name matches.
  */
 export function matcherOf({ operator, variables }: Expression, mayBeEmpty: boolean): ExpressionMatcher {
   const isExploded = variables.some(({ explode }) => explode);
   const limits = variables.map(({ maxLength }) => maxLength);
   /** Matches all values, and the separators between them, as one value. */
   const oneValue = (delimiters: Delimiters): ExpressionMatcher => {
+    // Every operator except `+` is also the first character of the text.
     const prefix = operator === '+' ? '' : operator;
     const minLength = prefix === '' && !mayBeEmpty ? 1 : 0;
-    const maxLength = limits.reduce((sum, limit) => sum + limit, limits.length - 1);
+    const separatorCount = limits.length - 1;
+    const maxLength = limits.reduce((sum, limit) => sum + limit, separatorCount);
     if (maxLength === Infinity) return new UnlimitedValue(delimiters, prefix, minLength);
     return new ValueList({ delimiters, prefix, separator: '', minLength, maxLength, maxValues: 1 });
   };
@@ -71,7 +76,7 @@ export function matcherOf({ operator, variables }: Expression, mayBeEmpty: boole
   }
 }
 
-/** One value of any length, the most common expression. Visits delimiters only, not every character. */
+/** Matches one value of any length, the most common expression. Visits only the delimiters instead of every character. */
 class UnlimitedValue implements ExpressionMatcher {
   /** With a prefix, the expression also matches the empty text. */
   constructor(
@@ -96,19 +101,19 @@ class UnlimitedValue implements ExpressionMatcher {
   }
 
   /**
-   * Between two delimiters, a value can begin at every position up to the last end. Goes backwards through the
-   * delimiters.
+   * The positions at which a value can begin that ends at one of `ends`: between two delimiters, every position up to the
+   * last end there. Goes backwards through the delimiters.
    */
   private valueStarts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const starts = new Uint8Array(ends.length);
     const delimiters = subject.positionsOf(this.delimiters.characters);
     let end = ends.length;
-    let next = ends.length - 1;
-    for (let index = delimiters.length - 1; index >= -1 && end !== -1; index--) {
-      if (end > next) end = ends.lastIndexOf(1, next);
-      const previous = index === -1 ? -1 : delimiters[index]!;
-      if (end > previous) starts.fill(1, previous + 1, end + 1 - this.minLength);
-      next = previous;
+    let nextDelimiter = ends.length - 1;
+    for (let index = delimiters.length - 1; index >= -1 && end !== NO_POSITION; index--) {
+      if (end > nextDelimiter) end = ends.lastIndexOf(1, nextDelimiter);
+      const previousDelimiter = index === -1 ? -1 : delimiters[index]!;
+      if (end > previousDelimiter) starts.fill(1, previousDelimiter + 1, end + 1 - this.minLength);
+      nextDelimiter = previousDelimiter;
     }
     return starts;
   }
@@ -116,9 +121,9 @@ class UnlimitedValue implements ExpressionMatcher {
 
 interface ValueListShape {
   readonly delimiters: Delimiters;
-  /** Before the first value, or empty. With a prefix, the expression also matches the empty text. */
+  /** The character before the first value, or an empty text. With a prefix, the expression also matches the empty text. */
   readonly prefix: string;
-  /** Between two values: one of the delimiters, or empty. */
+  /** The character between two values, which is one of the delimiters, or an empty text. */
   readonly separator: string;
   /** Limits on the length of one value. */
   readonly minLength: 0 | 1;
@@ -126,17 +131,18 @@ interface ValueListShape {
   readonly maxValues: number;
 }
 
-/** A limited number of values of limited length: `/value/value`. */
+/** Matches a limited number of values of limited length: `/value/value`. */
 class ValueList implements ExpressionMatcher {
+  /** Character codes, or `NO_CODE`. */
   private readonly prefix: number;
   private readonly separator: number;
 
   constructor(private readonly shape: ValueListShape) {
-    this.prefix = shape.prefix === '' ? NONE : shape.prefix.charCodeAt(0);
-    this.separator = shape.separator === '' ? NONE : shape.separator.charCodeAt(0);
+    this.prefix = shape.prefix === '' ? NO_CODE : shape.prefix.charCodeAt(0);
+    this.separator = shape.separator === '' ? NO_CODE : shape.separator.charCodeAt(0);
   }
 
-  /** Goes backwards and computes for each position how many values are needed to reach an end. */
+  /** Goes backwards and computes for each position how many values have to begin there or later to reach one of `ends`. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const { prefix, separator } = this;
     const { delimiters, minLength, maxLength, maxValues } = this.shape;
@@ -164,7 +170,7 @@ class ValueList implements ExpressionMatcher {
       else if (neededAfterDelimiter < UNREACHABLE && fits(counts, at, delimiter, maxLength))
         needed = neededAfterDelimiter + 1;
       else needed = UNREACHABLE;
-      if (prefix === NONE) starts[at] = needed <= maxValues ? 1 : 0;
+      if (prefix === NO_CODE) starts[at] = needed <= maxValues ? 1 : 0;
       else starts[at] = code === prefix && neededFromNext <= maxValues ? 1 : ends[at]!;
     }
     return starts;
@@ -173,9 +179,10 @@ class ValueList implements ExpressionMatcher {
   farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number {
     const { codes } = subject;
     const { delimiters, minLength, maxLength, maxValues } = this.shape;
-    let farthest = this.prefix !== NONE && ends[start] === 1 ? start : NONE;
-    if (this.prefix !== NONE && codes[start] !== this.prefix) return farthest;
-    let from = this.prefix === NONE ? start : start + 1;
+    const hasPrefix = this.prefix !== NO_CODE;
+    let farthest = hasPrefix && ends[start] === 1 ? start : NO_POSITION;
+    if (hasPrefix && codes[start] !== this.prefix) return farthest;
+    let from = hasPrefix ? start + 1 : start;
     for (let value = 1; ; value++) {
       const end = subject.valueEnd(from, delimiters, maxLength);
       farthest = Math.max(farthest, lastEnd(ends, from + minLength, end));

@@ -6,18 +6,21 @@ export interface Variable {
 }
 
 /**
- * Matches the text that one expression may expand to. Both methods take one pass over the subject. A set of positions,
- * such as `ends`, is an array with a byte for each position of the subject: 1 if the position is in the set.
+ * Matches the texts that one expression may produce. Both methods take one pass over the subject. `ends` and the result of
+ * `starts` are sets of positions, as arrays with one byte for each position of the subject: 1 if the position is in the
+ * set.
  */
 export interface ExpressionMatcher {
-  /** The positions from which the expression can be matched so that it ends at one of `ends`. */
+  /** The positions at which a match can begin that ends at one of `ends`. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array;
-  /** The last of `ends` at which a match that begins at `start` can end. `start` must be in the result of `starts`. */
+  /**
+   * The last of `ends` at which a match that begins at `start` can end. `start` must be one of the positions of `starts`.
+   */
   farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number;
 }
 
-/** No position. */
-export const NONE = -1;
+/** In place of a position, if there is none. */
+export const NO_POSITION = -1;
 
 /** The characters that end a value. */
 export class Delimiters {
@@ -32,7 +35,9 @@ export class Delimiters {
   }
 }
 
-/** The part of a URI between the first and last literal of a template, with tables that are computed on first use. */
+/**
+ * The part of a URI between the first and the last literal of a template, with tables that are computed at their first use.
+ */
 export class MatchSubject {
   private readonly positions = new Map<string, readonly number[]>();
   private codeTable: Uint16Array | undefined;
@@ -42,12 +47,14 @@ export class MatchSubject {
 
   /** The UTF-16 code of every character, and a zero after the last one. */
   get codes(): Uint16Array {
-    return (this.codeTable ??= codesOf(this.text));
+    this.codeTable ??= codesOf(this.text);
+    return this.codeTable;
   }
 
   /** The number of characters before each position, counted as RFC 6570 counts them. */
   get counts(): Uint32Array {
-    return (this.countTable ??= countCharacters(this.text));
+    this.countTable ??= countCharacters(this.text);
+    return this.countTable;
   }
 
   /** The ascending positions of these characters. */
@@ -61,7 +68,7 @@ export class MatchSubject {
     return positions;
   }
 
-  /** Where the longest value ends that begins at `from`. */
+  /** The end of the longest value that begins at `from`. */
   valueEnd(from: number, delimiters: Delimiters, maxLength: number): number {
     const { codes } = this;
     const length = codes.length - 1;
@@ -71,7 +78,10 @@ export class MatchSubject {
     return end;
   }
 
-  /** The positions where the literal begins and one of `starts` follows it. Linear (Knuth-Morris-Pratt). */
+  /**
+   * The positions at which the literal begins and after which one of `starts` follows. Takes linear time
+   * (Knuth-Morris-Pratt).
+   */
   positionsBefore(literal: string, starts: Uint8Array): Uint8Array {
     if (literal === '') return starts;
     const { codes } = this;
@@ -89,17 +99,18 @@ export class MatchSubject {
   }
 }
 
-/** Whether a value from `from` to `to` has at most `maxLength` characters. Without counts there is no limit. */
+/** Whether a value from `from` to `to` has at most `maxLength` characters. Always true if `counts` is undefined. */
 export const fits = (counts: Uint32Array | undefined, from: number, to: number, maxLength: number): boolean =>
   counts === undefined || counts[to]! - counts[from]! <= maxLength;
 
-/** The last of `ends` from `from` to `to`, both included, or `NONE`. */
+/** The last of `ends` from `from` to `to`, both included, or `NO_POSITION`. */
 export function lastEnd(ends: Uint8Array, from: number, to: number): number {
   let at = to;
   while (at >= from && ends[at] !== 1) at--;
-  return at >= from ? at : NONE;
+  return at >= from ? at : NO_POSITION;
 }
 
+/** The UTF-16 code of every character, and a zero after the last one. */
 export function codesOf(text: string): Uint16Array {
   const codes = new Uint16Array(text.length + 1);
   for (let at = 0; at < text.length; at++) codes[at] = text.charCodeAt(at);
@@ -115,19 +126,20 @@ function positionsOf(text: string, character: string): number[] {
 const PERCENT = 0x25;
 
 /**
- * RFC 6570 (section 2.4.1) counts the characters of a value before encoding: `%C3%B6` is one. The second and further
- * bytes of a UTF-8 character are 80 to BF.
+ * The number of characters before each position. RFC 6570 (section 2.4.1) counts the characters of a value before its
+ * encoding: `%C3%B6` is one character. An encoded byte from 80 to BF is not the first byte of a character in UTF-8, so it
+ * is not counted.
  */
 function countCharacters(text: string): Uint32Array {
   const counts = new Uint32Array(text.length + 1);
   let count = 0;
-  /** Remaining characters of a percent-encoded byte. */
-  let encodedRest = 0;
+  /** Number of hexadecimal digits of an encoded byte that follow. */
+  let remainingDigits = 0;
   for (let at = 0; at < text.length; at++) {
     counts[at] = count;
-    if (encodedRest > 0) encodedRest--;
+    if (remainingDigits > 0) remainingDigits--;
     else if (text.charCodeAt(at) === PERCENT && /^[0-9A-Fa-f]{2}/.test(text.slice(at + 1, at + 3))) {
-      encodedRest = 2;
+      remainingDigits = 2;
       if (!/^[89ABab]/.test(text.charAt(at + 1))) count++;
     } else if (!isLowSurrogate(text, at)) count++;
   }
@@ -138,7 +150,10 @@ function countCharacters(text: string): Uint32Array {
 const isLowSurrogate = (text: string, at: number): boolean =>
   (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
 
-/** For each prefix of the literal, the length of its longest proper suffix that is also a prefix. */
+/**
+ * The failure table of Knuth-Morris-Pratt: for each prefix of the literal, the length of its longest proper suffix that is
+ * also a prefix.
+ */
 function failureTable(literal: Uint16Array): Uint32Array {
   const failures = new Uint32Array(literal.length);
   for (let at = 1; at < literal.length - 1; at++)

@@ -2,7 +2,7 @@ import {
   codesOf,
   fits,
   lastEnd,
-  NONE,
+  NO_POSITION,
   type Delimiters,
   type ExpressionMatcher,
   type MatchSubject,
@@ -13,21 +13,23 @@ const EQUALS = 0x3d;
 
 interface NamedValuesShape {
   readonly prefix: string;
-  /** Between two pairs: one of the delimiters. */
+  /** The character between two pairs, which is one of the delimiters. */
   readonly separator: string;
   readonly delimiters: Delimiters;
 }
 
-/** A variable, with its name as character codes. The name contains neither a delimiter nor `=`. */
+/** A variable. Its name contains neither a delimiter nor `=`. */
 interface NamedVariable {
+  /** The character codes of the name. */
   readonly codes: Uint16Array;
   readonly nameLength: number;
   readonly maxValueLength: number;
 }
 
 /**
- * Pairs of the name of a variable and a value, `?name=value&name=value`, or the empty text. Accepts pairs in any order
- * and repeated pairs, as servers do, and a name without `=`, which is how RFC 6570 writes an empty value after `;`.
+ * Matches pairs of the name of a variable and a value, `?name=value&name=value`, or the empty text. Like servers, accepts
+ * pairs in every order and repeated pairs. Also accepts a name without `=`, because RFC 6570 writes an empty value after
+ * `;` like this.
  */
 export class NamedValues implements ExpressionMatcher {
   private readonly prefix: number;
@@ -51,10 +53,10 @@ export class NamedValues implements ExpressionMatcher {
     const counts = this.isLimited ? subject.counts : undefined;
     const starts = ends.slice();
     const nearest = nearestEnds(ends);
-    /** The nearest delimiter after the current position, and whether it separates a pair that reaches an end. */
+    /** The nearest delimiter after the current position, and whether a pair that leads to an end begins after it. */
     let delimiter = ends.length - 1;
     let isFollowedByPair = false;
-    /** Whether a pair begins here that reaches an end, directly or through the pairs after the next separator. */
+    /** Whether a pair begins at this position that leads to one of `ends`, alone or with the pairs after it. */
     const isPair = (at: number): boolean =>
       this.names.some(({ codes: name, nameLength, maxValueLength }) => {
         if (!isAt(codes, name, nameLength, at)) return false;
@@ -79,10 +81,10 @@ export class NamedValues implements ExpressionMatcher {
 
   farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number {
     const { codes } = subject;
-    let farthest = ends[start] === 1 ? start : NONE;
-    let at = codes[start] === this.prefix ? start + 1 : NONE;
-    while (at !== NONE) {
-      let next = NONE;
+    let farthest = ends[start] === 1 ? start : NO_POSITION;
+    let at = codes[start] === this.prefix ? start + 1 : NO_POSITION;
+    while (at !== NO_POSITION) {
+      let next = NO_POSITION;
       for (const { codes: name, nameLength, maxValueLength } of this.names) {
         if (!isAt(codes, name, nameLength, at)) continue;
         const nameEnd = at + nameLength;
@@ -97,7 +99,7 @@ export class NamedValues implements ExpressionMatcher {
   }
 }
 
-/** Each name once, with the largest `maxLength` of the variables of that name. */
+/** The distinct names, each with the largest `maxLength` of the variables with this name. */
 function namesOf(variables: readonly Variable[]): NamedVariable[] {
   const longest = new Map<string, number>();
   for (const { name, maxLength } of variables) longest.set(name, Math.max(maxLength, longest.get(name) ?? 0));
@@ -108,11 +110,12 @@ function namesOf(variables: readonly Variable[]): NamedVariable[] {
   }));
 }
 
-function isAt(codes: Uint16Array, name: Uint16Array, length: number, at: number): boolean {
-  // `codes` ends with a zero, which no name contains, so the loop does not read past it.
-  let read = 0;
-  while (read < length && codes[at + read] === name[read]) read++;
-  return read === length;
+/** Whether the name is in the subject at this position. */
+function isAt(codes: Uint16Array, name: Uint16Array, nameLength: number, at: number): boolean {
+  // The loop ends at the end of the subject, because `codes` ends with a zero and no name contains a zero.
+  let equalCount = 0;
+  while (equalCount < nameLength && codes[at + equalCount] === name[equalCount]) equalCount++;
+  return equalCount === nameLength;
 }
 
 /** The nearest end at or after each position. */

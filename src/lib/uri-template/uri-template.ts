@@ -7,7 +7,7 @@ const MAX_VARIABLES = 32;
 const MAX_TEMPLATE_LENGTH = 8192;
 const MAX_EXPRESSION_LENGTH = 2048;
 
-/** RFC 6570 has no hyphen in names, but servers use it and it has no other meaning. */
+/** A hyphen is accepted although RFC 6570 has none in names, because servers use it and it has no other meaning. */
 const NAME = '(?:[A-Za-z0-9_-]|%[0-9A-Fa-f]{2})(?:\\.?(?:[A-Za-z0-9_-]|%[0-9A-Fa-f]{2}))*';
 const VARIABLE = `${NAME}(?:\\*|:[1-9][0-9]{0,3})?`;
 const EXPRESSION = new RegExp(`^\\{[+#./;?&]?${VARIABLE}(?:,${VARIABLE})*\\}$`);
@@ -27,7 +27,7 @@ interface TemplateParts {
  */
 export class UriTemplate {
   readonly literals: readonly string[];
-  /** As written, with braces. */
+  /** The expressions as they are written, with braces. */
   readonly expressions: readonly string[];
   /** Sum of the lengths of all literals. Of two templates that match, the one with the larger sum is more specific. */
   readonly literalLength: number;
@@ -40,7 +40,7 @@ export class UriTemplate {
     this.literals = literals;
     this.expressions = expressions;
     this.literalLength = literals.reduce((sum, literal) => sum + literal.length, 0);
-    // After `=` a value may be empty, as in `?q=`. Elsewhere a URI without the value names another resource.
+    // A value may be empty after `=`, as in `?q=`. At another place, a URI without the value names another resource.
     this.matchers = expressions.map((expression, index) =>
       matcherOf(readExpression(expression), literals[index]!.endsWith('=')),
     );
@@ -53,8 +53,9 @@ export class UriTemplate {
   }
 
   /**
-   * The raw text in place of each expression, operator included; undefined when the URI does not match. Where several
-   * matches are possible, the first expression takes as much as it can, then the second, and so on.
+   * Returns the raw text that the URI has in place of each expression, operator included. Returns undefined when the URI
+   * does not match. If several matches are possible, the first expression takes as much text as it can, then the second,
+   * and so on.
    */
   match(uri: string): readonly string[] | undefined {
     const head = this.literals[0]!;
@@ -73,8 +74,8 @@ export class UriTemplate {
   }
 
   /**
-   * For each expression, the positions from which the rest of the template matches. Undefined when the URI does not
-   * match.
+   * For each expression, the positions at which it may end so that the rest of the template matches. Undefined when there
+   * is no match.
    */
   private possibleEnds(subject: MatchSubject): Uint8Array[] | undefined {
     const all: Uint8Array[] = [];
@@ -122,7 +123,10 @@ function splitTemplate(text: string): TemplateParts | undefined {
   }
 }
 
-/** Where the expression that begins at `open` ends, or -1 if there is none. Never reads past a second `{`. */
+/**
+ * The end of the expression that begins at `open`; -1 if there is no valid expression. Reads no further than to a second
+ * `{`.
+ */
 export function expressionEnd(text: string, open: number): number {
   const limit = Math.min(text.length, open + MAX_EXPRESSION_LENGTH);
   for (let at = open + 1; at < limit; at++) {

@@ -19,6 +19,7 @@ const METHODS: ReadonlySet<string> = new Set([
   'logging/setLevel',
 ]);
 
+/** What differs between the revisions with sessions. */
 interface RevisionDifferences {
   readonly version: string;
   readonly allowsBatches?: boolean;

@@ -100,6 +100,11 @@ describe('modernResult', () => {
     });
   });
 
+  it('is valid JSON for an empty object with very many spaces', () => {
+    const long = scanned(`{${' '.repeat(40_000)}}`);
+    expect(JSON.parse(messageOf('tools/call', long))).toMatchObject({ result: { content: [] } });
+  });
+
   it('of a long result without content has one', () => {
     const long = scanned(JSON.stringify({ structuredContent: { content: 'x'.repeat(40_000) } }));
     expect(JSON.parse(messageOf('tools/call', long))).toMatchObject({ result: { content: [] } });

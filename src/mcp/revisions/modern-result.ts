@@ -5,10 +5,13 @@ import type { McpContext } from '../mcp-context.js';
 import { ANONYMOUS } from '../principal.js';
 import { isPlainlyComplete } from '../result-kind.js';
 
-/** What decides how a result is written. */
+/** The parts of a request that decide how its result is written. */
 type AnsweredRequest = Pick<McpContext, 'requestId' | 'method' | 'principal'>;
 
-/** A result message of revision 2026-07-28. `head` is followed by `result` from its second character on, and a brace. */
+/**
+ * A result message of revision 2026-07-28: the text `head`, then the text of `result` without its opening brace, then the
+ * closing brace of the message.
+ */
 interface ModernResult {
   readonly head: string;
   readonly result: JsonText;
@@ -19,9 +22,15 @@ const FIRST_COMPLETE = `{${COMPLETE},`;
 const FIRST_CONTENT = '"content":';
 const CACHE_SCOPE: ReadonlySet<string> = new Set(['cacheScope']);
 const NOT_CACHEABLE = '"ttlMs":0,"cacheScope":"private"';
+/** The codes of the white space that JSON allows: space, tab, line feed and carriage return. */
+const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+const CLOSING_BRACE = 0x7d;
 
-/** Results that clients may cache, and therefore must say for how long. A list must not be: its servers can be disabled. */
-const OWN_CACHEABLE: ReadonlySet<string> = new Set([
+/**
+ * Methods whose results the gateway writes itself. The revision requires that these results say how long clients may cache them.
+ * The gateway allows no caching, because a server can be disabled at any time.
+ */
+const OWN_RESULT_METHODS: ReadonlySet<string> = new Set([
   'server/discover',
   'tools/list',
   'prompts/list',
@@ -30,36 +39,38 @@ const OWN_CACHEABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The result as revision 2026-07-28 requires it. The members that it lacks come first, so that the rest need not be read:
- * a page of a list stays the same bytes for clients of both eras.
+ * The result with all members that revision 2026-07-28 requires. Missing members are written before the others, so that the
+ * text of the result need not change: clients of both eras get the same bytes of a page of a list.
  */
 export function modernResult(request: AnsweredRequest, result: JsonText): ModernResult {
   const { method, requestId } = request;
-  if (OWN_CACHEABLE.has(method)) return headed(requestId!, `${COMPLETE},${NOT_CACHEABLE}`, result);
-  const kind = typeIn(result);
-  // Only complete results can be cached, and have a content.
-  if (kind === '"input_required"') return headed(requestId!, '', result);
-  const first = kind === undefined ? [COMPLETE] : [];
-  if (method === 'tools/call' && !hasContent(result)) first.push('"content":[]');
-  if (method !== 'resources/read') return headed(requestId!, first.join(','), result);
-  if (memberOf(result, 'ttlMs') === undefined) first.push('"ttlMs":0');
-  const scope = memberOf(result, 'cacheScope');
+  if (OWN_RESULT_METHODS.has(method)) return withFirst(requestId!, `${COMPLETE},${NOT_CACHEABLE}`, result);
+  const resultType = typeIn(result);
+  // This result needs no further members: only complete results have content and can be cached.
+  if (resultType === '"input_required"') return withFirst(requestId!, '', result);
+  const missing = resultType === undefined ? [COMPLETE] : [];
+  if (method === 'tools/call' && !hasContent(result)) missing.push('"content":[]');
+  if (method !== 'resources/read') return withFirst(requestId!, missing.join(','), result);
+  if (memberOf(result, 'ttlMs') === undefined) missing.push('"ttlMs":0');
+  const cacheScope = memberOf(result, 'cacheScope');
   // Another principal may not be allowed to read the same resource.
-  const isShared = scope !== undefined && scope !== '"private"' && request.principal !== ANONYMOUS;
-  if (scope === undefined || isShared) first.push('"cacheScope":"private"');
-  return headed(requestId!, first.join(','), isShared ? result.without(CACHE_SCOPE) : result);
+  const isTooPublic =
+    cacheScope !== undefined && cacheScope !== '"private"' && request.principal !== ANONYMOUS;
+  if (cacheScope === undefined || isTooPublic) missing.push('"cacheScope":"private"');
+  return withFirst(requestId!, missing.join(','), isTooPublic ? result.without(CACHE_SCOPE) : result);
 }
 
-function headed(
+/** The result message with the text `members` in front of the other members. */
+function withFirst(
   id: NonNullable<AnsweredRequest['requestId']>,
-  first: string,
+  members: string,
   result: JsonText,
 ): ModernResult {
-  const separator = first === '' || isEmpty(result) ? '' : ',';
-  return { head: `${resultHead(id)}{${first}${separator}`, result };
+  const separator = members === '' || isEmpty(result) ? '' : ',';
+  return { head: `${resultHead(id)}{${members}${separator}`, result };
 }
 
-/** The text of `resultType`. Most servers write it first, and no other one. */
+/** The text of `resultType`. The fast path applies if it is the first member and does not occur again. */
 function typeIn(result: JsonText): string | undefined {
   if (
     result instanceof ScannedObject ||
@@ -72,19 +83,21 @@ function typeIn(result: JsonText): string | undefined {
 
 /** The text of a member. Most results do not contain the key at all. */
 const memberOf = (result: JsonText, key: string): string | undefined =>
-  result.mayHaveMember(key) || mayHaveEscapedKeys(result) ? result.memberText(key) : undefined;
-
-const mayHaveEscapedKeys = (result: JsonText): boolean =>
-  !(result instanceof ScannedObject) && result.text.includes('\\u');
+  result.mayHaveMember(key) ? result.memberText(key) : undefined;
 
 const hasContent = (result: JsonText): boolean =>
   (!(result instanceof ScannedObject) && beginsWithContent(result.text)) ||
   result.firstCharacterOf('content') !== undefined;
 
+/** Whether `content` is the first member, or the second after `resultType`. */
 const beginsWithContent = (text: string): boolean =>
   text.startsWith(FIRST_CONTENT, text.startsWith(FIRST_COMPLETE) ? FIRST_COMPLETE.length : 1);
 
 function isEmpty(result: JsonText): boolean {
-  if (result instanceof SharedJson) return result.bytes.length < 64 && /^\{\s*\}$/.test(result.text);
-  return /^\{\s*\}/.test(result.text);
+  if (!(result instanceof SharedJson)) return /^\{\s*\}/.test(result.text);
+  // Reading the text of a scanned object would decode all of its bytes.
+  const { bytes } = result;
+  let index = 1;
+  while (WHITE_SPACE.has(bytes[index]!)) index++;
+  return bytes[index] === CLOSING_BRACE;
 }

@@ -19,7 +19,7 @@ const METHODS: ReadonlySet<string> = new Set([
 
 const ERA: Era = '2026';
 
-/** Revision 2026-07-28. `modernResult` adds what its results have and those of 2025 lack. */
+/** Revision 2026-07-28. `modernResult` adds the members that only results of this revision have. */
 export const MODERN_REVISION: Revision = {
   version: MODERN_VERSION,
   era: ERA,
@@ -31,6 +31,6 @@ export const MODERN_REVISION: Revision = {
 
 export const MODERN_VERSIONS: readonly string[] = [MODERN_REVISION.version];
 
-/** Whether the text names a revision without sessions, known or not. Versions are dates. */
+/** Whether the text is the version of a revision without sessions, which the gateway may not know. Versions are dates. */
 export const isModernVersion = (version: string): boolean =>
   /^\d{4}-\d\d-\d\d$/.test(version) && version >= MODERN_REVISION.version;

@@ -3,7 +3,7 @@ import type { EventFrame } from '../event-frame.js';
 import type { JsonRpcError } from '../json-rpc-error.js';
 import { LEGACY_REVISIONS } from './legacy.js';
 
-/** Everything that differs between protocol revisions. No other code compares version strings. */
+/** The differences between protocol revisions. No other code compares version strings. */
 export interface Revision {
   readonly version: string;
   /** The family of revisions: those of one era have the same methods and errors. */
@@ -12,9 +12,9 @@ export interface Revision {
   readonly allowsBatches: boolean;
   /** A request of any other method is answered with "method not found". */
   readonly methods: Pick<ReadonlySet<string>, 'has'>;
-  /** The error with the code and HTTP status that it has in this revision. */
+  /** The JSON-RPC error for an exception, with its code and HTTP status in this revision. */
   errorOf(exception: unknown): JsonRpcError;
-  /** The first event of a stream, without data. Undefined in revisions whose clients may fail on it. */
+  /** The event without data that begins a stream. Undefined in revisions whose clients may fail on such an event. */
   primer(stream: string, retryMs?: number): EventFrame | undefined;
 }
 

@@ -28,31 +28,31 @@ export interface AuditEntry extends AuditEvent, ChainEnd {
 
 export const EMPTY_CHAIN: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
 
-/** The hash is the last member. It covers the line without this member. */
-const HASH = /^,"hash":"([0-9a-f]{64})"\}$/;
-const HASH_LENGTH = ',"hash":""}'.length + 64;
+/** The last member of a line, with its hash. The hash covers the object without this member. */
+const HASH_MEMBER = /^,"hash":"([0-9a-f]{64})"\}$/;
+const HASH_MEMBER_LENGTH = ',"hash":""}'.length + 64;
 
-/** The next line of the log, without the line break. */
+/** The line of the entry that follows `previous`, without the line break. */
 export function serializeEntry(
   event: AuditEvent,
-  end: ChainEnd,
+  previous: ChainEnd,
   time: Date,
   notes: readonly string[],
 ): string {
   const { actor, action, target, outcome, requestId, change } = event;
   const members = { actor, action, target, outcome, requestId, change };
-  const position = { seq: end.seq + 1, time: time.toISOString() };
-  const noted = notes.length > 0 ? { notes } : {};
-  const body = JSON.stringify({ ...position, ...members, ...noted, prev: end.hash });
+  const position = { seq: previous.seq + 1, time: time.toISOString() };
+  const notesMember = notes.length > 0 ? { notes } : {};
+  const body = JSON.stringify({ ...position, ...members, ...notesMember, prev: previous.hash });
   return `${body.slice(0, -1)},"hash":"${sha256(body)}"}`;
 }
 
-/** Undefined when the line was changed after it was written. */
+/** Undefined when the line is incomplete or was changed after it was written: its hash does not match. */
 export function parseEntry(line: Uint8Array): AuditEntry | undefined {
-  const cut = Math.max(0, line.length - HASH_LENGTH);
+  const hashStart = Math.max(0, line.length - HASH_MEMBER_LENGTH);
   const text = Buffer.from(line.buffer, line.byteOffset, line.length);
-  const [, hash] = HASH.exec(text.toString('latin1', cut)) ?? [];
-  if (hash === undefined || hash !== sha256(text.subarray(0, cut), '}')) return undefined;
+  const [, hash] = HASH_MEMBER.exec(text.toString('latin1', hashStart)) ?? [];
+  if (hash === undefined || hash !== sha256(text.subarray(0, hashStart), '}')) return undefined;
   return tryParseJson(text.toString('utf8')) as AuditEntry | undefined;
 }
 

@@ -2,10 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errnoOf } from '../storage-failure.js';
 
-/** The files of an audit log. Full files get increasing numbers, so a name is never used for a second file. */
+/** Paths of the files of an audit log. Each full file gets the next number, so that no file replaces an earlier one. */
 export class AuditFiles {
   readonly directory: string;
-  /** Path of the file with the last written entry: see `readHead`. */
+  /** Path of the file that names the last written entry: see `readHead`. */
   readonly head: string;
 
   constructor(readonly current: string) {
@@ -18,16 +18,16 @@ export class AuditFiles {
     return `${this.current}.${number}`;
   }
 
-  /** Path of the file that keeps an incomplete line, which a crash has left. */
+  /** Path of the file that keeps an incomplete line, which a crash left at the end of the log. */
   torn(time: Date): string {
     return `${this.current}.torn-${time.toISOString().replaceAll(':', '-')}`;
   }
 
   /** The number of the latest full file; 0 if there is none. */
-  async lastFull(): Promise<number> {
+  async lastFullNumber(): Promise<number> {
     const prefix = `${basename(this.current)}.`;
     const names = (await namesIn(this.directory)).filter((name) => name.startsWith(prefix));
-    const numbers = names.map((name) => name.slice(prefix.length)).filter((rest) => /^\d+$/.test(rest));
+    const numbers = names.map((name) => name.slice(prefix.length)).filter((suffix) => /^\d+$/.test(suffix));
     return Math.max(0, ...numbers.map(Number));
   }
 }

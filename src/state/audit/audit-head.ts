@@ -5,13 +5,13 @@ import { syncDirectory } from '../durable-write.js';
 import { errnoOf } from '../storage-failure.js';
 import type { ChainEnd } from './audit-entry.js';
 
-/** Smaller than a disk sector, which is written completely or not at all. */
+/** Less than a disk sector. A sector is written completely or not at all, and so is a record. */
 const RECORD_BYTES = 128;
 const RECORD = /^\{"seq":(\d+),"hash":"([0-9a-f]{64})"\} *\n$/;
 
 export type AuditHead = ChainEnd | 'missing' | 'damaged';
 
-/** The head names the last written entry, so that a log that was cut off at its end is detected. */
+/** Reads the head, which names the last written entry. With it, missing entries at the end of the log are detected. */
 export async function readHead(path: string): Promise<AuditHead> {
   try {
     const [, seq, hash] = RECORD.exec(await readFile(path, 'latin1')) ?? [];
@@ -23,8 +23,8 @@ export async function readHead(path: string): Promise<AuditHead> {
 }
 
 /**
- * Only the first head is synced, so that the file exists with its full length. Later heads overwrite it in place without
- * a sync: after a power failure, an older head is still valid.
+ * Writes the head. Only the first write is synced to disk, so that the file exists with its full length. Later writes
+ * overwrite it in place without a sync: a power failure may leave an older head, which is valid too.
  */
 export async function writeHead(path: string, { seq, hash }: ChainEnd): Promise<void> {
   const record = `${`{"seq":${seq},"hash":"${hash}"}`.padEnd(RECORD_BYTES - 1)}\n`;

@@ -10,7 +10,7 @@ export interface AuditLine {
   readonly isComplete: boolean;
 }
 
-/** Undefined when the file does not exist. Otherwise the caller closes it. */
+/** Resolves with undefined when the file does not exist. The caller closes an opened file. */
 export async function openIfExists(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, 'r');
@@ -20,45 +20,51 @@ export async function openIfExists(path: string): Promise<FileHandle | undefined
   }
 }
 
-/** The lines as bytes, because decoding maps different invalid bytes to the same text. */
+/**
+ * The lines as bytes, without line breaks. Text would hide a change, because different invalid bytes decode to the same
+ * text.
+ */
 export async function* linesOf(file: FileHandle): AsyncGenerator<AuditLine> {
-  let rest: Buffer[] = [];
-  for (let position = 0; ;) {
+  /** The chunks of a line whose end is not read yet. */
+  let lineChunks: Buffer[] = [];
+  let position = 0;
+  for (;;) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);
     if (bytesRead === 0) break;
     position += bytesRead;
     let start = 0;
     const chunk = buffer.subarray(0, bytesRead);
     for (let end = chunk.indexOf(LINE_BREAK); end >= 0; end = chunk.indexOf(LINE_BREAK, start)) {
-      yield { bytes: Buffer.concat([...rest, chunk.subarray(start, end)]), isComplete: true };
-      rest = [];
+      yield { bytes: Buffer.concat([...lineChunks, chunk.subarray(start, end)]), isComplete: true };
+      lineChunks = [];
       start = end + 1;
     }
-    if (start < bytesRead) rest.push(chunk.subarray(start));
+    if (start < bytesRead) lineChunks.push(chunk.subarray(start));
   }
-  if (rest.length > 0) yield { bytes: Buffer.concat(rest), isComplete: false };
+  if (lineChunks.length > 0) yield { bytes: Buffer.concat(lineChunks), isComplete: false };
 }
 
 export interface AuditTail {
   /** The last complete line; undefined if there is none. */
   readonly lastLine: Buffer | undefined;
-  /** Bytes of the complete lines. */
+  /** Size of the complete lines in bytes. */
   readonly size: number;
   /** The incomplete line after the complete ones; empty if there is none. */
   readonly torn: Buffer;
 }
 
-/** Reads only the end of the file. */
+/** Reads only the end of the file: one chunk, or more if the last line is longer. */
 export async function tailOf(file: FileHandle): Promise<AuditTail> {
   const { size } = await file.stat();
   for (let length = CHUNK_BYTES; ; length *= 2) {
     const start = Math.max(0, size - length);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
     const bytes = buffer.subarray(0, bytesRead);
-    const end = bytes.lastIndexOf(LINE_BREAK);
-    const before = end > 0 ? bytes.lastIndexOf(LINE_BREAK, end - 1) : -1;
-    if (start > 0 && before < 0) continue;
-    const lastLine = end < 0 ? undefined : bytes.subarray(before + 1, end);
-    return { lastLine, size: start + end + 1, torn: bytes.subarray(end + 1) };
+    const lastBreak = bytes.lastIndexOf(LINE_BREAK);
+    const previousBreak = lastBreak > 0 ? bytes.lastIndexOf(LINE_BREAK, lastBreak - 1) : -1;
+    const isLastLineCut = start > 0 && previousBreak < 0;
+    if (isLastLineCut) continue;
+    const lastLine = lastBreak < 0 ? undefined : bytes.subarray(previousBreak + 1, lastBreak);
+    return { lastLine, size: start + lastBreak + 1, torn: bytes.subarray(lastBreak + 1) };
   }
 }

@@ -6,8 +6,8 @@ import type { AuditEntry, AuditEvent } from './audit-entry.js';
  */
 export abstract class AuditLog {
   /**
-   * Events are added one at a time, in the order of the calls. Resolves when the entry is durable. Rejects with
-   * `storage-full` or `storage-unavailable`; then no entry was added.
+   * Adds one entry. Entries are added one at a time, in the order of the calls. Resolves when the entry is durable. Rejects
+   * with `storage-full` or `storage-unavailable` when no entry was added.
    */
   abstract append(event: AuditEvent): Promise<AuditEntry>;
 

@@ -7,22 +7,22 @@ import { openIfExists, tailOf, type AuditTail } from './audit-lines.js';
 /** The end of a log, where the next entry is written. */
 export interface AuditPosition {
   readonly end: ChainEnd;
-  /** Bytes of the entries in the current file. */
+  /** Size of the complete entries in the current file, in bytes. */
   readonly size: number;
   /** The incomplete line that a crash left after these entries; empty if there is none. */
   readonly torn: Buffer;
   /** The number of the latest full file; 0 if there is none. */
   readonly lastFull: number;
-  /** Damage that the next entry has to report. */
+  /** Damage of the log that the next entry has to report. */
   readonly notes: readonly string[];
 }
 
 const EMPTY_TAIL: AuditTail = { lastLine: undefined, size: 0, torn: Buffer.alloc(0) };
 
-/** Reads only the ends of the files. */
+/** Finds the end of the log. Reads only the ends of the files. */
 export async function findPosition(files: AuditFiles): Promise<AuditPosition> {
   const head = await readHead(files.head);
-  const lastFull = await files.lastFull();
+  const lastFull = await files.lastFullNumber();
   const current = await tailAt(files.current);
   const lastLine = current.lastLine ?? (await tailAt(files.full(lastFull))).lastLine;
   const last = lastLine ? parseEntry(lastLine) : EMPTY_CHAIN;
@@ -32,8 +32,8 @@ export async function findPosition(files: AuditFiles): Promise<AuditPosition> {
 }
 
 /**
- * Continues from the last line or the head, whichever is later. A later head means that entries are missing: the gap in
- * their numbers remains.
+ * The log continues after the last line or after the head, whichever has the higher number. If this is the head, entries
+ * after the last line are missing, and their numbers are not used again.
  */
 function continuation(last: ChainEnd | undefined, head: AuditHead): Pick<AuditPosition, 'end' | 'notes'> {
   if (typeof head === 'string') {

@@ -26,7 +26,7 @@ export class FileAuditLog extends AuditLog {
   private readonly queue = new SerialQueue();
   private readonly maxBytes: number;
   private readonly now: () => Date;
-  /** The term of the lock in which `position` was found. */
+  /** The term of the lock (see `DirectoryLock.acquire`) in which `position` was found. */
   private lockTerm = 0;
   private isClosed = false;
 
@@ -42,8 +42,8 @@ export class FileAuditLog extends AuditLog {
   }
 
   /**
-   * Only reads; the first `append` acquires the lock. Rejects with a StateError when the log cannot be continued. The caller
-   * closes the log and releases the lock.
+   * Opens the log without writing; the first `append` acquires the lock. Rejects with a StateError when the log cannot be
+   * continued. The caller closes the log and releases the lock.
    */
   static async open(
     directory: string,
@@ -61,7 +61,7 @@ export class FileAuditLog extends AuditLog {
 
   override async close(): Promise<void> {
     this.isClosed = true;
-    // Resolves after all entries that were queued before.
+    // The queue runs this empty task after all entries that were appended before.
     await this.queue.run(() => Promise.resolve());
   }
 
@@ -88,6 +88,7 @@ export class FileAuditLog extends AuditLog {
     this.lockTerm = lockTerm;
   }
 
+  /** Moves the incomplete line at the end of the log to a file of its own. */
   private async setTornAside(): Promise<void> {
     const { torn, size, notes } = this.position;
     const aside = this.files.torn(this.now());
@@ -114,7 +115,7 @@ export class FileAuditLog extends AuditLog {
       const end = { seq: entry.seq, hash: entry.hash };
       this.position = { ...this.position, end, size: size + line.length, notes: [] };
     } catch (error) {
-      // If the truncation fails too, the next `append` looks for the position again; term 0 never equals a term of the lock.
+      // If the truncation fails too, term 0 makes the next `append` find the position again: the lock never has this term.
       await file.truncate(size).catch(() => (this.lockTerm = 0));
       throw error;
     } finally {

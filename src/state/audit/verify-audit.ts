@@ -5,7 +5,7 @@ import { readHead, type AuditHead } from './audit-head.js';
 import { linesOf, openIfExists, type AuditLine } from './audit-lines.js';
 
 export type AuditVerdict =
-  /** Notes are damage that entries report, such as an incomplete line after a crash. */
+  /** The notes are damage that entries of the log report, such as an incomplete line after a crash. */
   | { readonly ok: true; readonly entries: number; readonly notes: readonly string[] }
   | { readonly ok: false; readonly file: string; readonly line: number; readonly problem: string };
 
@@ -15,18 +15,19 @@ interface LocatedLine extends AuditLine {
 }
 
 /**
- * Detects entries that were edited, removed, moved or cut off. Reads full files first, line by line; a gateway may append
- * meanwhile.
+ * Detects entries that were edited, removed or moved, also at the end of the log. A gateway may append entries during the
+ * verification.
  */
 export async function verifyAudit(path: string): Promise<AuditVerdict> {
   const files = new AuditFiles(path);
-  // Read before the lines: a head of an entry that is appended meanwhile would look like a missing entry.
+  // The head is read before the lines. Read later, it could name an entry that was appended after the lines were read, and
+  // that entry would count as missing.
   const head = await readHead(files.head);
   const notes: string[] = [];
   let end = EMPTY_CHAIN;
   let location = { file: path, line: 0 };
   for await (const { bytes, isComplete, file, line } of allLines(files)) {
-    // An incomplete line was never acknowledged. The head shows whether entries are missing.
+    // The incomplete line is an entry that was not acknowledged. Whether acknowledged entries are missing, the head shows.
     if (!isComplete && file === path) break;
     location = { file, line };
     const entry = parseEntry(bytes);
@@ -58,6 +59,7 @@ function truncationProblem(end: ChainEnd, head: AuditHead): string | undefined {
   return head.seq > end.seq ? `the entries from ${end.seq + 1} to ${head.seq} are missing` : undefined;
 }
 
+/** The lines of the full files in the order of their numbers, then those of the current file. */
 async function* allLines(files: AuditFiles): AsyncGenerator<LocatedLine> {
   let number = 1;
   for (let full = files.full(number); ; full = files.full(number)) {
@@ -72,12 +74,13 @@ async function* allLines(files: AuditFiles): AsyncGenerator<LocatedLine> {
       if (current) yield* locatedLinesOf(current, files.current);
       return;
     }
-    // The current file was renamed to `full` meanwhile. The opened file may be either one, so both are opened again.
+    // A gateway has just renamed the current file to `full`. `current` may be the renamed file or its successor, so both
+    // paths are opened again.
     await current?.close();
   }
 }
 
-/** Closes the file at the end. */
+/** The lines of one file. Closes the file at the end. */
 async function* locatedLinesOf(handle: FileHandle, file: string): AsyncGenerator<LocatedLine> {
   try {
     let line = 0;

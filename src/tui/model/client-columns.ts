@@ -1,15 +1,16 @@
-import type { SessionItem } from '../../client/admin-types.js';
+import type { SessionItem, SubscriptionItem } from '../../client/admin-types.js';
 import { clientNames } from '../../client/client-names.js';
 import { formatCompact, formatLastSeen, formatScope } from '../../client/format.js';
 import type { ListRow } from './list-row.js';
 import type { Model } from './model.js';
-import { heldRows, type PagedList } from './paged-list.js';
+import { rowsInMemory, type PagedList } from './paged-list.js';
 import type { TuiColumn } from './tui-column.js';
 
 /** Name and version of a client; its session id if it sent no name. */
 export const programOf = ({ id, client }: SessionItem): string =>
   client ? `${client.name} ${client.version}` : id;
 
+/** The text of a cell for a client; empty for rows of other kinds. */
 const ofClient =
   (read: (session: SessionItem, model: Model) => string): TuiColumn['text'] =>
   (row, model) =>
@@ -56,17 +57,17 @@ export const CLIENTS: readonly TuiColumn[] = [
   },
 ];
 
-/** By list: the names of the clients in its rows, computed once. */
-const names = new WeakMap<PagedList, ReturnType<typeof clientNames>>();
+/** Cache by list: the function that names the clients of its rows. */
+const namesByList = new WeakMap<PagedList, ReturnType<typeof clientNames>>();
 
 /** The name of the client that has the subscription. */
 export function subscriberName(row: ListRow, { lists }: Model): string {
   if (row.kind !== 'subscription') return '';
   const { paged } = lists.subscriptions;
-  let nameOf = names.get(paged);
-  if (!nameOf) {
-    nameOf = clientNames(heldRows(paged).flatMap((held) => (held.kind === 'subscription' ? held.item : [])));
-    names.set(paged, nameOf);
-  }
+  const nameOf = namesByList.get(paged) ?? clientNames(subscriptionsIn(paged));
+  namesByList.set(paged, nameOf);
   return nameOf(row.item);
 }
+
+const subscriptionsIn = (list: PagedList): SubscriptionItem[] =>
+  rowsInMemory(list).flatMap((row) => (row.kind === 'subscription' ? row.item : []));

@@ -40,7 +40,7 @@ export function describeClient(session: SessionItem, model: Model, page: DetailP
   describeSession(session, model, page);
 }
 
-/** What both panes show of a session. */
+/** The fields of a session that the details of a client and of a subscription have in common. */
 function describeSession(session: SessionItem, { now, panel }: Model, page: DetailPage): void {
   if (panel !== 'clients') page.field('program', programOf(session));
   page.field('principal', session.principal);

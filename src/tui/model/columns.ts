@@ -7,32 +7,32 @@ import type { Model } from './model.js';
 import { span, type TextLine } from './text-line.js';
 import type { TuiColumn } from './tui-column.js';
 
+/** Width of the space between two columns. */
 const GAP = 1;
 
+/** A column with the width that it has in a list. */
 interface PlacedColumn {
   readonly column: TuiColumn;
   readonly width: number;
 }
 
-/** The columns that fit into a list of this width, and their widths. */
-export function placeColumns(list: ListId, width: number): readonly PlacedColumn[] {
-  const shown = COLUMNS[list].filter(({ minListWidth = 0 }) => width >= minListWidth);
-  const fixed = shown.reduce((sum, { width: wanted }) => sum + (typeof wanted === 'number' ? wanted : 0), 0);
-  const shares = shown.reduce(
-    (sum, { width: wanted }) => sum + (typeof wanted === 'number' ? 0 : wanted.share),
-    0,
-  );
-  let freeWidth = width - fixed - GAP * (shown.length - 1);
-  let freeShares = shares;
-  return shown.map((column) => {
+/** The columns that are shown in a list of this width, with their widths. */
+export function placeColumns(list: ListId, listWidth: number): readonly PlacedColumn[] {
+  const columns = COLUMNS[list].filter(({ minListWidth = 0 }) => listWidth >= minListWidth);
+  const fixedWidth = columns.reduce((sum, { width }) => sum + (typeof width === 'number' ? width : 0), 0);
+  // Each column gets its share of the width and of the shares that the columns before it have left. So no width is lost.
+  let freeWidth = listWidth - fixedWidth - GAP * (columns.length - 1);
+  let freeShares = columns.reduce((sum, { width }) => sum + (typeof width === 'number' ? 0 : width.share), 0);
+  return columns.map((column) => {
     if (typeof column.width === 'number') return { column, width: column.width };
-    const shared = Math.floor((freeWidth * column.width.share) / freeShares);
-    freeWidth -= shared;
+    const width = Math.floor((freeWidth * column.width.share) / freeShares);
+    freeWidth -= width;
     freeShares -= column.width.share;
-    return { column, width: Math.max(0, shared) };
+    return { column, width: Math.max(0, width) };
   });
 }
 
+/** The line with the titles of the columns. */
 export const headerLine = (placed: readonly PlacedColumn[]): string =>
   placed
     .map(({ column, width }) => padCell(truncateEnd(column.title, width), width, column))
@@ -50,7 +50,7 @@ export function rowLine(
     const short = column.truncate === 'middle' ? truncateMiddle(shown, width) : truncateEnd(shown, width);
     return highlight(padCell(short, width, column), column.style?.(row) ?? 'plain');
   });
-  // A row that matches only in a part that is not shown, such as the description, is highlighted as a whole.
+  // A row is highlighted as a whole if it matches only in a text that is not shown, such as its description.
   const isHiddenMatch = highlight !== NO_HIGHLIGHT && !cells.flat().some(({ style }) => style === 'match');
   return cells.flatMap((cell, at) => {
     if (at > 0) return [span(' '.repeat(GAP)), ...cell];
@@ -58,7 +58,7 @@ export function rowLine(
   });
 }
 
-/** Wider than any screen: bounds the work for very long texts. */
+/** Limits the work for very long texts. More than the width of a screen. */
 const MAX_CELL_LENGTH = 2000;
 
 const padCell = (shown: string, width: number, { align }: TuiColumn): string =>

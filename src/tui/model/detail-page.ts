@@ -4,10 +4,10 @@ import { NO_HIGHLIGHT, type Highlighter } from './highlight.js';
 import { textLine, span, type TextStyle, type TextLine } from './text-line.js';
 
 const LABEL_WIDTH = 12;
-/** Bounds the time to wrap a text, which happens for every frame. */
+/** Limits the time for wrapping a text, because it is wrapped again for every frame. */
 const MAX_TEXT_LENGTH = 20_000;
 
-/** Builds the lines of the details pane, with highlighted matches in everything but labels. */
+/** Builds the lines of the details pane. Matches of the search are highlighted everywhere except in labels and headings. */
 export class DetailPage {
   readonly lines: TextLine[] = [];
 
@@ -16,7 +16,7 @@ export class DetailPage {
     private readonly highlight: Highlighter = NO_HIGHLIGHT,
   ) {}
 
-  /** A label and its value, on one line if the value fits. */
+  /** Adds a label and its value, on one line if the value fits. Has no effect if there is no value. */
   field(label: string, value: unknown, style: TextStyle = 'plain'): void {
     if (value === undefined || value === null || value === '') return;
     const text =
@@ -42,16 +42,18 @@ export class DetailPage {
       this.wrappedLine(line, style);
   }
 
+  /** Adds a JSON value. If a line is too long for the pane, its further lines are indented by two more spaces. */
   json(value: unknown): void {
     for (const line of printableJson(value).split('\n')) {
       const text = line.trimStart();
       const indent = Math.min(line.length - text.length, Math.floor(this.width / 2));
-      for (const [at, part] of wrapText(text, this.width - indent - 2).entries())
-        this.lines.push(this.highlight(' '.repeat(at === 0 ? indent : indent + 2) + part, 'plain'));
+      const hangingIndent = indent + 2;
+      for (const [index, part] of wrapText(text, this.width - hangingIndent).entries())
+        this.lines.push(this.highlight(' '.repeat(index === 0 ? indent : hangingIndent) + part, 'plain'));
     }
   }
 
-  /** The line must be printable already. */
+  /** Adds a line of printable text, which is wrapped to the width of the pane. */
   wrappedLine(line: string, style: TextStyle = 'plain'): void {
     for (const part of wrapText(line, this.width)) this.lines.push(this.highlight(part, style));
   }

@@ -18,10 +18,10 @@ import { selectedRow, currentList, type Model, type Preview } from './model.js';
 import { schemaLines } from './schema-lines.js';
 import { span, stateStyle, textLine, type TextLine } from './text-line.js';
 
-/** Maximum stderr lines in the pane. `gatehouse servers show` prints all that the gateway keeps. */
+/** Maximum number of stderr lines in the pane. `gatehouse servers show` prints all lines that the gateway has. */
 const MAX_STDERR_LINES = 20;
 
-/** Width of the border with a space on each side. */
+/** Width of the border of the pane, with a space on each side. */
 const BORDER_WIDTH = 3;
 
 const detailWidth = (model: Model): number => computeLayout(model).detailColumns - BORDER_WIDTH;
@@ -37,7 +37,7 @@ export function detailLines(model: Model): readonly TextLine[] {
   return page.lines;
 }
 
-/** Matches are not highlighted, because a search does not cover the contents of resources. */
+/** The preview of a resource. It has no highlights, because a search does not cover the contents of resources. */
 function previewPage({ uri, lines, problem }: Preview, width: number): readonly TextLine[] {
   const page = new DetailPage(width);
   page.field('preview of', uri);
@@ -73,8 +73,8 @@ type Item<K extends ListRow['kind']> = Extract<ListRow, { kind: K }>['item'];
 
 function describeServer(server: Item<'server'>, model: Model, page: DetailPage): void {
   const { id, state, reason, transport, since, restarts, calls, inFlight, waiting, pid, counts } = server;
-  const loaded = model.serverDetail?.detail;
-  const detail = loaded?.id === id ? loaded : undefined;
+  const loadedDetail = model.serverDetail?.detail;
+  const detail = loadedDetail?.id === id ? loadedDetail : undefined;
   page.field('server', id, 'bold');
   page.field('state', formatState(server), stateStyle(state));
   page.field('cause', server.cause, 'bad');
@@ -95,8 +95,9 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.field('protocol', server.protocolVersion);
   if (server.era === '2026') page.field('era', `${server.era} since ${server.eraSince}`);
   const updates = formatUpdates(server);
-  // Shown only if it is a problem: otherwise the text is the value of the admin API.
-  if (updates !== server.updates) page.field('updates', updates, 'busy');
+  // `formatUpdates` changes the value only if it is a problem. Only a problem is shown.
+  const isProblem = updates !== server.updates;
+  if (isProblem) page.field('updates', updates, 'busy');
   page.field('defined by', server.origin === 'config' ? 'configuration' : 'administrator');
   for (const decision of server.decisions ?? []) page.field('decided', formatDecision(decision));
   if (!detail) return;
@@ -117,7 +118,7 @@ function describeServer(server: Item<'server'>, model: Model, page: DetailPage):
   page.json(detail.definition);
 }
 
-/** While the server is down, its reason and stderr are shown above. */
+/** Shown for a ready server only. While a server is down, `reason` and `stderr` above are those of its last failure. */
 function describeFailure(
   { time, cause, reason, stderr }: NonNullable<ServerDetail['lastFailure']>,
   { now }: Model,
@@ -150,11 +151,11 @@ function describeDisabledTool(
   page.field('title', title);
   page.field('server', server);
   page.field('state', 'disabled: hidden from all clients', 'busy');
-  // An older gateway sends no definition of a disabled tool.
+  // A gateway of an older version sends no definition of a disabled tool.
   describeDefinition(definition ?? { description }, decision, page);
 }
 
-/** `readOnly, not destructive`; annotations with values other than booleans are returned unchanged. */
+/** For example `readOnly, not destructive`. Returns annotations unchanged if a value is not a boolean. */
 function formatHints(annotations: unknown): unknown {
   if (typeof annotations !== 'object' || annotations === null) return annotations;
   const hints = Object.entries(annotations).filter(([name]) => name !== 'title');
@@ -243,13 +244,13 @@ function describeTemplate(
   describeRest(rest, page);
 }
 
-/** Fields that are shown elsewhere in the pane. Callers need not remove them from `rest`. */
-const SHOWN_FIELDS = ['uri', 'uriTemplate', 'name', 'title'];
+/** Members that `describeRest` leaves out, because another part of the pane shows them. */
+const SHOWN_MEMBERS = ['uri', 'uriTemplate', 'name', 'title'];
 
-/** Shows the fields of the definition that are not shown elsewhere. */
+/** Shows the remaining members of a definition. */
 function describeRest(rest: Readonly<Record<string, unknown>>, page: DetailPage): void {
   const entries = Object.entries(rest).filter(
-    ([name, value]) => value !== undefined && !SHOWN_FIELDS.includes(name),
+    ([name, value]) => value !== undefined && !SHOWN_MEMBERS.includes(name),
   );
   if (entries.length === 0) return;
   page.heading('Metadata');

@@ -17,12 +17,12 @@ const EVERY_LIST: readonly ListId[] = [
   'sessions',
 ];
 
-/** Lists that an event of the feed may have changed, to be loaded again. */
+/** The lists that an event of the feed may have changed, so that they have to be loaded again. */
 export function listsAffectedBy(kind: string, data: Data, model: Model): readonly ListId[] {
   if (kind === 'project') return EVERY_LIST;
   if (kind === 'subscription') return ['subscriptions', 'resources'];
   if (kind === 'session') return listsWithSession(data, model);
-  // A server that was enabled or disabled changes the scopes of sessions. Tools show the decision about them.
+  // Enabling or disabling a server changes the scopes of sessions. The lists of tools show the decision about each tool.
   if (kind === 'decisions' || kind === 'config') return ['sessions', 'tools', 'disabled-tools'];
   if (kind !== 'catalog') return [];
   const changedList = data['kind'];
@@ -36,14 +36,17 @@ export function listsAffectedBy(kind: string, data: Data, model: Model): readonl
   }
 }
 
-/** A row that is held is replaced by `withFeedEvent`. An event without id says that many sessions have changed. */
+/**
+ * The lists that an event about a session may have changed. If the row of the session is in memory, `withFeedEvent`
+ * replaces it, and no list is loaded again. An event without id says that many sessions have changed.
+ */
 function listsWithSession({ id, closed }: Data, { lists }: Model): readonly ListId[] {
   if (closed === true) return ['sessions', 'subscriptions'];
-  const isHeld = typeof id === 'string' && rowIndexOf(lists.sessions.paged, id) !== undefined;
-  return isHeld ? [] : ['sessions'];
+  const isInMemory = typeof id === 'string' && rowIndexOf(lists.sessions.paged, id) !== undefined;
+  return isInMemory ? [] : ['sessions'];
 }
 
-/** Applies events that contain the new state. */
+/** Applies an event that contains the new state of a server, a session or the configuration. */
 export function withFeedEvent(model: Model, kind: string, data: Data): Model {
   switch (kind) {
     case 'server':
@@ -64,22 +67,24 @@ function withConfigProblem(model: Model, { ok, problem }: Data): Model {
 
 function withServer(model: Model, data: Data): Model {
   const { paged } = model.lists.servers;
-  // The list of servers that is loaded later includes this change.
+  // The list of servers is not loaded yet. When it is loaded, it includes this change.
   if (!isLoaded(paged)) return model;
   const isFresh = paged.pages.every((page) => page.isFresh);
   const id = String(data['id']);
   const others = model.servers.filter((server) => server.id !== id);
   if (data['removed'] === true) return withServers(model, others, isFresh);
   const server = data as unknown as ServerSummary;
-  const at = model.servers.findIndex((known) => known.id === id);
-  const servers = at === -1 ? [...others, server] : model.servers.with(at, server);
+  const index = model.servers.findIndex((each) => each.id === id);
+  const servers = index === -1 ? [...others, server] : model.servers.with(index, server);
   const next = withServers(model, servers, isFresh);
   if (model.serverDetail?.detail.id !== id) return next;
-  // Details are loaded again when their version is not that of the list of servers, and -1 never is.
-  return { ...next, serverDetail: { ...model.serverDetail, version: -1 } };
+  return { ...next, serverDetail: { ...model.serverDetail, version: OUTDATED } };
 }
 
-/** The subscriptions of a closed session end with it; its rows disappear when the lists are loaded again. */
+/** Details with another version than the list of servers are loaded again. No list has this version. */
+const OUTDATED = -1;
+
+/** Replaces the rows of a session. The rows of a closed session disappear when the lists are loaded again. */
 function withSession(model: Model, data: Data): Model {
   if (data['closed'] === true || data['id'] === undefined) return model;
   const session = data as unknown as SessionItem;

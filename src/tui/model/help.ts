@@ -1,3 +1,4 @@
+/** The sections of the help: a title, and keys with their descriptions. */
 const HELP: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   [
     'Navigation',
@@ -37,7 +38,7 @@ const HELP: readonly (readonly [string, readonly (readonly [string, string])[]])
 
 const KEYS_WIDTH = 20;
 
-/** A title, or keys with their description. */
+/** A line of the help: either a title, or keys with their description. */
 interface HelpLine {
   readonly title?: string;
   readonly keys?: string;

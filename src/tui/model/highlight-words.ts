@@ -10,9 +10,12 @@ import {
 import type { HighlightPiece } from './text-line.js';
 
 const ASCII = /^\p{ASCII}*$/u;
-const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Finds matches like the resource search of the gateway: words, ignoring case and accents; the last may be a prefix. */
+/**
+ * Finds the matches that the resource search of the gateway finds: whole words, of which the last one may be a prefix.
+ * Ignores case and accents.
+ */
 export function highlightWords(text: string, query: string): readonly HighlightPiece[] {
   const { terms } = parseQuery(query);
   if (terms.length === 0 || text === '') return [{ text, isMatch: false }];
@@ -23,27 +26,30 @@ export function highlightWords(text: string, query: string): readonly HighlightP
   return piecesOf(text, isMatched);
 }
 
-/** A text in the form in which words are compared, with the position of each letter in the original text. */
+/**
+ * A text without accents and in lower case, in which words are compared. For each UTF-16 unit of it, the arrays have the
+ * class of its character, and the start and end of the grapheme in the original text from which it comes.
+ */
 class FoldedText {
   private readonly lower: string;
   private readonly characterClasses: number[] = [];
-  /** Start and end of the grapheme that a letter comes from. */
   private readonly starts: number[] = [];
   private readonly ends: number[] = [];
 
   constructor(text: string) {
-    const pieces = ASCII.test(text)
+    const segments = ASCII.test(text)
       ? Array.from(text, (segment, index) => ({ segment, index }))
-      : segments.segment(text);
-    let all = '';
-    for (const { segment, index } of pieces) {
-      const letters = fold(segment);
-      all += letters;
-      for (const letter of letters) this.add(letter, index, index + segment.length);
+      : graphemes.segment(text);
+    let folded = '';
+    for (const { segment, index } of segments) {
+      const characters = fold(segment);
+      folded += characters;
+      for (const character of characters) this.add(character, index, index + segment.length);
     }
-    this.lower = all.toLowerCase();
+    this.lower = folded.toLowerCase();
   }
 
+  /** The start and the end in the original text of each occurrence of a word. */
   *occurrencesOf(word: string, isPrefix: boolean): Iterable<readonly [number, number]> {
     for (let at = this.lower.indexOf(word); at !== -1; at = this.lower.indexOf(word, at + 1)) {
       const end = at + word.length;
@@ -52,29 +58,36 @@ class FoldedText {
     }
   }
 
-  private add(letter: string, start: number, end: number): void {
-    const kind = characterClassOf(letter.codePointAt(0)!);
-    for (let unit = 0; unit < letter.length; unit++) {
-      this.characterClasses.push(kind);
+  private add(character: string, start: number, end: number): void {
+    const characterClass = characterClassOf(character.codePointAt(0)!);
+    for (let unit = 0; unit < character.length; unit++) {
+      this.characterClasses.push(characterClass);
       this.starts.push(start);
       this.ends.push(end);
     }
   }
 
-  /** Whether a word may start or end here: `getUser`, `HTTPServer` and `report2024` are two words each. */
+  /**
+   * Whether a word may start or end before this position. The rules are those of the tokenizer: `getUser`, `HTTPServer` and
+   * `report2024` are two words each.
+   */
   private isWordBoundary(at: number): boolean {
-    const next = at + ((this.lower.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
-    const [before = SEPARATOR, kind = SEPARATOR, after = SEPARATOR] = [
+    const nextAt = at + ((this.lower.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
+    const [before = SEPARATOR, current = SEPARATOR, after = SEPARATOR] = [
       this.characterClasses[at - 1],
       this.characterClasses[at],
-      this.characterClasses[next],
+      this.characterClasses[nextAt],
     ];
-    if (before === SEPARATOR || kind === SEPARATOR || before === IDEOGRAPH || kind === IDEOGRAPH) return true;
-    if (before === kind) return kind === UPPER && after === LOWER;
-    return !(before === UPPER && kind === LOWER);
+    const delimiting = [SEPARATOR, IDEOGRAPH];
+    if (delimiting.includes(before) || delimiting.includes(current)) return true;
+    // The last of several capitals begins a word, as the `S` in `HTTPServer`.
+    if (before === current) return current === UPPER && after === LOWER;
+    const isCapitalizedWord = before === UPPER && current === LOWER;
+    return !isCapitalizedWord;
   }
 }
 
+/** Divides a text into pieces that match and pieces that do not. `isMatched` is 1 for each UTF-16 unit of a match. */
 function piecesOf(text: string, isMatched: Uint8Array): HighlightPiece[] {
   const pieces: HighlightPiece[] = [];
   for (let start = 0, end = 0; start < text.length; start = end) {

@@ -2,14 +2,14 @@ import { highlightWords } from './highlight-words.js';
 import type { ListId } from './list-row.js';
 import { span, type HighlightPiece, type TextSpan, type TextStyle } from './text-line.js';
 
-/** Splits a text into spans: matches in the style `match`, the rest in the given style. */
+/** Divides a text into spans. A match gets the style `match`, other text the given style. */
 export type Highlighter = (text: string, style: TextStyle) => readonly TextSpan[];
 
 export const NO_HIGHLIGHT: Highlighter = (text, style) => [span(text, style)];
 
 const REGEXP_SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
-/** Highlights what the search of the gateway matches: words in resources, substrings in all other lists. */
+/** Highlights the matches of the gateway's search: words in the list of resources, substrings in all other lists. */
 export function highlighterFor(list: ListId, query: string): Highlighter {
   if (query.trim() === '') return NO_HIGHLIGHT;
   const find = list === 'resources' ? highlightWords : highlightSubstrings;
@@ -19,6 +19,7 @@ export function highlighterFor(list: ListId, query: string): Highlighter {
 
 /** Finds all occurrences of all words of the query, ignoring case. */
 export function highlightSubstrings(text: string, query: string): readonly HighlightPiece[] {
+  // Longer words first, so that the pattern prefers them to words that are their beginnings.
   const words = query
     .split(/\s+/)
     .filter(Boolean)
@@ -28,13 +29,16 @@ export function highlightSubstrings(text: string, query: string): readonly Highl
     `(${words.map((word) => word.replace(REGEXP_SPECIAL, '\\$&')).join('|')})`,
     'giu',
   );
+  // The pattern captures the match, so other text and matches alternate in the result of `split`.
   return text
     .split(pattern)
-    .map((piece, at) => ({ text: piece, isMatch: at % 2 === 1 }))
+    .map((piece, index) => ({ text: piece, isMatch: index % 2 === 1 }))
     .filter((piece) => piece.text !== '');
 }
 
-/** Whether the texts together contain all words of the query; for lists that the gateway does not search. */
+/**
+ * Whether the texts together contain all words of the query. Used for lists that are searched here and not by the gateway.
+ */
 export function matchesQuery(texts: readonly string[], query: string): boolean {
   const text = texts.join('\n').toLowerCase();
   return query

@@ -7,7 +7,7 @@ import { CLOSED_DETAILS, currentList, PANELS, panelDefinition, type Model } from
 import { knownLength } from './paged-list.js';
 import { withOverlayKeyPressed } from './overlay-keys.js';
 
-/** How many rows a key moves by, given the number of rows on a page. */
+/** By key: the number of rows by which the key moves. It may depend on the number of rows on a page. */
 const JUMPS: Readonly<Record<string, (page: number) => number>> = {
   down: () => 1,
   j: () => 1,
@@ -25,13 +25,14 @@ const JUMPS: Readonly<Record<string, (page: number) => number>> = {
   G: () => Infinity,
 };
 
-/** A key goes to the overlay if one is open, else to the details pane or the list. */
+/** The model after a key. If an overlay is open, only the overlay handles the key. */
 export function withKeyPressed(model: Model, key: string): Model {
   if (key === 'ctrl-c') return { ...model, isClosing: true };
   if (model.overlay) return withOverlayKeyPressed(model, model.overlay, key);
   return withGlobalKey(model, key) ?? withPanelKey(model, key);
 }
 
+/** Handles a key that works in every panel. Undefined for other keys. */
 function withGlobalKey(model: Model, key: string): Model | undefined {
   switch (key) {
     case 'q':
@@ -56,9 +57,9 @@ function withGlobalKey(model: Model, key: string): Model | undefined {
   }
 }
 
-function withPanelCycled(model: Model, by: number): Model {
-  const at = PANELS.findIndex(({ id }) => id === model.panel);
-  const panel = PANELS[(at + by + PANELS.length) % PANELS.length]!;
+function withPanelCycled(model: Model, by: 1 | -1): Model {
+  const index = PANELS.findIndex(({ id }) => id === model.panel);
+  const panel = PANELS[(index + by + PANELS.length) % PANELS.length]!;
   return { ...model, panel: panel.id, details: { ...model.details, hasFocus: false } };
 }
 
@@ -104,7 +105,7 @@ function withDetailsJump(model: Model, jump: (page: number) => number): Model {
   return { ...model, details: { ...model.details, scroll } };
 }
 
-/** Undoes one step: focus, preview, details, search, filter. */
+/** Undoes the first of these that applies: focus on the details, preview, open details, search, filter. */
 function withStepBack(model: Model): Model {
   const { details, panel } = model;
   const { query, server } = model.panels[panel];

@@ -10,15 +10,15 @@ export interface ListState {
   /** Index of the first visible row. */
   readonly top: number;
   /**
-   * Whether the user went to the end and the remaining pages are still being loaded. Until then the last loaded row is
+   * Whether the user went to the end and the remaining pages are being loaded. While they are, the last loaded row is
    * selected.
    */
   readonly isLoadingToEnd: boolean;
-  /** Increases when search or filter change: responses to requests of an earlier generation are dropped. */
+  /** Increases when search or filter change. Responses to requests of an earlier generation are dropped. */
   readonly generation: number;
-  /** Increases when the list changed at the gateway. */
+  /** Increases when the list changes at the gateway. */
   readonly version: number;
-  /** Why loading failed. The list is requested again only after it changes at the gateway, or search or filter change. */
+  /** Why loading has failed. The list is requested again after a change at the gateway, or of search or filter. */
   readonly problem: string | undefined;
 }
 
@@ -33,14 +33,14 @@ export const INITIAL_LIST: ListState = {
   problem: undefined,
 };
 
-/** After a change of search or filter: the list is loaded from the start. */
+/** The list after a change of search or filter. It is loaded from the start. */
 export const withListReset = ({ generation, version }: ListState): ListState => ({
   ...INITIAL_LIST,
   generation: generation + 1,
   version,
 });
 
-/** After a change at the gateway: the old pages stay visible until they have been reloaded. */
+/** The list after a change at the gateway. The old pages stay visible until they are loaded again. */
 export const withPagesStale = (list: ListState): ListState => ({
   ...list,
   paged: markStale(list.paged),
@@ -67,7 +67,7 @@ export function withRows(list: ListState, paged: PagedList): ListState {
 export function withSelectionMoved(list: ListState, by: number): ListState {
   const last = Math.max(0, knownLength(list.paged) - 1);
   const selected = Math.min(last, Math.max(0, list.selected + by));
-  // The row may be on a page that was evicted: then only its index is known.
+  // If the page of the row was evicted, only the index of the row is known.
   return { ...list, selected, selectedKey: rowAt(list.paged, selected)?.key, isLoadingToEnd: false };
 }
 
@@ -77,7 +77,7 @@ export const withSelectionAtEnd = (list: ListState): ListState => ({
 });
 
 /**
- * Scrolls as little as possible so that the selected row is visible and no rows are empty below the end of the list.
+ * Scrolls as little as possible, so that the selected row is visible and there is no free space below the end of the list.
  */
 export function withSelectionInView(list: ListState, height: number): ListState {
   const minTop = Math.max(0, list.selected - height + 1);

@@ -17,27 +17,30 @@ export function withList(model: Model, id: ListId, change: (list: ListState) => 
 export const withListsStale = (model: Model, ids: readonly ListId[]): Model =>
   ids.reduce((next, id) => withList(next, id, withPagesStale), model);
 
-/** For lists that the gateway does not page. */
+/**
+ * Replaces all rows of a list that the gateway sends as a whole. `isFresh` is false if it has changed since the request.
+ */
 export function withAllRows(list: ListState, entries: readonly ListRow[], isFresh: boolean): ListState {
   const paged = wholeList(entries);
   const pages = paged.pages.map((page) => ({ ...page, isFresh }));
   return withRows(list, { ...paged, pages });
 }
 
-/** Stores all servers, and shows in the servers panel those that match its search. */
+/** Stores all servers. The servers panel shows those that match its search. */
 export function withServers(model: Model, servers: readonly ServerSummary[], isFresh: boolean): Model {
   const { query } = model.panels.servers;
-  const found = servers.filter(({ id, state, transport, reason = '' }) =>
+  const matching = servers.filter(({ id, state, transport, reason = '' }) =>
     matchesQuery([id, state, transport, reason], query),
   );
   const next = withList({ ...model, servers }, 'servers', (list) =>
-    withAllRows(list, found.map(serverRow), isFresh),
+    withAllRows(list, matching.map(serverRow), isFresh),
   );
   return disabledToolCounts(model.servers) === disabledToolCounts(servers)
     ? next
     : withListsStale(next, ['disabled-tools']);
 }
 
+/** A text that changes when the number of disabled tools of a server changes. */
 const disabledToolCounts = (servers: readonly ServerSummary[]): string =>
   servers.map(({ id, counts }) => `${id} ${counts.disabledTools}`).join('\n');
 
@@ -51,7 +54,7 @@ export const withNotice = (model: Model, text: string, tone: Notice['tone']): Mo
   notice: { text, tone, until: model.now + (tone === 'bad' ? PROBLEM_DURATION_MS : NOTICE_DURATION_MS) },
 });
 
-/** Changes search or filter of the current panel; its lists are loaded from the start. */
+/** Changes search or filter of the current panel, whose lists are then loaded from the start. */
 export function withSearch(model: Model, search: Partial<Pick<PanelState, 'query' | 'server'>>): Model {
   const { main, second } = panelDefinition(model.panel);
   const before = model.panels[model.panel];

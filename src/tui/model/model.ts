@@ -2,7 +2,7 @@ import type { ServerDetail, ServerSummary, SessionItem } from '../../client/admi
 import type { ListRow, ListId } from './list-row.js';
 import { INITIAL_LIST, selectedRowOf, type ListState } from './list-state.js';
 
-/** The total of a list that the gateway did not send, or that could not be loaded. */
+/** Stands for the total of a list if the gateway did not send it or it could not be loaded. */
 export const UNKNOWN_TOTAL = -1;
 
 export type PanelId = 'servers' | 'tools' | 'prompts' | 'resources' | 'subscriptions' | 'clients';
@@ -11,13 +11,13 @@ export type PanelId = 'servers' | 'tools' | 'prompts' | 'resources' | 'subscript
 interface PanelDefinition {
   readonly id: PanelId;
   readonly title: string;
-  /** Title of the tab where there is no room for the whole one. */
+  /** Title of the tab if there is no room for `title`. */
   readonly shortTitle?: string;
   readonly main: ListId;
   readonly second?: {
     readonly list: ListId;
     readonly title: string;
-    /** Shown in the key line. */
+    /** Name of the list in the key line. */
     readonly label: string;
   };
 }
@@ -44,8 +44,9 @@ export const PANELS: readonly PanelDefinition[] = [
 export const panelDefinition = (id: PanelId): PanelDefinition =>
   PANELS.find((definition) => definition.id === id)!;
 
-/** Focused list, search and server filter of a panel. */
+/** The state of a panel that its lists share. `query` is its search, `server` its filter. */
 export interface PanelState {
+  /** The list with the focus. */
   readonly section: 'main' | 'second';
   readonly query: string;
   readonly server: string | undefined;
@@ -57,7 +58,7 @@ type FeedConnection =
   | { readonly state: 'live' }
   | { readonly state: 'lost'; readonly problem: string; readonly retryAt: number };
 
-/** A change at the gateway, carried out after confirmation. */
+/** A change at the gateway that the user has to confirm. */
 export type PendingAction =
   | { readonly kind: 'server'; readonly verb: 'enable' | 'disable' | 'reconnect'; readonly server: string }
   | {
@@ -70,7 +71,7 @@ export type PendingAction =
   | { readonly kind: 'end-subscription'; readonly id: string; readonly uri: string }
   | { readonly kind: 'end-session'; readonly id: string; readonly client: string };
 
-/** A dialog in place of the panel, or the search line. All keys go to it. */
+/** A dialog in place of the panel, or the search line. It handles all keys while it is open. */
 export type Overlay =
   | { readonly kind: 'help'; readonly scroll: number }
   | {
@@ -116,17 +117,17 @@ export interface Model {
   readonly panel: PanelId;
   readonly panels: Readonly<Record<PanelId, PanelState>>;
   readonly lists: Readonly<Record<ListId, ListState>>;
-  /** All servers, without search and filter. */
+  /** All servers, whether or not they match the search. */
   readonly servers: readonly ServerSummary[];
   /** The server whose details are open, with its stderr output and definition. */
   readonly serverDetail: { readonly version: number; readonly detail: ServerDetail } | undefined;
-  /** The session of the subscription whose details are open; without `item` if it could not be loaded. */
+  /** The session of the subscription whose details are open. `item` is undefined if it could not be loaded. */
   readonly subscriberSession: { readonly id: string; readonly item: SessionItem | undefined } | undefined;
-  /** Totals without search and filter, for the tabs; UNKNOWN_TOTAL is not shown. */
+  /** For the tabs: totals of the lists without search and filter. */
   readonly totals: Readonly<Partial<Record<ListId, { readonly version: number; readonly total: number }>>>;
   readonly details: Details;
   readonly overlay: Overlay | undefined;
-  /** The action that is being carried out. */
+  /** The confirmed action that is running. */
   readonly pendingAction: PendingAction | undefined;
   readonly notice: Notice | undefined;
   readonly isClosing: boolean;

@@ -62,7 +62,7 @@ function withServerFilterKey(model: Model, overlay: OverlayOf<'server-filter'>, 
   }
 }
 
-/** The search is applied with every key. */
+/** Every key that changes the query applies the search at once. */
 function withSearchKey(model: Model, { queryBefore }: OverlayOf<'search'>, key: string): Model {
   const { query } = model.panels[model.panel];
   switch (key) {

@@ -3,21 +3,23 @@ import type { ListRow } from './list-row.js';
 interface Page {
   /** Undefined for the first page. */
   readonly cursor: string | undefined;
-  /** Undefined if evicted; the page can be loaded again. */
+  /** Undefined if the page was evicted from memory. It can be loaded again. */
   readonly rows: readonly ListRow[] | undefined;
+  /** Number of rows, also of an evicted page. */
   readonly count: number;
   readonly lastKey: string | undefined;
-  /** Whether the list did not change at the gateway since the page was loaded. */
+  /** False if the list has changed at the gateway since the page was loaded. */
   readonly isFresh: boolean;
 }
 
 /**
- * A list of any length of which only pages near the visible rows are held. A cursor is a position in the sort order and
+ * A list of any length. Only pages near the visible rows are in memory. A cursor is a position in the sort order, so it
  * stays valid when rows are added or removed.
  */
 export interface PagedList {
+  /** The pages that were loaded, from the start of the list on. */
   readonly pages: readonly Page[];
-  /** The part after the last page; undefined at the end of the list. */
+  /** The cursor of the next page; undefined for the first page. There is no `rest` when the end of the list was loaded. */
   readonly rest: { readonly cursor: string | undefined } | undefined;
   /** Total number of rows, if the gateway sends it. */
   readonly total: number | undefined;
@@ -34,8 +36,8 @@ export interface PagePosition {
   readonly cursor: string | undefined;
 }
 
-/** Bounds the memory; many times the rows of a screen. */
-const MAX_ROWS_HELD = 10_000;
+/** Limits the memory. Many times the number of rows of a screen. */
+const MAX_ROWS_IN_MEMORY = 10_000;
 
 export const EMPTY_LIST: PagedList = { pages: [], rest: { cursor: undefined }, total: undefined };
 
@@ -46,10 +48,10 @@ export const wholeList = (rows: readonly ListRow[]): PagedList => ({
   total: rows.length,
 });
 
-/** Number of rows whose positions are known. */
+/** Number of rows on the pages that were loaded, evicted pages included. */
 export const knownLength = ({ pages }: PagedList): number => pages.reduce((sum, { count }) => sum + count, 0);
 
-/** Length of the list, or a lower bound if the gateway sends no total. */
+/** Length of the list. Without a total from the gateway, it is a lower bound until the end of the list was loaded. */
 export function totalLength(list: PagedList): { readonly rows: number; readonly isLowerBound: boolean } {
   const known = knownLength(list);
   if (!list.rest) return { rows: known, isLowerBound: false };
@@ -60,7 +62,7 @@ export function totalLength(list: PagedList): { readonly rows: number; readonly 
 
 export const isLoaded = ({ pages }: PagedList): boolean => pages.length > 0;
 
-/** Undefined if there is no such row or it is not held. */
+/** The row with this index. Undefined if there is no such row or it is not in memory. */
 export function rowAt({ pages }: PagedList, index: number): ListRow | undefined {
   let offset = 0;
   for (const { rows, count } of pages) {
@@ -70,7 +72,7 @@ export function rowAt({ pages }: PagedList, index: number): ListRow | undefined 
   return undefined;
 }
 
-/** The next page to load for the rows `from` to `to`; undefined if all are held and fresh. */
+/** The next page to load for the rows `from` to `to`. Undefined if all of them are in memory and fresh. */
 export function nextMissingPage(list: PagedList, from: number, to: number): PagePosition | undefined {
   let offset = 0;
   for (const [index, page] of list.pages.entries()) {
@@ -81,7 +83,9 @@ export function nextMissingPage(list: PagedList, from: number, to: number): Page
   return list.rest && to >= offset ? { index: list.pages.length, cursor: list.rest.cursor } : undefined;
 }
 
-/** Inserts a loaded page. Later pages are kept if the page ends as before, because they still follow it. */
+/**
+ * Inserts a loaded page. Later pages stay if the page has the same end and length as before, because they still follow it.
+ */
 export function withPage(
   list: PagedList,
   { index }: PagePosition,
@@ -99,15 +103,16 @@ export function withPage(
   return evictDistantPages({ pages, rest: laterPages.length > 0 ? list.rest : rest, total }, index);
 }
 
-/** After a change at the gateway: pages stay visible until they are loaded again. */
+/** The list after a change at the gateway. Its pages stay visible until they are loaded again. */
 export const markStale = (list: PagedList): PagedList => ({
   ...list,
   pages: list.pages.map((page) => ({ ...page, isFresh: false })),
 });
 
-export const heldRows = ({ pages }: PagedList): readonly ListRow[] => pages.flatMap(({ rows = [] }) => rows);
+export const rowsInMemory = ({ pages }: PagedList): readonly ListRow[] =>
+  pages.flatMap(({ rows = [] }) => rows);
 
-/** Replaces rows that are held. Returns the same list if no row changes. */
+/** Replaces the rows that are in memory. Returns the same list if no row changes. */
 export function mapRows(list: PagedList, change: (row: ListRow) => ListRow): PagedList {
   const pages = list.pages.map((page) => {
     const rows = page.rows?.map(change);
@@ -116,7 +121,7 @@ export function mapRows(list: PagedList, change: (row: ListRow) => ListRow): Pag
   return pages.some((page, index) => page !== list.pages[index]) ? { ...list, pages } : list;
 }
 
-/** Undefined if the row is not held. */
+/** The index of the row with this key. Undefined if the row is not in memory. */
 export function rowIndexOf(list: PagedList, key: string): number | undefined {
   let offset = 0;
   for (const { rows, count } of list.pages) {
@@ -127,9 +132,9 @@ export function rowIndexOf(list: PagedList, key: string): number | undefined {
   return undefined;
 }
 
-/** Evicts the pages farthest from the page `near` first. */
+/** Evicts pages until the limit is kept. Pages that are farthest from the page `near` are evicted first. */
 function evictDistantPages(list: PagedList, near: number): PagedList {
-  let excess = list.pages.reduce((sum, { rows = [] }) => sum + rows.length, 0) - MAX_ROWS_HELD;
+  let excess = list.pages.reduce((sum, { rows = [] }) => sum + rows.length, 0) - MAX_ROWS_IN_MEMORY;
   if (excess <= 0) return list;
   const evicted = new Set<number>();
   const farthestFirst = [...list.pages.keys()].toSorted((a, b) => Math.abs(b - near) - Math.abs(a - near));

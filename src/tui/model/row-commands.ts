@@ -7,16 +7,17 @@ import { withSearch } from './model-changes.js';
 
 interface RowCommand {
   readonly key: string;
-  /** Shown in the key line. */
+  /** Name of the command in the key line. */
   readonly label: string;
   readonly run: (model: Model) => Model;
 }
 
+/** Returns a command that asks the user to confirm an action. */
 const confirm =
   (action: PendingAction, question: string, effect: string) =>
   (model: Model): Model => ({ ...model, overlay: { kind: 'confirm', action, question, effect } });
 
-/** The commands that apply now, in display order. */
+/** The commands that apply to the selected row and the panel, in the order of the key line. */
 export function availableCommands(model: Model): readonly RowCommand[] {
   const row = selectedRow(model);
   return [...(row ? commandsOn(row, model) : []), ...filterCommand(model)];
@@ -143,7 +144,7 @@ function withPreviewToggled(model: Model, uri: string): Model {
   return { ...model, details: { ...details, isOpen: true, scroll: 0, preview } };
 }
 
-/** Shows all resources of a server, without the previous search of the panel. */
+/** Shows all resources of a server. The panel of resources loses its previous search. */
 const withResourcesOf = (model: Model, server: string): Model =>
   withSearch(
     { ...model, panel: 'resources', details: { ...model.details, hasFocus: false } },

@@ -5,7 +5,7 @@ import { textLine, span, type TextLine } from './text-line.js';
 
 const MAX_PROPERTIES = 200;
 
-/** The properties of a JSON Schema: name, type, `required`, description and default. */
+/** Lines about the properties of a JSON Schema: name, type, `required`, description and default. */
 export function schemaLines(schema: unknown, width: number): TextLine[] {
   const properties =
     isJsonObject(schema) && isJsonObject(schema['properties']) ? Object.entries(schema['properties']) : [];
@@ -31,16 +31,18 @@ function typeOf(property: unknown): string {
   const choices = [anyOf, oneOf].find(Array.isArray);
   if (choices) return choices.map(typeOf).join(' | ');
   if (type === 'array') return `${typeOf(items)}[]`;
-  return Array.isArray(type) ? type.join(' | ') : typeof type === 'string' ? type : 'any';
+  if (Array.isArray(type)) return type.join(' | ');
+  return typeof type === 'string' ? type : 'any';
 }
 
 function descriptionOf(property: unknown, width: number): TextLine[] {
-  const { description, default: fallback } = isJsonObject(property) ? property : {};
-  const text = typeof description === 'string' ? description : '';
-  const suffix =
-    fallback === undefined ? '' : `${text === '' ? '' : ' '}(default ${JSON.stringify(fallback)})`;
-  if (text + suffix === '') return [];
-  return printableLines(text + suffix).flatMap((line) =>
+  const { description, default: defaultValue } = isJsonObject(property) ? property : {};
+  const parts = [
+    ...(typeof description === 'string' && description !== '' ? [description] : []),
+    ...(defaultValue === undefined ? [] : [`(default ${JSON.stringify(defaultValue)})`]),
+  ];
+  if (parts.length === 0) return [];
+  return printableLines(parts.join(' ')).flatMap((line) =>
     wrapText(line, width - 2).map((part): TextLine => [span('  '), span(part, 'dim')]),
   );
 }

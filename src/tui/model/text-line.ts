@@ -8,10 +8,10 @@ export interface TextSpan {
   readonly style: TextStyle;
 }
 
-/** One row of the screen, from left to right. */
+/** One row of the screen: its spans from left to right. */
 export type TextLine = readonly TextSpan[];
 
-/** A part of a searched text. */
+/** A part of a text in which matches of a search are highlighted. */
 export interface HighlightPiece {
   readonly text: string;
   readonly isMatch: boolean;

@@ -4,9 +4,9 @@ import type { TextStyle } from './text-line.js';
 
 export interface TuiColumn {
   readonly title: string;
-  /** Fixed width, or share of the width that fixed columns leave. */
+  /** A fixed width, or a share of the width that the fixed columns leave. */
   readonly width: number | { readonly share: number };
-  /** Minimum width of the list for this column to be shown. */
+  /** In a narrower list, the column is not shown. */
   readonly minListWidth?: number;
   readonly align?: 'right';
   readonly truncate?: 'middle';

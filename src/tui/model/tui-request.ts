@@ -6,8 +6,8 @@ import { selectedRow, panelDefinition, type PendingAction, type Model } from './
 import { isLoaded, knownLength, nextMissingPage, type PagePosition } from './paged-list.js';
 
 /**
- * A request to the gateway. A request whose key is that of a running one is not started: otherwise a list that changes
- * often would never be loaded.
+ * A request to the gateway. If a request with the same key is running, a new one is not started and the running one is not
+ * aborted. So a list that changes more often than it is loaded is loaded nevertheless.
  */
 export type TuiRequest = { readonly key: string } & (
   | { readonly kind: 'servers'; readonly version: number }
@@ -39,8 +39,8 @@ const PAGE_SIZE = 200;
 const LARGE_PAGE_SIZE = 1000;
 
 /**
- * The requests that the current screen needs, computed from the model alone. `TuiSession` compares them with the running
- * requests after every event, starts new ones and aborts those no longer needed.
+ * The requests that the current screen needs. A pure function of the model. After every event, `TuiSession` compares its
+ * result with the running requests, starts the new ones and aborts those that are not needed any more.
  */
 export function requestsFor(model: Model): TuiRequest[] {
   const definition = panelDefinition(model.panel);
@@ -58,7 +58,7 @@ export function requestsFor(model: Model): TuiRequest[] {
   ];
 }
 
-/** Every panel needs the servers. */
+/** The request for all servers, which every panel needs. */
 function serversRequest({ lists }: Model): TuiRequest {
   const { version } = lists.servers;
   return { kind: 'servers', key: 'servers', version };
@@ -75,7 +75,8 @@ function listRequests(model: Model, list: ListId): TuiRequest[] {
   if (list === 'disabled-tools') return disabledToolsRequests(model);
   const { mainRows, secondRows } = computeLayout(model);
   const height = list === panelDefinition(model.panel).main ? mainRows : secondRows;
-  // The visible rows with one screen before and one after them, or all rows that are not loaded.
+  // The visible rows, with as many rows before and after them. While the list is loaded to its end: all rows that are
+  // missing.
   const [from, to] = state.isLoadingToEnd
     ? [knownLength(state.paged), Infinity]
     : [Math.max(0, state.top - height), state.top + 2 * height];
@@ -86,7 +87,7 @@ function listRequests(model: Model, list: ListId): TuiRequest[] {
   return [{ kind: 'page', key, list, position, generation, version, limit, query, server }];
 }
 
-/** The admin API lists disabled tools per server; only servers that have some are requested. */
+/** The admin API lists disabled tools for one server at a time. Only servers that have disabled tools are requested. */
 function disabledToolsRequests({ lists, servers, panels }: Model): TuiRequest[] {
   const { generation, version } = lists['disabled-tools'];
   if (!needsLoading(lists['disabled-tools']) || !isLoaded(lists.servers.paged)) return [];

@@ -12,7 +12,7 @@ import {
 } from '../../../test/kit/tui-model.js';
 import { selectedRow, currentList } from './model.js';
 import { listsAffectedBy } from './feed-events.js';
-import { heldRows, knownLength, totalLength } from './paged-list.js';
+import { knownLength, rowsInMemory, totalLength } from './paged-list.js';
 
 const many = (count: number) =>
   Array.from({ length: count }, (_, at) => resource(`${String(at).padStart(6, '0')}.txt`));
@@ -255,14 +255,14 @@ describe('events of the feed', () => {
   it('replace the row of a session, the state of its stream and the details of its subscription', () => {
     const harness = new TuiModelHarness(gateway).press('6', '5', 'enter');
     const streams = () =>
-      heldRows(harness.model.lists.subscriptions.paged).map(
+      rowsInMemory(harness.model.lists.subscriptions.paged).map(
         ({ item }) => 'hasStream' in item && item.hasStream,
       );
     expect(harness.model.subscriberSession).toMatchObject({ id: '0123456789abcdef', item: { calls: 12 } });
     const before = harness.requests.length;
     const data = clientSession('0123456789abcdef', { hasStream: false, calls: 13 });
     harness.dispatch({ type: 'feed', kind: 'session', data: { ...data } });
-    expect(heldRows(harness.model.lists.sessions.paged)[0]?.item).toEqual(data);
+    expect(rowsInMemory(harness.model.lists.sessions.paged)[0]?.item).toEqual(data);
     expect(streams()).toEqual([false, false]);
     expect(harness.model.subscriberSession?.item).toEqual(data);
     expect(harness.requests).toHaveLength(before);

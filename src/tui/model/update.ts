@@ -16,7 +16,7 @@ import { withRows, withSelectionInView, withPagesStale } from './list-state.js';
 import { CLOSED_DETAILS, selectedRow, panelDefinition, UNKNOWN_TOTAL, type Model } from './model.js';
 import { isLoaded, knownLength, withPage } from './paged-list.js';
 
-/** The model after an event. A pure function: side effects follow from requestsFor. */
+/** The model after an event. A pure function: `requestsFor` says which requests to the gateway the new model needs. */
 export function update(model: Model, event: TuiEvent): Model {
   const next = withSelectionsInView(applyEvent(model, event));
   const isOtherRow = model.panel !== next.panel || selectedRow(model)?.key !== selectedRow(next)?.key;
@@ -78,7 +78,7 @@ function withTime(model: Model, now: number): Model {
   return { ...model, now, ...(isExpired ? { notice: undefined } : {}) };
 }
 
-/** Events may have been missed while disconnected: everything is loaded again. */
+/** Marks all lists to be loaded again, because events may have been missed while there was no connection. */
 function withConnectionOpened(model: Model): Model {
   const lists = Object.entries(model.lists).map(([id, list]) => [id, withPagesStale(list)]);
   return {
@@ -92,7 +92,7 @@ function withConnectionOpened(model: Model): Model {
 function withLoadedPage(model: Model, { request, page }: Extract<TuiEvent, { type: 'page' }>): Model {
   const { list: id, position, generation, version } = request;
   const next = withList(model, id, (list) => {
-    // A page is dropped when the pages before it have changed since the request, and the list now ends earlier.
+    // A page is dropped if the pages before it have changed since the request, so that it does not follow the last page.
     if (list.generation !== generation || position.index > list.paged.pages.length) return list;
     return withRows(list, withPage(list.paged, position, page, list.version === version));
   });
@@ -107,10 +107,10 @@ function withDisabledTools(
   const { query } = model.panels.tools;
   return withList(model, 'disabled-tools', (list) => {
     if (list.generation !== request.generation) return list;
-    const found = tools.filter(({ ownName, title = '', description = '' }) =>
+    const matching = tools.filter(({ ownName, title = '', description = '' }) =>
       matchesQuery([ownName, title, description], query),
     );
-    return withAllRows(list, found.map(disabledToolRow), list.version === request.version);
+    return withAllRows(list, matching.map(disabledToolRow), list.version === request.version);
   });
 }
 
@@ -129,7 +129,7 @@ function withFailure(model: Model, { request, problem }: FailedEvent): Model {
         list.generation === request.generation ? { ...list, problem } : list,
       );
     case 'total':
-      // Stores the version with the old total, so that the total is not requested again until the list changes.
+      // The old total gets the new version, so that the total is not requested again until the list changes.
       return withTotal(
         model,
         request.list,
@@ -137,7 +137,7 @@ function withFailure(model: Model, { request, problem }: FailedEvent): Model {
         request.version,
       );
     case 'session':
-      // The session is perhaps closed. It is not requested again while its subscription is selected.
+      // The session may be closed. Without an item, it is not requested again while its subscription is selected.
       return { ...model, subscriberSession: { id: request.id, item: undefined } };
     default:
       // The details could not be loaded, perhaps because the server was removed.

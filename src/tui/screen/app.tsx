@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { Box, Text, useApp, useInput, useStdout, type Key } from 'ink';
-import { computeLayout, MIN_SIZE, type Layout } from '../model/layout.js';
+import { computeLayout, FRAME_ROWS, MIN_SIZE, type Layout } from '../model/layout.js';
 import { panelDefinition, type Model } from '../model/model.js';
 import type { TuiSession } from '../tui-session.js';
 import { DetailsPane } from './details-pane.js';
@@ -54,7 +54,7 @@ export function Screen({ model }: { readonly model: Model }) {
 function Body({ model, layout }: { readonly model: Model; readonly layout: Layout }) {
   const { overlay, details } = model;
   if (overlay && overlay.kind !== 'search')
-    return <Dialog model={model} width={layout.columns} height={layout.rows - 4} />;
+    return <Dialog model={model} width={layout.columns} height={layout.rows - FRAME_ROWS} />;
   const definition = panelDefinition(model.panel);
   const { section } = model.panels[model.panel];
   const isListFocused = !details.hasFocus;

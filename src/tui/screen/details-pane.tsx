@@ -12,15 +12,16 @@ export function DetailsPane({ model }: { readonly model: Model }) {
   const lines = detailLines(model);
   const style = hasFocus ? 'accent' : 'dim';
   const title = preview ? ' Preview ' : ' Details ';
-  const more =
+  const position =
     lines.length > height ? ` ${Math.min(100, Math.round(((scroll + height) / lines.length) * 100))}% ` : '';
-  const rule = '─'.repeat(Math.max(0, width - title.length - more.length - 4));
+  const [corner, end] = ['─┬─', '─'];
+  const rule = '─'.repeat(Math.max(0, width - title.length - position.length - corner.length - end.length));
   const head = [
-    span('─┬─', style),
+    span(corner, style),
     span(title, hasFocus ? 'bold' : 'plain'),
     span(rule, style),
-    span(more),
-    span('─', style),
+    span(position),
+    span(end, style),
   ];
   return (
     <Box flexDirection="column" width={width}>

@@ -13,17 +13,21 @@ interface Props {
 }
 
 const MAX_WIDTH = 76;
+/** Columns of `│ ` and ` │`, and rows of the upper and lower border. */
+const BORDER_COLUMNS = 4;
+const BORDER_ROWS = 2;
 
 /** Help, a confirmation or a choice, shown in place of the panel. */
 export function Dialog({ model, width, height }: Props) {
   const { overlay } = model;
   const innerWidth = Math.min(MAX_WIDTH, width - 6);
-  const lines = overlay ? linesOf(overlay, model, innerWidth, height - 2) : [];
+  const lines = overlay ? linesOf(overlay, model, innerWidth, height - BORDER_ROWS) : [];
   const title = overlay ? TITLES[overlay.kind] : '';
   const style: TextStyle = overlay?.kind === 'confirm' ? 'busy' : 'accent';
-  const margin = ' '.repeat(Math.max(0, Math.floor((width - innerWidth - 4) / 2)));
-  const above = Math.max(0, Math.floor((height - lines.length - 2) / 2));
-  const below = Math.max(0, height - lines.length - 2 - above);
+  const margin = ' '.repeat(Math.max(0, Math.floor((width - innerWidth - BORDER_COLUMNS) / 2)));
+  const freeRows = Math.max(0, height - lines.length - BORDER_ROWS);
+  const above = Math.floor(freeRows / 2);
+  const below = freeRows - above;
   const top = `┌─ ${title} ${'─'.repeat(Math.max(0, innerWidth - title.length - 2))}─┐`;
   return (
     <Box flexDirection="column" width={width}>
@@ -66,7 +70,7 @@ function withBorder(line: TextLine, margin: string, innerWidth: number, style: T
   ];
 }
 
-/** The lower border; marks that there are more lines below. */
+/** The lower border. It says whether there are more lines below. */
 function bottomBorder(overlay: Overlay | undefined, shown: number, width: number): string {
   const hasMore = overlay?.kind === 'help' && overlay.scroll + shown < HELP_LINES.length;
   return hasMore ? ` ↓ more `.padStart(width - 1, '─').padEnd(width, '─') : '─'.repeat(width);

@@ -24,12 +24,13 @@ interface Props {
 export function Header({ model, width }: Props) {
   const state = connectionSpan(model);
   const name = ' Gatehouse ';
-  const room = width - name.length - VERSION.length - textWidth(state.text) - 4;
+  const version = `${VERSION}  `;
+  const otherWidth = name.length + version.length + textWidth(state.text);
+  const [minGap, rightMargin] = [1, 1];
+  const room = width - otherWidth - minGap - rightMargin;
   const address = truncateMiddle(printable(model.gateway), Math.max(0, room));
-  const gap = ' '.repeat(
-    Math.max(1, width - name.length - VERSION.length - textWidth(address) - textWidth(state.text) - 3),
-  );
-  const line = [span(name, 'bold'), span(`${VERSION}  `, 'dim'), span(address, 'accent'), span(gap), state];
+  const gap = ' '.repeat(Math.max(minGap, width - otherWidth - textWidth(address) - rightMargin));
+  const line = [span(name, 'bold'), span(version, 'dim'), span(address, 'accent'), span(gap), state];
   return <ScreenLine line={line} width={width} />;
 }
 
@@ -44,7 +45,7 @@ interface TabStyle {
   readonly hasTotals?: boolean;
 }
 
-/** Widest first; the first that fits is used. */
+/** From the widest style to the narrowest. The first one that fits is used. */
 const TAB_STYLES: readonly TabStyle[] = [
   { gap: '  ', hasTotals: true },
   { gap: '', hasTotals: true },
@@ -82,7 +83,10 @@ function totalOf({ servers, totals, lists }: Model, panel: PanelId): number | un
   return total === UNKNOWN_TOTAL ? undefined : total;
 }
 
-/** Search line, lost connection, running action, or result of the last action. */
+/**
+ * Shows the first of these that applies: the search, a lost connection, the running action, the result of the last action,
+ * or the reason why the selected server is not ready.
+ */
 export function NoticeLine({ model, width }: Props) {
   return <ScreenLine line={noticeOf(model, width)} width={width} />;
 }
@@ -126,7 +130,7 @@ function describeAction(action: PendingAction): string {
   return `${verb} ${printable(action.kind === 'tool' ? action.tool : action.server)}`;
 }
 
-/** The keys that work now. Help and quit always fit; others are left out if there is no room. */
+/** The keys that work now. Help and quit are always shown; the last of the other keys are left out if there is no room. */
 export function KeyLine({ model, width }: Props) {
   const { keys, always } = keysFor(model);
   let room = width - always.reduce((sum, label) => sum + labelWidth(label), 0);
@@ -143,7 +147,7 @@ export function KeyLine({ model, width }: Props) {
   return <ScreenLine line={line} width={width} />;
 }
 
-type KeyLabel = readonly [string, string];
+type KeyLabel = readonly [key: string, label: string];
 
 const labelWidth = ([key, label]: KeyLabel): number => textWidth(key) + textWidth(label) + 3;
 

@@ -14,7 +14,7 @@ const COLOURED: Readonly<Record<TextStyle, InkStyle>> = {
   match: { color: 'yellow', bold: true, underline: true },
 };
 
-/** With NO_COLOR set (no-color.org): bold and underline instead of colours. */
+/** The styles if NO_COLOR is set (no-color.org): bold and underline in place of colours. */
 const COLOURLESS: Readonly<Record<TextStyle, InkStyle>> = {
   ...COLOURED,
   accent: { bold: true },

@@ -21,7 +21,7 @@ interface Props {
   readonly isCurrent: boolean;
   /** Whether keys move in this list. */
   readonly hasFocus: boolean;
-  /** Whether column headings are shown; the second list of a panel has no room for them. */
+  /** Whether column headings are shown. The second list of a panel has no room for them. */
   readonly hasHeadings: boolean;
 }
 
@@ -87,7 +87,7 @@ function titleLine(model: Model, list: ListId, title: string, width: number, has
   ];
 }
 
-/** `3 of 107`, or the progress of loading to the end. */
+/** For example `3 of 107`. While the list is loaded to its end, the progress. */
 function positionText(model: Model, list: ListId): string {
   const { paged, selected, isLoadingToEnd } = model.lists[list];
   const { rows, isLowerBound } = totalLength(paged);

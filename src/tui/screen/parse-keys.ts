@@ -1,5 +1,6 @@
 import type { Key } from 'ink';
 
+/** By flag of Ink: the name of the key. */
 const NAMES = [
   ['upArrow', 'up'],
   ['downArrow', 'down'],
@@ -16,20 +17,22 @@ const NAMES = [
   ['delete', 'backspace'],
 ] as const;
 
-/** The keys in one chunk of input, which holds several keys after a paste or fast typing. */
+/** The names of the keys in one chunk of input. A chunk has several keys after a paste or fast typing. */
 export function parseKeys(input: string, key: Key): readonly string[] {
-  // Ink reports two Esc in one chunk as one key with the second as its input.
+  // If Esc is pressed twice in one chunk, Ink reports one Esc key with the second one as its input.
   if (key.escape && input === '\x1b') return ['escape', 'escape'];
   if (key.tab) return [key.shift ? 'backtab' : 'tab'];
   const named = NAMES.find(([flag]) => key[flag]);
   if (named) return [named[1]];
   if (key.ctrl) return [`ctrl-${input}`];
-  // Alt combinations are not used.
+  // No command uses a combination with Alt.
   if (key.meta) return [];
   return Array.from(input, (letter) => CONTROLS[letter] ?? keyOfCharacter(letter));
 }
 
-/** The key of a character within a chunk. Ink decodes a control character only if it is the whole chunk. */
+/**
+ * The name of the key for one character of a chunk. Ink names the key of a control character only if it is the whole chunk.
+ */
 function keyOfCharacter(letter: string): string {
   const code = letter.codePointAt(0)!;
   return code < 0x20 ? `ctrl-${String.fromCodePoint(code + 0x60)}` : letter;

@@ -5,14 +5,16 @@ import { inkStyle } from './ink-style.js';
 
 interface Props {
   readonly line: TextLine;
-  /** Exact width: a shorter line is padded, so that it overwrites the previous frame. */
+  /** Width of the row. A shorter line is padded with spaces, so that it overwrites the previous frame. */
   readonly width: number;
   readonly isInverse?: boolean;
 }
 
-/** One row of the screen. Its text must be printable already. */
+/** One row of the screen. Its text must be printable: see `printable`. */
 export function ScreenLine({ line, width, isInverse = false }: Props) {
-  const used = line.reduce((sum, { text }) => sum + textWidth(text), 0);
+  const usedWidth = line.reduce((sum, { text }) => sum + textWidth(text), 0);
+  // A row without any text would have no height.
+  const padding = padTextEnd('', width - usedWidth) || (usedWidth === 0 ? ' ' : '');
   return (
     <Text wrap="truncate" inverse={isInverse}>
       {line.map(({ text, style }, at) => (
@@ -20,7 +22,7 @@ export function ScreenLine({ line, width, isInverse = false }: Props) {
           {text}
         </Text>
       ))}
-      {padTextEnd('', width - used) || (used === 0 ? ' ' : '')}
+      {padding}
     </Text>
   );
 }

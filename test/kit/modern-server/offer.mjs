@@ -49,7 +49,7 @@ function addTools(server, state) {
     'route',
     {
       inputSchema: object({
-        region: { ...string, 'x-mcp-header': 'Region' },
+        region: { ...string, 'x-mcp-header': state.regionHeader },
         count: { type: 'integer', 'x-mcp-header': 'Count' },
       }),
     },
@@ -93,6 +93,7 @@ function addTools(server, state) {
 /** The state that the servers of all requests share. */
 export const createState = () => ({
   text: 'first',
+  regionHeader: 'Region',
   extraTools: [],
   waiting: 0,
   cancelled: 0,

@@ -2,29 +2,31 @@ import type { Socket } from 'node:net';
 import { headerOf } from './response-head.js';
 import { ResponseParser, type ResponseReceiver } from './response-parser.js';
 
-/** No request is sent over a connection of whose idle timeout at the server less than this is left. */
+/**
+ * A connection is not reused in this last part of its idle timeout: the server could close it while a request is on its way.
+ */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 /** The idle timeout of a server that announces none. */
 const DEFAULT_KEEP_ALIVE_MS = 5000;
 const MAX_KEEP_ALIVE_MS = 600_000;
 const KEEP_ALIVE = /\bkeep-alive\b/i;
 
-/** Shared by all sockets: the bytes of one read are processed before the next read. */
+/** All sockets share one buffer: the bytes of one read are processed before the next read. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** One POST request and the receiver of its response. `onEnd` or `onFailure` is the last call. */
+/** One POST request and the receiver of its response. The last call is that of `onEnd` or `onFailure`. */
 export interface PostRequest extends ResponseReceiver {
   /** Request line and header fields, each with its line break, without `content-length`. */
   readonly head: string;
   readonly body: string;
-  /** Set when the request is written. The server may have received it from then on. */
+  /** Set when the request is written. From then on, the server may have received the request. */
   connection: HttpConnection | undefined;
   onEnd(): void;
   onFailure(cause: Error): void;
 }
 
 export interface HttpConnectionOwner {
-  /** Whether a connection is reused only if the response says so: some proxies close it without announcing that. */
+  /** Whether a connection is reused only after a response with `connection: keep-alive`. */
   readonly needsKeepAliveHeader: boolean;
   /** The response is complete and the connection can carry another request. */
   released(connection: HttpConnection): void;
@@ -38,12 +40,14 @@ export class HttpConnection {
   private socket!: Socket;
   private readonly parser = new ResponseParser(() => this.complete());
   private request: PostRequest | undefined;
-  /** The whole response has arrived; `finish` is scheduled. */
+  /** Whether the whole response has arrived, so that `finish` is scheduled. */
   private isComplete = false;
   /** Number of reasons for which reading is paused. */
   private pauses = 0;
+  /** The end of the pauses of `pauseFor`. */
   private pausedUntil = 0;
   private resumeTimer: NodeJS.Timeout | undefined;
+  /** The connection may be reused until this time of `performance.now()`. */
   private usableUntil = performance.now() + DEFAULT_KEEP_ALIVE_MS - KEEP_ALIVE_MARGIN_MS;
 
   constructor(private readonly owner: HttpConnectionOwner) {}
@@ -61,7 +65,7 @@ export class HttpConnection {
     });
   }
 
-  /** `now` is a time of `performance.now()`. */
+  /** Whether the idle connection may carry another request. `now` is a time of `performance.now()`. */
   isUsable(now: number): boolean {
     return now < this.usableUntil && this.socket.writable;
   }
@@ -92,16 +96,18 @@ export class HttpConnection {
     this.destroy();
   }
 
-  /** Every call needs a call of `resume`. */
+  /** Stops reading. Each call must be followed by a call of `resume`. */
   pause(): void {
-    if (++this.pauses === 1) this.socket.pause();
+    this.pauses++;
+    if (this.pauses === 1) this.socket.pause();
   }
 
   resume(): void {
-    if (--this.pauses === 0) this.socket.resume();
+    this.pauses--;
+    if (this.pauses === 0) this.socket.resume();
   }
 
-  /** Stops reading for a time, so that backpressure reaches the server. Pauses of one read add up. */
+  /** Stops reading for a time, so that backpressure reaches the server. A call during a pause prolongs it by `ms`. */
   pauseFor(ms: number): void {
     const now = performance.now();
     this.pausedUntil = Math.max(this.pausedUntil, now) + ms;
@@ -133,6 +139,7 @@ export class HttpConnection {
     setImmediate(finish, this);
   }
 
+  /** The callback of the option `onread`. Returns false to stop reading. */
   private read(count: number): boolean {
     if (!this.request) {
       // Bytes that arrive without a request must not be taken for the response to the next request.
@@ -157,7 +164,7 @@ export class HttpConnection {
 
   private isReusable(): boolean {
     const { head } = this.parser;
-    // A server may respond before it has read the whole request. The unwritten rest would precede the next request.
+    // A server may respond before it has read the whole request. The rest of that request would then precede the next one.
     if (!head?.isPersistent || this.socket.writableLength !== 0) return false;
     if (this.owner.needsKeepAliveHeader && !KEEP_ALIVE.test(headerOf(head.headers, 'connection') ?? ''))
       return false;
@@ -168,4 +175,5 @@ export class HttpConnection {
   }
 }
 
+/** A function without a closure, because `complete` schedules it for every response. */
 const finish = (connection: HttpConnection): void => connection.finish();

@@ -2,10 +2,11 @@ import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { HttpConnection, type HttpConnectionOwner, type PostRequest } from './http-connection.js';
 
+/** The interval at which idle connections are closed whose idle timeout has passed. */
 const IDLE_CHECK_INTERVAL_MS = 1000;
 
 interface PostClientOptions {
-  /** Requests beyond this number, which may change, wait for a connection. */
+  /** Maximum number of connections, which may change. Further requests wait for a connection. */
   readonly maxConnections: () => number;
   readonly connectTimeoutMs: number;
   readonly createConnector?: typeof buildConnector | undefined;
@@ -15,16 +16,18 @@ interface PostClientOptions {
 
 /**
  * Sends POST requests to one server over a pool of connections. A general HTTP client costs a quarter more CPU per call
- * (docs/decisions/0016); undici still opens the connections, TLS included.
+ * (docs/decisions/0016). The connector of undici opens the connections, TLS included.
  */
 export class PostClient implements HttpConnectionOwner {
   private readonly connections = new Set<HttpConnection>();
-  /** Used last in, first out, so that surplus connections reach their idle timeout. */
+  /** Idle connections. The last one is used first, so that surplus connections reach their idle timeout. */
   private readonly idle: HttpConnection[] = [];
-  /** Connections whose response was complete in this iteration of the event loop. */
+  /** Connections whose response was complete in this iteration of the event loop. They are reused in the next one. */
   private justReleased: HttpConnection[] = [];
+  /** Requests that wait for a connection. */
   private readonly waiting: PostRequest[] = [];
   private readonly hostname: string;
+  /** Number of connections that are being opened. */
   private connecting = 0;
   private tlsSession: Buffer | undefined;
   private idleCheck: NodeJS.Timeout | undefined;
@@ -60,13 +63,13 @@ export class PostClient implements HttpConnectionOwner {
       request.connection.abort(request);
       return;
     }
-    const at = this.waiting.indexOf(request);
-    if (at !== -1) this.waiting.splice(at, 1);
+    const index = this.waiting.indexOf(request);
+    if (index !== -1) this.waiting.splice(index, 1);
   }
 
   /**
-   * The connection is reused in the next iteration of the event loop. By then the socket has reported whether the server
-   * sent more than its response, or closed the connection without announcing it.
+   * Reuses the connection in the next iteration of the event loop. By then the socket has reported whether the server has sent
+   * more than its response, or has closed the connection without announcing that.
    */
   released(connection: HttpConnection): void {
     this.justReleased.push(connection);
@@ -75,8 +78,8 @@ export class PostClient implements HttpConnectionOwner {
 
   closed(connection: HttpConnection): void {
     this.connections.delete(connection);
-    const at = this.idle.indexOf(connection);
-    if (at !== -1) this.idle.splice(at, 1);
+    const index = this.idle.indexOf(connection);
+    if (index !== -1) this.idle.splice(index, 1);
     this.connectAsNeeded();
   }
 
@@ -110,14 +113,16 @@ export class PostClient implements HttpConnectionOwner {
     this.idleCheck ??= setTimeout(() => this.closeExpired(), IDLE_CHECK_INTERVAL_MS).unref();
   }
 
+  /** Undefined when no idle connection is usable. Closes those that are not. */
   private takeIdle(): HttpConnection | undefined {
-    for (let connection = this.idle.pop(); connection; connection = this.idle.pop()) {
-      if (connection.isUsable(performance.now())) return connection;
+    for (;;) {
+      const connection = this.idle.pop();
+      if (!connection || connection.isUsable(performance.now())) return connection;
       connection.destroy();
     }
-    return undefined;
   }
 
+  /** Opens a connection for each waiting request that will find none, up to the maximum. */
   private connectAsNeeded(): void {
     if (this.isDestroyed) return;
     while (
@@ -149,7 +154,7 @@ export class PostClient implements HttpConnectionOwner {
       socket.destroy();
       return;
     }
-    // Shortens the handshake of the next connection.
+    // The session shortens the TLS handshake of the next connection.
     socket.on('session', (session: Buffer) => (this.tlsSession = session));
     connection.attach(socket);
     this.connections.add(connection);

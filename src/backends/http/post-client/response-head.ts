@@ -4,9 +4,9 @@ export interface ResponseHead {
   readonly status: number;
   /** Names are in lower case. A repeated field is an array. */
   readonly headers: ResponseHeaders;
-  /** Bytes of the body. If the head has no length, how the body ends: with the last chunk, or with the connection. */
+  /** The number of bytes of the body. Without it, the body ends with its last chunk, or with the connection. */
   readonly bodyLength: number | 'chunked' | 'until-close';
-  /** The server keeps the connection open for another request. */
+  /** Whether the server keeps the connection open for another request. */
   readonly isPersistent: boolean;
   /** The idle timeout of the connection, if the server announces one. */
   readonly keepAliveMs: number | undefined;
@@ -14,7 +14,7 @@ export interface ResponseHead {
 
 const TEXT = String.raw`[\t -~\x80-\xff]*`;
 const FIELD_LINE = "[!#$%&'*+.^_`|~\\w-]+:" + TEXT;
-/** Status line and fields. Obsolete line folding (RFC 9112, 5.2) does not match. Takes linear time. */
+/** Status line and fields. Obsolete line folding (RFC 9112, 5.2) does not match. Matching takes linear time. */
 const HEAD = new RegExp(String.raw`^HTTP/1\.[01] [1-9]\d\d(?: ${TEXT})?(?:\r\n${FIELD_LINE})*$`);
 const FIELD = new RegExp(`^${FIELD_LINE}$`);
 const CONTENT_LENGTH = /^\d{1,15}$/;
@@ -23,12 +23,13 @@ const KEEP_ALIVE = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i;
 const TIMEOUT = /(?:^|[,;])[ \t]*timeout=(\d{1,5})/i;
 
 /**
- * Parses the text before the empty line. Throws on a head from which two HTTP parsers could infer different ends of the
- * response: bytes of the body could then be taken for the next response and reach the wrong caller.
+ * Parses the text before the empty line. Throws if two HTTP parsers could infer different ends of the response from this head:
+ * bytes of the body could then be taken for the next response and reach the wrong caller.
  */
 export function parseResponseHead(text: string): ResponseHead {
   if (!HEAD.test(text)) throw new Error('the response is not HTTP/1.1');
-  const status = Number(text.slice(9, 12));
+  const statusStart = 'HTTP/1.1 '.length;
+  const status = Number(text.slice(statusStart, statusStart + 3));
   const headers = parseFields(text);
   const isHttp11 = text.startsWith('HTTP/1.1');
   const bodyLength = bodyLengthOf(status, headers, isHttp11);
@@ -50,13 +51,14 @@ export function headerOf(headers: ResponseHeaders, name: string): string | undef
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** For example `application/json` of `Application/JSON; charset=utf-8`; empty when the response has no content type. */
+/** The content type in lower case and without parameters, such as `application/json`; empty when the response has none. */
 export function mediaTypeOf(headers: ResponseHeaders): string {
   const value = headerOf(headers, 'content-type') ?? '';
   const end = value.indexOf(';');
   return (end === -1 ? value : value.slice(0, end)).trim().toLowerCase();
 }
 
+/** Whether the body is compressed. */
 export function isEncoded(headers: ResponseHeaders): boolean {
   const encoding = headerOf(headers, 'content-encoding');
   return encoding !== undefined && encoding.toLowerCase() !== 'identity';
@@ -99,6 +101,7 @@ function bodyLengthOf(
   return length === undefined ? 'until-close' : Number(length);
 }
 
+/** Without a `connection` field, the connection stays open in HTTP/1.1 and is closed in HTTP/1.0. */
 function isKeptOpen(headers: ResponseHeaders, isHttp11: boolean): boolean {
   const connection = joined(headers['connection']);
   return isHttp11 ? !CLOSE.test(connection) : KEEP_ALIVE.test(connection);
@@ -109,12 +112,11 @@ function keepAliveOf(headers: ResponseHeaders): number | undefined {
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
-const joined = (value: string | string[] | undefined): string =>
-  value === undefined ? '' : Array.isArray(value) ? value.join() : value;
+const joined = (value: string | string[] = ''): string => (Array.isArray(value) ? value.join() : value);
 
 function lineEnd(text: string, from: number): number {
-  const at = text.indexOf('\r\n', from);
-  return at === -1 ? text.length : at;
+  const end = text.indexOf('\r\n', from);
+  return end === -1 ? text.length : end;
 }
 
 /** Removes spaces and tabs at both ends. HTTP allows no other white space there. */

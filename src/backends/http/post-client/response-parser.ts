@@ -1,18 +1,20 @@
 import { isField, parseResponseHead, type ResponseHead } from './response-head.js';
 
-/** The default limit of Node's HTTP client. */
+/** Maximum size of a head, as in Node's HTTP client by default. */
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Limits the size line of a chunk, and all trailers together. */
+/** Maximum size of the size line of a chunk, and of all trailers together. */
 const MAX_LINE_BYTES = 4 * 1024;
+const END_OF_HEAD = '\r\n\r\n';
+const END_OF_LINE = '\r\n';
 const TOKEN = "[!#$%&'*+.^_`|~\\w-]+";
 const QUOTED = String.raw`"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"`;
-/** Size and extensions (RFC 9112, 7.1.1). The extensions are ignored. */
+/** The size line of a chunk: its size in hexadecimal and extensions, which are ignored (RFC 9112, 7.1.1). */
 const CHUNK_SIZE = new RegExp(`^0*([\\da-f]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|${QUOTED}))?)*$`, 'i');
 const EMPTY = Buffer.alloc(0);
 
 export interface ResponseReceiver {
   onHead(head: ResponseHead): void;
-  /** The memory of `bytes` is reused after the call: the receiver copies what it keeps. */
+  /** The memory of `bytes` is reused after the call, so the receiver must copy bytes that it needs later. */
   onBody(bytes: Buffer): void;
 }
 
@@ -24,12 +26,13 @@ export class ResponseParser {
   head: ResponseHead | undefined;
   private receiver: ResponseReceiver | undefined;
   private state: State = 'complete';
-  /** Bytes of a body or chunk that have not arrived. */
+  /** Number of bytes of the current body or chunk that have not arrived. */
   private remaining = 0;
-  /** An incomplete head or line. */
+  /** The beginning of a head or line whose end has not arrived. */
   private partial: Buffer = EMPTY;
   private trailerBytes = 0;
 
+  /** `onComplete` is called when a whole response has arrived. */
   constructor(private readonly onComplete: () => void) {}
 
   /** Prepares for the next response. */
@@ -81,16 +84,16 @@ export class ResponseParser {
   }
 
   private parseHead(bytes: Buffer, at: number): number {
-    const end = bytes.indexOf('\r\n\r\n', at, 'latin1');
+    const end = bytes.indexOf(END_OF_HEAD, at, 'latin1');
     if ((end === -1 ? bytes.length : end) - at > MAX_HEAD_BYTES)
       throw new Error(`the head of the response has more than ${MAX_HEAD_BYTES} bytes`);
     if (end === -1) return at;
     const head = parseResponseHead(bytes.toString('latin1', at, end));
     if (head.status === 101) throw new Error('the server changed to another protocol');
     if (head.status >= 200) this.beginBody(head);
-    // An interim response (RFC 9110, 15.2) is skipped. The final one follows on the same connection.
+    // An interim response (RFC 9110, 15.2) is skipped. The final response follows on the same connection.
     else if (!head.isPersistent) throw new Error('the server closed the connection before its response');
-    return end + 4;
+    return end + END_OF_HEAD.length;
   }
 
   private beginBody(head: ResponseHead): void {
@@ -114,17 +117,18 @@ export class ResponseParser {
   }
 
   private parseLine(bytes: Buffer, at: number): number {
-    const end = bytes.indexOf('\r\n', at, 'latin1');
+    const end = bytes.indexOf(END_OF_LINE, at, 'latin1');
     if ((end === -1 ? bytes.length : end) - at > MAX_LINE_BYTES)
       throw new Error('the response has a line between its chunks that is too long');
     if (end === -1) return at;
     this.handleLine(bytes.toString('latin1', at, end));
-    return end + 2;
+    return end + END_OF_LINE.length;
   }
 
   private handleLine(line: string): void {
     if (this.state === 'trailers') this.skipTrailer(line);
     else if (this.state === 'chunk-size') this.beginChunk(line);
+    // In the state `chunk-end`, only the line break after the chunk may follow.
     else if (line === '') this.state = 'chunk-size';
     else throw new Error('the response has a chunk that is longer than its size line says');
   }

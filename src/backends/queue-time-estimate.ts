@@ -1,0 +1,29 @@
+/** Bounds of the estimate. */
+const MIN_MS = 100;
+const MAX_MS = 60_000;
+/** The estimate until the first call has ended. */
+const UNKNOWN_MS = 1000;
+
+/** Estimates how long queued calls have to wait, from the rate at which calls have ended since the queue was last empty. */
+export class QueueTimeEstimate {
+  private startedAt = 0;
+  private endedCalls = 0;
+
+  /** To be called when a call is added to the empty queue. */
+  start(): void {
+    this.startedAt = performance.now();
+    this.endedCalls = 0;
+  }
+
+  /** To be called whenever a call has ended, queued before or not. */
+  callEnded(): void {
+    this.endedCalls++;
+  }
+
+  /** The time until a slot is free for each of these queued calls. */
+  retryAfterMs(queuedCalls: number): number {
+    if (this.endedCalls === 0) return UNKNOWN_MS;
+    const msPerCall = (performance.now() - this.startedAt) / this.endedCalls;
+    return Math.round(Math.min(Math.max(queuedCalls * msPerCall, MIN_MS), MAX_MS));
+  }
+}

@@ -1,0 +1,14 @@
+/** Names of variables that have a value only inside an editor, such as the open file. */
+const EDITOR_VARIABLE =
+  /^(userHome|pathSeparator|workspace\w*|file\w*|relativeFile\w*|cwd|execPath|lineNumber|selectedText|defaultBuildTask)$/;
+
+/** References to the environment, to an input or to a setting, as editors write them. */
+const EDITOR_REFERENCE = /^(env|input|config|command):|^\/$/;
+
+export const isEditorVariable = (name: string): boolean => EDITOR_VARIABLE.test(name);
+
+/** What to do with a reference that another MCP client would replace: the text between its braces. Empty for other references. */
+export const hintFor = (inside: string): string =>
+  EDITOR_REFERENCE.test(inside) || isEditorVariable(inside)
+    ? '; variables of editors are converted by `gatehouse config import`'
+    : '';
