@@ -32,12 +32,9 @@ export class CompletionController {
     if (!isJsonObject(ref)) throw new GatewayError('invalid-params', 'ref must be an object');
     const { server, key, ownValue } = await this.find(ref, context);
     context.server = server;
-    const ownParams = mapMember(
-      context.paramsText ?? '{}',
-      'ref',
-      (text) => (text.startsWith('{') ? withOwnValue(text, key, ownValue) : text),
-      context.paramsMembers,
-    );
+    const ownRef = (refText: string): string =>
+      refText.startsWith('{') ? withOwnValue(refText, key, ownValue) : refText;
+    const ownParams = mapMember(context.paramsText ?? '{}', 'ref', ownRef, context.paramsMembers);
     return this.backends
       .get(server)
       .call({ method: 'completion/complete', params: ownParams, caller: context })

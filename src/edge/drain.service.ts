@@ -80,8 +80,10 @@ export class Drain implements BeforeApplicationShutdown {
     const { size: requests } = this.receiver.inFlight;
     if (requests === 0) return;
     const sessionRequests = [...this.sessions.all()].flatMap((session) => [...session.requests.all]);
-    const running = [...sessionRequests, ...this.modernRequests.all];
-    const oldest = running.toSorted((a, b) => a.startedAt - b.startedAt).slice(0, MAX_LOGGED_REQUESTS);
+    const runningRequests = [...sessionRequests, ...this.modernRequests.all];
+    const oldest = runningRequests
+      .toSorted((a, b) => a.startedAt - b.startedAt)
+      .slice(0, MAX_LOGGED_REQUESTS);
     const now = performance.now();
     this.logger[level]({ message, requests, oldest: oldest.map((request) => request.describe(now)) });
   }

@@ -78,8 +78,8 @@ export class EventStream {
 
   /**
    * From now on, sends events on this response. Its headers must have been sent. Older connections stay open, but get
-   * no more events. The primer is sent first: a client that resumes from its id gets all later events. Then the events
-   * after the sequence number `resumeAfter` are sent again.
+   * no more events. The primer, an event without data, is sent first: a client that resumes from its id gets all later
+   * events. Then the events after the sequence number `resumeAfter` are sent again.
    */
   connect(response: ServerResponse, resumeAfter?: number, primer?: EventFrame): void {
     if (response.destroyed) return;
@@ -157,6 +157,7 @@ export class EventStream {
     const replaced = this.queue.add(frame, options);
     if (replaced) this.replayBuffer.withdraw(replaced.frame);
     this.replayBuffer.append(frame);
+    // Without a connection, the event may never be sent.
     if (!this.isConnected) options.onSent?.();
   }
 
@@ -170,11 +171,13 @@ export class EventStream {
 
   /** Schedules the replay of the sent events with higher sequence numbers. They are sent before the queue. */
   private scheduleReplay(sequence: number): void {
-    const missed = new Set(this.replayBuffer.after(this.name, sequence));
-    for (const { frame } of this.queue) missed.delete(frame);
+    const missedFrames = new Set(this.replayBuffer.after(this.name, sequence));
+    for (const { frame } of this.queue) missedFrames.delete(frame);
     // Events of an unfinished earlier replay are still sent if the replay buffer has dropped them since.
-    const unfinished = [...this.toReplay].filter((frame) => frame.sequence > sequence && !missed.has(frame));
-    this.toReplay = new Set([...unfinished, ...missed]);
+    const unfinished = [...this.toReplay].filter(
+      (frame) => frame.sequence > sequence && !missedFrames.has(frame),
+    );
+    this.toReplay = new Set([...unfinished, ...missedFrames]);
   }
 
   private flush(): void {
@@ -203,6 +206,7 @@ export class EventStream {
     this.observer.countStreamEnd(this.endReasonOf(connection));
     const index = this.connections.indexOf(connection);
     if (index !== -1) this.connections.splice(index, 1);
+    // Without a connection, the queued events may never be sent.
     if (!this.isConnected) for (const { options } of this.queue) options.onSent?.();
     this.flush();
   }

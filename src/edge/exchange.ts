@@ -173,9 +173,10 @@ export class Exchange {
   }
 }
 
-const [OPENING_BRACKET, COMMA, CLOSING_BRACKET, CLOSING_BRACE] = ['[', ',', ']', '}'].map((text) =>
-  Buffer.from(text),
-) as [Buffer, Buffer, Buffer, Buffer];
+const OPENING_BRACKET = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSING_BRACKET = Buffer.from(']');
+const CLOSING_BRACE = Buffer.from('}');
 
 function writeShared(
   response: ServerResponse,

@@ -73,7 +73,9 @@ export class GatewayServer {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
     });
-    server.once('close', () => (this.isClosed = true));
+    server.once('close', () => {
+      this.isClosed = true;
+    });
     server.close = (done) => {
       this.closeAll(server, done);
       return server;

@@ -56,6 +56,7 @@ export function readBody(
   claim: (bytes: number) => () => void = () => NO_RELEASE,
 ): Promise<ReadJson> {
   return new Promise((resolve, reject) => {
+    /** NaN without Content-Length. */
     const announcedBytes = Number(request.headers['content-length']);
     /** The first piece. Most bodies consist of one piece, which `onePieceReader` reads. */
     let firstPiece: Buffer | undefined;

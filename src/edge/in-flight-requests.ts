@@ -2,23 +2,23 @@ import { Waiters } from '../lib/listeners/waiters.js';
 
 /** Counts running requests, and lets callers wait until none is left. */
 class RequestCount {
-  private running = 0;
+  private runningCount = 0;
   private readonly waiters = new Waiters();
 
   get size(): number {
-    return this.running;
+    return this.runningCount;
   }
 
   begin(): void {
-    this.running++;
+    this.runningCount++;
   }
 
   finish(): void {
-    if (--this.running === 0) this.waiters.release();
+    if (--this.runningCount === 0) this.waiters.release();
   }
 
   whenZero(): Promise<void> {
-    return this.running === 0 ? Promise.resolve() : this.waiters.wait();
+    return this.runningCount === 0 ? Promise.resolve() : this.waiters.wait();
   }
 }
 

@@ -37,7 +37,6 @@ export class ListChanges implements OnModuleInit {
   }
 
   /** Sends `list_changed` for each changed list to the recipients that see the change. */
-
   private broadcast(change: CatalogChange, catalog: Catalog, previous: Catalog): void {
     for (const kind of LIST_KINDS) {
       if (change[kind].size === 0) continue;

@@ -49,6 +49,7 @@ export class LogMessages implements OnModuleInit {
     this.count(level, 1);
     if (previous) this.count(previous, -1);
     this.updateServerLevel();
+    // When the session got its first level, the listener was added.
     if (previous) return;
     session.onClose(() => {
       this.count(session.logLevel!, -1);
@@ -62,21 +63,21 @@ export class LogMessages implements OnModuleInit {
    * of the 2025 era.
    */
   beginRequest(level: LoggingLevel): () => void {
-    let use = this.requestLevels.get(level);
-    if (!use) {
-      use = { runningCount: 0, timer: undefined };
-      this.requestLevels.set(level, use);
+    let levelUse = this.requestLevels.get(level);
+    if (!levelUse) {
+      levelUse = { runningCount: 0, timer: undefined };
+      this.requestLevels.set(level, levelUse);
       this.count(level, 1);
       this.updateServerLevel();
     }
-    clearTimeout(use.timer);
-    use.runningCount++;
-    return () => this.endRequest(level, use);
+    clearTimeout(levelUse.timer);
+    levelUse.runningCount++;
+    return () => this.endRequest(level, levelUse);
   }
 
-  private endRequest(level: LoggingLevel, use: LevelUse): void {
-    if (--use.runningCount > 0) return;
-    use.timer = setTimeout(() => {
+  private endRequest(level: LoggingLevel, levelUse: LevelUse): void {
+    if (--levelUse.runningCount > 0) return;
+    levelUse.timer = setTimeout(() => {
       this.requestLevels.delete(level);
       this.count(level, -1);
       this.updateServerLevel();

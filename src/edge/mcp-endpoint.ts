@@ -98,6 +98,7 @@ export class McpEndpoint implements OnModuleInit {
     if (body.kind === 'array') {
       this.modern.requireLegacyBatch(body, request.headers);
       const session = this.sessionOf(request);
+      // A batch may be long. It is read when an iteration of the event loop has time left for input.
       await inputBudget.runWhenDue(() => undefined);
       const messages = await runSliced(readBatch(body, session), sliceScheduler.start());
       await this.receiver.receiveBatch(messages, session, response, source);

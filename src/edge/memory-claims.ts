@@ -45,9 +45,10 @@ export class MemoryClaims {
    */
   claim(quotaKey: string, length: number): () => void {
     const { perPrincipal, total } = this.limits;
-    const claimed = this.byPrincipal.get(quotaKey) ?? 0;
-    if (claimed > 0 && claimed + length > perPrincipal) throw this.limitError('this principal', perPrincipal);
-    if (claimed > 0 && this.total + length > total) throw this.limitError('all clients', total);
+    const claimedLength = this.byPrincipal.get(quotaKey) ?? 0;
+    if (claimedLength > 0 && claimedLength + length > perPrincipal)
+      throw this.limitError('this principal', perPrincipal);
+    if (claimedLength > 0 && this.total + length > total) throw this.limitError('all clients', total);
     this.add(quotaKey, length);
     return () => this.add(quotaKey, -length);
   }

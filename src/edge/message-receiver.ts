@@ -63,6 +63,7 @@ export class MessageReceiver {
     const answerCount = messages.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
     const exchange = Exchange.ofBatch(response, session, answerCount);
     for (const message of messages) {
+      // Only a long message has `paramsMembers`.
       if ('paramsMembers' in message) await inputBudget.runWhenDue(() => undefined);
       if (message.kind === 'request') this.run(message, session, exchange, source);
       else if (message.kind === 'invalid')

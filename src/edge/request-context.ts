@@ -49,6 +49,7 @@ export class RequestContext implements SessionContext, AnswerableRequest {
     this.namedProjects = session.project === undefined ? projects : [...projects, session.project];
   }
 
+  /** The key in the fair queue of a server. */
   get key(): string {
     return this.session.id;
   }
@@ -100,6 +101,7 @@ export class RequestContext implements SessionContext, AnswerableRequest {
     this.exchange?.answer(errorMessage(this.requestId, text), this.writtenListener);
   }
 
+  /** Not supported for results that are a `SharedJson`. */
   onWritten(listener: () => void): void {
     const earlierListener = this.writtenListener;
     this.writtenListener = earlierListener

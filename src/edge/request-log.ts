@@ -117,7 +117,7 @@ function serverIn(error: Error | undefined): string | undefined {
 }
 
 /** Milliseconds with one decimal place. */
-const toMs = (seconds: number): number => Math.round(seconds * 1e4) / 10;
+const toMs = (seconds: number): number => Math.round(seconds * 1000 * 10) / 10;
 
 const describe = (cause: unknown): string | undefined =>
   cause instanceof Error ? shorten(cause.stack ?? cause.message, MAX_STACK_LENGTH) : undefined;

@@ -28,8 +28,8 @@ export async function requestOutsideCalls(
   options: ClientRequestOptions,
 ): Promise<JsonText> {
   const { standalone } = session.streams;
-  const running = standalone.isConnected ? undefined : session.requests.latest;
-  if (running) return running.sendRequest(method, params, options);
+  const runningRequest = standalone.isConnected ? undefined : session.requests.latest;
+  if (runningRequest) return runningRequest.sendRequest(method, params, options);
   if (!standalone.isConnected) await session.streams.whenListening(STREAM_WAIT_MS);
   if (options.signal.aborted) throw new GatewayError('cancelled', 'The request was cancelled');
   if (session.isClosed || !standalone.isConnected)

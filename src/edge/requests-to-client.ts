@@ -34,7 +34,7 @@ const FIRST_ID = randomInt(1, 2 ** 30);
  * session.
  */
 export class RequestsToClient {
-  private readonly pending = new Map<RequestId, PendingRequest>();
+  private readonly pendingRequests = new Map<RequestId, PendingRequest>();
 
   /** `streamQueue` is the maximum number of events that a stream of the session queues. */
   constructor(
@@ -62,15 +62,15 @@ export class RequestsToClient {
       : shortRequest(id, method, params?.text);
     // The call during which the server sent the request may have ended while the params were rewritten.
     if (signal.aborted) throw cancelledError();
-    if (this.pending.size >= MAX_OPEN_REQUESTS) throw tooManyError();
+    if (this.pendingRequests.size >= MAX_OPEN_REQUESTS) throw tooManyError();
     return new Promise<JsonText>((resolve, reject) => {
       const cancel = (): void => {
-        this.pending.delete(id);
+        this.pendingRequests.delete(id);
         write(notificationMessage('notifications/cancelled', JSON.stringify({ requestId: id })));
         reject(cancelledError());
       };
       const stopListening = (): void => signal.removeEventListener('abort', cancel);
-      this.pending.set(id, {
+      this.pendingRequests.set(id, {
         onProgress,
         resolve: (result) => {
           stopListening();
@@ -83,28 +83,28 @@ export class RequestsToClient {
       });
       signal.addEventListener('abort', cancel, { once: true });
       if (write(message)) return;
-      this.pending.get(id)?.reject(notReadingError(this.streamQueue));
-      this.pending.delete(id);
+      this.pendingRequests.get(id)?.reject(notReadingError(this.streamQueue));
+      this.pendingRequests.delete(id);
     });
   }
 
   /** Passes a response of the client on. Returns false if no pending request has its id. */
   receive(response: Extract<Inbound, { kind: 'response' }>): boolean {
-    const request = this.pending.get(response.id);
+    const request = this.pendingRequests.get(response.id);
     if (!request) return false;
-    this.pending.delete(response.id);
+    this.pendingRequests.delete(response.id);
     if (response.outcome === 'result') request.resolve(response.json);
     else request.reject(remoteError(response.json));
     return true;
   }
 
   receiveProgress(token: unknown, params: string): void {
-    this.pending.get(token as RequestId)?.onProgress?.(new JsonText(params));
+    this.pendingRequests.get(token as RequestId)?.onProgress?.(new JsonText(params));
   }
 
   close(): void {
-    const requests = [...this.pending.values()];
-    this.pending.clear();
+    const requests = [...this.pendingRequests.values()];
+    this.pendingRequests.clear();
     for (const request of requests)
       request.reject(new GatewayError('cancelled', "The client's session was closed"));
   }

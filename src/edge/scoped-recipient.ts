@@ -2,10 +2,7 @@ import { NOTHING, type Scope } from '../core/scope.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 import type { DeliverOptions } from '../mcp/mcp-context.js';
 
-/**
- * What sessions and listen streams have in common as recipients of notifications: their scope, and that they are
- * closed.
- */
+/** Base class of sessions and listen streams. Holds the scope of a recipient of notifications, and its listeners. */
 export abstract class ScopedRecipient {
   private currentScope: Scope = NOTHING;
   protected readonly closeListeners = new ListenerSet();
@@ -31,6 +28,7 @@ export abstract class ScopedRecipient {
     return this.scopeListeners.add(listener);
   }
 
+  /** If the recipient is closed already, calls the listener at once. */
   onClose(listener: () => void): () => void {
     if (this.isClosed) listener();
     return this.closeListeners.add(listener);

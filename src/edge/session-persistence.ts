@@ -29,8 +29,9 @@ export class SessionPersistence implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     for (const session of await this.restorer.restoreAll()) this.track(session);
-    const waitUntilPersisted = async (): Promise<void> =>
-      void (await completesWithin(this.records.flush(), WRITE_TIMEOUT_MS));
+    const waitUntilPersisted = async (): Promise<void> => {
+      await completesWithin(this.records.flush(), WRITE_TIMEOUT_MS);
+    };
     this.sessions.waitUntilPersisted = waitUntilPersisted;
     this.subscribers.waitUntilPersisted = waitUntilPersisted;
     this.sessions.onOpen((session) => {
@@ -62,8 +63,8 @@ export class SessionPersistence implements OnModuleInit {
   async writeActivity(minAgeMs = 1): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     for (const [session, written] of this.writtenActivity) {
-      const due = yieldIfDue();
-      if (due) await due;
+      const yielding = yieldIfDue();
+      if (yielding) await yielding;
       // The session may have been closed meanwhile.
       if (!this.writtenActivity.has(session)) continue;
       const seen = lastActiveAt(session);

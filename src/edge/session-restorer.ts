@@ -31,8 +31,8 @@ export class SessionRestorer {
     const yieldIfDue = sliceScheduler.start();
     // Sessions with the most recent activity come first, because the limit of sessions may be lower than before.
     for (const record of records.toSorted((a, b) => b.seen - a.seen)) {
-      const due = yieldIfDue();
-      if (due) await due;
+      const yielding = yieldIfDue();
+      if (yielding) await yielding;
       const session = this.restore(record);
       if (session) restored.push(session);
       else this.records.remove(record.session.id);

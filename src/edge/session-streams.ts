@@ -80,7 +80,7 @@ export class SessionStreams {
 
   /**
    * Connects the response to the stream that `resume` names or, without `resume`, to the standalone stream. On the
-   * standalone stream, the primer is sent first.
+   * standalone stream, the primer is sent first: an event without data, whose id the client can resume from.
    */
   listen(response: ServerResponse, resume?: ResumePoint, primer?: EventFrame): void {
     const { standalone } = this;

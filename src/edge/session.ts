@@ -73,6 +73,7 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
   readonly requestsToClient: RequestsToClient;
   readonly requests: RunningRequests;
   readonly listReads = new ListReads();
+  /** As `performance.now()`. */
   private lastActiveAt: number;
   /** Number of requests since the session was opened or restored, without `initialize`. */
   calls = 0;
@@ -91,7 +92,8 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
     this.id = previous?.id ?? sessionIdOf(key!);
     this.quotaKey = principal.id;
     this.openedAt = previous?.openedAt ?? Date.now();
-    this.lastActiveAt = performance.now() - (previous ? Date.now() - previous.seenAt : 0);
+    const idleMs = previous ? Date.now() - previous.seenAt : 0;
+    this.lastActiveAt = performance.now() - idleMs;
     this.requestsToClient = new RequestsToClient(limits.streamQueue, () => this.capabilities);
     this.requests = new RunningRequests(limits.inFlightPerSession);
     this.unread = new UnreadResponses(

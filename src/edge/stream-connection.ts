@@ -100,6 +100,7 @@ export class StreamConnection {
 
   private drained(): void {
     if (this.response.destroyed) return;
+    // The rest of a large event is written in a later iteration.
     if (this.currentPart.length > 0 && this.iterationBytes >= MAX_BYTES_PER_ITERATION) {
       this.iterationBytes = 0;
       setImmediate(() => this.drained());

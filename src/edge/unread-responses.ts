@@ -14,14 +14,14 @@ export interface UnreadLimits {
 export class UnreadByPrincipal {
   private readonly bytes = new Map<string, number>();
 
-  of(principal: string): number {
-    return this.bytes.get(principal) ?? 0;
+  of(quotaKey: string): number {
+    return this.bytes.get(quotaKey) ?? 0;
   }
 
-  add(principal: string, bytes: number): void {
-    const sum = this.of(principal) + bytes;
-    if (sum > 0) this.bytes.set(principal, sum);
-    else this.bytes.delete(principal);
+  add(quotaKey: string, bytes: number): void {
+    const sum = this.of(quotaKey) + bytes;
+    if (sum > 0) this.bytes.set(quotaKey, sum);
+    else this.bytes.delete(quotaKey);
   }
 }
 

@@ -32,6 +32,7 @@ export interface Ranking {
 abstract class NameSearch {
   /** By server: the index of its entries under their default names (`ServerEntries`). */
   private readonly indexes = new Map<string, SearchIndex<ListedEntry>>();
+  /** Brings `indexes` up to date with the catalog. Concurrent searches share one run. */
   private readonly indexing = new SingleFlight(
     () => this.indexedTable === this.registry.catalog[this.kind],
     () => this.synchronize(this.registry.catalog[this.kind]),
@@ -49,7 +50,7 @@ abstract class NameSearch {
 
   /** The listed entries that match, best match first. */
   async search(query: string, scope: Scope, limit: number): Promise<ListedEntry[]> {
-    const { indexes, view } = await this.open(scope);
+    const { indexes, view } = await this.indexesAndView(scope);
     // Entries that the scope does not list are indexed too. The higher limit makes up for those among the results.
     const found = search(indexes, query, {
       limit: limit + view.unlistedCount,
@@ -60,7 +61,7 @@ abstract class NameSearch {
 
   /** `best` has at most `limit` entries. */
   async ranking(query: string, scope: Scope, limit: number): Promise<Ranking> {
-    const { indexes, view } = await this.open(scope);
+    const { indexes, view } = await this.indexesAndView(scope);
     const yieldIfDue = sliceScheduler.start();
     const options = { limit: limit + view.unlistedCount, contextBoost: CONTEXT_BOOST };
     const best = listedIn(view, await slicedSearch(indexes, query, options, yieldIfDue));
@@ -75,7 +76,9 @@ abstract class NameSearch {
   }
 
   /** The up-to-date indexes of the servers in the scope, and the view that says which entries are listed. */
-  private async open(scope: Scope): Promise<{ indexes: SearchIndex<ListedEntry>[]; view: NameView }> {
+  private async indexesAndView(
+    scope: Scope,
+  ): Promise<{ indexes: SearchIndex<ListedEntry>[]; view: NameView }> {
     await this.indexing.bringUpToDate();
     const table = scope instanceof SessionScope ? scope.catalog[this.kind] : this.indexedTable;
     const indexes = await this.indexesFor(table, scope);
@@ -120,19 +123,19 @@ abstract class NameSearch {
     listed: Iterable<ListedEntry>,
     yieldIfDue: Yield,
   ): Promise<void> {
-    const before = this.indexedEntries.get(server) ?? new Set();
-    const now = new Set<ListedEntry>();
+    const oldEntries = this.indexedEntries.get(server) ?? new Set();
+    const newEntries = new Set<ListedEntry>();
     for (const entry of listed) {
-      if (now.size % ENTRIES_PER_YIELD === 0) await yieldIfDue();
-      now.add(entry);
-      if (!before.has(entry)) this.add(entry);
+      if (newEntries.size % ENTRIES_PER_YIELD === 0) await yieldIfDue();
+      newEntries.add(entry);
+      if (!oldEntries.has(entry)) this.add(entry);
     }
-    for (const entry of before) {
-      if (now.has(entry)) continue;
+    for (const entry of oldEntries) {
+      if (newEntries.has(entry)) continue;
       await yieldIfDue();
       this.remove(entry);
     }
-    if (now.size > 0) this.indexedEntries.set(server, now);
+    if (newEntries.size > 0) this.indexedEntries.set(server, newEntries);
     else this.indexedEntries.delete(server);
   }
 

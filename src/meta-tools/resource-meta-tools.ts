@@ -26,18 +26,18 @@ export function resourceMetaTools(
   search: ResourceSearch,
   pager: SummaryPager,
 ): MetaTool[] {
-  const view = (scope: Scope) => registry.catalogOf(scope).resources.view(scope);
+  const viewOf = (scope: Scope) => registry.catalogOf(scope).resources.view(scope);
 
   async function preparedView(scope: Scope): Promise<ResourceView> {
-    const resources = view(scope);
+    const resources = viewOf(scope);
     await resources.prepare(() => sliceScheduler.start());
     return resources;
   }
 
   async function catalogResources(args: ToolArguments, scope: Scope): Promise<object> {
-    const listed = await preparedView(scope);
+    const resources = await preparedView(scope);
     const { summaries, more } = pager.page('catalog_resources', scope, args, {
-      find: (after, count) => listed.after(after, count, args.serverId),
+      find: (after, count) => resources.after(after, count, args.serverId),
       keyOf: ({ uri }) => uri,
       summarize: resourceSummary,
     });
@@ -47,11 +47,11 @@ export function resourceMetaTools(
   async function catalogTemplates(args: ToolArguments, scope: Scope): Promise<object> {
     const { serverId } = args;
     const { listedTemplates } = await preparedView(scope);
-    const listed = listedTemplates.filter(
+    const templates = listedTemplates.filter(
       ({ template }) => serverId === undefined || template.server === serverId,
     );
     const { summaries, more } = pager.page('catalog_resource_templates', scope, args, {
-      find: (after, count) => listed.filter(({ uriTemplate }) => uriTemplate > after).slice(0, count),
+      find: (after, count) => templates.filter(({ uriTemplate }) => uriTemplate > after).slice(0, count),
       keyOf: ({ uriTemplate }) => uriTemplate,
       summarize: templateSummary,
     });
@@ -60,11 +60,12 @@ export function resourceMetaTools(
 
   function describeResource(args: ToolArguments, scope: Scope): object {
     const { uri } = args;
-    const found = view(scope).find(uri);
-    const resource = found?.resource && view(scope).toPublic(found.resource);
+    const found = viewOf(scope).find(uri);
+    const resource = found?.resource && viewOf(scope).toPublic(found.resource);
     if (resource) return { resource: resourceDefinition(resource) };
-    const template = found?.template ?? view(scope).findTemplate(uri);
-    const publicTemplate = view(scope).listedTemplates.find((listed) => listed.template === template);
+    const template = found?.template ?? viewOf(scope).findTemplate(uri);
+    const { listedTemplates } = viewOf(scope);
+    const publicTemplate = listedTemplates.find((candidate) => candidate.template === template);
     if (!publicTemplate) throw new ArgumentError(resourceNotFound(uri).message);
     return { resourceTemplate: templateDefinition(publicTemplate) };
   }
@@ -73,7 +74,7 @@ export function resourceMetaTools(
     const { query, mimeType, limit } = args;
     const found = await search.search(query, { scope, mimeType, limit });
     // A resource may have been removed from the catalog while the search was running.
-    const resources = found.flatMap((resource) => view(scope).toPublic(resource) ?? []);
+    const resources = found.flatMap((resource) => viewOf(scope).toPublic(resource) ?? []);
     return { resources: resources.map(resourceSummary) };
   }
 

@@ -16,6 +16,7 @@ const STEPS_PER_YIELD = 64;
 /** Search index of one server's resources. An update indexes only the resources that changed since the last listing. */
 export class ServerResourceIndex {
   readonly index = new SearchIndex<IndexedResource>(SEARCH_SCHEMA, byUriAndServer);
+  /** Brings `index` up to date with the current list. Concurrent searches share one run. */
   private readonly indexing = new SingleFlight(
     () => this.indexedList === this.currentList(),
     () => this.synchronize(this.currentList()),

@@ -7,7 +7,7 @@ import {
 import type { Era } from '../core/errors.js';
 import type { CatalogEntry, ListedEntry } from '../core/naming/catalog-entry.js';
 
-/** The members of a definition that a model needs to decide whether to use it. */
+/** The members of a definition that a model needs to choose among tools or resources. */
 type Summary = Readonly<Record<string, unknown>>;
 
 type ParsedDefinition = Readonly<Record<string, unknown>>;

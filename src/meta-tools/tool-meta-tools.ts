@@ -22,11 +22,11 @@ import type { ToolSearch } from './name-search.js';
 
 /** Meta tools to find a tool without reading the schemas of all tools. */
 export function toolMetaTools(registry: Registry, search: ToolSearch, pager: SummaryPager): MetaTool[] {
-  const view = (scope: Scope) => registry.catalogOf(scope).tools.view(scope);
+  const viewOf = (scope: Scope) => registry.catalogOf(scope).tools.view(scope);
 
   async function catalogTools(args: ToolArguments, scope: Scope): Promise<object> {
     const { serverId } = args;
-    const tools = view(scope);
+    const tools = viewOf(scope);
     await tools.prepare(() => sliceScheduler.start());
     const { summaries, more } = pager.page('catalog_tools', scope, args, {
       find: (after, count) => firstTools(tools.after(after, serverId), count),
@@ -38,7 +38,7 @@ export function toolMetaTools(registry: Registry, search: ToolSearch, pager: Sum
 
   function describeTool(args: ToolArguments, scope: Scope, era: Era): object {
     const name = args.required('name');
-    const tools = view(scope);
+    const tools = viewOf(scope);
     const tool = tools.find(name);
     if (!tool) throw new ArgumentError(unknownName('tool', name, tools).message);
     // A tool that is not listed has no public name, but a client can call it by the requested name.

@@ -14,16 +14,16 @@ export function knownUris(
   server: string,
   uri: string,
 ): readonly string[] {
-  const normal = normalizeUri(uri);
-  const equivalents = table.equivalentTargets(server, normal).map((target) => target.uri);
-  const hasOtherForm =
-    equivalents.length === 0 ? normal !== uri : equivalents.some((equivalent) => equivalent !== uri);
-  if (!hasOtherForm || listOf(catalog, server).find(uri))
-    return table.covering(server, uri).length > 0 ? [uri] : [];
-  if (equivalents.length > 0) return equivalents;
-  // Only patterns can cover the resource. Their subscribers know the URI as the server lists it: in normal form, if
-  // that is listed. Without a listed form, the normal form counts if no pattern matches `uri`.
-  const isNormalListed = listOf(catalog, server).find(normal) !== undefined;
-  const knownUri = isNormalListed || table.covering(server, uri).length === 0 ? normal : uri;
-  return table.covering(server, knownUri).length > 0 ? [knownUri] : [];
+  const isListed = (form: string): boolean => listOf(catalog, server).find(form) !== undefined;
+  const isCovered = (form: string): boolean => table.covering(server, form).length > 0;
+  const onlyIfCovered = (form: string): readonly string[] => (isCovered(form) ? [form] : []);
+
+  const normalForm = normalizeUri(uri);
+  const subscribed = table.equivalentTargets(server, normalForm).map((target) => target.uri);
+  const hasOtherForm = subscribed.length === 0 ? normalForm !== uri : subscribed.some((form) => form !== uri);
+  if (!hasOtherForm || isListed(uri)) return onlyIfCovered(uri);
+  if (subscribed.length > 0) return subscribed;
+  // Only patterns can cover the resource now. Their subscribers know the form that the server lists.
+  if (isListed(normalForm)) return onlyIfCovered(normalForm);
+  return onlyIfCovered(isCovered(uri) ? uri : normalForm);
 }

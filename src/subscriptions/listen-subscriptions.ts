@@ -97,8 +97,8 @@ export class ListenSubscriptions {
     const unknown: string[] = [];
     const yieldIfDue = sliceScheduler.start();
     for (const uri of uris) {
-      const due = yieldIfDue();
-      if (due) await due;
+      const yielding = yieldIfDue();
+      if (yielding) await yielding;
       const resolved = this.addresses.resolveForSession(request, uri);
       const address = resolved instanceof Promise ? await resolved : resolved;
       if (address && this.addresses.hasLinkFor(request, address)) found.set(uri, address);
@@ -116,8 +116,8 @@ export class ListenSubscriptions {
     const yieldIfDue = sliceScheduler.start();
     try {
       for (const [uri, address] of addresses) {
-        const due = yieldIfDue();
-        if (due) await due;
+        const yielding = yieldIfDue();
+        if (yielding) await yielding;
         const { subscription, isNew } = this.log.countLimitError(() =>
           this.subscribers.add(subscriber, address),
         );

@@ -92,11 +92,11 @@ export class ListingWatcher implements OnModuleInit {
       list: listOf(this.lastCatalog, server),
       catalog: this.lastCatalog,
     };
-    const tracked = [...this.upstreams.trackedUris(server)];
+    const trackedUris = [...this.upstreams.trackedUris(server)];
     this.upstreams.serverDisabled(server);
     // When the server is enabled again, its first listing is not compared with an earlier one.
     this.lastListings.delete(server);
-    this.enqueue(server, () => this.reportDisabled(server, before, tracked));
+    this.enqueue(server, () => this.reportDisabled(server, before, trackedUris));
   }
 
   private compareWithLastListing(server: string, list: ResourceList): void {
@@ -118,11 +118,11 @@ export class ListingWatcher implements OnModuleInit {
   private async reportDisabled(
     server: string,
     { list, catalog }: ListedResources,
-    tracked: readonly string[],
+    trackedUris: readonly string[],
   ): Promise<void> {
     const yieldIfDue = sliceScheduler.start();
     const lists = [list, ResourceList.EMPTY] as const;
-    const { removed, resources } = await this.findDifference(server, lists, tracked, yieldIfDue);
+    const { removed, resources } = await this.findDifference(server, lists, trackedUris, yieldIfDue);
     for (const uri of new Set([...resources, ...removed])) {
       // If the server was enabled again meanwhile, subscribers get an update when its new link has subscribed.
       if (this.isEnabled(server)) return;
@@ -143,10 +143,10 @@ export class ListingWatcher implements OnModuleInit {
     before: ListedResources,
     after: ListedResources,
   ): Promise<void> {
-    const tracked = this.upstreams.trackedUris(server);
+    const trackedUris = this.upstreams.trackedUris(server);
     const yieldIfDue = sliceScheduler.start();
     const lists = [before.list, after.list] as const;
-    const { removed, added, patterns } = await this.findDifference(server, lists, tracked, yieldIfDue);
+    const { removed, added, patterns } = await this.findDifference(server, lists, trackedUris, yieldIfDue);
     for (const uri of removed) {
       const address = { server, uri };
       this.upstreams.resourceGone(address, (scope) => before.catalog.resources.publicUri(address, scope));
@@ -163,7 +163,7 @@ export class ListingWatcher implements OnModuleInit {
   private async findDifference(
     server: string,
     [before, after]: readonly [ResourceList, ResourceList],
-    tracked: Iterable<string>,
+    trackedUris: Iterable<string>,
     yieldIfDue: Yield,
   ): Promise<ListingDifference> {
     const removed = new Set<string>();
@@ -185,7 +185,7 @@ export class ListingWatcher implements OnModuleInit {
     for (const pattern of patterns)
       for (const list of [before, after]) await compare((await findMatches(list, pattern, yieldIfDue)).uris);
     // `findMatches` returns only the first matches of a pattern. Links may have subscribed other matches.
-    if (patterns.length > 0) await compare(tracked);
+    if (patterns.length > 0) await compare(trackedUris);
     return { removed, added, patterns, resources };
   }
 }

@@ -38,8 +38,8 @@ export class MissedUpdates implements OnModuleInit {
     const yieldIfDue = sliceScheduler.start();
     for (const row of Array.from(this.subscribers.table.ofSubscriber(id))) {
       for (const uri of await this.upstreams.watchedUris(row)) {
-        const due = yieldIfDue();
-        if (due) await due;
+        const yielding = yieldIfDue();
+        if (yielding) await yielding;
         if (this.jobs.get(id) !== queuedKeys) return;
         const address = { server: row.server, uri };
         if (!queuedKeys.has(coalesceKey(row.server, uri)))

@@ -11,20 +11,20 @@ const NO_URIS: ReadonlySet<string> = new Set();
  */
 export class PreviousMatches {
   /** By server, then by owner of the link: id of a session, or undefined for the shared link. */
-  private readonly stored = new Map<string, Map<string | undefined, ReadonlySet<string>>>();
+  private readonly storedUris = new Map<string, Map<string | undefined, ReadonlySet<string>>>();
 
   constructor(private readonly subscribers: Pick<Subscribers, 'table' | 'owned'>) {}
 
   /** Call this when the link is lost. */
   store(server: string, { owner, reconciler }: UpstreamLink): void {
     if (!this.hasPattern(server, owner)) return;
-    const byOwner = this.stored.get(server) ?? new Map<string | undefined, ReadonlySet<string>>();
-    this.stored.set(server, byOwner.set(owner, new Set(reconciler.uris)));
+    const byOwner = this.storedUris.get(server) ?? new Map<string | undefined, ReadonlySet<string>>();
+    this.storedUris.set(server, byOwner.set(owner, new Set(reconciler.uris)));
   }
 
   /** Call this when the next link is opened. Returns the stored URIs and deletes them. */
   take(server: string, owner: string | undefined): ReadonlySet<string> {
-    const uris = this.stored.get(server)?.get(owner) ?? NO_URIS;
+    const uris = this.storedUris.get(server)?.get(owner) ?? NO_URIS;
     this.delete(server, owner);
     return uris;
   }
@@ -33,13 +33,14 @@ export class PreviousMatches {
   rowRemoved(row: Subscription): void {
     const { server } = row;
     for (const owner of [undefined, this.subscribers.owned.ownerOf(row)])
-      if (this.stored.get(server)?.has(owner) && !this.hasPattern(server, owner)) this.delete(server, owner);
+      if (this.storedUris.get(server)?.has(owner) && !this.hasPattern(server, owner))
+        this.delete(server, owner);
   }
 
   private delete(server: string, owner: string | undefined): void {
-    const byOwner = this.stored.get(server);
+    const byOwner = this.storedUris.get(server);
     byOwner?.delete(owner);
-    if (byOwner?.size === 0) this.stored.delete(server);
+    if (byOwner?.size === 0) this.storedUris.delete(server);
   }
 
   private hasPattern(server: string, owner: string | undefined): boolean {

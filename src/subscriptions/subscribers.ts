@@ -31,7 +31,8 @@ type MissedEventsListener = (subscriber: Subscriber, queuedKeys: ReadonlySet<str
 type EndReason = 'session closed' | 'access lost';
 type EndListener = (removed: readonly RemovedSubscription[], reason: EndReason) => void;
 
-type RestorableSubscription = SubscribableAddress & Pick<Subscription, 'id' | 'since'>;
+/** A subscription as the previous process stored it. */
+export type RestorableSubscription = SubscribableAddress & Pick<Subscription, 'id' | 'since'>;
 
 interface ObservedSubscriber {
   readonly subscriber: Subscriber;

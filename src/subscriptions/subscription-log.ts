@@ -39,6 +39,7 @@ export class SubscriptionLog {
   /** The subscription failed. Returns the error for the client. */
   failed({ server, uri }: Subscription, error: unknown): unknown {
     const isRefused = error instanceof RemoteError;
+    // In the metric, `failed` means that the server refused the subscription.
     this.metrics.countSubscriptionRejection(isRefused ? 'failed' : 'unavailable');
     this.logger.warn({ message: 'subscription failed', server, uri, cause: String(error) });
     if (!isRefused) return error;

@@ -3,7 +3,7 @@ import { DesiredServers } from '../backends/desired-servers.js';
 import { patternAt } from '../core/resources/resource-pattern.js';
 import type { Subscriber } from '../mcp/mcp-context.js';
 import { ResourceUpdates } from './resource-updates.js';
-import { Subscribers } from './subscribers.js';
+import { Subscribers, type RestorableSubscription } from './subscribers.js';
 import { SubscriptionAddresses } from './subscription-addresses.js';
 import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
@@ -22,14 +22,15 @@ export class SubscriptionRestorer {
    * Returns false if the server was removed from the configuration, or if scope or limits do not allow the
    * subscription.
    */
-  restore(client: Subscriber, stored: Parameters<Subscribers['restore']>[1]): boolean {
+  restore(client: Subscriber, stored: RestorableSubscription): boolean {
     const server = this.desired.current.get(stored.server);
     const restored = server && this.subscribers.restore(client, stored);
     if (!restored) return false;
     const { subscription, isNew } = restored;
     if (!isNew) return true;
     if (server.enabled) this.upstreams.subscribeInBackground(subscription);
-    // If the server was disabled after the previous process ended, the client does not know about the deletion yet.
+    // Resources of a disabled server count as deleted. The server may have been disabled after the previous process
+    // ended.
     else if (!patternAt(subscription))
       this.updates.reportDeletion(
         subscription,

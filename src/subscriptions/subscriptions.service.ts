@@ -23,7 +23,7 @@ interface PendingSubscription {
 @Injectable()
 export class Subscriptions implements OnModuleInit {
   /** By id of the subscription. */
-  private readonly pending = new Map<string, PendingSubscription>();
+  private readonly pendingById = new Map<string, PendingSubscription>();
 
   constructor(
     private readonly subscribers: Subscribers,
@@ -82,7 +82,7 @@ export class Subscriptions implements OnModuleInit {
     const { subscription, isNew } = this.log.countLimitError(() => this.subscribers.add(subscriber, address));
     // If the session is closed already, `add` has removed the row again.
     if (isNew && this.subscribers.table.get(subscription.id)) this.begin(subscription);
-    const pending = this.pending.get(subscription.id);
+    const pending = this.pendingById.get(subscription.id);
     if (pending) await this.waitFor(pending, subscription.id, signal);
     if (!this.subscribers.table.get(subscription.id)) throw this.endedError(context, uri);
     // Held updates must follow the response, which a batch or a slow connection may write later than now.
@@ -106,14 +106,14 @@ export class Subscriptions implements OnModuleInit {
 
   /** Ends the subscriptions that a disabled server has not confirmed. The waiting clients get an error. */
   endPendingAt(server: string): void {
-    for (const id of Array.from(this.pending.keys()))
+    for (const id of Array.from(this.pendingById.keys()))
       if (this.subscribers.table.get(id)?.server === server) this.end(id, 'server disabled');
   }
 
   private begin(subscription: Subscription): void {
     this.updates.expectAcknowledgement(subscription);
-    const established = this.establish(subscription).finally(() => this.pending.delete(subscription.id));
-    this.pending.set(subscription.id, { established, waitingRequests: 0 });
+    const established = this.establish(subscription).finally(() => this.pendingById.delete(subscription.id));
+    this.pendingById.set(subscription.id, { established, waitingRequests: 0 });
   }
 
   /** Waits for the confirmation. The subscription ends when all requests that wait for it are cancelled. */

@@ -6,7 +6,7 @@ const MAX_HOLD_MS = 10_000;
 /** Holds updates from servers that have not listed their resources yet, because public URIs depend on the lists. */
 export class UnlistedUpdates {
   /** By server, then by key: the latest update. There are at most as many as subscribed resources. */
-  private readonly held = new Map<string, Map<string, ResourceUpdate>>();
+  private readonly heldUpdates = new Map<string, Map<string, ResourceUpdate>>();
 
   constructor(
     private readonly hasListed: (server: string) => boolean,
@@ -17,10 +17,10 @@ export class UnlistedUpdates {
   hold(update: ResourceUpdate): boolean {
     const { server, key } = update;
     if (this.hasListed(server)) return false;
-    let updates = this.held.get(server);
+    let updates = this.heldUpdates.get(server);
     if (!updates) {
       updates = new Map();
-      this.held.set(server, updates);
+      this.heldUpdates.set(server, updates);
       setTimeout(() => this.releaseAll(server), MAX_HOLD_MS).unref();
     }
     updates.set(key, update);
@@ -29,12 +29,12 @@ export class UnlistedUpdates {
 
   /** Call this after every sync of a server. */
   releaseIfListed(server: string): void {
-    if (this.held.has(server) && this.hasListed(server)) this.releaseAll(server);
+    if (this.heldUpdates.has(server) && this.hasListed(server)) this.releaseAll(server);
   }
 
   private releaseAll(server: string): void {
-    const updates = this.held.get(server);
-    this.held.delete(server);
+    const updates = this.heldUpdates.get(server);
+    this.heldUpdates.delete(server);
     for (const update of updates?.values() ?? []) this.release(update);
   }
 }

@@ -40,7 +40,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
   private readonly sessionLinks: SessionLinkOpener;
   private readonly confirmation: SubscriptionConfirmation;
   /** Ids of rows whose clients wait for the confirmation. A new link does not subscribe them in the background. */
-  private readonly pending = new Set<string>();
+  private readonly pendingIds = new Set<string>();
 
   constructor(
     private readonly subscribers: Subscribers,
@@ -49,7 +49,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     private readonly backends: Backends,
     private readonly metrics: Metrics,
   ) {
-    const isPending = ({ id }: Subscription): boolean => this.pending.has(id);
+    const isPending = ({ id }: Subscription): boolean => this.pendingIds.has(id);
     this.wanted = new WantedResources(subscribers, registry, (server) =>
       this.logger.warn({ message: `only ${MAX_PATTERN_MATCHES} resources of a pattern are watched`, server }),
     );
@@ -85,14 +85,14 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
    * of the pattern that the server did not confirm are retried in the background.
    */
   async confirm(row: Subscription): Promise<void> {
-    this.pending.add(row.id);
+    this.pendingIds.add(row.id);
     let uris: readonly string[];
     let confirmed: ReadonlySet<string>;
     try {
       uris = [...(await this.watchedUris(row))];
       confirmed = await this.confirmation.confirm(row, uris);
     } finally {
-      this.pending.delete(row.id);
+      this.pendingIds.delete(row.id);
     }
     // A link that was opened meanwhile did not subscribe the URIs of this row, because the row was pending. Therefore
     // the confirmed URIs are marked dirty.
@@ -115,7 +115,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     if (link) void this.reconcilers.markRowDirty(row, link);
   }
 
-  /** To be called when a resource that is subscribed to is listed, or listed again. */
+  /** Call this when a server lists a subscribed resource for the first time, or lists it again. */
   resourceListed({ server, uri }: ResourceAddress, { isFirstListing }: Appearance): void {
     // Resources that only patterns match are subscribed by subscribeMatches, up to the maximum.
     const hasOwnRow = this.subscribers.table.resource(server, uri) !== undefined;

@@ -102,6 +102,7 @@ export class WantedResources {
       if (selected.size >= maxSelected) return selected;
       if (!pattern.matches(uri)) continue;
       if (this.isListed(server, uri)) selected.add(uri);
+      // The server may hold this subscription too, so it takes a place.
       else if (watched.areHeld) maxSelected--;
     }
     for (const uri of uris) if (selected.size < maxSelected) selected.add(uri);

@@ -76,6 +76,7 @@ export class ToolsController {
     try {
       const backend = this.backends.get(server);
       const text = withoutTask(params, context.paramsText);
+      // The positions of the members are valid only if the text has not changed.
       const members = text === context.paramsText ? context.paramsMembers : undefined;
       const answer = await backend.call({
         method: 'tools/call',

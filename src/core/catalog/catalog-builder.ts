@@ -49,6 +49,7 @@ export class CatalogBuilder {
   *putNames(server: ListedServer): Steps {
     const { id, rank, style, listing, disabledTools: disabledNames } = server;
     const { tools, prompts } = listing;
+    // A list that the server has sent is another object, even if it is empty.
     if (tools === EMPTY_LISTING.tools) yield* this.tools.remove(id);
     else yield* this.tools.put({ server: id, rank, style, definitions: enabledTools(server), disabledNames });
     if (prompts === EMPTY_LISTING.prompts) yield* this.prompts.remove(id);

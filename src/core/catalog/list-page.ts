@@ -108,7 +108,7 @@ type PagesByKey = Map<string, CachedPage | Promise<ListPage>>;
 
 /**
  * Caches list pages, so that clients with the same view of a list share them. Evicts the oldest pages while all pages
- * together have more than `maxBytes`.
+ * together have more than `maxBytes`. The newest page stays, even if it is larger.
  */
 export class PageCache {
   /** Weak, so that a list that is no longer used can be collected. Its pages stay in `byAge` until they are evicted. */

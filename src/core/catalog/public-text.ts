@@ -27,17 +27,18 @@ export function publicText(
     return metaText.startsWith('{') ? withMarks(metaText, marks) : metaText;
   };
   let result = '';
-  let copied = 0;
+  let copiedLength = 0;
   for (const { key, start, end } of members) {
     if (key !== member && key !== '_meta') continue;
-    result += text.slice(copied, start);
+    result += text.slice(copiedLength, start);
     result += key === member ? JSON.stringify(value) : markedMeta(text.slice(start, end));
-    copied = end;
+    copiedLength = end;
   }
-  if (meta) return result + text.slice(copied);
+  if (meta) return result + text.slice(copiedLength);
   const close = text.lastIndexOf('}');
   const separator = members.length > 0 ? ',' : '';
-  return `${result}${text.slice(copied, close)}${separator}"_meta":${withMarks('{}', marks)}${text.slice(close)}`;
+  const addedMeta = `${separator}"_meta":${withMarks('{}', marks)}`;
+  return result + text.slice(copiedLength, close) + addedMeta + text.slice(close);
 }
 
 const withMarks = (meta: string, marks: Readonly<Record<string, string>>): string =>

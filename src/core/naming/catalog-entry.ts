@@ -84,6 +84,7 @@ export class CatalogEntry {
   }
 
   private createText(ownText: string): string {
+    // An entry without a public name is described under its own name.
     const { server, ownName, publicName = ownName } = this;
     const marks = {
       [SERVER_MARK]: server === META_TOOL_SERVER ? GATEWAY_NAME : server,

@@ -57,8 +57,10 @@ export class NameChange {
     if ((!old || !now) && this.current.hasOverlap(server)) return 'visible';
     const removed = entriesMissingIn(now, old);
     const added = entriesMissingIn(old, now);
-    const hasOtherRules = old && now && (old.rank !== now.rank || old.style !== now.style);
-    const perhapsRenamed = hasOtherRules ? now.scopeDependent.filter((entry) => hasEntry(old, entry)) : [];
+    const hasNewRankOrStyle = old && now && (old.rank !== now.rank || old.style !== now.style);
+    const perhapsRenamed = hasNewRankOrStyle
+      ? now.scopeDependent.filter((entry) => hasEntry(old, entry))
+      : [];
     const isTooLong = removed.length + added.length + perhapsRenamed.length > MAX_COMPARED_ENTRIES;
     return isTooLong ? 'visible' : { removed, added, perhapsRenamed };
   }

@@ -54,7 +54,8 @@ export class NameTableBuilder {
     )
       return;
     this.offers.set(server, offer);
-    yield* this.rebuildParts(yield* this.updateBareOwners(server, yield* bareNamesOf(offer, this.separator)));
+    const bareNames = yield* bareNamesOf(offer, this.separator);
+    yield* this.rebuildParts(yield* this.updateBareOwners(server, bareNames));
   }
 
   *remove(server: string): Steps {
@@ -120,7 +121,7 @@ export class NameTableBuilder {
     const uiUris = new Set<string>();
     const names = yield* defaultNames(offer, bareNames, this.separator);
     for (const definition of definitions) {
-      if (byOwnName.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
+      if ((byOwnName.size + 1) % STEPS_BETWEEN_YIELDS === 0) yield;
       const created = new CatalogEntry(server, definition.name, names.get(definition.name), definition);
       const previous = old?.byOwnName.get(definition.name);
       const entry = (previous?.isSame(created) ? previous : created) as ListedEntry;

@@ -94,6 +94,7 @@ export class NameTable {
     const differs = (server: string): boolean => {
       const [old, now] = [before.get(server), after.get(server)];
       if (!isSameList(old?.listed ?? [], now?.listed ?? [])) return true;
+      // Rank and style matter only to names that depend on the scope.
       const hasScopeDependent = (now?.scopeDependent.length ?? 0) > 0;
       return old !== now && hasScopeDependent && (old?.rank !== now?.rank || old?.style !== now?.style);
     };
@@ -129,6 +130,7 @@ export class NameTable {
     const isAlteredByDigest = isNewOrGone && this.servers.isAlteredByDigest(id);
     for (const { server, listed, possibleOwners, mayHaveDigestOwners } of this.parts) {
       if (server === id || listed.length === 0 || server === META_TOOL_SERVER) continue;
+      // Names of `id` itself may get a digest because of the names of `server`.
       if (this.servers.overlap(server, id)) yield id;
       if (isNewOrGone && possibleOwners.has(id)) yield server;
       else if (isAlteredByDigest && mayHaveDigestOwners) yield server;

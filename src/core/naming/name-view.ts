@@ -49,6 +49,7 @@ export class NameView implements Paged {
   prepare(startSlices: () => Yield): Promise<unknown> | undefined {
     if (this.sortedLists) return undefined;
     this.preparation ??= runSliced(this.sortLists(), startSlices());
+    // The first slice may have sorted the lists already.
     return this.sortedLists ? undefined : this.preparation;
   }
 
@@ -124,6 +125,10 @@ export class NameView implements Paged {
     return this.lists.unlistedCount;
   }
 
+  /**
+   * Looks for a meta tool, then for a listed entry, then for a prefixed name, then for an own name. A name that may be
+   * a digest name finds only a meta tool or a listed entry.
+   */
   private lookUp(name: string): CatalogEntry | undefined {
     const metaTool = this.byServer.get(META_TOOL_SERVER)?.byPublicName.get(name);
     if (metaTool) return metaTool;
@@ -175,7 +180,9 @@ export class NameView implements Paged {
       yield;
       runs.set(part.server, yield* runsOf(part, renamed));
     }
-    return (this.sortedLists ??= { runs, unlistedCount });
+    // Another caller may have sorted the lists at once meanwhile.
+    this.sortedLists ??= { runs, unlistedCount };
+    return this.sortedLists;
   }
 }
 
@@ -187,7 +194,7 @@ function* runsOf({ listed }: ServerEntries, renamed: ReadonlyMap<CatalogEntry, C
   const withDefaultName: ListedEntry[] = [];
   const withOtherName: ListedEntry[] = [];
   for (const [index, defaultEntry] of listed.entries()) {
-    if (index % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
+    if ((index + 1) % STEPS_BETWEEN_YIELDS === 0) yield;
     const entry = renamed.get(defaultEntry);
     if (!entry) withDefaultName.push(defaultEntry);
     else if (isListed(entry)) withOtherName.push(entry);

@@ -39,7 +39,7 @@ export function* bareNamesOf(
   const isPrefixedName = (ownName: string): boolean =>
     ownName.startsWith(prefix) && ownNames.has(ownName.slice(prefix.length));
   for (const { name: ownName } of definitions) {
-    if (names.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
+    if ((names.size + 1) % STEPS_BETWEEN_YIELDS === 0) yield;
     if (style === 'never') names.add(validName(ownName, server, ownName));
     else if (isValidPublicName(ownName) && !isPrefixedName(ownName)) names.add(ownName);
   }
@@ -55,7 +55,7 @@ export function* defaultNames(
   const names = new Map<string, string>();
   const digestNames = new Set<string>();
   for (const { name: ownName } of definitions) {
-    if (names.size % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
+    if ((names.size + 1) % STEPS_BETWEEN_YIELDS === 0) yield;
     const isBare = style === 'never' || bareNames.has(ownName);
     const plainName = isBare ? ownName : prefixedName(server, separator, ownName);
     const name = validName(plainName, server, ownName);

@@ -27,8 +27,13 @@ type ClaimsOf = (name: string) => readonly ListedEntry[];
 const STEPS_BETWEEN_YIELDS = 128;
 
 /**
- * Assigns the names that entries have in one scope. Terms: the default name of an entry is its name in a scope without
- * conflicts; a bare name has no prefix (`search`); a digest name ends with a digest (`github__search_1a2b3c4d`). Rules:
+ * Assigns the names that entries have in one scope. Terms:
+ *
+ * - The default name of an entry is its name in a scope without conflicts.
+ * - A bare name has no prefix, for example `search`.
+ * - A digest name ends with a digest, for example `github__search_1a2b3c4d`.
+ *
+ * Rules:
  *
  * - Style `conflict`: if several servers of the scope have the same own name, each of these entries gets a prefix.
  * - Style `never`: the entry of the first server gets the name. The entries of the other servers are not listed.
@@ -104,15 +109,20 @@ export class ScopedNames {
     let step = 0;
     const claims = yield* this.collectClaims();
     const overlapping = this.overlappingServers();
-    for (const part of this.contents.parts)
-      for (const entry of overlapping.has(part.server) ? part.listed : part.scopeDependent) {
+    for (const part of this.contents.parts) {
+      // All other entries have their default names in every scope.
+      const entries = overlapping.has(part.server) ? part.listed : part.scopeDependent;
+      for (const entry of entries) {
         if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
         const name = this.nameOf(part, entry, (bare) => claims.get(bare) ?? []);
         if (name === entry.publicName) continue;
         renamed.set(entry, entry.withName(name));
         if (name === undefined) unlistedCount++;
       }
-    return (this.assigned ??= { renamed, unlistedCount });
+    }
+    // Another caller may have assigned the names at once meanwhile.
+    this.assigned ??= { renamed, unlistedCount };
+    return this.assigned;
   }
 
   /** The servers whose prefixed names may also be names of other servers or of meta tools. */
@@ -166,15 +176,15 @@ export class ScopedNames {
       : name;
   }
 
-  /** Whether the bare name of the entry goes to another entry, or to none, in this scope. */
+  /** Whether the entry cannot have its bare name in this scope, because the name belongs to or is claimed by others. */
   private isTaken({ server, style }: ServerEntries, entry: ListedEntry, claimsOf: ClaimsOf): boolean {
     if (server === META_TOOL_SERVER) return false;
     if (this.contents.servers.belongsToOther(entry.publicName, server)) return true;
     const claims = claimsOf(entry.publicName);
     if (claims.length <= 1) return false;
     if (style === 'conflict') return true;
-    const firstClaim = claims.find((claim) => this.partOf(claim).style === 'never');
-    return firstClaim !== entry;
+    const firstClaimant = claims.find((claimant) => this.partOf(claimant).style === 'never');
+    return firstClaimant !== entry;
   }
 
   /**
@@ -205,6 +215,7 @@ export class ScopedNames {
       if (!other || other.byOwnName.has(name) || other.disabledNames.has(name)) return 'ambiguous';
     }
     if (!hasOtherOwner) return 'none';
+    // The other owner may have an entry with this text as its digest name.
     return endsWithDigest(prefixed) ? 'ambiguous' : 'possible';
   }
 

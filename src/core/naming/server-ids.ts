@@ -79,15 +79,15 @@ export class ServerIds {
   /** The servers of a scope that can have the same prefixed or digest names as another server of the scope. */
   overlapping(scope: Scope): Set<string> {
     const found = new Set<string>();
-    for (const id of this.ids) {
-      if (!scope.allows(id)) continue;
+    const allowed = [...this.ids].filter((id) => scope.allows(id));
+    for (const id of allowed)
       for (const [owner] of this.ownersOf(`${id}${this.separator}`))
         if (owner !== id && scope.allows(owner)) found.add(id).add(owner);
+    for (const [id, prefix] of this.alteredPrefixes) {
+      if (!scope.allows(id)) continue;
+      for (const other of allowed)
+        if (other !== id && startAlike(prefix, `${other}${this.separator}`)) found.add(id).add(other);
     }
-    for (const [id, prefix] of this.alteredPrefixes)
-      for (const other of scope.allows(id) ? this.ids : [])
-        if (other !== id && scope.allows(other) && startAlike(prefix, `${other}${this.separator}`))
-          found.add(id).add(other);
     return found;
   }
 

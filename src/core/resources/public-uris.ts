@@ -75,14 +75,17 @@ export function uiUrisIn(text: string): readonly string[] {
 export const mayMentionResources = (result: JsonText): boolean =>
   result.isLongObject || result.text.includes(MENTION);
 
+/** Every content block with a URI contains this text in its type, and the URI of a user interface in its key. */
 const MENTION = 'resource';
 
+/** Whether the result contains `MENTION`. */
 function* mentionsResources(result: JsonText): Steps<boolean> {
   return result instanceof ScannedObject
     ? yield* result.includesSteps(MENTION)
     : result.text.includes(MENTION);
 }
 
+/** The result with the edits that `changes` make in its members. */
 function* rewritten(result: JsonText, changes: MemberChanges): Steps<JsonText> {
   if (!result.isObject) return result;
   const source = yield* editableJson(result);
@@ -134,13 +137,14 @@ const BLOCK_KEYS = ['type', 'uri', 'resource', 'content'];
  * The change of a content block. In sampling requests, a block can be a tool result, which has inner blocks
  * (`isInner`).
  */
-function blockChange(toPublic: ToPublicUri, isInner = false): Change {
+function blockChange(toPublic: ToPublicUri, { isInner } = { isInner: false }): Change {
   const uri = uriChange(toPublic);
+  // The keys are JSON text, because the type is not decoded.
   const byType = new Map<string, MemberChanges>([
     ['"resource_link"', { uri }],
     ['"resource"', { resource: inObject({ uri }) }],
   ]);
-  if (!isInner) byType.set('"tool_result"', { content: inArray(blockChange(toPublic, true)) });
+  if (!isInner) byType.set('"tool_result"', { content: inArray(blockChange(toPublic, { isInner: true })) });
   return function* (source, { start }, edits) {
     if (source.text[start] !== '{') return;
     const members = yield* namedMemberSteps(source.text, BLOCK_KEYS, start);

@@ -42,15 +42,18 @@ export class ResourceDirectoryBuilder {
   *put(offer: ResourceOffer): Steps {
     const old = this.offers.get(offer.server);
     this.offers.set(offer.server, offer);
-    if (old?.resources !== offer.resources || old.templates !== offer.templates)
-      yield* this.rebuildParts(yield* this.conflicts.put(offer));
+    if (old?.resources !== offer.resources || old.templates !== offer.templates) {
+      const affectedServers = yield* this.conflicts.put(offer);
+      yield* this.rebuildParts(affectedServers);
+    }
     this.updateDirectory();
   }
 
   *remove(server: string): Steps {
     if (!this.offers.delete(server)) return;
     this.parts.delete(server);
-    yield* this.rebuildParts(yield* this.conflicts.remove(server));
+    const affectedServers = yield* this.conflicts.remove(server);
+    yield* this.rebuildParts(affectedServers);
     this.updateDirectory();
   }
 

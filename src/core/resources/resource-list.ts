@@ -17,7 +17,18 @@ export interface Resource {
 
 const compareNames = (a: Definition, b: Definition): number => compare(a.name, b.name);
 const compareIds = (a: Resource, b: Resource): number => compare(a.id, b.id);
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/**
+ * Numbers of resources after which the work yields if it is due. Work with a lower number takes longer per resource.
+ */
+const CREATED_PER_YIELD = 256;
+const COMPARED_PER_YIELD = 256;
+const FILTERED_PER_YIELD = 1024;
+const CHECKED_PER_YIELD = 64;
 
 /**
  * The resources that one server listed at one sync. Immutable. Sorted arrays by URI and by identifier make a lookup a
@@ -53,22 +64,23 @@ export class ResourceList {
     const sorted = await slicedSort(listed, compareNames, yieldIfDue);
     const resources: MutableResource[] = [];
     for (const { name: uri, text } of sorted) {
-      if (resources.length % 256 === 0) await yieldIfDue();
+      if (resources.length % CREATED_PER_YIELD === 0) await yieldIfDue();
       if (resources.at(-1)?.uri !== uri)
         resources.push({ server, uri, text, id: underscoreId({ server, uri }) });
     }
-    let ids = await slicedSort(resources, compareIds, yieldIfDue);
+    let byId = await slicedSort(resources, compareIds, yieldIfDue);
     for (const digits of DIGEST_DIGITS) {
-      if (!(await resolveConflicts(ids, digits, yieldIfDue))) break;
-      ids = await slicedSort(ids, compareIds, yieldIfDue);
+      const hadConflicts = await resolveConflicts(byId, digits, yieldIfDue);
+      if (!hadConflicts) break;
+      byId = await slicedSort(byId, compareIds, yieldIfDue);
     }
     const uis = await filterSliced(resources, isUiResource, yieldIfDue);
     const isPlain = (resource: Resource): boolean => !isUiResource(resource);
     const [plain, plainById] =
       uis.length === 0
-        ? [resources, ids]
-        : [await filterSliced(resources, isPlain, yieldIfDue), await filterSliced(ids, isPlain, yieldIfDue)];
-    return new ResourceList(resources, ids, uis, plain, plainById);
+        ? [resources, byId]
+        : [await filterSliced(resources, isPlain, yieldIfDue), await filterSliced(byId, isPlain, yieldIfDue)];
+    return new ResourceList(resources, byId, uis, plain, plainById);
   }
 
   get size(): number {
@@ -96,7 +108,7 @@ export class ResourceList {
   async equals(other: ResourceList, yieldIfDue: Yield): Promise<boolean> {
     if (this.size !== other.size) return false;
     for (const [index, { text }] of this.byUri.entries()) {
-      if (index % 256 === 0) await yieldIfDue();
+      if (index % COMPARED_PER_YIELD === 0) await yieldIfDue();
       if (text !== other.byUri[index]!.text) return false;
     }
     return true;
@@ -124,7 +136,7 @@ async function filterSliced(
 ): Promise<Resource[]> {
   const found: Resource[] = [];
   for (const [index, resource] of resources.entries()) {
-    if (index % 1024 === 0) await yieldIfDue();
+    if (index % FILTERED_PER_YIELD === 0) await yieldIfDue();
     if (test(resource)) found.push(resource);
   }
   return found;
@@ -149,7 +161,7 @@ async function resolveConflicts(
   let isAnyShared = false;
   let previousId: string | undefined;
   for (const [index, resource] of sortedById.entries()) {
-    if (index % 64 === 0) await yieldIfDue();
+    if (index % CHECKED_PER_YIELD === 0) await yieldIfDue();
     const { id } = resource;
     if (id === previousId || id === sortedById[index + 1]?.id) {
       isAnyShared = true;

@@ -66,6 +66,7 @@ export class ResourceView {
   readonly prepare = (startSlices: () => Yield): Promise<unknown> | undefined => {
     if (this.isPrepared) return undefined;
     this.preparation ??= runSliced(this.sortLists(), startSlices());
+    // The first slice may have sorted the lists already.
     return this.isPrepared ? undefined : this.preparation;
   };
 

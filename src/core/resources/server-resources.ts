@@ -30,7 +30,10 @@ export interface ScopedConflicts {
 
 const STEPS_BETWEEN_YIELDS = 256;
 
-/** The resources and templates of one server with their public URIs and identifiers in one scope. Immutable. */
+/**
+ * The resources and templates of one server with their public URIs and identifiers in one scope. Immutable. The forms
+ * of URIs and identifiers are defined in `resource-uri.ts`.
+ */
 export class ServerResources {
   readonly server: string;
   readonly list: ResourceList;
@@ -40,7 +43,7 @@ export class ServerResources {
     readonly offer: ResourceOffer,
     private readonly style: ResourceStyle,
     readonly possibleConflicts: PossibleConflicts,
-    private readonly sorted: SortedResources,
+    private readonly sortedResources: SortedResources,
     /** Absent in a scope without conflicts. */
     private readonly conflicts: ScopedConflicts | undefined,
     private index: TemplateIndex | undefined,
@@ -61,13 +64,13 @@ export class ServerResources {
 
   /** The same resources and templates in a scope with these conflicts. */
   inScope(conflicts: ScopedConflicts): ServerResources {
-    const { offer, style, possibleConflicts, sorted, index } = this;
+    const { offer, style, possibleConflicts, sortedResources, index } = this;
     const hasSameTemplates = conflicts.templates === offer.templates;
     return new ServerResources(
       offer,
       style,
       possibleConflicts,
-      sorted,
+      sortedResources,
       conflicts,
       hasSameTemplates ? index : undefined,
     );
@@ -136,7 +139,7 @@ export class ServerResources {
     return [text, withoutDigest(text)].some((id) => this.list.findId(id));
   }
 
-  /** The list, in parts that are each sorted by public URI. */
+  /** The list, divided into runs. Each run is sorted by public URI. */
   get runs(): readonly SortedRun<Resource>[] {
     return (this.sortedRuns ??= runAtOnce(this.sortRuns()));
   }
@@ -160,12 +163,12 @@ export class ServerResources {
   /** The identifier of an instance of a template: the template's identifier with the values of the instance. */
   instanceId(uri: string): string | undefined {
     const template = this.findInstance(uri)?.template;
-    const parts = template?.matcher.match(uri);
-    return parts && template?.idMatcher?.fill(parts);
+    const values = template?.matcher.match(uri);
+    return values && template?.idMatcher?.fill(values);
   }
 
   private *sortRuns(): Steps<readonly SortedRun<Resource>[]> {
-    const { scopeIndependent, scopeDependent } = this.sorted;
+    const { scopeIndependent, scopeDependent } = this.sortedResources;
     const keyOf = (resource: Resource): string => this.publicUri(resource);
     const isRenamed = (resource: Resource): boolean =>
       this.style === 'original'
@@ -174,7 +177,7 @@ export class ServerResources {
     const notRenamed: Resource[] = [];
     const renamed: { readonly resource: Resource; readonly uri: string }[] = [];
     for (const [index, resource] of scopeDependent.entries()) {
-      if (index % STEPS_BETWEEN_YIELDS === STEPS_BETWEEN_YIELDS - 1) yield;
+      if ((index + 1) % STEPS_BETWEEN_YIELDS === 0) yield;
       if (isRenamed(resource)) renamed.push({ resource, uri: this.publicUri(resource) });
       else notRenamed.push(resource);
     }

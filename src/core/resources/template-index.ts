@@ -54,6 +54,7 @@ export class TemplateIndex {
 
   /** Whether the first literal of a template starts with the prefix. */
   hasLiteralStartingWith(prefix: string): boolean {
+    // No literal contains `{`. Any other text at the beginning of a template is a part of its first literal.
     if (prefix.includes('{')) return false;
     const next = this.byUri[lowerBound(this.byUri, prefix, uriOf)];
     return next?.uriTemplate.startsWith(prefix) ?? false;
@@ -97,12 +98,10 @@ class TemplateSearch {
     for (const { template, matcher } of possible.toSorted(compareSpecificity)) {
       cost += text.length * (matcher.expressions.length + 1);
       if (cost > costLimit) return { cost };
-      const parts = matcher.match(text);
-      if (parts)
-        return {
-          cost,
-          instance: { template, uri: this.form === 'uri' ? text : template.matcher.fill(parts) },
-        };
+      const values = matcher.match(text);
+      if (!values) continue;
+      const uri = this.form === 'uri' ? text : template.matcher.fill(values);
+      return { cost, instance: { template, uri } };
     }
     return { cost };
   }

@@ -23,7 +23,7 @@ type TargetAddress = Omit<SubscribableAddress, 'server'>;
 /** A resource or pattern of a server, with its subscriptions. Only the subscription table changes it. */
 export class SubscriptionTarget {
   /** The only subscription. Most targets have one, for which a Map would take several times the memory. */
-  private single: Subscription | undefined;
+  private onlySubscription: Subscription | undefined;
   private bySubscriber: Map<string, Subscription> | undefined;
 
   constructor(
@@ -34,12 +34,13 @@ export class SubscriptionTarget {
   ) {}
 
   get size(): number {
-    return this.bySubscriber ? this.bySubscriber.size : Number(this.single !== undefined);
+    if (this.bySubscriber) return this.bySubscriber.size;
+    return this.onlySubscription ? 1 : 0;
   }
 
   subscriptionOf(subscriber: string): Subscription | undefined {
     if (this.bySubscriber) return this.bySubscriber.get(subscriber);
-    return this.single?.subscriber === subscriber ? this.single : undefined;
+    return this.onlySubscription?.subscriber === subscriber ? this.onlySubscription : undefined;
   }
 
   /**
@@ -48,26 +49,27 @@ export class SubscriptionTarget {
    */
   forEach(visit: (subscription: Subscription) => void): void {
     if (this.bySubscriber) this.bySubscriber.forEach(visit);
-    else if (this.single) visit(this.single);
+    else if (this.onlySubscription) visit(this.onlySubscription);
   }
 
   [Symbol.iterator](): Iterator<Subscription> {
-    return (this.bySubscriber ?? (this.single ? [this.single] : [])).values();
+    return (this.bySubscriber ?? (this.onlySubscription ? [this.onlySubscription] : [])).values();
   }
 
   put(subscription: Subscription): void {
-    if (!this.bySubscriber && this.single) {
-      this.bySubscriber = new Map([[this.single.subscriber, this.single]]);
-      this.single = undefined;
+    if (!this.bySubscriber && this.onlySubscription) {
+      this.bySubscriber = new Map([[this.onlySubscription.subscriber, this.onlySubscription]]);
+      this.onlySubscription = undefined;
     }
     if (this.bySubscriber) this.bySubscriber.set(subscription.subscriber, subscription);
-    else this.single = subscription;
+    else this.onlySubscription = subscription;
   }
 
   drop(subscription: Subscription): void {
-    // A Map with one entry does not become `single` again, so that iterations over the Map see later removals.
+    // A Map with one entry does not become `onlySubscription` again, so that iterations over the Map see later
+    // removals.
     if (this.bySubscriber) this.bySubscriber.delete(subscription.subscriber);
-    else this.single = undefined;
+    else this.onlySubscription = undefined;
   }
 }
 
@@ -134,7 +136,9 @@ export class TargetIndex {
   isWanted(uri: string): boolean {
     if (this.resources.get(uri)) return true;
     let isMatched = false;
-    this.patterns?.forEachMatching(uri, () => (isMatched = true));
+    this.patterns?.forEachMatching(uri, () => {
+      isMatched = true;
+    });
     return isMatched;
   }
 

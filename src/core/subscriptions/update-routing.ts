@@ -85,23 +85,24 @@ export class UpdateRouting<U> {
   ) {
     const covering = this.table.covering(server, uri);
     const targets = covering.length > 1 ? covering.toSorted((a, b) => a.size - b.size) : covering;
-    // The largest target comes last, so that its subscribers need not be added to `collected`.
+    // The largest target comes last, so that its subscribers need not be added to `collectedSubscribers`.
     const largest = targets.at(-1);
     const acknowledged: Subscription[] = [];
-    const collected = targets.length > 1 ? new Set<string>() : undefined;
+    const collectedSubscribers = targets.length > 1 ? new Set<string>() : undefined;
     const heldBySubscriber = new Map<string, HeldUpdate<U>>();
     for (const target of targets) {
       for (const subscription of subscriptionsOf(target, onlySubscribers)) {
         const { id, subscriber } = subscription;
         // The subscriber gets this update through another subscription: it replaces an earlier one that is held here.
-        if (collected?.has(subscriber)) this.removeReplaced(id, uri);
+        if (collectedSubscribers?.has(subscriber)) this.removeReplaced(id, uri);
         else if (this.heldUpdates.has(id)) {
           const heldUpdate = heldBySubscriber.get(subscriber) ?? { update, isDelivered: false };
           heldBySubscriber.set(subscriber, heldUpdate);
           this.hold(id, uri, heldUpdate);
         } else acknowledged.push(subscription);
       }
-      if (target !== largest) for (const { subscriber } of acknowledged) collected?.add(subscriber);
+      if (target !== largest)
+        for (const { subscriber } of acknowledged) collectedSubscribers?.add(subscriber);
     }
     return { acknowledged, heldBySubscriber };
   }

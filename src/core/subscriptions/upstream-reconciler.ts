@@ -151,10 +151,12 @@ export class UpstreamReconciler {
   private subscribeInBackground(state: UriState): void {
     if (state.held === 'yes' || state.isGone) return;
     if (state.inFlight === 'subscribe') {
-      state.isDirty ||= state.isResponseStale;
+      // A stale response proves nothing, so another request has to follow it.
+      if (state.isResponseStale) state.isDirty = true;
       return;
     }
     state.stopLinger();
+    // Until the server has confirmed the subscription, it sends no updates.
     state.hasMissedUpdates = true;
     state.isDirty = true;
     if (!state.isBusy && !state.waiter) this.backgroundWorkers.add(state);
@@ -204,6 +206,7 @@ export class UpstreamReconciler {
       // Only a refusal by the server itself proves that it does not hold the subscription.
       this.setHeld(state, failure.error instanceof RemoteError ? 'no' : 'unknown');
       waiter?.reject(failure.error);
+      // Without missed updates, only the waiting clients wanted the URI. They have got the error.
       if (!hasMissedUpdates) return;
       this.retryTimer.plan();
       this.events.failed('subscribe', uri, failure.error);

@@ -19,7 +19,10 @@ export class UriState {
   sinceGap: 'silent' | 'updated' | undefined;
   /** The server no longer lists the resource. Background requests wait until the server lists it again. */
   isGone = false;
-  /** The resource was removed during the request in flight: a success does not prove that the server holds it. */
+  /**
+   * The resource was removed during the request in flight. Success does not prove that the server holds the
+   * subscription.
+   */
   isResponseStale = false;
   waiter: Waiter | undefined;
   cancelLinger: (() => void) | undefined;

@@ -82,7 +82,7 @@ export class Authenticator {
     const token = this.tokenIn(headers.authorization, addressOf);
     const digest = hash('sha256', token, 'hex');
     try {
-      const principal = this.apiKeys.find(digest) ?? this.jwtVerifier?.cached(digest);
+      const principal = this.apiKeys.find(digest) ?? this.jwtVerifier?.findCached(digest);
       if (principal) return principal;
       if (!this.jwtVerifier || !isJwt(token)) throw new TokenError('invalid', this.reasonFor(digest));
     } catch (error) {
@@ -102,7 +102,10 @@ export class Authenticator {
     return this.apiKeys.isCurrent(principal) || this.jwtVerifier?.isCurrent(principal) === true;
   }
 
-  /** The principal as it is stored for the next process. Undefined if its credentials are no longer valid. */
+  /**
+   * The principal as it is stored for the next process. `terms` is the digest of the settings of its credentials, and
+   * `until` the time when its token expires. Undefined if its credentials are no longer valid.
+   */
   storedForm(principal: Principal): StoredPrincipal | undefined {
     if (!this.isCurrent(principal)) return undefined;
     const { id } = principal;

@@ -5,8 +5,10 @@ import { fetchJson } from './fetch-json.js';
 import { discoverJwksUri } from './issuer-metadata.js';
 import { TokenError } from './auth-errors.js';
 
-/** Keys that were fetched before this time are fetched again before use, so that removed keys are no longer trusted. */
-export const MAX_AGE_MS = 600_000;
+/**
+ * Older keys are fetched again before they are used, so that keys that the issuer has removed are no longer trusted.
+ */
+export const MAX_KEY_AGE_MS = 600_000;
 /** Maximum age of keys that are used because the issuer is unreachable. */
 const MAX_STALE_MS = 86_400_000;
 /** Minimum time between two fetches for tokens with unknown keys, and between a failed fetch and the next one. */
@@ -45,17 +47,17 @@ export class IssuerKeys {
   readonly find: JWTVerifyGetKey = async (header, token) => {
     await this.refresh();
     try {
-      return await this.current()(header, token);
+      return await this.usableKeys()(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await this.fetchForUnknownKey();
-      return this.current()(header, token);
+      return this.usableKeys()(header, token);
     }
   };
 
   /** Fetches the keys if they are too old. A failure is logged, not thrown. */
   async refresh(): Promise<void> {
-    if (this.now() - this.fetchedAt < MAX_AGE_MS) return;
+    if (this.now() - this.fetchedAt < MAX_KEY_AGE_MS) return;
     const minIntervalMs = this.keys ? MIN_FETCH_INTERVAL_MS : MIN_FETCH_INTERVAL_WITHOUT_KEYS_MS;
     if (this.fetching || this.now() - this.failedAt >= minIntervalMs) await this.fetch();
   }
@@ -67,8 +69,8 @@ export class IssuerKeys {
     await this.fetch();
   }
 
-  /** The cached keys. Throws when there are none, or when they are too old to be used. */
-  private current(): JWTVerifyGetKey {
+  /** The cached keys. Throws if there are none, or if they are too old to be used. */
+  private usableKeys(): JWTVerifyGetKey {
     if (this.keys && this.now() - this.fetchedAt < MAX_STALE_MS) return this.keys;
     throw new TokenError('unverifiable', 'the keys of the issuer cannot be fetched');
   }
@@ -77,7 +79,9 @@ export class IssuerKeys {
   private fetch(): Promise<void> {
     this.fetching ??= this.load()
       .catch((error: unknown) => this.onFailure(error as Error))
-      .finally(() => (this.fetching = undefined));
+      .finally(() => {
+        this.fetching = undefined;
+      });
     return this.fetching;
   }
 

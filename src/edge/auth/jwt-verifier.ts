@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { JwtSettings } from '../../config/jwt-settings.js';
 import type { Principal } from '../../mcp/principal.js';
-import { MAX_AGE_MS, IssuerKeys } from './issuer-keys.js';
+import { MAX_KEY_AGE_MS, IssuerKeys } from './issuer-keys.js';
 import { TokenError } from './auth-errors.js';
 import { grantsIn, hasScopes } from './token-claims.js';
 import { VerifiedTokens } from './verified-tokens.js';
@@ -12,7 +12,7 @@ const CLOCK_TOLERANCE_S = 60;
 /** Verifies JWTs of one issuer. */
 export class JwtVerifier {
   private readonly keys: IssuerKeys;
-  private readonly verified = new VerifiedTokens();
+  private readonly verifiedTokens = new VerifiedTokens();
   /** By principal: when its token expires, in milliseconds since the epoch. */
   private readonly expiries = new WeakMap<Principal, number>();
 
@@ -20,7 +20,7 @@ export class JwtVerifier {
     readonly settings: JwtSettings,
     private readonly now: () => number = Date.now,
   ) {
-    this.keys = new IssuerKeys(settings, () => this.verified.clear(), now);
+    this.keys = new IssuerKeys(settings, () => this.verifiedTokens.clear(), now);
   }
 
   /** Fetches the issuer's keys. Never rejects. */
@@ -29,8 +29,8 @@ export class JwtVerifier {
   }
 
   /** The principal of a token with this SHA-256, if it was verified recently. */
-  cached(digest: string): Principal | undefined {
-    return this.verified.get(digest, this.now());
+  findCached(digest: string): Principal | undefined {
+    return this.verifiedTokens.get(digest, this.now());
   }
 
   /** Resolves with the principal of the token. Rejects with a TokenError if the token is refused. */
@@ -43,8 +43,12 @@ export class JwtVerifier {
     const principal = { id: `${iss}|${sub}`, grants: grantsIn(claims, this.settings) };
     const expiresAt = (exp! + CLOCK_TOLERANCE_S) * 1000;
     this.expiries.set(principal, expiresAt);
-    // The token is verified again after at most MAX_AGE_MS, so that it is refused after the issuer has removed its key.
-    this.verified.add(digest, { principal, validUntil: Math.min(expiresAt, this.now() + MAX_AGE_MS) });
+    // The token is verified again after at most MAX_KEY_AGE_MS, so that it is refused after the issuer has removed its
+    // key.
+    this.verifiedTokens.add(digest, {
+      principal,
+      validUntil: Math.min(expiresAt, this.now() + MAX_KEY_AGE_MS),
+    });
     return principal;
   }
 

@@ -46,6 +46,7 @@ export class LinkOwner implements ClientSession {
     readonly hasHandle: boolean,
   ) {}
 
+  /** Adds a running request. If its client can be asked, questions that wait for a request go to this one. */
   begin(request: OwningRequest): void {
     this.requests.add(request);
     if (!INPUT_METHODS.has(request.method)) return;

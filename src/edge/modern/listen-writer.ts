@@ -43,6 +43,7 @@ export class ListenWriter {
         this.observer.countStreamEnd(isStuck ? 'stuck' : isEnded ? 'finished' : 'left');
         this.connection = undefined;
         this.queue = undefined;
+        // From now on, no event is accepted.
         this.lastEvent ??= NOTHING;
         onClosed();
       },

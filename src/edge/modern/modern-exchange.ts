@@ -29,8 +29,6 @@ export class ModernExchange {
   private stream: EventStream | undefined;
   private isAnswered = false;
   private lastKeepAliveAt = this.startedAt;
-  /** Whether `takeStream` was called: its caller writes the response. */
-  private isTaken = false;
 
   constructor(
     private readonly response: ServerResponse,
@@ -51,7 +49,6 @@ export class ModernExchange {
    */
   takeStream(): ServerResponse {
     const { response } = this;
-    this.isTaken = true;
     this.isAnswered = true;
     response.off('close', this.closed);
     // If `keepAlive` has written a comment before, the event stream is open already.
@@ -96,6 +93,7 @@ export class ModernExchange {
     this.isAnswered = true;
     if (this.stream) return this.answerOnStream(this.stream, head, result);
     const { response, unread } = this;
+    // `head` ends inside the result object and replaces its opening brace. The last brace closes the message.
     if (result instanceof SharedJson)
       setImmediate(
         writeParts,

@@ -186,6 +186,7 @@ export class ModernRequest implements ModernContext, AnswerableRequest, Question
 
   resume(retry: ModernRequest, enterInFlight: () => void): void {
     const token = progressTokenOf(retry.paramsText, retry.paramsMembers);
+    // If a limit is reached, this throws before anything has changed.
     enterInFlight();
     this.exchange = retry.exchange;
     this.unread = retry.unread;

@@ -11,7 +11,7 @@ import { supportsRequest } from '../requests-to-client.js';
 /** Maximum number of questions of one call that wait for an answer. */
 export const MAX_QUESTIONS = 16;
 
-/** The call of a client of revision 2026-07-28, as far as `ParkableCall` uses it. Implemented by `ModernRequest`. */
+/** The members of a call of a client of revision 2026-07-28 that `ParkableCall` uses. Implemented by `ModernRequest`. */
 export interface QuestionedCall {
   readonly method: string;
   readonly server?: string | undefined;

@@ -75,6 +75,7 @@ class SharedUris {
 
   isShared(uri: string, part: ServerResources): boolean {
     if (this.parts.length <= 1 || !part.possibleConflicts.sharedUris.has(uri)) return false;
+    // In a complete scope, the other server that lists the URI is in the scope.
     if (this.scope.isComplete) return true;
     if (this.owners) return this.owners.isShared(uri);
     return this.parts.some((other) => other !== part && other.list.find(uri) !== undefined);
