@@ -10,6 +10,7 @@ import { RawSession } from '../../test/kit/raw-session.js';
 import { until, within } from '../../test/kit/until.js';
 import type { HttpSettings } from '../config/http-settings.js';
 import type { Limits } from '../config/limits.js';
+import { MAX_PIPELINED } from './request-admission.js';
 
 const KEYS = ['a', 'b'];
 const AUTH = authSettings({
@@ -59,6 +60,11 @@ class Connection {
     return text[1]!;
   }
 
+  async sendUntilClosed(text: string): Promise<void> {
+    this.socket.write(text);
+    await within('the end of the connection', once(this.socket, 'close'));
+  }
+
   async end(): Promise<void> {
     this.socket.destroy();
     if (!this.socket.closed) await once(this.socket, 'close');
@@ -97,6 +103,14 @@ describe('The connections of one principal', () => {
       ['key:a', 'key:b', 'address 127.0.0.1'].map((key) => harness.quotas.count(`connections ${key}`));
     await until('the refused connection is closed', () => counts()[2] === 0);
     expect(counts()).toEqual([2, 1, 0]);
+  });
+
+  it('are closed when a client sends many requests without waiting for responses', async () => {
+    const harness = await listening({});
+    const flooding = await Connection.open(harness);
+    await flooding.sendUntilClosed('GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(MAX_PIPELINED + 50));
+    expect(await refusals(harness, 'pipelinedPerConnection')).toBe('1');
+    expect(await (await Connection.open(harness)).status()).toBe('400');
   });
 
   it('are those of its latest request, where a proxy shares connections', async () => {

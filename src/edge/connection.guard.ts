@@ -22,6 +22,7 @@ export class ConnectionGuard implements CanActivate {
   private readonly quota: PrincipalQuota;
   /** By open connection: the quota key under which it counts. */
   private readonly quotaKeys = new WeakMap<Socket, string>();
+  private readonly countPipelined: () => void;
 
   constructor(
     private readonly addresses: ClientAddresses,
@@ -29,6 +30,7 @@ export class ConnectionGuard implements CanActivate {
     quotas: Quotas,
     metrics: Metrics,
   ) {
+    this.countPipelined = () => metrics.countRefusal('pipelinedPerConnection');
     const limit = { name: 'connections', limit: limits.connectionsPerPrincipal, noun: 'connections' };
     this.quota = new PrincipalQuota(quotas, limit, () => metrics.countRefusal('connectionsPerPrincipal'));
   }
@@ -48,6 +50,12 @@ export class ConnectionGuard implements CanActivate {
     this.quota.refuse();
     socket.write(TOO_MANY_CONNECTIONS_RESPONSE);
     socket.destroySoon();
+  }
+
+  /** Closes the connection of a client that has sent too many requests without waiting for the responses. */
+  refusePipelined(socket: Socket): void {
+    this.countPipelined();
+    socket.destroy();
   }
 
   canActivate(context: ExecutionContext): boolean {

@@ -33,7 +33,7 @@ beforeEach(async () => {
   gateway.setRoutes({
     mcp: { handle: answer('mcp') },
     originGuard: new OriginGuard(new HttpSettings(), new Metrics()),
-    connections: { accept: () => {} },
+    connections: { accept: () => {}, refusePipelined: (socket) => void socket.destroy() },
     refuseAdmin: (_request, response, error) => void response.end(`admin: ${(error as Error).message}`),
   });
   accepted = 0;

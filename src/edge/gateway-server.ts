@@ -6,13 +6,14 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { Server as TcpServer, type Socket } from 'node:net';
+import { Server as TcpServer } from 'node:net';
 import { completesWithin } from '../lib/deadlines/timeout.js';
 import type { ConnectionGuard } from './connection.guard.js';
 import { DeadPeerDetector } from './dead-peer-detector.js';
 import { writeError } from './http-errors.js';
 import type { McpEndpoint } from './mcp-endpoint.js';
 import type { OriginGuard } from './origin.guard.js';
+import { RequestAdmission, type ClientSocket } from './request-admission.js';
 
 const MCP_PATH = '/mcp';
 /** The project id is not decoded, because it has no characters that are escaped in a path. */
@@ -28,14 +29,10 @@ const TCP_KEEP_ALIVE_DELAY_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 500;
 /** While the server waits for `CLOSE_TIMEOUT_MS`, it closes idle connections at this interval. */
 const CLOSE_INTERVAL_MS = 20;
-/** Property of a socket: its latest response. At shutdown, headers that are not sent yet get `connection: close`. */
-const LATEST_RESPONSE = Symbol('latest response');
-type ClientSocket = Socket & { [LATEST_RESPONSE]?: ServerResponse };
-
 interface GatewayRoutes {
   readonly mcp: Pick<McpEndpoint, 'handle'>;
   readonly originGuard: Pick<OriginGuard, 'check'>;
-  readonly connections: Pick<ConnectionGuard, 'accept'>;
+  readonly connections: Pick<ConnectionGuard, 'accept' | 'refusePipelined'>;
   /** Writes the error for a refused request of the admin API, as problem+json. */
   readonly refuseAdmin: typeof writeError;
 }
@@ -48,6 +45,7 @@ export class GatewayServer {
   private routes: GatewayRoutes | undefined;
   private server: Server | undefined;
   private readonly sockets = new Set<ClientSocket>();
+  private readonly admission = new RequestAdmission();
   private isClosing = false;
   private isClosed = false;
 
@@ -65,7 +63,12 @@ export class GatewayServer {
       keepAlive: true,
       keepAliveInitialDelay: TCP_KEEP_ALIVE_DELAY_MS,
     };
-    const server = createServer(options, (request, response) => this.route(request, response, fastify));
+    const server = createServer(options, (request, response) => {
+      const begin = (): void => this.route(request, response, fastify);
+      this.admission.admit(request, response, begin, () =>
+        this.routes!.connections.refusePipelined(request.socket),
+      );
+    });
     this.server = server;
     server.on('connection', (socket) => this.routes!.connections.accept(socket));
     this.deadPeers.watch(server);
@@ -86,8 +89,11 @@ export class GatewayServer {
   /** From now on, each connection is closed after the response to its current or next request. */
   closeAfterResponse(): void {
     this.isClosing = true;
-    for (const { [LATEST_RESPONSE]: response } of this.sockets)
+    for (const socket of this.sockets) {
+      const response = this.admission.latestOn(socket);
+      // If its headers are not sent yet, they can announce that the connection closes.
       if (response && !response.headersSent) response.shouldKeepAlive = false;
+    }
   }
 
   /** Accepts no more connections. Requests on open connections are still served. */
@@ -124,7 +130,6 @@ export class GatewayServer {
   }
 
   private route(request: IncomingMessage, response: ServerResponse, fastify: RequestListener): void {
-    (request.socket as ClientSocket)[LATEST_RESPONSE] = response;
     if (this.isClosing) response.shouldKeepAlive = false;
     const { mcp, originGuard } = this.routes!;
     const path = pathOf(request.url ?? '/');

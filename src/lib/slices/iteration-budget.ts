@@ -1,20 +1,22 @@
 /** Maximum time that processing long input may take in one iteration of the event loop. */
-const BUDGET_MS = 2;
+const INPUT_MS = 2;
 
 /**
- * Limits the time that processing long input takes in one iteration of the event loop, for all connections together. Work
- * beyond the budget waits for a later iteration and runs in the order of its arrival.
+ * Limits the time that one kind of work, such as processing long input, takes in one iteration of the event loop, for all
+ * connections together. Work beyond the budget waits for a later iteration and runs in the order of its arrival.
  */
 export class IterationBudget {
   private spentMs = 0;
   private isResetScheduled = false;
   private readonly waiting: (() => void)[] = [];
 
+  constructor(private readonly budgetMs = INPUT_MS) {}
+
   /** Adds time that the caller spent on other work. Returns true when the budget of this iteration is used up. */
   charge(ms: number): boolean {
     this.spentMs += ms;
     this.scheduleReset();
-    return this.spentMs >= BUDGET_MS;
+    return this.spentMs >= this.budgetMs;
   }
 
   /**
@@ -22,7 +24,7 @@ export class IterationBudget {
    * `runLater`.
    */
   tryRun(work: () => void): boolean {
-    if (this.waiting.length > 0 || this.spentMs >= BUDGET_MS) return false;
+    if (this.waiting.length > 0 || this.spentMs >= this.budgetMs) return false;
     this.run(work);
     return true;
   }
@@ -65,7 +67,7 @@ export class IterationBudget {
     this.spentMs = 0;
     // The next reset is scheduled before any work runs, so that work that throws does not stop the work after it.
     if (this.waiting.length > 0) this.scheduleReset();
-    while (this.waiting.length > 0 && this.spentMs < BUDGET_MS) this.run(this.waiting.shift()!);
+    while (this.waiting.length > 0 && this.spentMs < this.budgetMs) this.run(this.waiting.shift()!);
   };
 }
 

@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { IterationBudget } from '../lib/slices/iteration-budget.js';
+
+/** Maximum time in which requests begin in one iteration of the event loop. Further ones begin in later iterations. */
+const ADMISSION_MS = 4;
+/** What a request counts at least: most of its work follows when it has begun. */
+const MIN_REQUEST_MS = 0.04;
+/** Maximum requests of one connection that wait for the response to an earlier one (HTTP pipelining). */
+export const MAX_PIPELINED = 64;
+
+/** The latest response on a connection. */
+const LATEST = Symbol('latest response');
+/** Number of requests on a connection that wait for the response to an earlier one. */
+const PIPELINED = Symbol('pipelined requests');
+
+export type ClientSocket = Socket & {
+  [LATEST]?: ServerResponse;
+  [PIPELINED]?: number;
+};
+
+/**
+ * Limits how many requests begin in one iteration of the event loop: many may arrive at once, on many connections, or on one
+ * connection whose client does not wait for responses.
+ */
+export class RequestAdmission {
+  private readonly budget = new IterationBudget(ADMISSION_MS);
+
+  /**
+   * Calls `begin` at once or in a later iteration. Beyond the pipelining limit, calls `refuse`, which has to close the
+   * connection: its earlier requests may not be answered for long, and responses are sent in the order of requests.
+   */
+  admit(request: IncomingMessage, response: ServerResponse, begin: () => void, refuse: () => void): void {
+    const socket = request.socket as ClientSocket;
+    // Node parses a whole piece of input, although the connection is closed meanwhile.
+    if (socket.destroyed) return;
+    if (isPipelinedTooFar(socket, response)) {
+      refuse();
+      return;
+    }
+    const work = (): void => {
+      this.budget.charge(MIN_REQUEST_MS);
+      // The client may have left meanwhile.
+      if (!socket.destroyed) begin();
+    };
+    if (!this.budget.tryRun(work)) this.budget.runLater(work);
+  }
+
+  /** The response to the latest request on a connection. */
+  latestOn(socket: ClientSocket): ServerResponse | undefined {
+    return socket[LATEST];
+  }
+}
+
+/** Node answers the requests of a connection in their order, and reads on meanwhile. */
+function isPipelinedTooFar(socket: ClientSocket, response: ServerResponse): boolean {
+  const previous = socket[LATEST];
+  socket[LATEST] = response;
+  if (!previous || previous.writableFinished) return false;
+  const count = (socket[PIPELINED] ?? 0) + 1;
+  socket[PIPELINED] = count;
+  response.once('close', () => {
+    socket[PIPELINED] = (socket[PIPELINED] ?? 0) - 1;
+  });
+  return count > MAX_PIPELINED;
+}
