@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { StderrTail } from './stderr-tail.js';
 
 describe('StderrTail', () => {
@@ -30,6 +30,25 @@ describe('StderrTail', () => {
     const tail = new StderrTail();
     tail.push(Buffer.from('x\n'.repeat(50_000)));
     expect(tail.lines()).toHaveLength(1_000);
+  });
+
+  it('reads no lines of a chunk that later ones replace', () => {
+    const tail = new StderrTail();
+    tail.push(Buffer.from('unfinished'));
+    const chunk = Buffer.from(`${Array.from({ length: 30_000 }, (_, n) => n % 10).join('\n')}\n\n`);
+    const copy = jest.spyOn(chunk, 'copy');
+    tail.push(chunk);
+    expect(copy.mock.calls.length).toBeLessThan(1_010);
+    expect(tail.lines()).toHaveLength(1_000);
+    expect(tail.lines().slice(-3)).toEqual(['7', '8', '9']);
+    tail.push(Buffer.from('\n'.repeat(30_000)));
+    expect(tail.lines().at(-1)).toBe('9');
+  });
+
+  it('keeps the lines before many empty ones', () => {
+    const tail = new StderrTail();
+    tail.push(Buffer.from(`first\n${'\n'.repeat(5_000)}second\n${'\n'.repeat(5_000)}`));
+    expect(tail.lines()).toEqual(['first', 'second']);
   });
 
   it('truncates an endless line', () => {

@@ -19,11 +19,14 @@ export class StderrTail {
 
   push(chunk: Buffer): void {
     this.cached = undefined;
-    let start = 0;
-    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+    let start = startOfKept(chunk);
+    // The line before is not kept either.
+    if (start > 0) this.lineBytes = 0;
+    for (let end = chunk.indexOf(LF, start); end !== -1; end = chunk.indexOf(LF, start)) {
       this.append(chunk, start, end);
       this.finishLine();
       start = end + 1;
+      while (chunk[start] === LF) start++;
     }
     this.append(chunk, start, chunk.length);
   }
@@ -55,4 +58,16 @@ export class StderrTail {
     while (this.characters > MAX_CHARACTERS || this.finishedLines.length > MAX_LINES)
       this.characters -= this.finishedLines.shift()?.length ?? 0;
   }
+}
+
+/** Where the last `MAX_LINES` lines of the chunk begin. Those before them would be dropped again at once. */
+function startOfKept(chunk: Buffer): number {
+  let at = chunk.length;
+  for (let lines = 0; lines <= MAX_LINES; lines++) {
+    while (chunk[at - 1] === LF) at--;
+    if (at === 0) return 0;
+    at = chunk.lastIndexOf(LF, at - 1) + 1;
+    if (at === 0) return 0;
+  }
+  return at;
 }

@@ -15,6 +15,7 @@ import { childEnvironment } from './child-environment.js';
 import { MessageReader } from './message-reader.js';
 import { ProcessGroup } from './process-group.js';
 import { spawnError } from './spawn-error.js';
+import { StderrReader } from './stderr-reader.js';
 import { StderrTail } from './stderr-tail.js';
 import { StdinQueue } from './stdin-queue.js';
 import { STDIO_LIMITS, type StdioLimits, type StdioServer } from './stdio-server.js';
@@ -141,7 +142,7 @@ export class StdioTransport implements LinkTransport {
     child.stdout.on('data', (chunk: Buffer) => this.read(child.stdout, chunk));
     child.stdout.once('end', () => void this.closeUnlessExiting('closed its stdout'));
     child.stdout.on('error', () => void this.closeUnlessExiting('closed its stdout'));
-    child.stderr.on('data', (chunk: Buffer) => this.tail.push(chunk));
+    void new StderrReader(child.stderr, this.tail);
     child.stderr.on('error', (error) => this.report(error));
     child.on('error', (error) => this.report(error));
     child.once('exit', (code, signal) => void this.handleExit(code, signal));

@@ -1,0 +1,36 @@
+import type { Readable } from 'node:stream';
+import { inputBudget, type IterationBudget } from '../../lib/slices/iteration-budget.js';
+import type { StderrTail } from './stderr-tail.js';
+
+/** The part of the time for which stderr is read. A child that writes faster waits. */
+const READ_SHARE = 0.2;
+/** What the event loop reads in a millisecond, beside the time for the lines. */
+const BYTES_PER_MS = 1_048_576;
+/** Shorter than the time for which the output of a child is read after its exit. */
+const MAX_PAUSE_MS = 50;
+
+/** Reads what a child writes to stderr, so that the child does not block, but not so much that other work has to wait. */
+export class StderrReader {
+  /** The pause that is due, and too short for a timer. */
+  private dueMs = 0;
+
+  constructor(
+    private readonly stderr: Readable,
+    private readonly tail: Pick<StderrTail, 'push'>,
+    private readonly budget: IterationBudget = inputBudget,
+  ) {
+    stderr.on('data', (chunk: Buffer) => this.read(chunk));
+  }
+
+  private read(chunk: Buffer): void {
+    const startedAt = performance.now();
+    this.tail.push(chunk);
+    const ms = performance.now() - startedAt + chunk.length / BYTES_PER_MS;
+    this.dueMs = Math.min(MAX_PAUSE_MS, this.dueMs + ms * (1 / READ_SHARE - 1));
+    // libuv reads up to 32 chunks in one iteration of the event loop.
+    if (!this.budget.charge(ms) && this.dueMs < 1) return;
+    this.stderr.pause();
+    setTimeout(() => this.stderr.resume(), this.dueMs).unref();
+    this.dueMs = 0;
+  }
+}
