@@ -6,6 +6,7 @@ export const MEMORY_LIMITS = [
   'message-id',
   'progress-token',
   'error-data',
+  'handshake-result',
   'request-bodies',
   'long-params',
   'client-requests',

@@ -129,6 +129,11 @@ export const createCounters = () => ({
     'Messages of servers dropped or refused because the client they are for is not known.',
     ['server_id', 'kind'],
   ),
+  unfinishedMatches: new LabelledCounter(
+    'gatehouse_unfinished_template_matches_total',
+    'URIs that were not matched with all resource templates of a server, because that would take too long.',
+    ['server_id'],
+  ),
   inputRequests: new LabelledCounter(
     'gatehouse_input_requests_total',
     'Requests whose server required input of the client (revision 2026-07-28).',

@@ -138,6 +138,11 @@ export class Metrics {
     this.counters.clientQuestions.increment([server, outcome]);
   }
 
+  /** Counts a text that was not matched with all resource templates of a server, because that would take too long. */
+  countUnfinishedMatch(server: string): void {
+    this.counters.unfinishedMatches.increment([server]);
+  }
+
   /** Counts a list that a client did not read to its end. */
   countUnfinishedList(method: string): void {
     this.counters.unfinishedLists.increment([method]);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { definition } from '../../test/kit/offers.js';
 import { offerOf } from '../../test/kit/resource-offers.js';
+import { Scrape } from '../../test/kit/scrape.js';
 import { Naming } from '../config/naming.js';
 import { EMPTY_LISTING, type CatalogChange, type ListedServer } from '../core/catalog/catalog.js';
 import { EVERYTHING } from '../core/scope.js';
+import { Metrics } from '../metrics/metrics.js';
 import { Registry } from './registry.service.js';
 
 async function server(id: string, ...uris: string[]): Promise<ListedServer> {
@@ -51,6 +53,28 @@ describe('Registry with resources', () => {
     await registry.put({ ...a, listing: { ...a.listing, tools: [definition('t')] } });
     expect(registry.catalog.resources).toBe(resources);
     expect(changes).toEqual([{ tools: new Set(['a']), prompts: new Set(), resources: new Set() }]);
+  });
+});
+
+describe('Registry with more templates than one lookup may examine', () => {
+  it.each(['resource', 'original'] as const)('counts the lookup in style %s, by server', async (style) => {
+    const metrics = new Metrics();
+    const registry = new Registry(Object.assign(new Naming(), { resources: style }), metrics);
+    const many = Array.from({ length: 400 }, (_, n) => `x:{a}{b}{c${n}}`);
+    const [few, all] = await Promise.all([server('few'), offerOf('many', [], many)]);
+    await registry.put(few);
+    await registry.put({ ...few, id: 'many', listing: { ...EMPTY_LISTING, ...all } });
+    const counted = async (): Promise<number | undefined> =>
+      new Scrape(await metrics.text()).value('gatehouse_unfinished_template_matches_total', {
+        server_id: 'many',
+      });
+    const view = registry.catalog.resources.view(EVERYTHING);
+    expect(view.find('resource://many/x:123')).toBeDefined();
+    expect(await counted()).toBeUndefined();
+    expect(view.find(`resource://many/x:1/${'2'.repeat(8000)}`)).toBeUndefined();
+    expect(await counted()).toBe(1);
+    expect(view.find(`x:1/${'2'.repeat(8000)}`)).toBeUndefined();
+    expect(await counted()).toBe(2);
   });
 });
 

@@ -58,7 +58,7 @@ export class Registry {
       (scope) => this.catalogOf(scope),
       () => metrics.countMemoryLimit('resource-links'),
     );
-    this.builder = new CatalogBuilder(naming);
+    this.builder = new CatalogBuilder(naming, (server) => metrics.countUnfinishedMatch(server));
     this.variants = new CatalogVariants(
       () => this.current,
       (key) => Promise.all([this.nameBuilds.add(key), this.resourceBuilds.add(key)]),

@@ -18,6 +18,17 @@ const MEGABYTE = 1_048_576;
 /** More than the socket buffers of the kernel. */
 const LARGE_RESULT = 15 * MEGABYTE;
 
+/** A server whose result of `initialize` is over a megabyte. */
+async function startTalkativeServer(): Promise<ScriptedServer> {
+  const server = await ScriptedServer.start();
+  return server.on('initialize', () => ({
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    serverInfo: { name: 'talkative', version: '1' },
+    instructions: 'x'.repeat(MEGABYTE),
+  }));
+}
+
 describe('memory limits', () => {
   let docs: ScriptedServer;
   let gateway: Gateway;
@@ -37,7 +48,10 @@ describe('memory limits', () => {
         return text(JSON.stringify([...new Set(outcomes)]));
       });
     gateway = await startGateway({
-      mcpServers: { docs: { ...docs.http, timeoutMs: 5000 } },
+      mcpServers: {
+        docs: { ...docs.http, timeoutMs: 5000 },
+        talkative: (await startTalkativeServer()).http,
+      },
       limits: { streamStuckMs: 3000, unreadBytesPerSession: MEGABYTE },
     });
     await gateway.listed({ tools: ['docs'], resources: ['docs'] });
@@ -97,6 +111,13 @@ describe('memory limits', () => {
     expect((await session.request('tools/call', params)).error).toMatchObject({ code: -32602 });
     expect(docs.countOf('tools/call')).toBe(calls);
     expect([await limited('message-id'), await limited('progress-token')]).toEqual([1, 1]);
+  });
+
+  it('refuse the result of initialize of a server that is too large', async () => {
+    await until('it is refused', async () => (await limited('handshake-result')) > 0);
+    const labels = { server_id: 'talkative' };
+    const { text: metrics } = await exchange(gateway.urlOf('/metrics'));
+    expect(new Scrape(metrics).value('mcp_backend_up', labels)).toBe(0);
   });
 
   it('answer a server with an error beyond the requests that may wait for one client', async () => {

@@ -2,7 +2,7 @@ import { RemoteError, type Era } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { MODERN_VERSION, serverInfoIn } from '../../mcp/envelope.js';
-import { readHandshakeResult } from './handshake-result.js';
+import { readHandshakeResult, type OnMemoryLimit } from './handshake-result.js';
 import { UNSUPPORTED_VERSION, type SendRequest } from './link-protocol.js';
 import type { ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
@@ -14,10 +14,14 @@ const isNoVerdict = (status: number): boolean =>
   [401, 403, 407, 408, 425, 429].includes(status) || status >= 500;
 
 /** Sends `server/discover`. Rejects when the server does not offer revision 2026-07-28. */
-export async function discoverServer(send: SendRequest, timeoutMs: number): Promise<ServerFacts> {
+export async function discoverServer(
+  send: SendRequest,
+  timeoutMs: number,
+  onMemoryLimit?: OnMemoryLimit,
+): Promise<ServerFacts> {
   const result = await send({ method: 'server/discover', timeoutMs });
   const facts = readFacts(
-    readHandshakeResult(result, 'server/discover') as Readonly<Record<string, unknown>>,
+    readHandshakeResult(result, 'server/discover', onMemoryLimit) as Readonly<Record<string, unknown>>,
   );
   if (!facts) throw new TransportError('refused', `the server does not offer MCP revision ${MODERN_VERSION}`);
   return facts;

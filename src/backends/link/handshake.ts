@@ -70,7 +70,7 @@ export class Handshake {
   /** Pings a server of 2026. Rejects with a session-expired error if the server no longer speaks this era. */
   async checkModern({ timeoutMs }: LinkRequest): Promise<void> {
     try {
-      await discoverServer(this.send, timeoutMs);
+      await discoverServer(this.send, timeoutMs, this.options.onMemoryLimit);
     } catch (error) {
       throw eraOfFailure(error) === '2025' ? eraChanged() : error;
     }
@@ -101,12 +101,12 @@ export class Handshake {
 
   private async discover(timeoutMs: number): Promise<void> {
     const { transport, serverRequests, monitor } = this.parts;
-    const { version, capabilities, toPublicParams, onInput } = this.options;
+    const { version, capabilities, toPublicParams, onInput, onMemoryLimit } = this.options;
     const isHttp = transport.openNotificationStream !== undefined;
     this.protocol = new ModernProtocol({ version, capabilities, isHttp, toPublicParams, onInput });
     transport.setProtocolVersion?.(MODERN_VERSION);
     try {
-      this.facts = await discoverServer(this.send, timeoutMs);
+      this.facts = await discoverServer(this.send, timeoutMs, onMemoryLimit);
     } catch (error) {
       this.protocol = LEGACY_PROTOCOL;
       transport.setProtocolVersion?.(undefined);

@@ -51,17 +51,23 @@ describe('initializeServer', () => {
   });
 
   it('rejects a result with more than 10,000 members and elements', async () => {
-    await expect(initializeServer(respondWith(resultWith(10_001)), OPTIONS)).rejects.toMatchObject({
+    const limits: string[] = [];
+    const options = { ...OPTIONS, onMemoryLimit: (limit: string) => void limits.push(limit) };
+    await expect(initializeServer(respondWith(resultWith(10_001)), options)).rejects.toMatchObject({
       fault: 'too-large',
       message: 'the result of initialize has more than 10000 members and elements',
     });
+    expect(limits).toEqual(['handshake-result']);
   });
 
   it('rejects a result of more than a megabyte', async () => {
     const result = { protocolVersion: '2025-11-25', instructions: 'x'.repeat(1_048_576) };
-    await expect(initializeServer(respondWith(result), OPTIONS)).rejects.toMatchObject({
+    const limits: string[] = [];
+    const options = { ...OPTIONS, onMemoryLimit: (limit: string) => void limits.push(limit) };
+    await expect(initializeServer(respondWith(result), options)).rejects.toMatchObject({
       fault: 'too-large',
       message: 'the result of initialize is over 1048576 bytes',
     });
+    expect(limits).toEqual(['handshake-result']);
   });
 });

@@ -29,7 +29,11 @@ export class CatalogBuilder {
   private prompts: NameTableBuilder;
   private resources: ResourceDirectoryBuilder;
 
-  constructor(private readonly styles: NamingStyles) {
+  /** `onMatchLimit` is called when a text was not matched with all templates of a server, because that would take too long. */
+  constructor(
+    private readonly styles: NamingStyles,
+    private readonly onMatchLimit: (server: string) => void = () => {},
+  ) {
     this.tools = new NameTableBuilder(styles.separator);
     this.prompts = new NameTableBuilder(styles.separator);
     this.resources = new ResourceDirectoryBuilder(styles.resources);
@@ -62,14 +66,15 @@ export class CatalogBuilder {
    * run for the server.
    */
   *putResources({ id, rank, listing: { resources, templates } }: ListedServer): Steps {
-    yield* this.resources.put({ server: id, rank, resources, templates });
+    const onMatchLimit = (): void => this.onMatchLimit(id);
+    yield* this.resources.put({ server: id, rank, resources, templates, onMatchLimit });
   }
 
   /**
    * A job for names: returns tables of tools and prompts in which `listings` replace the listings of the same servers.
    */
   *namesWith(listings: Listings): Steps<Pick<Catalog, 'tools' | 'prompts'>> {
-    const fork = new CatalogBuilder(this.styles);
+    const fork = new CatalogBuilder(this.styles, this.onMatchLimit);
     fork.tools = yield* this.tools.fork();
     fork.prompts = yield* this.prompts.fork();
     for (const server of this.serversWith(listings)) yield* fork.putNames(server);
@@ -78,7 +83,7 @@ export class CatalogBuilder {
 
   /** A job for resources: returns a directory in which `listings` replace the listings of the same servers. */
   *resourcesWith(listings: Listings): Steps<ResourceDirectory> {
-    const fork = new CatalogBuilder(this.styles);
+    const fork = new CatalogBuilder(this.styles, this.onMatchLimit);
     fork.resources = yield* this.resources.fork();
     for (const server of this.serversWith(listings)) yield* fork.putResources(server);
     return fork.resources.directory;

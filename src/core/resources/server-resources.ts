@@ -58,7 +58,7 @@ export class ServerResources {
     conflicts: PossibleConflicts,
   ): Steps<ServerResources> {
     const sorted = yield* sortResources(offer.resources, style, conflicts);
-    const index = yield* TemplateIndex.build(offer.templates);
+    const index = yield* TemplateIndex.build(offer.templates, offer.onMatchLimit);
     return new ServerResources(offer, style, conflicts, sorted, undefined, index);
   }
 
@@ -91,7 +91,7 @@ export class ServerResources {
 
   /** A new index is built only for a scope in which identifiers of templates conflict. */
   get templateIndex(): TemplateIndex {
-    return (this.index ??= runAtOnce(TemplateIndex.build(this.templates)));
+    return (this.index ??= runAtOnce(TemplateIndex.build(this.templates, this.offer.onMatchLimit)));
   }
 
   get isEmpty(): boolean {

@@ -37,11 +37,17 @@ export class TemplateIndex {
   private constructor(
     private readonly byUri: readonly ResourceTemplate[],
     private readonly byId: readonly ResourceTemplate[],
+    private readonly onLimit: () => void,
   ) {}
 
-  static *build(templates: readonly ResourceTemplate[]): Steps<TemplateIndex> {
+  /** `onLimit` is called for every search that reached its limit. */
+  static *build(
+    templates: readonly ResourceTemplate[],
+    onLimit: () => void = () => {},
+  ): Steps<TemplateIndex> {
     const byUri = yield* sortSteps(templates, (a, b) => compare(a.uriTemplate, b.uriTemplate));
-    return new TemplateIndex(byUri, yield* sortSteps(templates, (a, b) => compare(a.id, b.id)));
+    const byId = yield* sortSteps(templates, (a, b) => compare(a.id, b.id));
+    return new TemplateIndex(byUri, byId, onLimit);
   }
 
   findByUri(uriTemplate: string): ResourceTemplate | undefined {
@@ -62,7 +68,8 @@ export class TemplateIndex {
 
   search(text: string, form: TemplateForm): TemplateSearch {
     const [sorted, keyOf] = form === 'uri' ? [this.byUri, uriOf] : [this.byId, idOf];
-    return new TemplateSearch(sorted, [...rangesThatMayMatch(sorted, keyOf, text)], text, form);
+    const ranges = [...rangesThatMayMatch(sorted, keyOf, text)];
+    return new TemplateSearch(sorted, ranges, text, form, this.onLimit);
   }
 }
 
@@ -76,6 +83,7 @@ class TemplateSearch {
     private readonly ranges: readonly Range[],
     private readonly text: string,
     private readonly form: TemplateForm,
+    private readonly onLimit: () => void,
   ) {
     this.size = ranges.reduce((sum, [from, to]) => sum + to - from, 0);
   }
@@ -92,17 +100,22 @@ class TemplateSearch {
       const { matcher } = candidate;
       const costOfInnerLiteral = text.length / SEARCHED_CHARACTERS_PER_COST;
       cost += COST_OF_LAST_LITERAL + innerLiteralCount(matcher) * costOfInnerLiteral;
-      if (cost > costLimit) return { cost };
+      if (cost > costLimit) return this.unfinished(cost);
       if (hasLiterals(matcher, text)) possible.push(candidate);
     }
     for (const { template, matcher } of possible.toSorted(compareSpecificity)) {
       cost += text.length * (matcher.expressions.length + 1);
-      if (cost > costLimit) return { cost };
+      if (cost > costLimit) return this.unfinished(cost);
       const values = matcher.match(text);
       if (!values) continue;
       const uri = this.form === 'uri' ? text : template.matcher.fill(values);
       return { cost, instance: { template, uri } };
     }
+    return { cost };
+  }
+
+  private unfinished(cost: number): { readonly cost: number } {
+    this.onLimit();
     return { cost };
   }
 

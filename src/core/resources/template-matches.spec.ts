@@ -9,10 +9,14 @@ import { bestInstances } from './template-matches.js';
 const templatesOf = async (server: string, ...uriTemplates: string[]): Promise<readonly ResourceTemplate[]> =>
   (await parseTemplates(server, uriTemplates.map(template), neverYield)).templates;
 
-const indexesOf = (templates: readonly ResourceTemplate[]): TemplateIndex[] =>
-  [...new Set(templates.map(({ server }) => server))].map((each) =>
-    runAtOnce(TemplateIndex.build(templates.filter(({ server }) => server === each))),
-  );
+const indexesOf = (
+  templates: readonly ResourceTemplate[],
+  onLimit?: (server: string) => void,
+): TemplateIndex[] =>
+  [...new Set(templates.map(({ server }) => server))].map((each) => {
+    const ofServer = templates.filter(({ server }) => server === each);
+    return runAtOnce(TemplateIndex.build(ofServer, () => onLimit?.(each)));
+  });
 
 const best = (templates: readonly ResourceTemplate[], text: string, form: 'uri' | 'id' = 'uri'): string[] =>
   bestInstances(indexesOf(templates), text, form).map(({ template: { server, uriTemplate }, uri }) =>
@@ -108,5 +112,21 @@ describe('bestInstances', () => {
     const long = `x:1/${'2'.repeat(8000)}`;
     expect(best(templates, long)).toEqual([`b x:{+d} ${long}`]);
     expect(best([...(await templatesOf('a', '{+any}')), ...many], long)).toEqual([]);
+  });
+
+  it('report every server whose templates were not all examined', async () => {
+    const serversWithMany = Array.from({ length: 20 }, (_, n) => `s${n}`);
+    const hostile = await Promise.all(
+      serversWithMany.map((server) =>
+        templatesOf(server, ...Array.from({ length: 500 }, (_, n) => `x://{a}{b}{c${n}}/end`)),
+      ),
+    );
+    const few = await templatesOf('b', 'x://{+any}/end');
+    const unfinished: string[] = [];
+    const indexes = indexesOf([...hostile.flat(), ...few], (server) => void unfinished.push(server));
+    bestInstances(indexes, 'x://1', 'uri');
+    expect(unfinished).toEqual([]);
+    bestInstances(indexes, `x://${'a/'.repeat(4000)}end`, 'uri');
+    expect(unfinished.toSorted()).toEqual(serversWithMany.toSorted());
   });
 });

@@ -25,9 +25,8 @@ export function bestInstances(
   const found: TemplateInstance[] = [];
   let remainingCost = MAX_MATCH_COST;
   for (const [index, search] of searches.toSorted((a, b) => a.size - b.size).entries()) {
-    if (remainingCost <= 0) break;
     const share = remainingCost / (searches.length - index);
-    const { instance, cost } = search.run(Math.max(share, MIN_SERVER_COST));
+    const { instance, cost } = search.run(remainingCost <= 0 ? 0 : Math.max(share, MIN_SERVER_COST));
     if (instance) found.push(instance);
     remainingCost -= cost;
   }

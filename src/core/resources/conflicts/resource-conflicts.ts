@@ -13,6 +13,8 @@ export interface ResourceOffer {
   readonly rank: number;
   readonly resources: ResourceList;
   readonly templates: readonly ResourceTemplate[];
+  /** Called when a text was not matched with all templates, because that would take too long. */
+  readonly onMatchLimit?: (() => void) | undefined;
 }
 
 /**
