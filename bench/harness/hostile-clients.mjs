@@ -13,11 +13,13 @@ const URI_BYTES = 8192;
 const BATCH_REVISION = '2025-03-26';
 const BATCH_LENGTH = 20;
 
-const state = { isRunning: false, counts: {} };
+const state = { isRunning: false, outcomes: {}, attacks: 0, ran: new Set() };
 let runs = [Promise.resolve()];
 
 const bodies = Object.values(shapes).map((shape) => shape(CLIENT_BYTES));
 const ignore = () => undefined;
+/** The outcome of an attack that got no session to make. */
+const NOT_RUN = 'no session';
 
 /** Leaves the response unread for a while. */
 const leaveUnread = (response, request) =>
@@ -32,7 +34,10 @@ function attacksOn({ url, key, servers, tools }) {
   const peer = new HttpPeer(url, key);
   const timeoutMs = ATTACK_TIMEOUT_MS;
   const withSession = (attack, version) => async () => {
-    const headers = await peer.initialize({ roots: {}, sampling: {}, elicitation: {} }, undefined, version);
+    const headers = await peer
+      .initialize({ roots: {}, sampling: {}, elicitation: {} }, undefined, version)
+      .catch(() => undefined);
+    if (!headers) return NOT_RUN;
     try {
       return await attack(headers);
     } finally {
@@ -105,15 +110,21 @@ function unfinishedRequest(url) {
   });
 }
 
+/** An error of JSON-RPC may come with HTTP 200. */
+function outcomeOf(response) {
+  if (response === NOT_RUN || !response?.status) return response === NOT_RUN ? NOT_RUN : 'done';
+  if (response.status !== 200) return `HTTP ${response.status}`;
+  return response.body.slice(0, 400).includes('"error"') ? 'refused' : 'answered';
+}
+
 async function run(attacks, offset) {
   for (let i = offset; state.isRunning; i++) {
+    const number = i % attacks.length;
     const outcome = await Promise.resolve()
-      .then(attacks[i % attacks.length])
-      .then(
-        (response) => (response?.status ? `HTTP ${response.status}` : 'done'),
-        () => 'failed',
-      );
-    state.counts[outcome] = (state.counts[outcome] ?? 0) + 1;
+      .then(attacks[number])
+      .then(outcomeOf, ({ code, message: reason }) => (code === 'ECONNREFUSED' ? NOT_RUN : (code ?? reason)));
+    if (outcome !== NOT_RUN) state.ran.add(number);
+    state.outcomes[outcome] = (state.outcomes[outcome] ?? 0) + 1;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }
@@ -122,6 +133,7 @@ const jobs = {
   start(options) {
     state.isRunning = true;
     const attacks = attacksOn(options);
+    state.attacks = attacks.length;
     const step = Math.floor(attacks.length / AT_ONCE);
     runs = Array.from({ length: AT_ONCE }, (_, number) => run(attacks, number * step));
     return { attacks: attacks.length };
@@ -129,7 +141,7 @@ const jobs = {
   async stop() {
     state.isRunning = false;
     await Promise.all(runs);
-    return state.counts;
+    return { outcomes: state.outcomes, attacks: state.attacks, ran: state.ran.size };
   },
 };
 

@@ -52,6 +52,8 @@ const WIDE_PARAMS = many(PARAMS_BYTES / 12, (n) => `"k${n}":0`)
   .slice(0, PARAMS_BYTES)
   .replace(/,[^,]*$/, '');
 const HALF = PARAMS_BYTES / 2;
+const NOTIFICATION_BYTES = MB - 4096;
+const WIDE_NOTIFICATION = SHAPES['distinct keys'](NOTIFICATION_BYTES);
 
 /** Messages that a call causes before its result. */
 const MESSAGES = {
@@ -63,6 +65,15 @@ const MESSAGES = {
     `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":1,${WIDE_PARAMS}}}`,
   'long log message': () =>
     `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":${SHAPES['three-byte characters'](PARAMS_BYTES)}}}`,
+  // A longer notification is not forwarded.
+  'wide progress of 1 MB': (token) =>
+    `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1,"x":${WIDE_NOTIFICATION}}}`,
+  'long progress of 1 MB': (token) =>
+    `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1,"message":${SHAPES['three-byte characters'](NOTIFICATION_BYTES)}}}`,
+  'wide log message of 1 MB': () =>
+    `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":${WIDE_NOTIFICATION}}}`,
+  'long log message of 1 MB': () =>
+    `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":${SHAPES['three-byte characters'](NOTIFICATION_BYTES)}}}`,
   'wide sampling request': () =>
     `{"jsonrpc":"2.0","id":99,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1,"x":"resource",${WIDE_PARAMS}}}`,
   'sampling request with links': () =>
@@ -169,7 +180,8 @@ function released(path) {
   if (!releases.has(path)) {
     let release;
     const done = new Promise((resolve) => (release = resolve));
-    releases.set(path, { done, release });
+    // `held`: the requests that wait.
+    releases.set(path, { done, release, held: 0 });
   }
   return releases.get(path);
 }
@@ -191,7 +203,10 @@ async function receive(message, path, response) {
     response.writeHead(202).end();
     return;
   }
-  if (isHeld(path)) await released(path).done;
+  if (isHeld(path)) {
+    released(path).held++;
+    await released(path).done;
+  }
   const event = MESSAGES[message.params?.arguments?.name];
   if (!event) {
     response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(message, path));
@@ -213,8 +228,9 @@ const server = createServer((request, response) => {
   request.on('data', (chunk) => chunks.push(chunk));
   request.on('end', () => {
     if (action === 'release') {
-      released(path).release();
-      response.end();
+      const { held, release } = released(path);
+      release();
+      response.end(JSON.stringify({ held }));
     } else void receive(JSON.parse(Buffer.concat(chunks).toString()), path, response);
   });
 });

@@ -21,6 +21,8 @@ const READS = [
   'servers/wide/tools',
 ];
 const PAGED = /^(sessions|subscriptions)/;
+/** Entries that a list must have for its figure to count. */
+const ENTRIES = { sessions: CLIENTS, subscriptions: CLIENTS };
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -73,12 +75,17 @@ async function untilSubscribable(url, clients) {
 async function readAll(url, path) {
   const target = new URL(`/admin/v1/${path}`, url);
   if (PAGED.test(path)) target.searchParams.set('limit', PAGE_SIZE);
+  let entries = 0;
   for (let cursor; cursor !== null;) {
     if (cursor) target.searchParams.set('cursor', cursor);
     const answer = await fetch(target, { headers: { authorization: `Bearer ${TOKEN}` } });
     if (!answer.ok) throw new Error(`${target} answers ${answer.status}: ${await answer.text()}`);
-    cursor = (await answer.json()).nextCursor ?? null;
+    const { items, nextCursor } = await answer.json();
+    entries += items?.length ?? 0;
+    cursor = nextCursor ?? null;
   }
+  const expected = ENTRIES[path] ?? 0;
+  if (entries < expected) throw new Error(`${target} has ${entries} of ${expected} entries`);
 }
 
 const secrets = (n) => ({

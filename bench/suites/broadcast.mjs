@@ -59,8 +59,18 @@ async function removeServer(gateway) {
   await sleep(500);
   await gateway.ask('stall');
   await administer(gateway, 'DELETE', 'servers/bench');
-  await sleep(1000);
+  await untilUnsubscribed(gateway);
   return (await gateway.ask('stall')).own;
+}
+
+async function untilUnsubscribed({ url }) {
+  const giveUpAt = Date.now() + 15_000;
+  for (;;) {
+    await sleep(1000);
+    const metrics = await (await fetch(new URL('/metrics', url))).text();
+    if (/^mcp_active_subscriptions 0$/m.test(metrics)) return;
+    if (Date.now() > giveUpAt) throw new Error('the subscriptions did not end in time');
+  }
 }
 
 async function administer({ url }, method, path) {

@@ -81,7 +81,7 @@ async function fanOutTo({ clients, isListen }) {
   return {
     lastClient: median(wide.map(({ ms }) => ms)),
     perDelivery: median(wide.map(({ cpu }) => cpu / CLIENTS)),
-    longestStall: median(wide.map(({ stall }) => stall)),
+    longestStall: Math.max(...wide.map(({ stall }) => stall)),
     perStream,
     stalled,
   };

@@ -17,6 +17,11 @@ const QUIET_SECONDS = 60;
 const MAX_STALL_MS = 50;
 const RECOVERY_SECONDS = 60;
 const MB = 1_048_576;
+/** One tool of every server: the attacks start when all are listed. */
+const LISTED = ['good__echo', 'bad__hang', 'sse__hang', 'verbose__hang', 'flood__hang'];
+/** Calls of a well-behaved client per second, and the share of them that must have been made. */
+const CALLS_PER_SECOND = 2;
+const MADE_SHARE = 0.9;
 const SESSION_IDLE_MS = 20_000;
 const key = {
   steady: 'gk-steady-0123456789abcdef0123456789abcdef',
@@ -59,7 +64,7 @@ export async function hostile() {
   }
   const attacked = await report();
   const under = attacked.steady;
-  const outcomes = await attackers({ job: 'stop' });
+  const { outcomes, attacks, ran } = await attackers({ job: 'stop' });
   await sleep(RECOVERY_SECONDS * 1000);
   const after = await memoryOf(gateway);
   await Promise.all([steady({ job: 'close' }), direct({ job: 'close' })]);
@@ -82,6 +87,12 @@ export async function hostile() {
   console.log(`held: ${(before.held / MB).toFixed(1)} MB before, ${(after.held / MB).toFixed(1)} MB after\n`);
   return [
     { what: 'ms of the longest stall of the event loop', is: longestStall, ceiling: MAX_STALL_MS },
+    { what: 'attacks that ran', is: ran, floor: attacks },
+    {
+      what: 'well-behaved requests',
+      is: under.requests,
+      floor: MINUTES * 60 * CLIENTS * CALLS_PER_SECOND * MADE_SHARE,
+    },
     { what: 'well-behaved requests that failed', is: under.failures.length, ceiling: 0 },
     {
       what: 'ms that the p99 grows by, beyond that of requests without the gateway',
@@ -129,9 +140,12 @@ async function listedTools(url) {
 }
 
 async function untilCallable(url) {
-  const giveUpAt = Date.now() + 15_000;
-  while (!(await listedTools(url)).includes('good__echo')) {
-    if (Date.now() > giveUpAt) throw new Error('good__echo was not listed in time');
+  const giveUpAt = Date.now() + 30_000;
+  for (;;) {
+    const listed = await listedTools(url);
+    const missing = LISTED.filter((name) => !listed.includes(name));
+    if (missing.length === 0) return;
+    if (Date.now() > giveUpAt) throw new Error(`${missing.join(', ')}: not listed in time`);
     await sleep(100);
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Caller } from '../harness/caller.mjs';
 import { compare, floors, warmUp } from '../harness/comparison.mjs';
@@ -28,7 +29,7 @@ export async function links(openTargets) {
     only: ['direct', 'nginx', 'gatehouse'],
   });
   const connect = await compare(harness, 'connect', 4, { only: ['direct', 'nginx', 'gatehouse'] });
-  await hang(besideHanging.url);
+  await hang(besideHanging);
   const neighbours = ['gatehouse', 'beside a hanging server'];
   await warmUp(harness, 'tools/call', { requests: 10_000, maxMs: 4000, only: neighbours });
   const neighbour = await compare(harness, 'tools/call', 32, { only: neighbours });
@@ -43,11 +44,17 @@ export async function links(openTargets) {
   );
 }
 
-/** Leaves calls open that the server never answers. */
-async function hang(url) {
+/** Leaves calls open that the server never answers. Resolves when the server has them. */
+async function hang({ url }) {
   const callers = await Promise.all(Array.from({ length: HANGING_CALLS }, () => Caller.open(url)));
   for (const caller of callers)
     caller
       .request('tools/call', { name: 'hanging__echo', arguments: { message: 'never answered' } })
       .catch(() => {});
+  const isInFlight = new RegExp(`^mcp_backend_in_flight\\{server_id="hanging"\\} ${HANGING_CALLS}$`, 'm');
+  const giveUpAt = performance.now() + 15_000;
+  while (!isInFlight.test(await (await fetch(new URL('/metrics', url))).text())) {
+    if (performance.now() > giveUpAt) throw new Error('the hanging server did not get the calls in time');
+    await sleep(50);
+  }
 }

@@ -18,29 +18,57 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 export async function memory() {
   const bad = await startServer([here('../servers/hostile-server.mjs')]);
   const rows = [];
-  for (const { what, ceiling, attack } of ATTACKS) {
+  for (const { what, ceiling, attack, limits } of ATTACKS) {
     const gateway = await startGateway(bad.url);
     const before = rssOf(gateway);
     let peak = before;
     const watch = setInterval(() => (peak = Math.max(peak, rssOf(gateway))), 100);
     const outcome = await attack(gateway.url);
     clearInterval(watch);
+    const counted = await countedBy(gateway, limits);
     console.log(
-      `${what}: ${outcome}, RSS ${(before / MB).toFixed(0)} MB before, ${(peak / MB).toFixed(0)} MB at most`,
+      `${what}: ${outcome}, counted ${counted} times, RSS ${(before / MB).toFixed(0)} MB before, ${(peak / MB).toFixed(0)} MB at most`,
     );
     rows.push({ what: `MB more at most: ${what}`, is: (peak - before) / MB, ceiling });
+    // An attack that did not reach its limit says nothing about the memory.
+    rows.push({ what: `refusals counted: ${what}`, is: counted, floor: 1 });
     await gateway.stop();
   }
   await bad.stop();
   return rows;
 }
 
+/** `limits` are those of `gatehouse_memory_limits_total` that stop the attack. */
 const ATTACKS = [
-  { what: '200 initialize requests of 4 MB', ceiling: 200, attack: initializeRequests },
-  { what: '200 unfinished bodies of 4 MB', ceiling: 200, attack: unfinishedBodies },
-  { what: 'server-to-client requests of one call for 32 s', ceiling: 200, attack: serverRequests },
-  { what: '40 unread results of 15 MB', ceiling: 300, attack: unreadResults },
+  {
+    what: '200 initialize requests of 4 MB',
+    ceiling: 200,
+    attack: initializeRequests,
+    limits: ['client-profile'],
+  },
+  {
+    what: '200 unfinished bodies of 4 MB',
+    ceiling: 200,
+    attack: unfinishedBodies,
+    limits: ['request-bodies'],
+  },
+  {
+    what: 'server-to-client requests of one call for 32 s',
+    ceiling: 200,
+    attack: serverRequests,
+    limits: ['client-requests', 'link-requests', 'stream-queue'],
+  },
+  { what: '40 unread results of 15 MB', ceiling: 300, attack: unreadResults, limits: ['unread-responses'] },
 ];
+
+/** How often the gateway refused something because of one of these limits. */
+async function countedBy({ url }, limits) {
+  const metrics = await (await fetch(new URL('/metrics', url))).text();
+  const counts = limits.map((limit) =>
+    Number(new RegExp(`^gatehouse_memory_limits_total\\{limit="${limit}"\\} (\\d+)$`, 'm').exec(metrics)[1]),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
 
 async function initializeRequests(url) {
   const peer = new HttpPeer(url);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../harness/config-file.mjs';
 import { SHAPES } from '../harness/json-shapes.mjs';
+import { requireRun } from '../harness/outcomes.mjs';
 import { startServer } from '../harness/processes.mjs';
 
 const MB = 1_048_576;
@@ -26,6 +27,10 @@ const MESSAGES = [
   'long progress',
   'wide log message',
   'long log message',
+  'wide progress of 1 MB',
+  'long progress of 1 MB',
+  'wide log message of 1 MB',
+  'long log message of 1 MB',
   'wide sampling request',
   'sampling request with links',
   'sampling request with a token',
@@ -39,13 +44,15 @@ const INPUTS = ['many input requests', 'long input requests', 'a long state'];
 const TEMPLATES = ['alike', 'queries', 'literals', 'distinct'];
 const HANDSHAKES = ['empty arrays', 'numbers', 'distinct keys', 'small objects', 'three-byte characters'];
 
-/** The URIs that are matched against 10,000 templates of one server. */
+/** The URIs that are matched against 10,000 templates of one server. In the resource form, they have up to 8 KB. */
 const URIS = {
   alike: `x://${'a'.repeat(8000)}/end`,
   queries: `x://?${'a=b&'.repeat(2000)}`,
   literals: `x://${'aaaaaaaa/'.repeat(400)}${'b/1'.repeat(1400)}`,
   distinct: `y7777://${'a'.repeat(8000)}/b`,
 };
+/** A client reads a message of a call that the gateway has forwarded. */
+const FORWARDED_BYTES = 500_000;
 
 /** The longest stall of the event loop by results that are rewritten, by lookups in templates and by handshakes. */
 export async function messageRewrites() {
@@ -91,13 +98,14 @@ function print({ kind, what, outcome, ms }) {
 
 /** Measures one job after the other. */
 function meter(gateway) {
-  return async (kind, what, job) => {
+  return async (kind, what, job, minBytes = 1) => {
     await gateway.ask('memory');
     await gateway.ask('stall');
     const outcome = await job();
     await sleep(20);
     const row = { kind, what, outcome, ms: (await gateway.ask('stall')).own };
     print(row);
+    requireRun(`${kind}, ${what}`, outcome, minBytes);
     return row;
   };
 }
@@ -126,9 +134,16 @@ async function measureMessages(gateway) {
       ),
     );
   for (const what of MESSAGES)
-    rows.push(await measure('a message during a call', what, () => call('results__result', what)));
+    rows.push(
+      await measure(
+        'a message during a call',
+        what,
+        () => call('results__result', what),
+        what.endsWith('of 1 MB') ? FORWARDED_BYTES : 1,
+      ),
+    );
   for (const what of INPUTS)
-    rows.push(await measure('required input', what, () => unanswered(call('inputs__result', what))));
+    rows.push(await measure('required input', what, () => unanswered(call('inputs__result', what)), 0));
   for (const shape of ['numbers', 'empty arrays', 'three-byte characters', 'one string'])
     rows.push(
       await measure('a batch of 20 calls', shape, () =>
@@ -142,8 +157,8 @@ async function measureMessages(gateway) {
   return rows;
 }
 
-/** The client does not answer what the server asks, so that such a call does not end. */
-const unanswered = (call) => Promise.race([call, sleep(INPUT_MS, 'the questions were sent')]);
+/** The client does not answer what the server asks, so that such a call does not end. A refused call would end at once. */
+const unanswered = (call) => Promise.race([call, sleep(INPUT_MS, '0 bytes')]);
 
 /** A batch has at most 4 MB and 100,000 members. */
 const sizeInBatch = (shape) => ({ numbers: 9600, 'empty arrays': 14_000 })[shape] ?? (4 * MB - 8192) / 20;
@@ -161,7 +176,7 @@ async function measureTemplates(gateway) {
     rows.push(await measure('a lookup in templates', kind, () => read(URIS[kind])));
     rows.push(
       await measure('a lookup in templates', `${kind}, resource form`, () =>
-        read(`resource://${kind}/${URIS[kind].slice(0, 8100)}`),
+        read(`resource://${kind}/${URIS[kind]}`),
       ),
     );
     rows.push(
@@ -177,7 +192,7 @@ async function measureTemplates(gateway) {
     );
     rows.push(
       await measure('a lookup in templates', `${kind}, identifier`, () =>
-        read(`${kind}_x___${URIS[kind].slice(4).replace(/[^a-z0-9.-]+/g, '_')}`.slice(0, 8100)),
+        read(`${kind}_${schemeOf(URIS[kind])}___${restOf(URIS[kind]).replace(/[^a-z0-9.-]+/g, '_')}`),
       ),
     );
   }
@@ -188,6 +203,9 @@ const sample = (kind) =>
   ({ alike: 'x://abc/end', queries: 'x://?a=b', literals: 'x://caaaaaaaa/bb/7/c', distinct: 'y7://a/b' })[
     kind
   ];
+
+const schemeOf = (uri) => uri.slice(0, uri.indexOf(':'));
+const restOf = (uri) => uri.slice(uri.indexOf('://') + '://'.length);
 
 /** Servers that answer the handshake, or the first list, after the gateway has started. */
 async function handshakes() {
@@ -213,9 +231,9 @@ async function handshakes() {
       const kind = path === 'tools' ? 'a page of 7,000 tools' : 'a handshake of 1 MB';
       rows.push(
         await measure(kind, path, async () => {
-          await fetch(`${backend.url}/${path}/release`, { method: 'POST' });
+          const { held } = await (await fetch(`${backend.url}/${path}/release`, { method: 'POST' })).json();
           await sleep(path === 'tools' ? 1500 : 600);
-          return '';
+          return held > 0 ? `${held} bytes` : 'the server was not asked';
         }),
       );
     }
@@ -245,10 +263,11 @@ async function openSession(url, protocolVersion = '2025-11-25') {
   const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') };
   const level = { jsonrpc: '2.0', id: 1, method: 'logging/setLevel', params: { level: 'error' } };
   await (await post(JSON.stringify(level), session)).arrayBuffer();
+  let lastId = 1;
   return async (method, given, count = 0) => {
-    const message = (id) => `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${given}}`;
-    const body =
-      count === 0 ? message(2) : `[${Array.from({ length: count }, (_, n) => message(n)).join(',')}]`;
+    // An earlier request may still be in flight, because the client did not answer what it was asked.
+    const message = () => `{"jsonrpc":"2.0","id":${++lastId},"method":"${method}","params":${given}}`;
+    const body = count === 0 ? message() : `[${Array.from({ length: count }, message).join(',')}]`;
     const answer = Buffer.from(await (await post(body, session)).arrayBuffer());
     const head = answer.toString('latin1', 0, 400);
     return head.includes('"error"') ? /"message":"([^"]*)"/.exec(head)?.[1] : `${answer.length} bytes`;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../harness/config-file.mjs';
 import { SHAPES, SHAPES_ON_ONE_LINE } from '../harness/json-shapes.mjs';
+import { requireRun } from '../harness/outcomes.mjs';
 import { startServer } from '../harness/processes.mjs';
 import { messageRewrites } from './message-rewrites.mjs';
 import { onePage } from './resource-naming.mjs';
@@ -10,10 +11,14 @@ const MB = 1_048_576;
 const CLIENT_BYTES = 4 * MB - 4096;
 const SERVER_BYTES = 16 * MB - 4096;
 const LINKS = 80_000;
+/** A result of a server, and a request that is forwarded, have at least this many bytes unless they are refused. */
+const LONG_RESULT_BYTES = 15 * MB;
 const FLOOD_CONNECTIONS = 8;
 const FLOOD_MS = 3000;
 const STALL_MS = 50;
 const TRANSPORTS = ['json', 'events', 'stdio'];
+/** How a body without a token is answered. */
+const REFUSED = new Set([401, 404, 413, 429]);
 /** How a long result is sent to the client other than as plain JSON: the transport of the server, and its shapes. */
 const DELIVERIES = [
   {
@@ -67,13 +72,17 @@ export async function messages() {
     const { outcome, ms } = await stallOf(() =>
       call('json__shape', `{"value":${value}}`, '"progressToken":7'),
     );
-    rows.push({ what: `4 MB of a client: ${shape}`, outcome, ms });
+    const what = `4 MB of a client: ${shape}`;
+    requireRun(what, outcome);
+    rows.push({ what, outcome, ms });
   }
   for (const transport of TRANSPORTS)
     for (const shape of SHAPES_ON_ONE_LINE) {
       const wanted = JSON.stringify({ shape, bytes: SERVER_BYTES });
       const { outcome, ms } = await stallOf(() => call(`${transport}__shape`, wanted));
-      rows.push({ what: `16 MB of a server, ${transport}: ${shape}`, outcome, ms });
+      const what = `16 MB of a server, ${transport}: ${shape}`;
+      requireRun(what, outcome, LONG_RESULT_BYTES);
+      rows.push({ what, outcome, ms });
     }
   const callInBatch = await openSession(gateway.url, '2025-03-26');
   for (const { what, transport, isBatch, shapes } of DELIVERIES)
@@ -83,22 +92,23 @@ export async function messages() {
       const { outcome, ms } = await stallOf(() =>
         send(`${transport}__shape`, wanted, '"progressToken":7', isBatch),
       );
+      requireRun(what, outcome, LONG_RESULT_BYTES);
       rows.push({ what: `16 MB to a client ${what}: ${shape}`, outcome, ms });
     }
   for (const { as, transport, bytes } of OTHER_MESSAGES)
     for (const shape of SHAPES_ON_ONE_LINE) {
       const wanted = JSON.stringify({ shape, bytes, as });
       const { outcome, ms } = await stallOf(() => call(`${transport}__shape`, wanted));
-      rows.push({
-        what: `${Math.ceil(bytes / MB)} MB ${as} of a server, ${transport}: ${shape}`,
-        outcome,
-        ms,
-      });
+      const what = `${Math.ceil(bytes / MB)} MB ${as} of a server, ${transport}: ${shape}`;
+      requireRun(what, outcome);
+      rows.push({ what, outcome, ms });
     }
   for (const transport of TRANSPORTS) {
     const wanted = JSON.stringify({ links: LINKS });
     const { outcome, ms } = await stallOf(() => call(`${transport}__shape`, wanted));
-    rows.push({ what: `80,000 resource links, ${transport}`, outcome, ms });
+    const what = `80,000 resource links, ${transport}`;
+    requireRun(what, outcome, LINKS);
+    rows.push({ what, outcome, ms });
   }
   const flood = await floodWithoutToken(gateway);
   await Promise.all([...backends, gateway].map((server) => server.stop()));
@@ -169,7 +179,10 @@ async function floodWithoutToken(gateway) {
         () => undefined,
       );
       await response?.arrayBuffer().catch(() => undefined);
-      bodies++;
+      // Closing the connection before the whole body has arrived is a refusal too.
+      if (response && !REFUSED.has(response.status))
+        throw new Error(`${method} ${path} without a token was answered with HTTP ${response.status}`);
+      if (response) bodies++;
     }
   };
   await gateway.ask('stall');
@@ -182,6 +195,7 @@ async function floodWithoutToken(gateway) {
     await sleep(20);
   }
   await Promise.all(flood);
+  if (bodies === 0) throw new Error('no body without a token was answered');
   return { bodies, live, stall: (await gateway.ask('stall')).own };
 }
 

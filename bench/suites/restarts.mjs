@@ -55,6 +55,7 @@ export async function restarts() {
     if (isInstalled(name)) rows.push(await restartBehind(name));
     else console.log(`${name} is not installed (Debian: apt-get install ${name}): left out`);
   }
+  if (rows.length === 0) throw new Error('no balancer is installed: nothing was measured');
   return rows;
 }
 
@@ -81,6 +82,8 @@ async function restartBehind(name) {
   console.log(
     `${name}: ${RESTARTS} restarts, ${sent} requests, ${lost.length} lost${reasons && `: ${reasons}`}`,
   );
+  if (sent < (RESTARTS * ACCEPT_MS * REQUESTS_PER_SECOND) / 1000)
+    throw new Error(`only ${sent} requests were sent during the restarts`);
   return { what: `requests lost by ${RESTARTS} restarts behind ${name}`, is: lost.length, ceiling: 0 };
 }
 
