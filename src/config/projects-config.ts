@@ -13,5 +13,6 @@ export class ProjectConfig {
 
 export const PROJECT_ID: TextRule = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
-  requirement: 'a project id has 1 to 64 characters of A-Z a-z 0-9 _ . - and starts with a letter or digit',
+  requirement:
+    'must be a project id: 1 to 64 characters of A-Z a-z 0-9 _ . -, the first of which is a letter or digit',
 };

@@ -144,7 +144,7 @@ describe('mcpServers', () => {
   });
 
   it.each(['a b', '-a', '_a', 'ä', '""', 'a/b', 'a'.repeat(65)])('cannot have the id %s', (id) => {
-    expect(() => read(`${id}: { command: node }`)).toThrow('a server id has 1 to 64 characters');
+    expect(() => read(`${id}: { command: node }`)).toThrow('must be a server id: 1 to 64 characters');
   });
 
   it.each(['__proto__', 'constructor', 'prototype'])('cannot have the reserved id %s', (id) => {

@@ -8,7 +8,8 @@ export type ServerConfig = StdioServerConfig | HttpServerConfig;
 
 export const SERVER_ID: TextRule = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
-  requirement: 'a server id has 1 to 64 characters of A-Z a-z 0-9 _ . - and starts with a letter or digit',
+  requirement:
+    'must be a server id: 1 to 64 characters of A-Z a-z 0-9 _ . -, the first of which is a letter or digit',
 };
 
 /** The servers by id, in the order of the file. Read-only: `Object.freeze` alone does not prevent a change of a Map. */

@@ -56,7 +56,7 @@ export class JsonRpcLink implements ExpirableLink {
         removed: (caller) => this.serverRequests.callerFinished(caller),
         limitReached: (limit) => options.onMemoryLimit?.(limit),
         isWaitingForClient: (caller) => this.serverRequests.hasOpenFor(caller),
-        refused: (error) => this.checkEra(error),
+        errorOfRefusal: (error) => this.checkEra(error),
       },
       !transport.openNotificationStream,
       options.endedCalls,

@@ -32,7 +32,7 @@ export interface LinkRequest {
   /** Cancels a request of the gateway itself. */
   readonly signal?: CancelSignal | undefined;
   /** Called with the id of the request, immediately before the request is sent. */
-  readonly onSent?: ((id: number) => void) | undefined;
+  readonly onIdAssigned?: ((id: number) => void) | undefined;
   /** The own name or URI of the called tool, prompt or resource, if the sender knows it. */
   readonly target?: string | undefined;
   /** The arguments of the called tool that have HTTP headers. Only links of 2026 over HTTP send these headers. */

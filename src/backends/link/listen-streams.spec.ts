@@ -50,7 +50,7 @@ class Listener {
     return this.streams.receive(UPDATED, { uri, _meta: { [ID]: id } });
   }
 
-  private listen({ params, signal, onSent }: LinkRequest): Promise<JsonText> {
+  private listen({ params, signal, onIdAssigned }: LinkRequest): Promise<JsonText> {
     return new Promise((resolve, reject) => {
       const id = this.listens.length + 1;
       const { notifications } = JSON.parse(params!) as Pick<Listen, 'notifications'>;
@@ -58,7 +58,7 @@ class Listener {
       const end = (error?: Error): void => (error ? reject(error) : resolve(new JsonText('{}')));
       const listen: Listen = { id, notifications, signal: signal!, end };
       this.listens.push(listen);
-      onSent!(id);
+      onIdAssigned!(id);
       const { resourceSubscriptions } = notifications;
       const honoured = this.honours(resourceSubscriptions ?? []);
       if (honoured) setImmediate(() => this.acknowledge(listen, resourceSubscriptions && honoured));

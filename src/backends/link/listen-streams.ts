@@ -197,7 +197,7 @@ export class ListenStreams implements StreamSubscriptions {
       params: stream.params,
       timeoutMs: Infinity,
       signal: stream.end,
-      onSent: (id) => {
+      onIdAssigned: (id) => {
         stream.id = id;
         this.byId.set(id, stream);
       },

@@ -27,7 +27,7 @@ class Harness {
       removed: () => {},
       limitReached: (limit: string): unknown => this.limits.push(limit),
       isWaitingForClient: (caller: Caller) => caller === this.waitingCaller,
-      refused: (error: Error) => error,
+      errorOfRefusal: (error: Error) => error,
     };
     this.pending = new PendingRequests('db', events, false, ended);
   }
@@ -118,6 +118,17 @@ describe('PendingRequests', () => {
     harness.waitingCaller = undefined;
     jest.advanceTimersByTime(1100);
     expect(harness.abandoned).toContainEqual([id, 'timeout']);
+  });
+
+  it('times out when its maximum has passed before the deadline is checked', () => {
+    const harness = new Harness();
+    const caller = new FakeClient('a').call();
+    const { id } = harness.add(caller);
+    harness.waitingCaller = caller;
+    const late = performance.now() + 60_000;
+    jest.spyOn(performance, 'now').mockReturnValue(late);
+    jest.advanceTimersByTime(1000);
+    expect(harness.abandoned).toEqual([[id, 'timeout']]);
   });
 
   it('does not time out while its call is parked, however long that is, and has its whole timeout after the answer', () => {

@@ -38,17 +38,17 @@ export interface PendingRequest {
 /** Why the gateway does not wait for the response to a request any more. */
 export type AbandonReason = 'cancelled' | 'timeout';
 
-interface PendingRequestEvents {
+interface PendingRequestHost {
   /** A request was cancelled by its caller or timed out. Called before its promise is rejected. */
   abandoned(pending: PendingRequest, reason: AbandonReason): void;
   /** A request of this caller is no longer pending. */
   removed(caller: Caller): void;
   /** A memory limit is reached. */
   limitReached(limit: MemoryLimit): void;
-  /** Whether the server waits for a response of the client during this call. Until then, the call does not time out. */
+  /** Whether the server waits for a response of the client during this call. Meanwhile its deadline is extended, up to the maximum. */
   isWaitingForClient(caller: Caller): boolean;
   /** The server answered with an error. Returns the error with which the promise is rejected. */
-  refused(error: Error): Error;
+  errorOfRefusal(error: Error): Error;
 }
 
 /** The calls that a message of the server may belong to. */
@@ -65,8 +65,8 @@ const AMBIGUOUS: MessageOrigin = { callers: [], isAmbiguous: true };
 /** The pending requests of one link: matches responses, enforces deadlines, and finds the client of a server message. */
 export class PendingRequests {
   /**
-   * The first id is random, so that a client cannot guess the id of another client's call and send it as a progress
-   * token. Ids start below 2^30, because V8 formats small integers several times faster.
+   * The first id is random, so that a client cannot guess the id of another client's call, which is also its progress token
+   * at the server. Ids start below 2^30, because V8 formats small integers several times faster.
    */
   private readonly byId = new IdTable<PendingRequest>(randomInt(2 ** 30));
   /** Requests that the server may still execute. The messages that they cause must not reach another client. */
@@ -78,7 +78,7 @@ export class PendingRequests {
 
   constructor(
     private readonly server: string,
-    private readonly events: PendingRequestEvents,
+    private readonly host: PendingRequestHost,
     /** Whether all messages arrive on one stream. The messages of a call then usually arrive before the response to it. */
     private readonly isOrdered = false,
     /** Calls that have just ended. Their messages may still arrive, and must not reach another client. */
@@ -117,7 +117,7 @@ export class PendingRequests {
     };
     this.byId.add(pending);
     signalOf(request)?.addEventListener('abort', pending.onAbort, { once: true });
-    request.onSent?.(pending.id);
+    request.onIdAssigned?.(pending.id);
     this.deadlines.watch(pending.deadline);
     return pending;
   }
@@ -127,8 +127,8 @@ export class PendingRequests {
     this.abandoned.responded(id as number);
     const pending = this.byId.get(id);
     if (!pending || !this.end(pending)) return false;
-    if (outcome === 'error' && isLongError(json)) this.events.limitReached('error-data');
-    if (outcome === 'error') pending.reject(this.events.refused(remoteError(json)));
+    if (outcome === 'error' && isLongError(json)) this.host.limitReached('error-data');
+    if (outcome === 'error') pending.reject(this.host.errorOfRefusal(remoteError(json)));
     else if (json.isObject) pending.resolve(json);
     else pending.reject(brokenError('the server sent an invalid response: a result must be an object'));
     return true;
@@ -166,7 +166,7 @@ export class PendingRequests {
     for (const pending of this.byId) {
       const { caller } = pending.request;
       if (!caller || !callers.has(caller)) continue;
-      // The maximum begins anew too, because the call of a client of 2026 may have been parked.
+      // The maximum begins anew too, because a call of a client of 2026 may have waited for the client longer than that.
       if (caller.revision.era === '2026') restartDeadline(pending);
       else this.extendDeadline(pending);
     }
@@ -178,7 +178,7 @@ export class PendingRequests {
 
   /**
    * The calls to which a message of the server may belong. `streamRequestId` is the request on whose response stream the message
-   * came; undefined if it came on a stream of no single request.
+   * came; undefined if the stream is not the response of one request.
    */
   origin(streamRequestId: RequestId | undefined): MessageOrigin {
     if (streamRequestId !== undefined) return originOf(this.byId.get(streamRequestId));
@@ -192,15 +192,15 @@ export class PendingRequests {
       if (client !== key) return AMBIGUOUS;
       calls.push({ id, caller });
     }
-    if (this.mayBeOfOtherThan(client, calls[0]?.caller.quotaKey)) return AMBIGUOUS;
+    if (this.mayBelongToAnotherClient(client, calls[0]?.caller.quotaKey)) return AMBIGUOUS;
     // The id table is not ordered.
     const callers = calls.toSorted((a, b) => a.id - b.id).map(({ caller }) => caller);
     return { callers, isAmbiguous: false };
   }
 
   /**
-   * To be called when a stream is read late. The messages that are read from now on may have been sent since `time`, so the
-   * calls of that time can still be their origin.
+   * To be called when the gateway reads a stream again after a pause. The server may have sent the messages that are read now
+   * since `time`, so calls that have ended since then can be their origin.
    */
   expectMessagesSince(time: number): void {
     this.abandoned.renew(time);
@@ -220,7 +220,7 @@ export class PendingRequests {
     if (!this.byId.delete(pending.id)) return false;
     const { caller } = pending.request;
     signalOf(pending.request)?.removeEventListener('abort', pending.onAbort);
-    if (caller) this.events.removed(caller);
+    if (caller) this.host.removed(caller);
     if (this.byId.size === 0) this.emptyWaiters.release();
     return true;
   }
@@ -230,8 +230,8 @@ export class PendingRequests {
     if (!this.remove(pending)) return;
     const { caller, method, timeoutMs } = pending.request;
     if (caller && !this.abandoned.add(pending.id, clientKey(pending.id, caller), caller))
-      this.events.limitReached('abandoned-requests');
-    this.events.abandoned(pending, reason);
+      this.host.limitReached('abandoned-requests');
+    this.host.abandoned(pending, reason);
     pending.reject(
       reason === 'cancelled'
         ? cancelledError(signalOf(pending.request)?.reason)
@@ -240,14 +240,14 @@ export class PendingRequests {
   }
 
   /**
-   * Whether a message may belong to a call of another client that is no longer pending. On one ordered stream, a server usually
-   * sends the messages of a call before its response. A message that comes later may then reach another client of the same
-   * principal, but no other principal.
+   * Whether a message may belong to an ended or abandoned call of another client. With `isOrdered`, an ended call of the same
+   * principal does not count: if its server sends a message after the response, that message can reach another client of the
+   * principal. Otherwise every message during calls of alternating clients would be dropped.
    */
-  private mayBeOfOtherThan(client: ClientKey | undefined, principal: string | undefined): boolean {
+  private mayBelongToAnotherClient(client: ClientKey | undefined, quotaKey: string | undefined): boolean {
     if (this.abandoned.hasOtherThan(client)) return true;
     return this.isOrdered
-      ? this.ended.hasOtherPrincipalThan(principal)
+      ? this.ended.hasOtherPrincipalThan(quotaKey)
       : this.ended.hasOtherClientThan(client);
   }
 
@@ -264,9 +264,10 @@ export class PendingRequests {
 
   private expire(pending: PendingRequest): void {
     const { caller } = pending.request;
-    const isExtendable = pending.deadline < pending.maxDeadline;
+    // Not compared with `deadline`: a deadline that is extended to a time in the past would never be watched again.
+    const isExtendable = performance.now() < pending.maxDeadline;
     if (caller?.isParked) restartDeadline(pending);
-    else if (caller && isExtendable && this.events.isWaitingForClient(caller)) this.extendDeadline(pending);
+    else if (caller && isExtendable && this.host.isWaitingForClient(caller)) this.extendDeadline(pending);
     else this.abandon(pending, 'timeout');
   }
 }
@@ -283,7 +284,7 @@ function restartDeadline(pending: PendingRequest): void {
 
 const clientKey = (id: number, { session }: Caller): ClientKey => session?.id ?? id;
 
-/** The origin of a message on the response stream of a request; undefined if that request is not pending any more. */
+/** The origin of a message on the response stream of a request. `pending` is undefined if the request has ended. */
 function originOf(pending: PendingRequest | undefined): MessageOrigin {
   if (!pending) return AMBIGUOUS;
   const { caller } = pending.request;

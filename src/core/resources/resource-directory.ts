@@ -62,7 +62,7 @@ export class ResourceDirectory {
       const parts = this.parts.filter(({ server }) => scope.allows(server));
       const isComplete = parts.length === this.parts.length;
       const inScope = resourcesInScope({ parts, isComplete, servers, style });
-      view = new ResourceView(inScope.parts, { scope, servers, countOwners: inScope.countOwners });
+      view = new ResourceView(inScope.parts, { scope, servers, findServers: inScope.findServers });
       this.views.set(scope.key, view);
     }
     return view;

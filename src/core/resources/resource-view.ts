@@ -39,8 +39,8 @@ export class ResourceView {
       readonly scope: Scope;
       /** The ids of all configured servers. */
       readonly servers: ReadonlySet<string>;
-      /** Counts the owners of shared URIs in steps, so that later checks for conflicts are cheaper. */
-      readonly countOwners: () => Steps;
+      /** Finds the servers of shared URIs in steps, so that later checks for conflicts are cheaper. */
+      readonly findServers: () => Steps;
     },
   ) {
     this.byServer = new Map(parts.map((part) => [part.server, part]));
@@ -162,7 +162,7 @@ export class ResourceView {
   }
 
   private *sortLists(): Steps {
-    yield* this.context.countOwners();
+    yield* this.context.findServers();
     const templates: PublicTemplate[] = [];
     for (const part of this.parts) {
       yield;

@@ -6,9 +6,9 @@ import { ScannedObject } from './scanned-object.js';
 
 /** Maximum number of elements of an array that `elements` splits. */
 export const MAX_ELEMENTS = 1000;
-/** Maximum size of an array that `elements` splits. Long elements are scanned a second time: some 40 ms for this size. */
+/** Maximum size of an array that `elements` splits, because its long elements are scanned a second time. */
 export const MAX_ARRAY_BYTES = 4 * 1024 * 1024;
-/** Maximum size of a member that is parsed and is not an object. Parsing takes a few milliseconds for this size. */
+/** A member that is longer than this and not an object is not parsed: it reads as null. */
 const MAX_PARSED_BYTES = 1024 * 1024;
 /** Number of bytes that are scanned in one step, which takes about a millisecond. */
 const SCAN_STEP_BYTES = 256 * 1024;
@@ -21,8 +21,8 @@ const RESCAN_LIMITS = { maxDepth: 1024, maxMembers: Infinity };
  */
 export abstract class JsonDocument {
   /**
-   * The parsed text. Callers must not change it. Members of a long text are parsed when they are read; a long array reads
-   * as null.
+   * The parsed text. Callers must not change it. The members of a long object are parsed when they are read, and one that
+   * is very long and not an object reads as null.
    */
   abstract readonly value: unknown;
   abstract readonly kind: JsonOutline['kind'];
@@ -31,7 +31,7 @@ export abstract class JsonDocument {
   /** The text of one member of an object. If the key is repeated, the last member counts, as in JSON.parse. */
   abstract memberText(key: string): string | undefined;
 
-  /** Like `memberText`. If the positions of the members inside the value are known, the result has them. */
+  /** The value of one member. If the scan has found the positions of the value's own members, the value is indexed. */
   abstract member(key: string): JsonText | undefined;
 
   /** An upper bound of the length of the member's text, found without decoding that text. */
@@ -45,7 +45,10 @@ export abstract class JsonDocument {
     return runAtOnce(this.elementSteps());
   }
 
-  /** The elements of an array; undefined when there are more than `MAX_ELEMENTS`, or more than `MAX_ARRAY_BYTES`. */
+  /**
+   * The elements of an array. Undefined when the array has more than `MAX_ELEMENTS` or `MAX_ARRAY_BYTES`, or when an
+   * element has more members at its outermost level than the scanner records.
+   */
   abstract elementSteps(): Steps<readonly JsonDocument[] | undefined>;
 
   /** The document of a valid text. `value` is the parsed text, if the caller has it. */
@@ -158,8 +161,11 @@ class ScannedDocument extends JsonDocument {
     if (outer.length === 2 && isSpace(this.bytes, outer[0]! + 1, outer[1]!)) return [];
     const elements: JsonDocument[] = [];
     // The outer positions are those of `[`, of each comma, and of `]`.
-    for (let next = 1; next < outer.length; next++)
-      elements.push(yield* documentSteps(this.bytes.subarray(outer[next - 1]! + 1, outer[next])));
+    for (let next = 1; next < outer.length; next++) {
+      const element = yield* documentSteps(this.bytes.subarray(outer[next - 1]! + 1, outer[next]));
+      if (!element) return undefined;
+      elements.push(element);
+    }
     return elements;
   }
 
@@ -171,7 +177,7 @@ class ScannedDocument extends JsonDocument {
     return members;
   }
 
-  /** A very long value that is not an object reads as null: no member that identifies a message is that long. */
+  /** The members that are read from a parsed message (`jsonrpc`, `id`, `method`) are short, or objects. */
   private parseMember(key: string): unknown {
     if (this.memberLength(key) > MAX_PARSED_BYTES && !this.isObjectMember(key)) return null;
     const json = this.member(key)!;
@@ -204,15 +210,16 @@ class ScannedDocument extends JsonDocument {
   }
 }
 
-/** The document of valid bytes, which are scanned in steps. */
-function* documentSteps(bytes: Buffer): Steps<JsonDocument> {
+/** The document of valid bytes, which are scanned in steps. Undefined when the scanner did not record all members. */
+function* documentSteps(bytes: Buffer): Steps<JsonDocument | undefined> {
   if (bytes.length <= MAX_EAGER_LENGTH) return JsonDocument.of(bytes.toString().trim());
   const scanner = new JsonScanner(RESCAN_LIMITS);
   for (let from = 0; from < bytes.length; from += SCAN_STEP_BYTES) {
     yield;
     scanner.push(bytes, from, Math.min(from + SCAN_STEP_BYTES, bytes.length));
   }
-  return JsonDocument.scanned(bytes, scanner.end()!);
+  const outline = scanner.end()!;
+  return outline.isComplete ? JsonDocument.scanned(bytes, outline) : undefined;
 }
 
 /** Whether there is only white space between the two positions. */

@@ -84,6 +84,12 @@ describe('JsonReader', () => {
       expect(documentOf(text, { maxBytes: 2 * MAX_ARRAY_BYTES }).elements()).toBeUndefined();
   });
 
+  it('returns no elements of an array with an element that has more members than are recorded', () => {
+    const members = fill(1100, (n) => `"k${n}":"${'x'.repeat(40)}"`);
+    expect(documentOf(`[{${fill(900, (n) => `"k${n}":"${'x'.repeat(40)}"`)}}]`).elements()).toHaveLength(1);
+    expect(documentOf(`[{"a":1},{${members},"id":1}]`).elements()).toBeUndefined();
+  });
+
   it('finds the elements of a long array in steps', () => {
     const elements = Array.from({ length: 16 }, () => `{"s":"${'a'.repeat(250_000)}"}`);
     const steps = documentOf(`[${elements.join(',')}]`, { maxBytes: MAX_ARRAY_BYTES }).elementSteps();

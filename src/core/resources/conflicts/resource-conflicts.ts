@@ -1,5 +1,5 @@
 import type { Steps } from '../../../lib/slices/run-sliced.js';
-import { NameOwners } from './name-owners.js';
+import { ServersByUri } from './servers-by-uri.js';
 import type { Resource, ResourceList } from '../resource-list.js';
 import type { ResourceTemplate } from '../resource-template.js';
 import type { ResourceStyle } from '../resource-uri.js';
@@ -43,7 +43,7 @@ const STEPS_BETWEEN_YIELDS = 256;
 export class ResourceConflicts {
   private readonly offers = new Map<string, ResourceOffer>();
   private readonly conflicts = new Map<string, PossibleConflicts>();
-  private uriOwners = new NameOwners();
+  private serversByUri = new ServersByUri();
   /** By server, then by another server: the identifiers that both have. */
   private readonly sharedIds = new Map<string, Map<string, ReadonlySet<string>>>();
 
@@ -55,7 +55,7 @@ export class ResourceConflicts {
     for (const [server, offer] of this.offers) fork.offers.set(server, offer);
     for (const [server, conflicts] of this.conflicts) fork.conflicts.set(server, conflicts);
     for (const [server, sets] of this.sharedIds) fork.sharedIds.set(server, new Map(sets));
-    if (this.style === 'original') fork.uriOwners = yield* this.uriOwners.fork();
+    if (this.style === 'original') fork.serversByUri = yield* this.serversByUri.fork();
     return fork;
   }
 
@@ -70,7 +70,7 @@ export class ResourceConflicts {
     const old = this.offers.get(server);
     this.offers.set(server, offer);
     const changed = new Set([server]);
-    yield* this.updateOwners(server, old, offer, changed);
+    yield* this.updateServersByUri(server, old, offer, changed);
     for (const other of this.offers.values()) yield* this.updateSharedIds(offer, other, changed);
     for (const id of changed) this.conflicts.set(id, yield* this.collect(this.offers.get(id)!));
     return changed;
@@ -83,7 +83,7 @@ export class ResourceConflicts {
     if (!old) return changed;
     this.offers.delete(server);
     this.conflicts.delete(server);
-    yield* this.updateOwners(server, old, undefined, changed);
+    yield* this.updateServersByUri(server, old, undefined, changed);
     this.sharedIds.delete(server);
     for (const [other, sets] of this.sharedIds) if (sets.delete(server)) changed.add(other);
     changed.delete(server);
@@ -92,9 +92,9 @@ export class ResourceConflicts {
   }
 
   /**
-   * Updates `uriOwners` for the difference of two offers of a server. Adds the other servers it affects to `changed`.
+   * Updates `serversByUri` for the difference of two offers of a server. Adds the other servers it affects to `changed`.
    */
-  private *updateOwners(
+  private *updateServersByUri(
     server: string,
     old: ResourceOffer | undefined,
     now: ResourceOffer | undefined,
@@ -109,8 +109,8 @@ export class ResourceConflicts {
     )) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
       let other: string | undefined;
-      if (removed) other = this.uriOwners.delete(removed.uri, server);
-      else if (added) other = this.uriOwners.add(added.uri, server);
+      if (removed) other = this.serversByUri.delete(removed.uri, server);
+      else if (added) other = this.serversByUri.add(added.uri, server);
       if (other !== undefined) changed.add(other);
     }
   }
@@ -150,7 +150,7 @@ export class ResourceConflicts {
     let step = 0;
     for (const { uri } of this.style === 'original' ? resources.plain : []) {
       if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-      if (this.uriOwners.isShared(uri)) sharedUris.add(uri);
+      if (this.serversByUri.isShared(uri)) sharedUris.add(uri);
       for (const owner of possibleUriOwners(uri)) {
         formLikeUris.add(uri);
         possibleOwners.add(owner);

@@ -1,6 +1,6 @@
 import type { Steps } from '../../../lib/slices/run-sliced.js';
 import { splitPrefixedName } from '../../naming/naming.js';
-import { NameOwners } from './name-owners.js';
+import { ServersByUri } from './servers-by-uri.js';
 import { withDistinctId, type ResourceTemplate } from '../resource-template.js';
 import { resourceForm, type ResourceStyle } from '../resource-uri.js';
 import type { ServerResources } from '../server-resources.js';
@@ -47,13 +47,13 @@ export function resourcesInScope(scope: ScopeOfResources): ResourcesInScope {
       templates: templates.withDistinctIds(offer.templates),
     });
   });
-  return { parts: inScope, countOwners: () => uris.countOwners() };
+  return { parts: inScope, findServers: () => uris.findServers() };
 }
 
 interface ResourcesInScope {
   readonly parts: readonly ServerResources[];
-  /** Counts the owners of shared URIs in steps. Run this before many URIs are checked: it makes each check cheaper. */
-  readonly countOwners: () => Steps;
+  /** Finds the servers of shared URIs in steps. Run this before many URIs are checked: it makes each check cheaper. */
+  readonly findServers: () => Steps;
 }
 
 const STEPS_BETWEEN_YIELDS = 256;
@@ -62,8 +62,8 @@ const STEPS_BETWEEN_YIELDS = 256;
 class SharedUris {
   /** The servers of the scope with URIs that another server, in or outside the scope, lists too. */
   private readonly parts: readonly ServerResources[];
-  /** Undefined until the owners were counted. */
-  private owners: NameOwners | undefined;
+  /** Undefined until `findServers` has run. */
+  private serversByUri: ServersByUri | undefined;
 
   constructor(private readonly scope: ScopeOfResources) {
     this.parts = scope.parts.filter(({ possibleConflicts }) => possibleConflicts.sharedUris.size > 0);
@@ -77,20 +77,20 @@ class SharedUris {
     if (this.parts.length <= 1 || !part.possibleConflicts.sharedUris.has(uri)) return false;
     // In a complete scope, the other server that lists the URI is in the scope.
     if (this.scope.isComplete) return true;
-    if (this.owners) return this.owners.isShared(uri);
+    if (this.serversByUri) return this.serversByUri.isShared(uri);
     return this.parts.some((other) => other !== part && other.list.find(uri) !== undefined);
   }
 
-  *countOwners(): Steps {
-    if (this.owners || this.scope.isComplete) return;
-    const owners = new NameOwners();
+  *findServers(): Steps {
+    if (this.serversByUri || this.scope.isComplete) return;
+    const serversByUri = new ServersByUri();
     let step = 0;
     for (const { server, possibleConflicts } of this.parts)
       for (const uri of possibleConflicts.sharedUris) {
         if (++step % STEPS_BETWEEN_YIELDS === 0) yield;
-        owners.add(uri, server);
+        serversByUri.add(uri, server);
       }
-    this.owners = owners;
+    this.serversByUri = serversByUri;
   }
 }
 
@@ -99,7 +99,7 @@ class TemplateNames {
   /** Whether several templates may have the same name. */
   readonly mayConflict: boolean;
   /** In style `original`: how many servers have each URI template. */
-  private readonly ownerCounts = new Map<string, number>();
+  private readonly serverCounts = new Map<string, number>();
   /** In style `original`: the resource forms and identifiers of all templates. */
   private readonly names = new Set<string>();
   /** How many templates have each identifier. Empty unless a server id is a prefix of another one. */
@@ -114,14 +114,14 @@ class TemplateNames {
       for (const { uriTemplate, id } of offer.templates) {
         if (idsOverlap) this.idCounts.set(id, (this.idCounts.get(id) ?? 0) + 1);
         if (style !== 'original') continue;
-        this.ownerCounts.set(uriTemplate, (this.ownerCounts.get(uriTemplate) ?? 0) + 1);
+        this.serverCounts.set(uriTemplate, (this.serverCounts.get(uriTemplate) ?? 0) + 1);
         this.names.add(resourceForm({ server, uri: uriTemplate })).add(id);
       }
   }
 
   /** Whether the own URI template is also a name of another template, or belongs to another server. */
   isConflicting(server: string, uriTemplate: string): boolean {
-    const isShared = this.names.has(uriTemplate) || (this.ownerCounts.get(uriTemplate) ?? 0) > 1;
+    const isShared = this.names.has(uriTemplate) || (this.serverCounts.get(uriTemplate) ?? 0) > 1;
     return isShared || uriOwners(uriTemplate, this.scope.servers).some((owner) => owner !== server);
   }
 
