@@ -60,9 +60,12 @@ export class ServersByUri {
   }
 }
 
-/** Hashes the whole URI, because the URIs of one server may differ only in the middle, as `…/1.json` and `…/2.json` do. */
+/**
+ * Hashes the whole URI (FNV-1a), because the URIs of one server may differ only in the middle, as `…/1.json` and `…/2.json`
+ * do.
+ */
 export function shardIndexOf(uri: string): number {
-  let hash = 0;
-  for (let at = 0; at < uri.length; at++) hash = (Math.imul(hash, 31) + uri.charCodeAt(at)) | 0;
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < uri.length; at++) hash = Math.imul(hash ^ uri.charCodeAt(at), 0x01000193);
   return (hash >>> 0) % SHARD_COUNT;
 }
