@@ -94,6 +94,18 @@ describe('NotificationStreamReader', () => {
     expect(states.all).toEqual(['open', 'lost', 'open']);
   });
 
+  it('reports the loss again after an attempt without response, and its error once', async () => {
+    const { transport, states, errors } = await serve(({ response, socket }, n) => {
+      if (n > 1) return socket.destroy();
+      startEventStream(response);
+      return response.write(': hello\n\n', () => socket.destroy());
+    });
+    await initialize(transport);
+    transport.openNotificationStream();
+    expect([await states.next(), await states.next(), await states.next()]).toEqual(['open', 'lost', 'lost']);
+    expect(errors.all).toHaveLength(1);
+  });
+
   it('drops the last event id when the server refuses it with HTTP 400', async () => {
     const { transport, states, gets } = await serve(({ response, socket, headers }, n) => {
       if (headers['last-event-id']) return response.writeHead(400).end();

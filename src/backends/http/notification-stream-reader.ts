@@ -161,10 +161,16 @@ export class NotificationStreamReader {
     this.lastEventId = isResumable ? parser.lastEventId : '';
     // With `retry`, a server may announce that it will end the stream and replay later events on the next one.
     const isPlannedEnd = parser.retryMs !== undefined && this.lastEventId !== '';
-    if (!isPlannedEnd && this.setState('lost')) this.owner.report(why);
+    if (!isPlannedEnd) this.reportLoss(why);
     // The listeners of the state may have closed the stream.
     if (this.isClosed) return;
     this.reconnectTimer = setTimeout(() => this.connect(), this.reconnectDelay(parser, why)).unref();
+  }
+
+  /** An attempt that gets no response is reported again, so that the link checks again whether the server can be reached. */
+  private reportLoss(why: TransportError): void {
+    if (this.setState('lost')) this.owner.report(why);
+    else if (why.details.httpStatus === undefined) this.owner.streamChanged('lost');
   }
 
   private reconnectDelay({ retryMs }: StreamPosition, { details }: TransportError): number {
