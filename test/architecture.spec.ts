@@ -40,10 +40,10 @@ describe('docs/decisions', () => {
   });
 });
 
-describe('the tables of where to look in ARCHITECTURE.md', () => {
-  const [, tables = ''] =
+describe('the section Where to look of ARCHITECTURE.md', () => {
+  const [, section = ''] =
     /## Where to look\n(.*?)\n## Modules/s.exec(readFileSync('ARCHITECTURE.md', 'utf8')) ?? [];
-  const references = [...tables.matchAll(/`([\w./-]+\.tsx?)`(?: \(((?:`\w+`(?:, )?)+)\))?/g)];
+  const references = [...section.matchAll(/`([\w./-]+\.tsx?)`(?: \(((?:`\w+`(?:, )?)+)\))?/g)];
 
   it('name existing files, and names that these files contain', () => {
     expect(references.length).toBeGreaterThan(100);
