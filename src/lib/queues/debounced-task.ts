@@ -15,7 +15,7 @@ export class DebouncedTask {
   private isRunning = false;
   private lastStartedAt = -Infinity;
   private isStopped = false;
-  /** Wait for the end of the next run. */
+  /** The callers that wait for the end of the next run. */
   private waiters = new Waiters();
 
   constructor(

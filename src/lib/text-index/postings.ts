@@ -95,7 +95,7 @@ export class Postings {
 
   /**
    * Renumbers the terms, lays out their lists in the new order, and frees spare capacity; nothing can be added
-   * afterwards. `oldIds` has the old id of each new one.
+   * afterwards. `oldIds` contains the old id of each new id.
    */
   seal(oldIds: Uint16Array): void {
     const heads = new Uint32Array(oldIds.length);
