@@ -1,6 +1,6 @@
 import { membersOf, withMember } from '../../lib/json-text/json-text.js';
 
-/** Marks are members that the gateway adds to the `_meta` of listed entries. This one has the id of the server. */
+/** Marks are members that the gateway adds to the `_meta` of listed entries. The value of this one is the server id. */
 export const SERVER_MARK = 'io.gatehouse/server';
 /** The mark with the own name of a tool or prompt. */
 export const NAME_MARK = 'io.gatehouse/name';

@@ -11,9 +11,7 @@ export interface Definition {
   readonly text: string;
   /** Only of tools: the text for clients of the 2026 era, if it differs. */
   readonly modernText?: string;
-  /**
-   * Title and description: only of tools and prompts. Of resources, which may be a million, only the text is stored.
-   */
+  /** Title and description are stored only for tools and prompts, because a server may list a million resources. */
   readonly title?: string;
   readonly description?: string;
   /** Only of tools: whether the listed output schema has the server's own schema as its property `result`. */
