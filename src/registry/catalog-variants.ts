@@ -7,7 +7,7 @@ import type { Steps } from '../lib/slices/run-sliced.js';
 /** Maximum number of variants. Limited, because every variant is built again when the shared catalog changes. */
 export const MAX_CATALOG_VARIANTS = 1000;
 
-/** Begins the keys of variants. Server ids are keys of the build queues too, and none begins with this prefix. */
+/** Prefix of the keys of variants. The other keys of the build queues are server ids, which do not begin with it. */
 const KEY_PREFIX = '\0';
 
 /**
@@ -101,7 +101,7 @@ export class CatalogVariants {
 
   /**
    * Gives the session the variant with these listings, as soon as that is built. Without listings, or when there are too many
-   * variants, the session uses the shared catalog. Resolves with false in the case of too many variants.
+   * variants, the session uses the shared catalog. Resolves with false if there are too many variants.
    */
   async assign(session: string, listings: Listings): Promise<boolean> {
     const variant = listings.size > 0 ? this.acquire(listings) : undefined;

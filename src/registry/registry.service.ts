@@ -43,7 +43,7 @@ export class Registry {
   /** While true, a finished build does not swap the catalog. */
   private isSwapDeferred = false;
   private current = Catalog.EMPTY;
-  /** Finds and translates the resources that results and tools link to. */
+  /** The public URIs in results, and the resources that results and tools link to. */
   readonly links: ResourceLinks;
   /** Catalogs of sessions that have listings of their own in place of those of the shared links. */
   readonly variants: CatalogVariants;
