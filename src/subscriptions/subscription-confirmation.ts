@@ -66,7 +66,7 @@ export class SubscriptionConfirmation {
     await this.confirmOnLink(backend.id, undefined, uri);
   }
 
-  /** Opens the own link of the subscriber if necessary. Repeats the request on the next link if this link was lost. */
+  /** Opens the link of the row's link owner if necessary. Repeats the request on the next link if this link was lost. */
   private async confirmOnSessionLink(backend: Backend, row: Subscription, uri: string): Promise<void> {
     const owner = this.subscribers.subscriberOf(row)?.linkOwner;
     if (!owner) return;

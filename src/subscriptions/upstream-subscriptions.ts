@@ -133,9 +133,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.updates.reportDeletion(address, publicUri);
   }
 
-  /**
-   * Stops the requests of reconcilers over the links of the server. The links may stay open until calls in flight end.
-   */
+  /** Closes the reconcilers of the server's links. The links may stay open until calls in flight end. */
   serverDisabled(server: string): void {
     this.links.deleteAll(server);
   }
