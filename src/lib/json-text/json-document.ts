@@ -40,7 +40,7 @@ export abstract class JsonDocument {
   /** Whether an object has this member. Does not parse the value of the member. */
   abstract hasMember(key: string): boolean;
 
-  /** Runs `elementSteps` without yielding. For a long array, this takes some 5 ms for each megabyte. */
+  /** Runs `elementSteps` without yielding. For a long array, this takes about 5 ms for each megabyte. */
   elements(): readonly JsonDocument[] | undefined {
     return runAtOnce(this.elementSteps());
   }
@@ -177,7 +177,7 @@ class ScannedDocument extends JsonDocument {
     return members;
   }
 
-  /** A very long value other than an object reads as null: no caller needs it, because `id` and `method` are short. */
+  /** A very long value that is not an object reads as null. Members that callers need, such as `id`, are never so long. */
   private parseMember(key: string): unknown {
     if (this.memberLength(key) > MAX_PARSED_BYTES && !this.isObjectMember(key)) return null;
     const json = this.member(key)!;

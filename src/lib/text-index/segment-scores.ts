@@ -86,8 +86,8 @@ export class SegmentScores {
 
   /**
    * Adds `contextScore` to each score and multiplies the sum by the share of the query that the document matches. Drops
-   * documents that match less than `minShare` of the query. `shares` has the share for each value of `coverage`. Call this
-   * once, after the last term.
+   * documents that match less than `minShare` of the query. `shares` contains the share for each value of `coverage`. Call
+   * this once, after the last term.
    */
   applyCoverage(shares: Float32Array, minShare: number, contextScore: number): void {
     const { documents, values, coverage, coveredShares, size } = this;

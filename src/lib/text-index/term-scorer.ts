@@ -54,7 +54,7 @@ export class TermScorer<Item> implements TermCoverage {
   private readonly matchesBySegment = new Map<Segment<Item>, CountedMatches>();
   /** How rare the term is: its inverse document frequency, or that of its variants if no document has the term. */
   information = 0;
-  /** The share of the information in the query. Set by the caller when the weights of all terms are computed. */
+  /** The term's share in the information of the query. Set by the caller when the weights of all terms are computed. */
   share = 0;
   fullScore = 0;
   private weight = 0;

@@ -26,7 +26,7 @@ const QUERY_VALUE = new Delimiters('#&');
 const UNLIMITED_VALUES = 2 ** 29;
 /** Greater than every position and every number of values. */
 const UNREACHABLE = 2 ** 30;
-/** In place of a character code. No character has this code. */
+/** Used if there is no prefix or separator. No character has this code. */
 const NO_CODE = -1;
 
 /**
@@ -142,7 +142,7 @@ class ValueList implements ExpressionMatcher {
     this.separator = shape.separator === '' ? NO_CODE : shape.separator.charCodeAt(0);
   }
 
-  /** Goes backwards and computes for each position how many values have to begin there or later to reach one of `ends`. */
+  /** Goes backwards and computes for each position how many values are needed from there to reach one of `ends`. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const { prefix, separator } = this;
     const { delimiters, minLength, maxLength, maxValues } = this.shape;

@@ -19,7 +19,7 @@ export interface ExpressionMatcher {
   farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number;
 }
 
-/** In place of a position, if there is none. */
+/** Returned if there is no position. */
 export const NO_POSITION = -1;
 
 /** The characters that end a value. */
