@@ -8,8 +8,8 @@ export const NAME_MARK = 'io.gatehouse/name';
 export const ID_MARK = 'io.gatehouse/id';
 
 /**
- * The text of a definition in which `member` has the public `value` and `_meta` has the marks. The rest is as the
- * server wrote it.
+ * The text of a definition with the public `value` in `member` and the marks in `_meta`. The rest is as the server wrote
+ * it.
  */
 export function publicText(
   text: string,

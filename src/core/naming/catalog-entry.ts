@@ -16,7 +16,7 @@ export interface Definition {
   readonly description?: string;
   /** Only of tools: whether the listed output schema has the server's own schema as its property `result`. */
   readonly wrapsOutput?: boolean;
-  /** Only of tools: the arguments that the input schema repeats in headers. Absent when there are none. */
+  /** Only of tools: the arguments that requests repeat in headers, by the input schema. Absent when there are none. */
   readonly paramHeaders?: readonly { readonly name: string; readonly path: readonly string[] }[];
 }
 
@@ -30,7 +30,7 @@ export const GATEWAY_NAME = 'gatehouse';
 export class CatalogEntry {
   private cachedText: string | undefined;
   private cachedModernText: string | undefined;
-  /** By public name: this entry as it is in scopes where it has another name. */
+  /** By other public name: this entry in scopes where it has that name. */
   private renamed: Map<string | undefined, CatalogEntry> | undefined;
 
   constructor(

@@ -9,7 +9,7 @@ import {
   textBeforeDigest,
 } from './naming.js';
 
-/** The server id with which a name begins, and the rest of the name after the separator. */
+/** The server id at the beginning of a name, and the rest of the name after the separator. */
 type Owner = readonly [server: string, ownName: string];
 
 /**

@@ -51,8 +51,8 @@ export class SubscriptionTable {
   }
 
   /**
-   * The row of the subscriber for this URI, of which there is at most one. If a resource has a URI in the form of a
-   * pattern, the row is either for the resource or for the pattern.
+   * The row of the subscriber for this URI. There is at most one: if a resource has a URI in the form of a pattern, the
+   * row is either for the resource or for the pattern.
    */
   find({
     subscriber,

@@ -51,8 +51,8 @@ export class UpstreamReconciler {
   }
 
   /**
-   * Resolves when the server holds the subscription, or when the URI is not wanted any more. Rejects when the server
-   * refuses it or the link is closed. Clients that wait for the same URI share one request and its outcome.
+   * Resolves when the server holds the subscription, or when the URI is not wanted any more. Rejects when the request
+   * fails or the link is closed. Clients that wait for the same URI share one request and its outcome.
    */
   async confirm(uri: string): Promise<void> {
     if (this.isClosed) throw serverUnavailable(this.server, 'the connection was lost', { reason: 'broken' });
