@@ -232,8 +232,8 @@ export class Subscribers {
 }
 
 /**
- * The key under which limits per principal count the subscriber. Anonymous clients count by address, which the gateway
- * does not know for a restored session before its first request: undefined.
+ * The key under which limits per principal count the subscriber. Anonymous clients count by address. Undefined while the
+ * address is not known: for a restored session before its first request.
  */
 const countedPrincipal = ({ quotaKey }: Subscriber): string | undefined =>
   quotaKey === ANONYMOUS.id ? undefined : quotaKey;

@@ -55,7 +55,7 @@ export class SubscriptionConfirmation {
     );
   }
 
-  /** Repeats the request on the next link if the gateway's session with the server expired. */
+  /** Repeats the request if the next link opens without a delay, as after an expired session with the server. */
   private async confirmOnSharedLink(backend: Backend, uri: string): Promise<void> {
     const link = this.links.find(backend.id)?.link;
     try {
