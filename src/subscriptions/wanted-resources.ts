@@ -139,7 +139,7 @@ export class WantedResources {
    */
   private catalogsFor(owner: string | undefined): readonly Catalog[] {
     const { catalog } = this.registry;
-    return owner === undefined ? [catalog] : [catalog, this.registry.catalogOfSession(owner)];
+    return owner === undefined ? [catalog] : [catalog, this.registry.catalogOfOwner(owner)];
   }
 
   private isListed(server: string, uri: string): boolean {

@@ -23,7 +23,7 @@ export type ToPublicUri = (uri: string) => string;
  */
 type Change = (source: EditableJson, value: JsonRange, edits: JsonEdit[]) => Steps;
 
-/** By key of a member: the change of its value. */
+/** By key of a member: the function that adds the edits of its value. */
 type MemberChanges = Readonly<Record<string, Change>>;
 
 /** The result of `resources/read` with public URIs in its contents. */

@@ -156,7 +156,7 @@ export class UpstreamReconciler {
       return;
     }
     state.stopLinger();
-    // Until the server has confirmed the subscription, it sends no updates.
+    // Until the server has confirmed the subscription, it may send no updates.
     state.mayHaveMissedUpdates = true;
     state.isDirty = true;
     if (!state.isBusy && !state.waiter) this.backgroundWorkers.add(state);
