@@ -163,7 +163,7 @@ describe('SessionListings', () => {
   it('uses the shared list for a kind that the session has not listed', async () => {
     await harness.putShared({ ...listingOf('x'), prompts: [definition('p')] });
     await harness.listed('y');
-    const { prompts } = harness.registry.catalogOfSession('one');
+    const { prompts } = harness.registry.catalogOfOwner('one');
     expect(prompts.view(EVERYTHING).find('a__p')).toBeDefined();
   });
 

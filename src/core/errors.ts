@@ -160,7 +160,7 @@ export const limitExceeded = (message: string, limit: number): GatewayError =>
   new GatewayError('limit-exceeded', `LimitExceeded: ${message}`, { code: 'LimitExceeded', limit });
 
 /**
- * Why a server is not available. Clients get this word in `data.reason`:
+ * Why a server is not available. Errors contain this word in `data.reason`:
  * - `starting`: its link is being opened
  * - `unreachable`: no connection
  * - `unauthorized`: it refuses the credentials of the gateway
@@ -169,8 +169,8 @@ export const limitExceeded = (message: string, limit: number): GatewayError =>
  * - `unresponsive`: requests time out
  * - `broken`: the connection was lost, or a response was invalid
  * - `too-large`: it sent a message over the size limit
- * - `disabled`: an administrator disabled it, or the gateway is stopping
- * - `session-required`: it has `isolation: session`, and the request has no session
+ * - `disabled`: it is not enabled, or it is being stopped
+ * - `session-required`: it has `isolation: session`, and the client has neither a session nor credentials
  */
 export type UnavailableReason =
   | 'starting'

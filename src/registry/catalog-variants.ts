@@ -7,15 +7,15 @@ import type { Steps } from '../lib/slices/run-sliced.js';
 /** Maximum number of variants. Limited, because every variant is built again when the shared catalog changes. */
 export const MAX_CATALOG_VARIANTS = 1000;
 
-/** Begins the keys of variants. Server ids are keys of the build queues too, and none begins with this prefix. */
+/** Prefix of the keys of variants. The other keys of the build queues are server ids, which do not begin with it. */
 const KEY_PREFIX = '\0';
 
 /**
- * A catalog for sessions with links of their own (`isolation: session`). It is the shared catalog, except that some servers
- * have the listings of the session in place of those of the shared link.
+ * A catalog for sessions, or other link owners, with links of their own (`isolation: session`). It is the shared catalog,
+ * except that some servers have the listings of the owner's links in place of those of the shared link.
  */
 export class CatalogVariant {
-  /** Number of sessions that use the variant. */
+  /** Number of link owners that use the variant. */
   users = 0;
   /** Resolves when the variant was built for the first time. */
   firstBuild: Promise<unknown> = Promise.resolve();
@@ -66,10 +66,10 @@ export class CatalogVariant {
   }
 }
 
-/** The variants of the catalog that sessions use. Sessions with equal listings share one. */
+/** The variants of the catalog that link owners use. Owners with equal listings share one. */
 export class CatalogVariants {
   private readonly byKey = new Map<string, CatalogVariant>();
-  private readonly bySession = new Map<string, CatalogVariant>();
+  private readonly byOwner = new Map<string, CatalogVariant>();
   /** By list: a number that stands for it in keys. Equal lists of a server are one object (`ListDeduplicator`). */
   private readonly listIds = new WeakMap<object, number>();
   private lastListId = 0;
@@ -94,21 +94,21 @@ export class CatalogVariants {
     return this.byKey.get(key);
   }
 
-  /** The variant of a session; undefined when the session uses the shared catalog. */
-  of(session: string): CatalogVariant | undefined {
-    return this.bySession.get(session);
+  /** The variant of a link owner; undefined when the owner uses the shared catalog. */
+  of(owner: string): CatalogVariant | undefined {
+    return this.byOwner.get(owner);
   }
 
   /**
-   * Gives the session the variant with these listings, as soon as that is built. Without listings, or when there are too many
-   * variants, the session uses the shared catalog. Resolves with false in the case of too many variants.
+   * Gives the link owner the variant with these listings, as soon as that is built. Without listings, or when there are
+   * too many variants, the owner uses the shared catalog. Resolves with false if there are too many variants.
    */
-  async assign(session: string, listings: Listings): Promise<boolean> {
+  async assign(owner: string, listings: Listings): Promise<boolean> {
     const variant = listings.size > 0 ? this.acquire(listings) : undefined;
     if (variant) await variant.firstBuild;
-    const previousVariant = this.bySession.get(session);
-    if (variant) this.bySession.set(session, variant);
-    else this.bySession.delete(session);
+    const previousVariant = this.byOwner.get(owner);
+    if (variant) this.byOwner.set(owner, variant);
+    else this.byOwner.delete(owner);
     if (previousVariant) this.release(previousVariant);
     return variant !== undefined || listings.size === 0;
   }

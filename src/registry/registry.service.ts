@@ -43,9 +43,9 @@ export class Registry {
   /** While true, a finished build does not swap the catalog. */
   private isSwapDeferred = false;
   private current = Catalog.EMPTY;
-  /** Finds and translates the resources that results and tools link to. */
+  /** The public URIs in results, and the resources that results and tools link to. */
   readonly links: ResourceLinks;
-  /** Catalogs of sessions that have listings of their own in place of those of the shared links. */
+  /** Catalogs of link owners that have listings of their own in place of those of the shared links. */
   readonly variants: CatalogVariants;
   /** Resolves when the variants that have to follow changes of the shared catalog are built. */
   private variantBuilds: Promise<unknown> = Promise.resolve();
@@ -77,15 +77,15 @@ export class Registry {
     return this.current;
   }
 
-  /** The shared catalog, or the variant of the session. */
-  catalogOfSession(session: string): Catalog {
-    return this.variants.of(session)?.catalog ?? this.current;
+  /** The variant of the link owner, or the shared catalog if it has none. */
+  catalogOfOwner(owner: string): Catalog {
+    return this.variants.of(owner)?.catalog ?? this.current;
   }
 
-  /** The scope of a request of this session. If the session has a variant, the scope carries that catalog. */
-  scopeOf(scope: Scope, session: string | undefined): Scope {
-    if (this.variants.size === 0 || session === undefined) return scope;
-    const variant = this.variants.of(session);
+  /** The scope of a request of this link owner. If the owner has a variant, the scope carries that catalog. */
+  scopeOf(scope: Scope, owner: string | undefined): Scope {
+    if (this.variants.size === 0 || owner === undefined) return scope;
+    const variant = this.variants.of(owner);
     return variant ? new SessionScope(scope, variant) : scope;
   }
 

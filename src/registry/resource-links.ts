@@ -38,16 +38,15 @@ export class ResourceLinks {
     const { resources } = this.catalogOf(scope);
     // Created on first use: most results contain no URI.
     let publicUris: Map<string, string> | undefined;
-    /** Number of unlisted resources in the result so far. */
-    let lookups = 0;
+    let unlistedCount = 0;
     return (uri) => {
       const knownPublicUri = publicUris?.get(uri);
       if (knownPublicUri !== undefined) return knownPublicUri;
       const address = { server, uri };
       const isListed = resources.isListed(address);
-      if (!isListed) lookups++;
+      if (!isListed) unlistedCount++;
       const publicUri =
-        isListed || lookups <= MAX_UNLISTED_LOOKUPS
+        isListed || unlistedCount <= MAX_UNLISTED_LOOKUPS
           ? resources.publicUri(address, scope)
           : resourceForm(address);
       publicUris ??= new Map();
@@ -57,7 +56,7 @@ export class ResourceLinks {
     };
   }
 
-  /** Throws this error of a call to the server. If the server has set `data.uri`, it becomes a public URI. */
+  /** Throws this error of a call to the server, with the public URI in `data.uri` if the server has set this member. */
   async throwPublicError(error: unknown, server: string, scope: Scope): Promise<never> {
     if (!(error instanceof RemoteError)) throw error;
     const { resources } = this.catalogOf(scope);

@@ -5,8 +5,8 @@ import { listOf } from './wanted-resources.js';
 
 /**
  * The own URIs under which clients have subscribed to a resource that its server updated. `uri` is the URI in the
- * update. The subscribed URIs may be written differently but be equivalent by RFC 3986. Empty if there are no
- * subscribers. Equivalent URIs that the server lists as different resources stay different.
+ * update. The subscribed URIs may have another form that is equivalent by RFC 3986. Empty if there are no subscribers.
+ * Equivalent URIs that the server lists as different resources stay different.
  */
 export function knownUris(
   { catalog }: Registry,

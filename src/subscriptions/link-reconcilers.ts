@@ -50,17 +50,15 @@ export class LinkReconcilers {
     this.links = new UpstreamLinks((server, link) => this.previousMatches.store(server, link));
   }
 
-  /**
-   * Call this for every link that is opened. `owner` is the session that owns the link; undefined for the shared link.
-   */
+  /** Call this for every link that is opened. `owner` is the id of its owner; undefined for the shared link. */
   attach(backend: Backend, link: Link, owner: string | undefined): void {
     this.start(backend, link, owner);
     link.onGap(() => this.notificationsMissed(backend.id, link, owner));
   }
 
   /**
-   * Call this after a change of the configuration. Replaces the reconcilers of polled links if the interval has
-   * changed.
+   * Call this after a change of the configuration. If the poll interval has changed, replaces the reconcilers of links
+   * whose updates do not come from upstream subscriptions.
    */
   reconfigured(backend: Backend): void {
     const { subscribe, watch } = backend.config;

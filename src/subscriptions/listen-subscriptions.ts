@@ -18,13 +18,13 @@ export const CONFIRMATION_WAIT_MS = 10_000;
 
 /** The subscriptions of one listen stream. */
 export interface ListenedResources {
-  /** The requested URIs of which the stream gets updates, as the client wrote them. */
+  /** The requested URIs whose updates the stream receives, as the client wrote them. */
   readonly honoured: readonly string[];
   /** Call this when the acknowledgement has been written. Sends the held updates. */
   acknowledged(): void;
 }
 
-/** The rows of one listen stream, by the URI that the client wrote. Several URIs may name one resource. */
+/** The rows of one listen stream, by the URI that the client wrote. Several URIs may lead to the same row. */
 type RowsByUri = ReadonlyMap<string, Subscription>;
 
 /** Subscribes a listen stream to all resources that its request names. */

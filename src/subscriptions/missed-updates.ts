@@ -15,8 +15,8 @@ import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 @Injectable()
 export class MissedUpdates implements OnModuleInit {
   /**
-   * The jobs in progress, by id of the subscriber. The value has the keys of its queued events, which need not be
-   * repeated. When the subscriber reconnects again, a new job replaces the earlier one.
+   * By id of a subscriber with a job in progress: the keys of its queued events, which need not be repeated. When the
+   * subscriber reconnects again, a new job replaces the earlier one.
    */
   private readonly jobs = new Map<string, ReadonlySet<string>>();
 

@@ -3,11 +3,11 @@ import type { Subscription } from '../core/subscriptions/subscription-target.js'
 import type { Subscriber } from '../mcp/mcp-context.js';
 
 /**
- * The subscriptions by the owner of the links over which they are made at servers with `isolation: session`. A session is its
- * own owner. The listen streams of one principal, or of one handle, have an owner in common.
+ * Finds subscriptions by the owner of their links, for servers with `isolation: session`. A session is its own owner. The
+ * listen streams of one principal, or of one handle, have an owner in common.
  */
 export class OwnedSubscriptions {
-  /** By id of a subscriber that is not its own owner. */
+  /** By id of each subscriber that is not its own owner: the id of its owner. */
   private readonly owners = new Map<string, string>();
   /** By owner: the ids of its subscribers. */
   private readonly subscribers = new Map<string, Set<string>>();

@@ -3,7 +3,7 @@ import type { Upstream } from '../core/subscriptions/upstream.js';
 import type { JsonText } from '../lib/json-text/json-text.js';
 import { WorkerPool } from '../lib/queues/worker-pool.js';
 
-/** Fraction of the interval by which a poll is early or late, so that the polls of many resources do not coincide. */
+/** Each poll is early or late by up to this fraction of the interval, so that polls of many resources do not coincide. */
 const MAX_JITTER = 0.2;
 /** The interval doubles with each failed poll of a resource, up to this multiple. */
 const MAX_BACKOFF_FACTOR = 32;
@@ -19,9 +19,7 @@ interface PolledResource {
   timer: NodeJS.Timeout | undefined;
 }
 
-/**
- * Polls the resources of a server that takes no subscriptions: reads them at intervals and reports changed contents.
- */
+/** Polls resources of a server: reads them at intervals and reports changed contents. */
 export class PollingUpstream implements Upstream {
   private readonly resources = new Map<string, PolledResource>();
   private readonly pollWorkers = new WorkerPool<string>(MAX_CONCURRENT_POLLS, (uri) => this.pollAgain(uri));

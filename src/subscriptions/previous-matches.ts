@@ -10,7 +10,7 @@ const NO_URIS: ReadonlySet<string> = new Set();
  * matches than the maximum then watches the same resources as before. Nothing is stored for a link without patterns.
  */
 export class PreviousMatches {
-  /** By server, then by owner of the link: id of a session, or undefined for the shared link. */
+  /** By server, then by id of the link's owner, which is undefined for the shared link. */
   private readonly storedUris = new Map<string, Map<string | undefined, ReadonlySet<string>>>();
 
   constructor(private readonly subscribers: Pick<Subscribers, 'table' | 'owned'>) {}

@@ -5,7 +5,7 @@ import type { NotificationEvent } from '../mcp/fan-out.js';
 
 const UPDATED = 'notifications/resources/updated';
 
-/** An update under one public URI, as an event that sessions queue until it is sent. */
+/** An update under one public URI, as an event that subscribers queue until it is sent. */
 export class UpdateEvent implements NotificationEvent {
   readonly frame: NotificationFrame;
   private key: string | undefined;
@@ -55,7 +55,7 @@ export class ResourceUpdate {
     readonly server: string,
     /** Own URI of the resource. */
     readonly uri: string,
-    /** The id of the link owner whose subscribers alone get the update; undefined: all subscribers. */
+    /** The id of a link owner: if set, only subscribers of this owner get the update. */
     readonly onlyOwner: string | undefined,
     readonly content: {
       /** Approximate size of the params in bytes. */

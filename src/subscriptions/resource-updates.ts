@@ -49,7 +49,7 @@ export class ResourceUpdates implements OnModuleInit {
     this.subscribers.onRemove((subscription, client) => this.subscriptionEnded(subscription, client));
   }
 
-  /** Calls the listener for each update of a server. `owner` is the id of the owner of the link, if it is not shared. */
+  /** Calls the listener for each update that a server sends. `owner` is the id of the link's owner, if it has one. */
   onReceived(listener: (address: ResourceAddress, owner: string | undefined) => void): void {
     this.receivedListeners.add(listener);
   }
@@ -87,9 +87,9 @@ export class ResourceUpdates implements OnModuleInit {
     const content = { size: uri.length, params, publicUri: this.publicUrisOf(server, uri) };
     const update = new ResourceUpdate(server, uri, client.id, content);
     if (this.unlisted.hold(update)) return;
-    const { done: isHeld } = this.routing.route(server, uri, update, [client.id]).next();
+    const { done: isHeldOrEnded } = this.routing.route(server, uri, update, [client.id]).next();
     // A held update is sent after the client has got the acknowledgement of its subscription.
-    if (isHeld) return;
+    if (isHeldOrEnded) return;
     const event = update.createEvent(client.scope);
     client.deliver(event.frame, event);
   }

@@ -29,7 +29,8 @@ export class ServerRemovals implements OnModuleInit {
    * again meanwhile, new subscriptions to it are not ended.
    */
   private *endSubscriptionsTo(server: string): Steps {
-    const rows = Array.from(this.subscribers.table.targetsOf(server), (target) => [...target]).flat();
+    const targets = Array.from(this.subscribers.table.targetsOf(server));
+    const rows = targets.flatMap((target) => Array.from(target.subscriptions));
     for (const { id } of rows) {
       this.subscriptions.end(id, 'server removed');
       yield;

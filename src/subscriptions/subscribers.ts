@@ -98,8 +98,8 @@ export class Subscribers {
   }
 
   /**
-   * Calls the listener when a subscriber may have missed events. `queuedKeys` has the keys of the events in its queue,
-   * which it will still get.
+   * Calls the listener when a subscriber may have missed events. `queuedKeys` contains the keys of the events in its
+   * queue, which it will still get.
    */
   onMissedEvents(listener: MissedEventsListener): void {
     this.missedEventsListeners.add(listener);
@@ -183,7 +183,8 @@ export class Subscribers {
   }
 
   /**
-   * Ends the rows that the new scope does not allow, in slices. `ResourceUpdates` no longer delivers updates for them.
+   * Ends the rows that the new scope does not allow, in slices. Until a row has ended, `ResourceUpdates` delivers no
+   * updates for it.
    */
   private checkLater(subscriber: Subscriber): void {
     this.unchecked.add(subscriber);
@@ -231,8 +232,8 @@ export class Subscribers {
 }
 
 /**
- * The key under which limits per principal count the subscriber. Anonymous clients count by address, which the gateway
- * does not know for a restored session before its first request: undefined.
+ * The key under which limits per principal count the subscriber. Anonymous clients count by address. Undefined while the
+ * address is not known: for a restored session before its first request.
  */
 const countedPrincipal = ({ quotaKey }: Subscriber): string | undefined =>
   quotaKey === ANONYMOUS.id ? undefined : quotaKey;

@@ -28,8 +28,8 @@ export class SubscriptionAddresses {
   ) {}
 
   /**
-   * Returns the address to subscribe for a URI; undefined if there is none. Checks the scope of the request, and that
-   * of the subscriber, which may have changed since the request was received.
+   * Returns the address to which a client subscribes with this URI; undefined if there is none. Checks the scope of the
+   * request and the scope of the subscriber, which may have changed since the request was received.
    */
   resolve({ subscriber, scope }: SubscriberRequest, uri: string): SubscribableAddress | undefined {
     const address = this.findAddress(scope, uri) ?? this.findSubscribed(subscriber, uri);
@@ -82,7 +82,7 @@ export class SubscriptionAddresses {
     this.backends.requireListed(this.ownersOf(request, uri), 'resources', uri);
   }
 
-  /** The subscription of the client with this id or URI. The URI may have any form. */
+  /** The client's subscription with this id or URI. The URI may have any form. */
   findRow({ subscriber: { id }, scope }: SubscriberRequest, idOrUri: string): Subscription | undefined {
     const { table } = this.subscribers;
     const byId = table.get(idOrUri);

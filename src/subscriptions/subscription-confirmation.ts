@@ -55,7 +55,7 @@ export class SubscriptionConfirmation {
     );
   }
 
-  /** Repeats the request on the next link if the gateway's session with the server expired. */
+  /** Repeats the request if the next link opens without a delay, as after an expired session with the server. */
   private async confirmOnSharedLink(backend: Backend, uri: string): Promise<void> {
     const link = this.links.find(backend.id)?.link;
     try {
@@ -66,7 +66,7 @@ export class SubscriptionConfirmation {
     await this.confirmOnLink(backend.id, undefined, uri);
   }
 
-  /** Opens the own link of the subscriber if necessary. Repeats the request on the next link if this link was lost. */
+  /** Opens the link of the row's link owner if necessary. Repeats the request on the next link if this link was lost. */
   private async confirmOnSessionLink(backend: Backend, row: Subscription, uri: string): Promise<void> {
     const owner = this.subscribers.subscriberOf(row)?.linkOwner;
     if (!owner) return;

@@ -21,7 +21,7 @@ export class SubscriptionLog {
     this.logger.debug({ message: 'subscribed', subscription: id, server, uri, client });
   }
 
-  /** The server did not confirm the subscription in time. The reconciler subscribes it in the background. */
+  /** The server has not confirmed the subscription. The reconciler subscribes it in the background. */
   deferred({ id, server, uri }: Subscription, error: unknown): void {
     this.logger.debug({
       message: 'subscription deferred',

@@ -13,7 +13,7 @@ import { UpstreamSubscriptions } from './upstream-subscriptions.js';
 
 /** A subscription that its server has not confirmed yet. */
 interface PendingSubscription {
-  /** Resolves when the server has confirmed the subscription. Rejects when the server refuses it. */
+  /** Resolves when the server has confirmed the subscription, or the row was removed. Rejects if the confirmation fails. */
   readonly established: Promise<void>;
   /** Number of client requests that wait for the confirmation. */
   waitingRequests: number;
@@ -68,8 +68,8 @@ export class Subscriptions implements OnModuleInit {
   }
 
   /**
-   * Adds a row and resolves when the server has confirmed it. Idempotent. Removes the row again if the server refuses,
-   * or if all requests that wait for the confirmation are cancelled.
+   * Adds a row and resolves when the server has confirmed it. Idempotent. Removes the row again if the server does not
+   * confirm it, or if all requests that wait for the confirmation are cancelled.
    */
   async subscribe(context: SessionContext, uri: string): Promise<Subscription> {
     const { subscriber, signal } = context;

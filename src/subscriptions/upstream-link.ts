@@ -21,7 +21,7 @@ export interface UpstreamLink {
   readonly reconciler: UpstreamReconciler;
 }
 
-/** The URIs that an open link has subscribed. */
+/** The URIs that an open link has subscribed, or is about to subscribe. */
 export const watchedOn = (link: UpstreamLink | undefined): WatchedUris => ({
   areHeld: true,
   get uris() {
@@ -91,7 +91,7 @@ class NoUpdatesWarning {
   }
 }
 
-/** Subscribes at the server. Polls too if the server refuses the method, or cannot send notifications. */
+/** Subscribes at the server. Polls if the server turns out not to have the method, or cannot send notifications. */
 class SubscribingUpstream implements Upstream {
   private readonly warning = new NoUpdatesWarning();
 
@@ -152,7 +152,7 @@ async function listenRequest(
 const isUnknownMethod = (error: unknown): boolean =>
   error instanceof RemoteError && error.code === ERROR_CODES['method-not-found'].code;
 
-/** The live links, by server and by owner: the id of a session, or undefined for the shared link of all clients. */
+/** The live links, by server and by id of their owner, which is undefined for the link that all clients share. */
 export class UpstreamLinks {
   private readonly byServer = new Map<string, Map<string | undefined, UpstreamLink>>();
 

@@ -21,7 +21,7 @@ import { WantedResources } from './wanted-resources.js';
 /** If a link was open for longer than this when it is lost, its backoff starts again from the first delay. */
 const STABLE_LINK_MS = 10_000;
 
-/** How a resource appeared in the listing of its server. */
+/** The listing in which a resource appeared. */
 interface Appearance {
   /** Whether the server had not listed its resources before. */
   readonly isFirstListing: boolean;
@@ -133,9 +133,7 @@ export class UpstreamSubscriptions implements OnModuleInit, OnApplicationShutdow
     this.updates.reportDeletion(address, publicUri);
   }
 
-  /**
-   * Stops the requests of reconcilers over the links of the server. The links may stay open until calls in flight end.
-   */
+  /** Closes the reconcilers of the server's links. The links may stay open until calls in flight end. */
   serverDisabled(server: string): void {
     this.links.deleteAll(server);
   }

@@ -60,7 +60,9 @@ export class WantedResources {
     isIncluded: (row: Subscription) => boolean,
   ): readonly WantedTarget[] {
     if (owner === undefined)
-      return [...this.subscribers.table.targetsOf(server)].filter((target) => hasAny(target, isIncluded));
+      return [...this.subscribers.table.targetsOf(server)].filter(({ subscriptions }) =>
+        hasAny(subscriptions, isIncluded),
+      );
     return [...this.subscribers.owned.of(server, owner)]
       .filter(isIncluded)
       .map((row) => ({ uri: row.uri, pattern: patternAt(row) }));
@@ -102,7 +104,7 @@ export class WantedResources {
       if (selected.size >= maxSelected) return selected;
       if (!pattern.matches(uri)) continue;
       if (this.isListed(server, uri)) selected.add(uri);
-      // The server may hold this subscription too, so it takes a place.
+      // The server may hold this subscription too, so it counts towards the maximum.
       else if (watched.areHeld) maxSelected--;
     }
     for (const uri of uris) if (selected.size < maxSelected) selected.add(uri);
@@ -137,7 +139,7 @@ export class WantedResources {
    */
   private catalogsFor(owner: string | undefined): readonly Catalog[] {
     const { catalog } = this.registry;
-    return owner === undefined ? [catalog] : [catalog, this.registry.catalogOfSession(owner)];
+    return owner === undefined ? [catalog] : [catalog, this.registry.catalogOfOwner(owner)];
   }
 
   private isListed(server: string, uri: string): boolean {

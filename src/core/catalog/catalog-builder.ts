@@ -15,7 +15,7 @@ export interface NamingStyles {
 /** Listings by server id. */
 export type Listings = ReadonlyMap<string, Listing>;
 
-/** Lower than the rank of every server: with style `never`, the owner with the lowest rank gets a name. */
+/** Lower than the rank of every server: with style `never`, the owner with the lowest rank gets the name. */
 const META_TOOL_RANK = -1;
 
 /**

@@ -50,7 +50,7 @@ function equalShare(all: readonly ServerInstructions[], maxBytes: number): numbe
   return Infinity;
 }
 
-/** The text if it has at most `maxBytes`. Otherwise its beginning and `CUT_MARK`, together in `maxBytes`. */
+/** The text if it has at most `maxBytes`. Otherwise its beginning and `CUT_MARK`, together at most `maxBytes`. */
 function cut(text: string, maxBytes: number): string {
   if (text.length <= maxBytes && Buffer.byteLength(text) <= maxBytes) return text;
   const bytes = Buffer.from(text.slice(0, maxBytes));

@@ -1,6 +1,6 @@
 import { membersOf, withMember } from '../../lib/json-text/json-text.js';
 
-/** Marks are members that the gateway adds to the `_meta` of listed entries. This one has the id of the server. */
+/** Marks are members that the gateway adds to the `_meta` of listed entries. The value of this one is the server id. */
 export const SERVER_MARK = 'io.gatehouse/server';
 /** The mark with the own name of a tool or prompt. */
 export const NAME_MARK = 'io.gatehouse/name';
@@ -8,8 +8,8 @@ export const NAME_MARK = 'io.gatehouse/name';
 export const ID_MARK = 'io.gatehouse/id';
 
 /**
- * The text of a definition in which `member` has the public `value` and `_meta` has the marks. The rest is as the
- * server wrote it.
+ * The text of a definition with the public `value` in `member` and the marks in `_meta`. The rest is as the server wrote
+ * it.
  */
 export function publicText(
   text: string,

@@ -2,8 +2,8 @@ import type { Scope } from '../scope.js';
 import type { Catalog } from './catalog.js';
 
 /**
- * The scope of a session with links of its own (`isolation: session`). Its catalog contains the listings that servers
- * sent over these links, in place of those from shared links.
+ * The scope of a session, or other link owner, with links of its own (`isolation: session`). Its catalog contains the
+ * listings that servers sent over these links, in place of those from shared links.
  */
 export class SessionScope implements Scope {
   constructor(

@@ -11,14 +11,12 @@ export interface Definition {
   readonly text: string;
   /** Only of tools: the text for clients of the 2026 era, if it differs. */
   readonly modernText?: string;
-  /**
-   * Title and description: only of tools and prompts. Of resources, which may be a million, only the text is stored.
-   */
+  /** Title and description are stored only for tools and prompts, because a server may list a million resources. */
   readonly title?: string;
   readonly description?: string;
   /** Only of tools: whether the listed output schema has the server's own schema as its property `result`. */
   readonly wrapsOutput?: boolean;
-  /** Only of tools: the arguments that the input schema repeats in headers. Absent when there are none. */
+  /** Only of tools: the arguments that requests repeat in headers, by the input schema. Absent when there are none. */
   readonly paramHeaders?: readonly { readonly name: string; readonly path: readonly string[] }[];
 }
 
@@ -32,7 +30,7 @@ export const GATEWAY_NAME = 'gatehouse';
 export class CatalogEntry {
   private cachedText: string | undefined;
   private cachedModernText: string | undefined;
-  /** By public name: this entry as it is in scopes where it has another name. */
+  /** By other public name: this entry in scopes where it has that name. */
   private renamed: Map<string | undefined, CatalogEntry> | undefined;
 
   constructor(

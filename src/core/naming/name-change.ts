@@ -3,7 +3,7 @@ import type { CatalogEntry } from './catalog-entry.js';
 import type { NameTable } from './name-table.js';
 import type { ServerEntries } from './server-entries.js';
 
-/** A change of more entries of one server than this counts as visible in every scope. Their names are not compared. */
+/** If more entries of one server change, the change counts as visible in every scope, without comparing their names. */
 const MAX_COMPARED_ENTRIES = 100;
 
 /** The entries of one server that a change may affect. */

@@ -3,9 +3,9 @@ import { EVERYTHING } from '../scope.js';
 import type { NameTable } from './name-table.js';
 import type { ServerEntries } from './server-entries.js';
 
-/** An entry that does not have the name that it would have without the other servers. */
+/** An entry whose name differs from the name that it would have without the other servers. */
 export interface NameConflict {
-  /** `unlisted`: the entry has no name, by style `never`. `equal-prefixed-names`: its name has a digest. */
+  /** `unlisted`: in style `never`, the entry is not listed. `equal-prefixed-names`: its name has a digest. */
   readonly kind: 'unlisted' | 'equal-prefixed-names';
   readonly server: string;
   /** The name that the entry would have. */

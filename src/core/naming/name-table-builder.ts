@@ -19,7 +19,7 @@ const NO_NAMES: ReadonlySet<string> = new Set();
 /**
  * Builds the table of all tools, or all prompts. A table has one part (`ServerEntries`) per server that has listed. A
  * change of a server rebuilds its part. It also rebuilds the part of another server if a bare name (a name without a
- * prefix) of that server becomes shared by the change, or is no longer shared. All other parts are reused.
+ * prefix) of that server is now shared, or is no longer shared. All other parts are reused.
  */
 export class NameTableBuilder {
   private readonly parts = new Map<string, ServerEntries>();
@@ -77,7 +77,7 @@ export class NameTableBuilder {
     return fork;
   }
 
-  /** Returns this server, and all others for which a bare name of this server became shared or is no longer shared. */
+  /** Returns this server, and each other server with a bare name that is now shared or is no longer shared. */
   private *updateBareOwners(server: string, newNames: ReadonlySet<string>): Steps<Set<string>> {
     const changed = new Set([server]);
     const oldNames = this.parts.get(server)?.bareNames ?? NO_NAMES;

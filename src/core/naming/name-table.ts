@@ -24,7 +24,7 @@ export class NameTable {
 
   static readonly EMPTY = new NameTable([], '__');
 
-  /** Returns this table if it has exactly these parts already: cached pages belong to a table. */
+  /** Returns this table if it has exactly these parts already, so that its cached pages remain in use. */
   withParts(parts: readonly ServerEntries[]): NameTable {
     const isSame =
       parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);
@@ -67,7 +67,7 @@ export class NameTable {
 
   /** Whether another server can have the same prefixed names as this one. */
   hasOverlap(server: string): boolean {
-    return [...this.servers].some((other) => this.servers.overlap(server, other));
+    return [...this.servers.ids].some((other) => this.servers.overlap(server, other));
   }
 
   prefixedNameOf({ server, ownName }: CatalogEntry): string {
@@ -99,7 +99,7 @@ export class NameTable {
       return old !== now && hasScopeDependent && (old?.rank !== now?.rank || old?.style !== now?.style);
     };
     const changed = new Set([...before.keys(), ...after.keys()].filter(differs));
-    for (const id of [...this.servers, ...previous.servers]) {
+    for (const id of [...this.servers.ids, ...previous.servers.ids]) {
       const isNewOrGone = this.servers.has(id) !== previous.servers.has(id);
       const isListedInOne = before.has(id) !== after.has(id);
       if (isNewOrGone || isListedInOne)
@@ -127,13 +127,13 @@ export class NameTable {
    * the returned servers sees the same names as before.
    */
   private *affectedBy(id: string, isNewOrGone: boolean): Iterable<string> {
-    const isAlteredByDigest = isNewOrGone && this.servers.isAlteredByDigest(id);
+    const isDigestOwner = isNewOrGone && this.servers.hasAlteredPrefix(id);
     for (const { server, listed, possibleOwners, mayHaveDigestOwners } of this.parts) {
       if (server === id || listed.length === 0 || server === META_TOOL_SERVER) continue;
       // Names of `id` itself may get a digest because of the names of `server`.
       if (this.servers.overlap(server, id)) yield id;
       if (isNewOrGone && possibleOwners.has(id)) yield server;
-      else if (isAlteredByDigest && mayHaveDigestOwners) yield server;
+      else if (isDigestOwner && mayHaveDigestOwners) yield server;
     }
   }
 

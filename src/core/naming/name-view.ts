@@ -55,7 +55,8 @@ export class NameView implements Paged {
 
   /**
    * Finds an entry by its public name, by its prefixed name, or by its own name. An own name finds nothing if several
-   * servers of the view have it. A name that starts with the id of a configured server leads only to that server.
+   * servers of the view have it. A name that starts with the id of a configured server and the separator leads only to
+   * that server.
    */
   find(name: string): CatalogEntry | undefined {
     let entry = this.foundEntries.get(name);
@@ -87,7 +88,8 @@ export class NameView implements Paged {
   }
 
   /**
-   * The entry under its name in this view; undefined if the view does not list it. The table contains `defaultEntry`.
+   * The entry under its name in this view; undefined if the view does not list it. `defaultEntry` is the entry in the
+   * table.
    */
   listedEntry(defaultEntry: CatalogEntry): ListedEntry | undefined {
     const entry = this.names.scopedEntry(defaultEntry);
@@ -180,7 +182,7 @@ export class NameView implements Paged {
       yield;
       runs.set(part.server, yield* runsOf(part, renamed));
     }
-    // Another caller may have sorted the lists at once meanwhile.
+    // Another caller may have sorted the lists in the meantime.
     this.sortedLists ??= { runs, unlistedCount };
     return this.sortedLists;
   }

@@ -71,7 +71,7 @@ export function* defaultNames(
   return names;
 }
 
-/** The values of these two members of `ServerEntries`. */
+/** The values of `ServerEntries.possibleOwners` and `ServerEntries.mayHaveDigestOwners`. */
 export function* possibleOwnersOf(
   scopeDependent: readonly ListedEntry[],
   separator: string,

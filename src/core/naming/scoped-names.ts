@@ -87,8 +87,8 @@ export class ScopedNames {
   }
 
   /**
-   * The entries that have the prefixed name of this entry, including this one. Contains only those that got digest
-   * names. Empty if no other entry has the prefixed name.
+   * The entries that share the prefixed name of this entry, including this one. Contains only those that got digest
+   * names. Empty if no other entry shares the prefixed name.
    */
   sharersOfPrefixedName({ server, ownName }: CatalogEntry): CatalogEntry[] {
     const prefixed = prefixedName(server, this.contents.separator, ownName);
@@ -120,7 +120,7 @@ export class ScopedNames {
         if (name === undefined) unlistedCount++;
       }
     }
-    // Another caller may have assigned the names at once meanwhile.
+    // Another caller may have assigned the names in the meantime.
     this.assigned ??= { renamed, unlistedCount };
     return this.assigned;
   }

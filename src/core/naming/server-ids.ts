@@ -9,7 +9,7 @@ import {
   textBeforeDigest,
 } from './naming.js';
 
-/** The server id with which a name begins, and the rest of the name after the separator. */
+/** The server id at the beginning of a name, and the rest of the name after the separator. */
 type Owner = readonly [server: string, ownName: string];
 
 /**
@@ -18,7 +18,7 @@ type Owner = readonly [server: string, ownName: string];
  * have such an entry. Digest names (`nameWithDigest`) belong to a server in the same way.
  */
 export class ServerIds {
-  private readonly ids: ReadonlySet<string>;
+  readonly ids: ReadonlySet<string>;
   /**
    * By server: the beginning of its digest names. Only servers whose digest names do not begin with id and separator.
    */
@@ -33,10 +33,6 @@ export class ServerIds {
     this.ids = new Set(ids);
   }
 
-  [Symbol.iterator](): Iterator<string> {
-    return this.ids.values();
-  }
-
   isSame(other: ServerIds): boolean {
     if (this.ids.size !== other.ids.size) return false;
     for (const id of this.ids) if (!other.ids.has(id)) return false;
@@ -48,14 +44,14 @@ export class ServerIds {
   }
 
   /**
-   * The servers with whose id and separator the name begins. Several, if an id begins with another one and a separator.
+   * The servers whose id and separator the name begins with. Several, if an id begins with another id and a separator.
    */
   *ownersOf(name: string): Iterable<Owner> {
     for (const owner of splitPrefixedName(name, this.separator))
       if (owner[0] !== META_TOOL_SERVER && this.ids.has(owner[0])) yield owner;
   }
 
-  /** The servers of which this may be a digest name, although it does not begin with their id and separator. */
+  /** The servers that may have this digest name, although it does not begin with their id and separator. */
   *digestOwnersOf(name: string): Iterable<string> {
     if (!isValidPublicName(name) || !endsWithDigest(name)) return;
     this.digestPrefixes ??= this.collectDigestPrefixes();
@@ -71,8 +67,8 @@ export class ServerIds {
     return false;
   }
 
-  /** Whether digest names of the server begin with something else than its id and the separator. */
-  isAlteredByDigest(server: string): boolean {
+  /** Whether the digest names of the server begin with another text than its id and the separator. */
+  hasAlteredPrefix(server: string): boolean {
     return alteredPrefixOf(server, this.separator) !== undefined;
   }
 

@@ -23,7 +23,7 @@ export type ToPublicUri = (uri: string) => string;
  */
 type Change = (source: EditableJson, value: JsonRange, edits: JsonEdit[]) => Steps;
 
-/** By key of a member: the change of its value. */
+/** By key of a member: the function that adds the edits of its value. */
 type MemberChanges = Readonly<Record<string, Change>>;
 
 /** The result of `resources/read` with public URIs in its contents. */
@@ -75,7 +75,7 @@ export function uiUrisIn(text: string): readonly string[] {
 export const mayMentionResources = (result: JsonText): boolean =>
   result.isLongObject || result.text.includes(MENTION);
 
-/** Every content block with a URI contains this text in its type, and the URI of a user interface in its key. */
+/** The type of every content block with a URI contains this text, as does the key of the URI of a user interface. */
 const MENTION = 'resource';
 
 /** Whether the result contains `MENTION`. */
@@ -159,5 +159,5 @@ function blockChange(toPublic: ToPublicUri, { isInner } = { isInner: false }): C
   };
 }
 
-/** A longer type is none of those that contain URIs. */
+/** No content block with a URI has a longer type. */
 const MAX_TYPE_LENGTH = 32;

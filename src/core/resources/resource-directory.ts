@@ -34,7 +34,7 @@ export class ResourceDirectory {
 
   static readonly EMPTY = new ResourceDirectory([], 'resource');
 
-  /** Returns this directory if it has exactly these parts already: cached pages belong to a directory. */
+  /** Returns this directory if it has exactly these parts already, so that its cached pages remain in use. */
   withParts(parts: readonly ServerResources[]): ResourceDirectory {
     const isSame =
       parts.length === this.parts.length && parts.every((part, index) => part === this.parts[index]);

@@ -22,9 +22,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/**
- * Numbers of resources after which the work yields if it is due. Work with a lower number takes longer per resource.
- */
+/** Numbers of resources between two calls of `yieldIfDue`. The lower the number, the longer one resource takes. */
 const CREATED_PER_YIELD = 256;
 const COMPARED_PER_YIELD = 256;
 const FILTERED_PER_YIELD = 1024;

@@ -10,8 +10,8 @@ export interface ResourcePattern {
 }
 
 /**
- * The pattern that a text is: `file:///logs/*` matches every URI that starts with `file:///logs/`, `*` matches every
- * URI, and a template matches its instances. Every other text is the URI of a single resource: undefined. Only the form
+ * Parses a pattern: `file:///logs/*` matches every URI that starts with `file:///logs/`, `*` matches every URI, and a
+ * template matches its instances. Undefined for every other text, which is the URI of a single resource. Only the form
  * of the text decides, not whether such a resource exists.
  */
 export function patternOf(uri: string): ResourcePattern | undefined {

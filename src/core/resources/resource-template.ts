@@ -20,7 +20,7 @@ export interface ResourceTemplate {
 
 /**
  * Parses the listed templates and sorts them, so that identifiers do not depend on the order in which the server listed
- * them. `refused` has the templates that are invalid or exceed the limits of the matcher.
+ * them. `refused` contains the templates that are invalid or exceed the limits of the matcher.
  */
 export async function parseTemplates(
   server: string,

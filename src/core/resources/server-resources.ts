@@ -55,11 +55,11 @@ export class ServerResources {
   static *build(
     offer: ResourceOffer,
     style: ResourceStyle,
-    conflicts: PossibleConflicts,
+    possibleConflicts: PossibleConflicts,
   ): Steps<ServerResources> {
-    const sorted = yield* sortResources(offer.resources, style, conflicts);
+    const sorted = yield* sortResources(offer.resources, style, possibleConflicts);
     const index = yield* TemplateIndex.build(offer.templates, offer.onMatchLimit);
-    return new ServerResources(offer, style, conflicts, sorted, undefined, index);
+    return new ServerResources(offer, style, possibleConflicts, sorted, undefined, index);
   }
 
   /** The same resources and templates in a scope with these conflicts. */

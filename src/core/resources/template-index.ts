@@ -21,8 +21,8 @@ const OPEN_BRACE = 0x7b;
 const END_OF_TEXT = -1;
 
 /**
- * The unit of cost is the time in which a match examines one character. This is the cost of comparing the last literal
- * of a template with the end of the text.
+ * The cost of comparing the last literal of a template with the end of the text. The unit of cost is the time in which a
+ * match examines one character.
  */
 const COST_OF_LAST_LITERAL = 4;
 /** Characters that a search for a literal examines at a cost of 1. */
@@ -40,7 +40,7 @@ export class TemplateIndex {
     private readonly onLimit: () => void,
   ) {}
 
-  /** `onLimit` is called for every search that reached its limit. */
+  /** `onLimit` is called for every search that exceeds its limit. */
   static *build(
     templates: readonly ResourceTemplate[],
     onLimit: () => void = () => {},
@@ -73,7 +73,7 @@ export class TemplateIndex {
   }
 }
 
-/** Searches the best match of one text among the templates of one server. */
+/** Searches for the best match of one text among the templates of one server. */
 class TemplateSearch {
   /** Number of templates that may match. */
   readonly size: number;

@@ -5,8 +5,8 @@ import { parseResourceForm } from './resource-uri.js';
 const ID_SEPARATOR = '___';
 
 /**
- * The parts of a text that stand where a resource form or identifier has the server id. If a server with such an id is
- * configured, the whole text belongs to that server.
+ * The parts of a text that would be the server id if the text is a resource form or an identifier. If a server with such
+ * an id is configured, the whole text belongs to that server.
  */
 export function* possibleUriOwners(text: string): Iterable<string> {
   const form = parseResourceForm(text);

@@ -51,8 +51,8 @@ export class SubscriptionTable {
   }
 
   /**
-   * The row of the subscriber for this URI, of which there is at most one. If a resource has a URI in the form of a
-   * pattern, the row is either for the resource or for the pattern.
+   * The row of the subscriber for this URI. There is at most one: if a resource has a URI in the form of a pattern, the
+   * row is either for the resource or for the pattern.
    */
   find({
     subscriber,
@@ -143,7 +143,7 @@ export class SubscriptionTable {
     return subscription && this.delete(subscription);
   }
 
-  /** From now on, the subscriptions of the subscriber count for this principal, or for none if it is undefined. */
+  /** Counts the subscriptions of the subscriber for this principal from now on, or for none if it is undefined. */
   setPrincipal(subscriber: string, principal: string | undefined): void {
     // The cast makes the rows writable: only the table changes them.
     for (const row of this.ofSubscriber(subscriber) as Iterable<{ principal: string | undefined }>) {

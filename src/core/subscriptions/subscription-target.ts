@@ -52,7 +52,7 @@ export class SubscriptionTarget {
     else if (this.onlySubscription) visit(this.onlySubscription);
   }
 
-  [Symbol.iterator](): Iterator<Subscription> {
+  get subscriptions(): Iterable<Subscription> {
     return (this.bySubscriber ?? (this.onlySubscription ? [this.onlySubscription] : [])).values();
   }
 

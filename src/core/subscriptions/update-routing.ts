@@ -66,7 +66,7 @@ export class UpdateRouting<U> {
     let reachedSubscribers = heldBySubscriber.size;
     for (const subscription of acknowledged) {
       if (this.table.get(subscription.id) !== subscription) continue;
-      // Another subscription of the same subscriber may hold the update, and may have delivered it meanwhile.
+      // Another subscription of the same subscriber may hold the update, and may have delivered it in the meantime.
       const heldUpdate = heldBySubscriber.get(subscription.subscriber);
       if (heldUpdate?.isDelivered) continue;
       if (heldUpdate) heldUpdate.isDelivered = true;
@@ -93,7 +93,7 @@ export class UpdateRouting<U> {
     for (const target of targets) {
       for (const subscription of subscriptionsOf(target, onlySubscribers)) {
         const { id, subscriber } = subscription;
-        // The subscriber gets this update through another subscription: it replaces an earlier one that is held here.
+        // The subscriber gets this update through another subscription, in place of an earlier one that is held here.
         if (collectedSubscribers?.has(subscriber)) this.removeReplaced(id, uri);
         else if (this.heldUpdates.has(id)) {
           const heldUpdate = heldBySubscriber.get(subscriber) ?? { update, isDelivered: false };
@@ -130,5 +130,5 @@ function subscriptionsOf(
 ): Iterable<Subscription> {
   return subscribers
     ? Array.from(subscribers, (id) => target.subscriptionOf(id)).filter((row) => row !== undefined)
-    : target;
+    : target.subscriptions;
 }

@@ -20,12 +20,12 @@ export interface ReconcilerOptions {
  */
 export class UpstreamReconciler {
   private readonly states = new Map<string, UriState>();
-  /** Work on requests for which a client waits. Separate workers, so that background work does not delay clients. */
+  /** The workers for requests that a client waits for. They are separate, so that background work delays no client. */
   private readonly clientWorkers: WorkerPool<UriState>;
   private readonly backgroundWorkers: WorkerPool<UriState>;
   private readonly retryTimer: RetryTimer;
   private isClosed = false;
-  /** Number of URIs that the server is known to hold. */
+  /** Number of URIs whose subscription the server is known to hold. */
   size = 0;
 
   constructor(
@@ -45,14 +45,14 @@ export class UpstreamReconciler {
     return this.states.get(uri)?.held === 'yes';
   }
 
-  /** The URIs that the server holds, may hold or has to subscribe. */
+  /** The URIs whose subscription the server holds or may hold, or that have to be subscribed. */
   get uris(): Iterable<string> {
     return this.states.keys();
   }
 
   /**
-   * Resolves when the server holds the subscription, or when the URI is not wanted any more. Rejects when the server
-   * refuses it or the link is closed. Clients that wait for the same URI share one request and its outcome.
+   * Resolves when the server holds the subscription, or when the URI is not wanted any more. Rejects when the request
+   * fails or the link is closed. Clients that wait for the same URI share one request and its outcome.
    */
   async confirm(uri: string): Promise<void> {
     if (this.isClosed) throw serverUnavailable(this.server, 'the connection was lost', { reason: 'broken' });
@@ -109,7 +109,7 @@ export class UpstreamReconciler {
     for (const state of this.states.values()) {
       state.isGone = false;
       if (state.held === 'yes' || state.sinceGap) state.sinceGap = 'silent';
-      if (state.inFlight === 'subscribe') state.hasMissedUpdates = true;
+      if (state.inFlight === 'subscribe') state.mayHaveMissedUpdates = true;
       else if (state.held === 'yes') this.setHeld(state, 'unknown');
     }
   }
@@ -123,7 +123,7 @@ export class UpstreamReconciler {
   /** Plans a background retry for a URI that a pattern wants and that the server did not confirm. */
   retryLater(uri: string): void {
     if (this.isClosed || !this.desired.isWanted(uri)) return;
-    (this.states.get(uri) ?? this.track(uri)).hasMissedUpdates = true;
+    (this.states.get(uri) ?? this.track(uri)).mayHaveMissedUpdates = true;
     this.retryTimer.plan();
   }
 
@@ -156,15 +156,15 @@ export class UpstreamReconciler {
       return;
     }
     state.stopLinger();
-    // Until the server has confirmed the subscription, it sends no updates.
-    state.hasMissedUpdates = true;
+    // Until the server has confirmed the subscription, it may send no updates.
+    state.mayHaveMissedUpdates = true;
     state.isDirty = true;
     if (!state.isBusy && !state.waiter) this.backgroundWorkers.add(state);
   }
 
   private retry(): void {
-    for (const { uri, hasMissedUpdates } of this.states.values())
-      if (hasMissedUpdates && this.desired.isOffered(uri)) this.markDirty(uri);
+    for (const { uri, mayHaveMissedUpdates } of this.states.values())
+      if (mayHaveMissedUpdates && this.desired.isOffered(uri)) this.markDirty(uri);
   }
 
   /** Sends one request after the other until desired and actual state agree. */
@@ -198,7 +198,7 @@ export class UpstreamReconciler {
   }
 
   private handleSubscribed(state: UriState, failure: { error: unknown } | undefined): void {
-    const { uri, waiter, hasMissedUpdates, isResponseStale, sinceGap } = state;
+    const { uri, waiter, mayHaveMissedUpdates, isResponseStale, sinceGap } = state;
     state.waiter = undefined;
     state.sinceGap = undefined;
     state.isResponseStale = false;
@@ -207,7 +207,7 @@ export class UpstreamReconciler {
       this.setHeld(state, failure.error instanceof RemoteError ? 'no' : 'unknown');
       waiter?.reject(failure.error);
       // Without missed updates, only the waiting clients wanted the URI. They have got the error.
-      if (!hasMissedUpdates) return;
+      if (!mayHaveMissedUpdates) return;
       this.retryTimer.plan();
       this.events.failed('subscribe', uri, failure.error);
       return;
@@ -216,8 +216,8 @@ export class UpstreamReconciler {
     if (isResponseStale) return;
     this.setHeld(state, 'yes');
     state.isGone = false;
-    state.hasMissedUpdates = false;
-    if (!hasMissedUpdates) return;
+    state.mayHaveMissedUpdates = false;
+    if (!mayHaveMissedUpdates) return;
     this.retryTimer.succeeded();
     if (sinceGap !== 'updated') this.events.resubscribed(uri);
   }
@@ -233,9 +233,9 @@ export class UpstreamReconciler {
     if (!isWanted) {
       state.waiter?.resolve();
       state.waiter = undefined;
-      state.hasMissedUpdates = false;
+      state.mayHaveMissedUpdates = false;
     }
-    if (state.held === 'no' && !state.hasMissedUpdates && !state.waiter) this.states.delete(state.uri);
+    if (state.held === 'no' && !state.mayHaveMissedUpdates && !state.waiter) this.states.delete(state.uri);
     else if (!isWanted) this.startLinger(state);
   }
 

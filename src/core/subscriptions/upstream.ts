@@ -8,7 +8,7 @@ export interface Upstream {
   stop?(): void;
 }
 
-/** The desired state. It is read from the subscription table at every step and never copied. */
+/** The desired state. It is read from the subscription table and the catalog at every step, and never copied. */
 export interface DesiredSubscriptions {
   isWanted(uri: string): boolean;
   /**

@@ -10,7 +10,7 @@ export class UriState {
   isBusy = false;
   inFlight: UpstreamRequestKind | undefined;
   /** Updates may have been lost. Subscribers get one update as soon as the server holds the subscription again. */
-  hasMissedUpdates = false;
+  mayHaveMissedUpdates = false;
   /**
    * Set after a gap in the notifications of a subscription that the server held: whether the server has sent an update
    * of the resource since the gap (`updated`) or not (`silent`). With `updated`, subscribers need no further update for
@@ -46,7 +46,7 @@ export class UriState {
   markGone(): void {
     this.isResponseStale = this.inFlight === 'subscribe';
     this.isGone = true;
-    this.hasMissedUpdates = true;
+    this.mayHaveMissedUpdates = true;
     this.sinceGap = undefined;
   }
 

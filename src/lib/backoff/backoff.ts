@@ -10,8 +10,8 @@ const DEFAULT_JITTER = 0.5;
 
 /**
  * Exponential backoff with jitter: returns the delay before the next retry in milliseconds. `retries` is the number of
- * earlier retries. The longest possible delay doubles with each retry, up to `maxMs`; `random`, from 0 to 1, selects how
- * much of its random share is used.
+ * earlier retries. The longest possible delay doubles with each retry, up to `maxMs`. The random share of the delay is
+ * multiplied by `random`, which is from 0 to 1.
  */
 export function backoffDelay(retries: number, random: number, limits = DEFAULT_LIMITS): number {
   const longestMs = Math.min(limits.maxMs, limits.firstMs * 2 ** retries);

@@ -31,7 +31,7 @@ export class RetryTimer {
   }
 
   /**
-   * Resets the delay after a success. Has no effect while an attempt is planned, because then another operation has failed
+   * Resets the delay after a success. Has no effect while an attempt is planned, because another operation has failed
    * in the meantime.
    */
   succeeded(): void {

@@ -8,8 +8,8 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Expires items at their deadlines with one timer for all items. Made for items that are mostly removed long before they
- * expire, such as requests: adding an item costs a comparison, and removing an item costs nothing. Only when the earliest
- * deadline has passed are all items read.
+ * expire, such as requests: adding an item costs a comparison, and removing an item costs nothing. All items are read
+ * only when the timer fires.
  */
 export class Deadlines<T extends Expiring> {
   private timer: NodeJS.Timeout | undefined;

@@ -16,13 +16,13 @@ const SCAN_STEP_BYTES = 256 * 1024;
 const RESCAN_LIMITS = { maxDepth: 1024, maxMembers: Infinity };
 
 /**
- * A JSON text from outside that was found to be valid. A short text is parsed as a whole. Of a long text, a member is
- * decoded and parsed when it is read first.
+ * A JSON text from outside that was found to be valid. A short text is parsed as a whole. A member of a long text is
+ * decoded and parsed when it is first read.
  */
 export abstract class JsonDocument {
   /**
-   * The parsed text. Callers must not change it. The members of a long object are parsed when they are read, and one that
-   * is very long and not an object reads as null.
+   * The parsed text. Callers must not change it. The members of a long object are parsed when they are read. A very long
+   * member reads as null unless it is an object.
    */
   abstract readonly value: unknown;
   abstract readonly kind: JsonOutline['kind'];
@@ -31,23 +31,23 @@ export abstract class JsonDocument {
   /** The text of one member of an object. If the key is repeated, the last member counts, as in JSON.parse. */
   abstract memberText(key: string): string | undefined;
 
-  /** The value of one member. If the scan has found the positions of the value's own members, the value is indexed. */
+  /** The value of one member: a `ScannedObject` if the scan has recorded the positions of all its members. */
   abstract member(key: string): JsonText | undefined;
 
   /** An upper bound of the length of the member's text, found without decoding that text. */
   abstract memberLength(key: string): number;
 
-  /** Whether an object has this member. Does not read the value of the member. */
+  /** Whether an object has this member. Does not parse the value of the member. */
   abstract hasMember(key: string): boolean;
 
-  /** Runs `elementSteps` without yielding. For a long array, this takes some 5 ms for each megabyte. */
+  /** Runs `elementSteps` without yielding. For a long array, this takes about 5 ms for each megabyte. */
   elements(): readonly JsonDocument[] | undefined {
     return runAtOnce(this.elementSteps());
   }
 
   /**
-   * The elements of an array. Undefined when the array has more than `MAX_ELEMENTS` or `MAX_ARRAY_BYTES`, or when an
-   * element has more members at its outermost level than the scanner records.
+   * The elements of an array; none if the text is not an array. Undefined when the array has more than `MAX_ELEMENTS` or
+   * `MAX_ARRAY_BYTES`, or when an element has more members at its outermost level than the scanner records.
    */
   abstract elementSteps(): Steps<readonly JsonDocument[] | undefined>;
 
@@ -177,7 +177,7 @@ class ScannedDocument extends JsonDocument {
     return members;
   }
 
-  /** The members that are read from a parsed message (`jsonrpc`, `id`, `method`) are short, or objects. */
+  /** A very long value that is not an object reads as null. Members that callers need, such as `id`, are never so long. */
   private parseMember(key: string): unknown {
     if (this.memberLength(key) > MAX_PARSED_BYTES && !this.isObjectMember(key)) return null;
     const json = this.member(key)!;

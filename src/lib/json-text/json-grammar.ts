@@ -1,7 +1,7 @@
 /**
- * The grammar of JSON (RFC 8259) as a table. An entry is the next state, or an action of the scanner that sets the next
- * state. It is found by the current state and the class of the next byte. The states of a value exist once for each kind of
- * container, so that the state after a value says in which container the value was.
+ * The grammar of JSON (RFC 8259) as a table. The entry for a state and the class of the next byte is the next state, or an
+ * action of the scanner that sets the next state. The states of a value exist once for each kind of value, so that the
+ * state after a value says in which container the value was.
  */
 
 /** The kinds of values: at the top, in an array, in an object, and the key of a member. */
@@ -10,7 +10,7 @@ export const ARRAY = 1;
 export const OBJECT = 2;
 const KEY = 3;
 
-/** The states that exist for each kind of value. Before a value or key: */
+/** The states that exist for each kind of value. `VALUE` is the state before a value or key. */
 const VALUE = 0;
 /** After an opening bracket: a value, a key or the closing bracket. */
 const FIRST = 1;
@@ -67,7 +67,7 @@ export const afterValueIn = (kind: number): number => state(kind, AFTER);
 export const isEnd = (current: number): boolean =>
   current === END || [ZERO, INTEGER, FRACTION, EXPONENT].includes(current);
 
-/** Whether the next byte is inside a string, in a value of any kind. */
+/** Whether the next byte is inside a string, which may be a key or in a skipped value. */
 export const isInString = (current: number): boolean => (current & (STATES_PER_KIND - 1)) === STRING;
 
 /** The classes of bytes, each as a string of its bytes. Other bytes are allowed only in JSON strings. */

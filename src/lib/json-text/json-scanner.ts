@@ -33,7 +33,7 @@ export interface JsonLimits {
   readonly maxMembers: number;
 }
 
-/** The limit that a text exceeds. */
+/** The limit that a text exceeds. The scanner does not check `size`; callers use it for texts that they do not read. */
 export type JsonLimit = 'depth' | 'members' | 'size';
 
 /**
@@ -72,7 +72,7 @@ export class JsonScanner {
   private isTooDeep = false;
   /** The kind of the container at each depth. At depth 0 it is `TOP`. */
   private readonly kinds: Uint8Array;
-  /** The position in the text that index 0 of the current piece has. */
+  /** Where index 0 of the current piece is in the whole text. */
   private offset = 0;
   private readonly outer: number[] = [];
   private readonly inner: number[] = [];
@@ -90,7 +90,7 @@ export class JsonScanner {
 
   /** Scans the next piece. The bytes are not kept. */
   push(bytes: Uint8Array, from = 0, to = bytes.length): void {
-    // While this piece is scanned, `offset + at` is the position in the text of the byte at index `at`.
+    // While this piece is scanned, the byte at index `at` is at `offset + at` in the whole text.
     this.offset -= from;
     let { state } = this;
     for (let at = from; at < to; at++) {

@@ -42,8 +42,8 @@ export class JsonText {
   }
 
   /**
-   * The parsed text. All callers share it, so it must not be changed. A member of a long object is parsed when it is read
-   * first, because parsing the whole object can take a second. A long array in such an object reads as null.
+   * The parsed text. All callers share it, so it must not be changed. A member of a long object is parsed when it is first
+   * read, because parsing the whole object can take a second. A long array in such an object reads as null.
    */
   get value(): unknown {
     this.#value ??= this.isLongObject ? lazyObject(this) : JSON.parse(this.text);

@@ -56,7 +56,7 @@ export class ScannedObject extends SharedJson {
     return this.colons.has(key);
   }
 
-  /** Whether the bytes contain these ASCII characters. The search runs in steps: it can take 2 ms for each megabyte. */
+  /** Whether the bytes contain this ASCII text. The search runs in steps: it can take 2 ms for each megabyte. */
   *includesSteps(ascii: string): Steps<boolean> {
     for (let from = 0; from < this.bytes.length; from += STEP_LENGTH) {
       if (from > 0) yield;
@@ -72,7 +72,7 @@ export class ScannedObject extends SharedJson {
     return colon === undefined ? undefined : this.between(colon);
   }
 
-  /** The number of bytes after the colon of a member. 0 if there is no such member. */
+  /** The number of bytes of a member's value and the white space around it. 0 if there is no such member. */
   bytesOf(key: string): number {
     const colon = this.colons.get(key);
     return colon === undefined ? 0 : this.positions[colon + 1]! - this.positions[colon]! - 1;
@@ -168,7 +168,8 @@ export class ScannedObject extends SharedJson {
   }
 
   /**
-   * Decodes the text in steps, from each position to the next, because the members are found by the lengths of these parts.
+   * Decodes the text in steps. Each part between two positions is decoded separately, because `membersIn` finds the members
+   * by the lengths of these parts.
    */
   *decodeSteps(): Steps {
     const parts: string[] = [];
@@ -258,8 +259,8 @@ export function* oneLineSteps(bytes: Buffer): Steps<Buffer> {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
 /**
- * The members of an object from its text, which is divided at the positions. Two parts are one member: the first begins
- * with `{` or a comma and contains the key, the second begins with a colon and contains the value. The last part is `}`.
+ * The members of an object, whose text is divided at the positions. Each member has two parts: the first begins with `{` or
+ * a comma and contains the key, the second begins with a colon and contains the value. The last part is `}`.
  */
 function membersIn(parts: readonly string[]): readonly Member[] {
   const members: Member[] = [];

@@ -20,20 +20,20 @@ import { encodeSteps, oneLineSteps, ScannedObject } from './scanned-object.js';
 /** Number of characters that are read in one step. A step takes less than a millisecond. */
 const STEP_LENGTH = 128 * 1024;
 
-/** Does in steps what `membersOf` does at once, for a text of many megabytes. */
+/** `membersOf` in steps, for a text of many megabytes. */
 export function* memberSteps(text: string): Steps<readonly Member[]> {
   if (text.length <= STEP_LENGTH) return membersOf(text);
   return yield* collectMembers(text, 0, (start, end) => keyOf(text, start, end));
 }
 
 /**
- * Finds in steps the members with one of these keys in the object that begins at `at`. Other members are left out, because
- * there may be a million.
+ * The members with one of these keys in the object that begins at `at`, found in steps. Other members are left out,
+ * because there may be a million.
  */
 export const namedMemberSteps = (text: string, keys: readonly string[], at = 0): Steps<Member[]> =>
   collectMembers(text, at, (start, end) => keys.find((key) => isKey(text, start, end, key)));
 
-/** The members for which `keyAt` returns a key. `keyAt` gets the start and the end of the key in the text. */
+/** The members for which `keyAt` returns a key. The arguments of `keyAt` are the start and end of the key in the text. */
 function* collectMembers(
   text: string,
   at: number,
@@ -64,7 +64,7 @@ export function* indexed(json: JsonText): Steps<JsonText> {
   return new JsonText(json.text, undefined, yield* memberSteps(json.text));
 }
 
-/** A value in a text, by the positions of its first character and of the character after it. */
+/** The start (inclusive) and end (exclusive) of a value in a text. */
 export interface JsonRange {
   readonly start: number;
   readonly end: number;

@@ -68,7 +68,7 @@ export class PrefixTree<T extends object> {
     }
   }
 
-  /** Merges a node that has no value and a single child with that child. */
+  /** Merges a node with its only child if the node has no value. */
   private compress(node: Node<T>): void {
     if (node === this.root || node.value || node.children?.size !== 1) return;
     for (const child of node.children.values()) {
@@ -80,10 +80,10 @@ export class PrefixTree<T extends object> {
 }
 
 interface Node<T> {
-  /** The characters by which the keys below this node continue those of its parent. Empty only at the root. */
+  /** The characters of the keys between the parent and this node. Empty only at the root. */
   label: string;
   value: T | undefined;
-  /** By the code of the first character of the child's label. */
+  /** Key: the code of the first character of the child's label. */
   children: Map<number, Node<T>> | undefined;
 }
 

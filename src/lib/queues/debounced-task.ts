@@ -15,7 +15,7 @@ export class DebouncedTask {
   private isRunning = false;
   private lastStartedAt = -Infinity;
   private isStopped = false;
-  /** Wait for the end of the next run. */
+  /** The callers that wait for the end of the next run. */
   private waiters = new Waiters();
 
   constructor(
@@ -53,11 +53,11 @@ export class DebouncedTask {
   private scheduleAt(time: number): void {
     if (time >= this.nextRunAt) return;
     this.nextRunAt = time;
-    if (!this.isRunning) this.startInTime();
+    if (!this.isRunning) this.startOrSetTimer();
   }
 
   /** Starts the scheduled run now, or sets the timer for it. */
-  private startInTime(): void {
+  private startOrSetTimer(): void {
     clearTimeout(this.timer);
     if (this.isStopped || this.nextRunAt === Infinity) return;
     const delayMs = this.nextRunAt - performance.now();
@@ -76,7 +76,7 @@ export class DebouncedTask {
     } finally {
       waiters.release();
       this.isRunning = false;
-      this.startInTime();
+      this.startOrSetTimer();
     }
   }
 }

@@ -75,7 +75,7 @@ class Lane<T> {
   constructor(readonly key: string) {}
 }
 
-/** An item in the queue, as `push` returns it for `remove`. */
+/** An item in the queue: the result of `push` and the argument of `remove`. */
 export class QueueEntry<T> {
   readonly place = new ListPlace<QueueEntry<T>>(this);
 

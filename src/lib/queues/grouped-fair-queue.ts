@@ -101,7 +101,7 @@ class Group<T> {
   constructor(readonly key: string) {}
 }
 
-/** An item in the queue, as `push` returns it for `remove`. */
+/** An item in the queue: the result of `push` and the argument of `remove`. */
 export class GroupedEntry<T> {
   readonly arrival = new ListPlace<GroupedEntry<T>>(this);
   /** The entry in `group.items`. */

@@ -10,7 +10,7 @@ interface Part {
 const OPTION = /^--?([A-Za-z][\w.-]*)$/;
 /** A whole argument with name and value. */
 const ASSIGNMENT = /^-{0,2}([A-Za-z_][\w.-]*)=/;
-/** A name within a text and what stands before its value, as in `name=value`, `name: Bearer value` or `"name":"value"`. */
+/** A name and all that precedes its value, as in `name=value`, `name: Bearer value` or `"name":"value"`. */
 const NAME_OF_VALUE = /(?<![\w.-])([A-Za-z_][\w.-]*)["']?(?:=|:\s?)["']?((?:Bearer|Basic|Token)\s+)?/gi;
 const END_OF_VALUE = /[\s"'&,;}]|$/;
 /** Captures the password. */
@@ -20,7 +20,7 @@ const BASE64 = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{24,}={1,2}(?![A-Za-z0-9=])/g;
 /** Matches what may be a key: see `looksLikeKey`. */
 const TOKEN = /[A-Za-z0-9_-]{16,}/g;
 
-/** For each argument of a command, the parts of it that are secrets, in order and without overlaps. */
+/** The secret parts of each argument of a command, in order and without overlaps. */
 function secretPartsOfArgs(args: readonly string[]): Part[][] {
   return args.map((arg, index) => {
     const option = OPTION.exec(args[index - 1] ?? '')?.[1];
@@ -78,7 +78,7 @@ const textsOf = (text: string, parts: readonly Part[]): string[] =>
 
 const partOf = ({ index, 0: text }: RegExpExecArray): Part => ({ start: index, end: index + text.length });
 
-/** The value whose name the match of `NAME_OF_VALUE` has found. */
+/** The value that follows the match of `NAME_OF_VALUE`. */
 function valueAfter(text: string, { index, 0: nameAndSeparator }: RegExpExecArray): Part {
   const start = index + nameAndSeparator.length;
   const ending = new RegExp(END_OF_VALUE, 'g');

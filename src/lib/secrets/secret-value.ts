@@ -17,7 +17,7 @@ const MIN_LENGTH = 8;
 /** Minimum length of a secret whose name says that it is one. */
 const MIN_NAMED_LENGTH = 6;
 /**
- * A slug is several words or short numbers, joined by `-` or `_`. A longer slug, or one of more parts, may be a passphrase.
+ * A slug is words and short numbers joined by `-` or `_`. A slug that exceeds one of these limits may be a passphrase.
  */
 const MAX_SLUG_LENGTH = 24;
 const MAX_SLUG_PARTS = 3;

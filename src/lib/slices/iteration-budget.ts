@@ -12,7 +12,7 @@ export class IterationBudget {
 
   constructor(private readonly budgetMs = INPUT_MS) {}
 
-  /** Adds time that the caller spent on other work. Returns true when the budget of this iteration is used up. */
+  /** Adds the time of work that the caller ran itself. Returns true when the budget of this iteration is used up. */
   charge(ms: number): boolean {
     this.spentMs += ms;
     this.scheduleReset();
@@ -20,8 +20,8 @@ export class IterationBudget {
   }
 
   /**
-   * Runs the work and returns true if the budget is not used up. If it returns false, the caller passes the work to
-   * `runLater`.
+   * Runs the work and returns true, unless the budget is used up or other work waits. If it returns false, the caller
+   * passes the work to `runLater`.
    */
   tryRun(work: () => void): boolean {
     if (this.waiting.length > 0 || this.spentMs >= this.budgetMs) return false;

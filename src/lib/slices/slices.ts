@@ -8,11 +8,11 @@ const SLICE_MS = 8;
 export type Yield = () => Promise<void> | undefined;
 
 /**
- * Runs at most one slice in each iteration of the event loop, so that a request waits for at most one slice however many
- * sliced jobs are in progress. Jobs get their slices in the order in which they yielded.
+ * Resumes at most one job in each iteration of the event loop, so that a request waits for at most one slice however many
+ * sliced jobs are in progress. Jobs are resumed in the order in which they yielded.
  */
 class SliceScheduler {
-  /** One function for each job that has yielded, which resumes the job. */
+  /** The functions that resume the jobs that have yielded. */
   private readonly resumeQueue: (() => void)[] = [];
 
   /** Begins the first slice of a job. Returns the function that the job calls between its steps. */

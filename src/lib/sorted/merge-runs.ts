@@ -28,7 +28,7 @@ export function* mergeRuns<Item>(runs: readonly SortedRun<Item>[], after: string
   }
 }
 
-/** A position in a run: that of the first item that was not yielded yet. */
+/** The position of the next item of a run. */
 class Head<Item> {
   key = '';
   private index: number;

@@ -87,7 +87,7 @@ export class EventStreamParser<Data> {
     return start >= chunk.length || this.continueLine(chunk.subarray(start));
   }
 
-  /** Ends the current line with its last part. Like all private methods, returns false when a limit is exceeded. */
+  /** Ends the current line with its last part. Returns false when a limit is exceeded, as do the methods that it calls. */
   private endLine(lastPart: Buffer): boolean {
     const { lineKind } = this;
     this.lineKind = undefined;

@@ -2,14 +2,14 @@
 export const MAX_DOCUMENTS = 4096;
 
 /**
- * Marks the head of a term with a single posting, which most terms have. The head then contains the posting: the document
- * in bits 8 to 23 and the weight in bits 0 to 7.
+ * Flag in the head of a term with a single posting, as most terms are. The head then contains the posting: the document in
+ * bits 8 to 23 and the weight in bits 0 to 7.
  */
 const SINGLE = 1 << 24;
-/** Minimum size of a list in bytes. */
+/** Minimum capacity of a list in bytes. */
 const MIN_CAPACITY = 8;
 /**
- * Marks the first byte of a distance that takes two bytes. The first byte has the lower 7 bits, the second byte the others.
+ * Flag in the first byte of a distance of two bytes. The first byte has the lower 7 bits, the second byte the others.
  */
 const MORE = 0x80;
 
@@ -95,7 +95,7 @@ export class Postings {
 
   /**
    * Renumbers the terms, lays out their lists in the new order, and frees spare capacity; nothing can be added
-   * afterwards. `oldIds` has the old id of each new one.
+   * afterwards. `oldIds` contains the old id of each new id.
    */
   seal(oldIds: Uint16Array): void {
     const heads = new Uint32Array(oldIds.length);

@@ -3,7 +3,7 @@ import { termWeights, type DocumentFields, type IndexedField } from './term-weig
 
 /**
  * An inverted index of items. A search may read several indexes of the same schema. The index keeps the items and the terms
- * of their fields, but not the texts. The time to add or remove an item does not depend on the size of the index.
+ * of their fields, but not the texts. The time to add or remove an item hardly depends on the size of the index.
  */
 export class SearchIndex<Item> {
   /** The segment to which items are added. */

@@ -80,7 +80,7 @@ function* searchSteps<Item>(
 }
 
 /**
- * Items that match all terms of the query, of which the last one is a prefix. A query without terms matches all items.
+ * Items that match all terms of the query. The last term is a prefix. A query without terms matches all items.
  * Items are found while the caller iterates, so that the caller can yield to the event loop between items.
  */
 export const matching = <Item>(indexes: readonly SearchIndex<Item>[], text: string): Iterable<Item> =>
@@ -150,8 +150,8 @@ class QueryRun<Item> {
   }
 
   /**
-   * Returns the share of the information in the query that each combination of query parts has, by the bits of the
-   * combination. Rare words have more information. Also sets `share` of each term.
+   * By the bits of a combination of query parts: the share of these parts in the information of the query. Rare words have
+   * more information. Also sets `share` of each term.
    */
   computeShares(): Float32Array {
     const { terms, fullCoverage } = this.query;
@@ -243,5 +243,5 @@ function collectFullMatches<Item>(
   }
 }
 
-/** `TopK` needs an order for equal scores. The scores are the keys of documents, which are never equal. */
+/** `TopK` needs an order for equal scores. Here the scores are the keys of `selectBest`, which are never equal. */
 const compareEqualKeys = (): number => 0;

@@ -4,7 +4,7 @@ import { MAX_DOCUMENTS, type PostingList } from './postings.js';
 export interface TermCoverage {
   /** The covered parts of the query, one bit for each part. */
   readonly coverage: number;
-  /** The share of the information in the query that the covered parts have. */
+  /** The share of the covered parts in the information of the query. */
   readonly share: number;
   /** A match with this score or more covers the whole share. A lower score, as in a long description, covers less of it. */
   readonly fullScore: number;
@@ -28,7 +28,7 @@ export class SegmentScores {
   private readonly matches = new Uint16Array(MAX_DOCUMENTS);
   private readonly bestScores = new Float32Array(MAX_DOCUMENTS);
 
-  /** Adds all matches of a term without variants in this segment. Does the work of `addMatch` and `endTerm` in one pass. */
+  /** `addMatch` and `endTerm` in one pass, for a term without other forms and variants in this segment. */
   addTerm(
     { documents: matches, weights, size: matchCount }: PostingList,
     weight: number,
@@ -48,7 +48,7 @@ export class SegmentScores {
     this.size = size;
   }
 
-  /** Adds the postings of the current term itself, or of a variant. `weight` is above 0. */
+  /** Adds the postings of the current term itself, of another form or of a variant. `weight` is above 0. */
   addMatch(postings: PostingList, weight: number): void {
     const { matches, bestScores } = this;
     const { documents, weights, size } = postings;
@@ -86,8 +86,8 @@ export class SegmentScores {
 
   /**
    * Adds `contextScore` to each score and multiplies the sum by the share of the query that the document matches. Drops
-   * documents that match less than `minShare` of the query. `shares` has the share for each value of `coverage`. Call this
-   * once, after the last term.
+   * documents that match less than `minShare` of the query. `shares` contains the share for each value of `coverage`. Call
+   * this once, after the last term.
    */
   applyCoverage(shares: Float32Array, minShare: number, contextScore: number): void {
     const { documents, values, coverage, coveredShares, size } = this;
@@ -106,7 +106,7 @@ export class SegmentScores {
     this.size = remainingSize;
   }
 
-  /** Drops documents of other kinds. `passing` is 1 for the number of a kind that passes. */
+  /** Drops the documents whose kind does not pass. `passing` contains 1 at the number of each kind that passes. */
   filterKinds(kinds: Uint16Array, passing: Uint8Array): void {
     const { documents, size } = this;
     let remainingSize = 0;

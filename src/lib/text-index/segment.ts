@@ -7,8 +7,8 @@ const MAX_POSTINGS = 1 << 17;
 
 /**
  * A part of an index: up to 4096 documents with their own term dictionary, so that sealing, merging and scoring a segment
- * take bounded time. Sealing ends the additions and compacts the segment. A removed document keeps its id and its postings
- * until the segment is merged into another one.
+ * take bounded time. A sealed segment accepts no more documents and has no spare capacity. A removed document keeps its id
+ * and its postings until the segment is merged into another one.
  */
 export class Segment<Item> {
   readonly terms = new TermDictionary();
@@ -133,7 +133,7 @@ export class Segment<Item> {
 
   private computeRanks(): Uint16Array {
     const ranks = new Uint16Array(this.length);
-    // Fast, because documents are mostly added in the order of their items, and the sort makes use of sorted input.
+    // Fast, because documents are mostly added in the order of their items, and sorted input is sorted faster.
     const sorted = [...this.documents].toSorted(([a], [b]) => this.compare(a, b));
     for (const [rank, [, document]] of sorted.entries()) ranks[document] = rank;
     return ranks;

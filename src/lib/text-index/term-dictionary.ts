@@ -71,7 +71,7 @@ export class TermDictionary {
     return this.isKey(id);
   }
 
-  /** The ids of terms that differ from `term` by one edit and have the same first letter. */
+  /** The ids of terms within one edit of `term` that have the same first letter. */
   fuzzyMatches(term: string): number[] {
     const { from, to } = this.prefixRange(String.fromCodePoint(term.codePointAt(0)!));
     this.key.write(term);

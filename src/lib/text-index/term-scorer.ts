@@ -17,7 +17,7 @@ const FULL_WEIGHT = 0.15;
 /** Shorter query terms match no terms within one edit. */
 const MIN_FUZZY_LENGTH = 5;
 
-/** The terms of one segment that match a query term: the term itself, and its variants. */
+/** The terms of one segment that match a query term: the term itself, other forms of the word, and variants. */
 interface Matches {
   /** The id of the term itself. */
   readonly exact: number | undefined;
@@ -54,7 +54,7 @@ export class TermScorer<Item> implements TermCoverage {
   private readonly matchesBySegment = new Map<Segment<Item>, CountedMatches>();
   /** How rare the term is: its inverse document frequency, or that of its variants if no document has the term. */
   information = 0;
-  /** The share of the information in the query. Set by the caller when the weights of all terms are computed. */
+  /** The term's share in the information of the query. Set by the caller when the weights of all terms are computed. */
   share = 0;
   fullScore = 0;
   private weight = 0;
@@ -100,7 +100,7 @@ export class TermScorer<Item> implements TermCoverage {
     this.fullScore = this.information * FULL_WEIGHT * STEPS_PER_UNIT;
   }
 
-  /** Number of documents of a segment with the term or a variant. */
+  /** Number of documents of a segment with the term, another form of it or a variant. */
   matchCount(segment: Segment<Item>): number {
     const { exact, forms, completions, fuzzy } = this.matchesBySegment.get(segment) ?? NO_MATCHES;
     const matching = new Set<number>();

@@ -25,7 +25,7 @@ const REPEATED_SHARE = 0.1;
 const MAX_FIELD_LENGTH = 8192;
 /** A weight is stored in one byte as a number of steps. */
 const MAX_WEIGHT = 255;
-/** Number of steps of a stored weight that are a weight of 1. */
+/** A weight of 1 is stored as this number of steps. */
 export const STEPS_PER_UNIT = 32;
 
 /**

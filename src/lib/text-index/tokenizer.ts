@@ -71,7 +71,7 @@ export function fold(text: string): string {
   return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC');
 }
 
-/** Added to every entry of `classCache`. An entry that is not computed yet is 0, which is also the class SEPARATOR. */
+/** Added to every computed entry of `classCache`, because the class SEPARATOR is 0, as is an entry not yet computed. */
 const COMPUTED = 16;
 /** Results of `computeClass` for code points up to U+FFFF. */
 const classCache = new Uint8Array(0x10000);

@@ -14,7 +14,7 @@ export class TopK<Item> {
     private readonly compareTied: (a: Item, b: Item) => number,
   ) {}
 
-  /** `offer` rejects an item with a lower score. */
+  /** The lowest score that `offer` can accept. */
   get minScore(): number {
     if (this.limit <= 0) return Infinity;
     return this.items.length < this.limit ? -Infinity : this.scores[0]!;

@@ -17,7 +17,7 @@ export interface Expression {
 }
 
 const NO_DELIMITERS = new Delimiters('');
-/** Clients often leave values unencoded, so a value in a path may have every character that does not end a path segment. */
+/** Clients often leave values unencoded, so a value in a path may contain any character that does not end the segment. */
 const SEGMENT = new Delimiters('/?#');
 const PARAMETER = new Delimiters('/?#;');
 const QUERY = new Delimiters('#');
@@ -26,7 +26,7 @@ const QUERY_VALUE = new Delimiters('#&');
 const UNLIMITED_VALUES = 2 ** 29;
 /** Greater than every position and every number of values. */
 const UNREACHABLE = 2 ** 30;
-/** In place of a character code. No character has this code. */
+/** Used if there is no prefix or separator. No character has this code. */
 const NO_CODE = -1;
 
 /**
@@ -101,8 +101,8 @@ class UnlimitedValue implements ExpressionMatcher {
   }
 
   /**
-   * The positions at which a value can begin that ends at one of `ends`: between two delimiters, every position up to the
-   * last end there. Goes backwards through the delimiters.
+   * The positions at which a value that ends at one of `ends` can begin. Between two delimiters, these are all positions up
+   * to the last end there. Goes backwards through the delimiters.
    */
   private valueStarts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const starts = new Uint8Array(ends.length);
@@ -142,7 +142,7 @@ class ValueList implements ExpressionMatcher {
     this.separator = shape.separator === '' ? NO_CODE : shape.separator.charCodeAt(0);
   }
 
-  /** Goes backwards and computes for each position how many values have to begin there or later to reach one of `ends`. */
+  /** Goes backwards and computes for each position how many values are needed from there to reach one of `ends`. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array {
     const { prefix, separator } = this;
     const { delimiters, minLength, maxLength, maxValues } = this.shape;
@@ -151,11 +151,11 @@ class ValueList implements ExpressionMatcher {
     const starts = new Uint8Array(ends.length);
     /** The nearest delimiter at or after `at`. The end of the subject counts as one. */
     let delimiter = ends.length - 1;
-    /** The number of values from the position after the delimiter, if the delimiter is the separator. */
+    /** The number of values needed from the position after the delimiter, if the delimiter is the separator. */
     let neededAfterDelimiter = UNREACHABLE;
     /** The nearest end at or after `at`. */
     let nearestEnd = UNREACHABLE;
-    /** The number of values from `at`. */
+    /** The number of values needed from `at`. */
     let needed = UNREACHABLE;
     for (let at = delimiter; at >= 0; at--) {
       const code = codes[at]!;

@@ -11,7 +11,7 @@ export interface Variable {
  * set.
  */
 export interface ExpressionMatcher {
-  /** The positions at which a match can begin that ends at one of `ends`. */
+  /** The positions at which a match that ends at one of `ends` can begin. */
   starts(subject: MatchSubject, ends: Uint8Array): Uint8Array;
   /**
    * The last of `ends` at which a match that begins at `start` can end. `start` must be one of the positions of `starts`.
@@ -19,7 +19,7 @@ export interface ExpressionMatcher {
   farthestEnd(subject: MatchSubject, start: number, ends: Uint8Array): number;
 }
 
-/** In place of a position, if there is none. */
+/** Returned if there is no position. */
 export const NO_POSITION = -1;
 
 /** The characters that end a value. */
@@ -78,10 +78,7 @@ export class MatchSubject {
     return end;
   }
 
-  /**
-   * The positions at which the literal begins and after which one of `starts` follows. Takes linear time
-   * (Knuth-Morris-Pratt).
-   */
+  /** The positions where the literal begins, if it ends at one of `starts`. Takes linear time (Knuth-Morris-Pratt). */
   positionsBefore(literal: string, starts: Uint8Array): Uint8Array {
     if (literal === '') return starts;
     const { codes } = this;
@@ -133,7 +130,7 @@ const PERCENT = 0x25;
 function countCharacters(text: string): Uint32Array {
   const counts = new Uint32Array(text.length + 1);
   let count = 0;
-  /** Number of hexadecimal digits of an encoded byte that follow. */
+  /** Number of hexadecimal digits of the current encoded byte that are not yet read. */
   let remainingDigits = 0;
   for (let at = 0; at < text.length; at++) {
     counts[at] = count;

@@ -27,9 +27,9 @@ interface NamedVariable {
 }
 
 /**
- * Matches pairs of the name of a variable and a value, `?name=value&name=value`, or the empty text. Like servers, accepts
- * pairs in every order and repeated pairs. Also accepts a name without `=`, because RFC 6570 writes an empty value after
- * `;` like this.
+ * Matches pairs of a variable's name and a value, `?name=value&name=value`, or the empty text. As servers do, accepts pairs
+ * in every order and repeated pairs. Also accepts a name without `=`, because RFC 6570 writes an empty value after `;` like
+ * this.
  */
 export class NamedValues implements ExpressionMatcher {
   private readonly prefix: number;
@@ -56,7 +56,7 @@ export class NamedValues implements ExpressionMatcher {
     /** The nearest delimiter after the current position, and whether a pair that leads to an end begins after it. */
     let delimiter = ends.length - 1;
     let isFollowedByPair = false;
-    /** Whether a pair begins at this position that leads to one of `ends`, alone or with the pairs after it. */
+    /** Whether a pair at this position leads to one of `ends`, alone or with the pairs after it. */
     const isPair = (at: number): boolean =>
       this.names.some(({ codes: name, nameLength, maxValueLength }) => {
         if (!isAt(codes, name, nameLength, at)) return false;

@@ -124,8 +124,7 @@ function splitTemplate(text: string): TemplateParts | undefined {
 }
 
 /**
- * The end of the expression that begins at `open`; -1 if there is no valid expression. Reads no further than to a second
- * `{`.
+ * The end of the expression that begins at `open`; -1 if there is no valid expression. Does not read beyond a second `{`.
  */
 export function expressionEnd(text: string, open: number): number {
   const limit = Math.min(text.length, open + MAX_EXPRESSION_LENGTH);

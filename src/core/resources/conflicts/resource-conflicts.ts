@@ -92,7 +92,8 @@ export class ResourceConflicts {
   }
 
   /**
-   * Updates `serversByUri` for the difference of two offers of a server. Adds the other servers it affects to `changed`.
+   * Updates `serversByUri` from the old offer of a server to the new one. Adds to `changed` the other servers with a URI
+   * that is now shared, or is no longer shared.
    */
   private *updateServersByUri(
     server: string,
@@ -132,7 +133,7 @@ export class ResourceConflicts {
     if (this.replaceSharedIds(long.server, short.server, shared)) changed.add(long.server);
   }
 
-  /** Returns whether the identifiers that both servers have differ from those before. */
+  /** Returns whether the shared identifiers changed. */
   private replaceSharedIds(server: string, other: string, ids: ReadonlySet<string>): boolean {
     const sets = this.sharedIds.get(server) ?? new Map<string, ReadonlySet<string>>();
     const old = sets.get(other);

@@ -21,7 +21,7 @@ interface ScopeOfResources {
  * Returns the resources of each server with their public URIs and identifiers in this scope. In style `original`, the
  * public URI of a resource is its own URI, but the resource form in three cases: another server of the scope lists the
  * same URI, the URI belongs to another server (`uriOwners`), or the URI is the resource form or identifier of another
- * resource of the same server. In every style, an identifier that two servers of the scope have gets a digest on both.
+ * resource of the same server. In every style, an identifier that two servers of the scope share gets a digest in both.
  */
 export function resourcesInScope(scope: ScopeOfResources): ResourcesInScope {
   const { parts, servers, style } = scope;
@@ -125,9 +125,7 @@ class TemplateNames {
     return isShared || uriOwners(uriTemplate, this.scope.servers).some((owner) => owner !== server);
   }
 
-  /**
-   * The templates with a digest in each identifier that several templates have. Returns the argument if none has one.
-   */
+  /** The templates with a digest in each identifier that several templates share. The same array if there is none. */
   withDistinctIds(templates: readonly ResourceTemplate[]): readonly ResourceTemplate[] {
     const isShared = ({ id }: ResourceTemplate): boolean => (this.idCounts.get(id) ?? 0) > 1;
     if (!templates.some(isShared)) return templates;
