@@ -106,8 +106,9 @@ export class SessionListings {
   }
 
   /**
-   * Like `whenListed`, for a request with a name that is not listed. Before the promise resolves, `request.scope` gets the
-   * catalog of the session. `servers` are the servers to which the name belongs; empty if it may belong to any server.
+   * Like `whenListed`, for a request with a name that is not listed. Before the promise resolves, `request.scope` is set to the
+   * scope with the catalog of the session. `servers` are the servers to which the name belongs; empty if it may belong to any
+   * server.
    */
   whenMayBeListed(request: ScopedRequest, servers: readonly string[]): Promise<void> | undefined {
     if (this.isolatedBackends.size === 0) return undefined;
@@ -164,8 +165,8 @@ export class SessionListings {
   }
 
   /**
-   * The wait for the first listing of the session at this server. If the link could not be opened, a new wait begins when this
-   * method is called after `SESSION_LISTING_WAIT_MS`.
+   * The wait for the first listing of the session at this server. If `SESSION_LISTING_WAIT_MS` after its beginning the session
+   * has no link to the server, the next call of this method begins a new wait.
    */
   private firstListing(state: SessionState, backend: Backend): FirstListing {
     const existing = state.firstListings.get(backend.id);
