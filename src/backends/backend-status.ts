@@ -29,7 +29,7 @@ export interface BackendStatus {
   readonly lastFailure: LastFailure | undefined;
   /** Attempts to connect since the last ready state, the current one included. */
   readonly attempts: number;
-  /** How many processes were started after the first; without a process, how many links were opened after the first. */
+  /** How many processes were started after the first; for an HTTP server, how many links were opened after the first. */
   readonly restarts: number;
   /** Calls since the server was enabled. */
   readonly calls: number;

@@ -40,8 +40,8 @@ export interface ConnectionStatus {
   /** Times of the latest lost links and failed attempts, at most `OFTEN_FAILURES`. */
   readonly failures: readonly number[];
   /**
-   * Whether `OFTEN_FAILURES` occurred within `OFTEN_WINDOW_MS`. Stays true until a stable link is lost, or an administrator
-   * requests a reconnect.
+   * Whether `OFTEN_FAILURES` failures occurred within `OFTEN_WINDOW_MS`. Stays true until a stable link is lost, or an
+   * administrator requests a reconnect.
    */
   readonly isFailingOften: boolean;
 }
@@ -190,7 +190,7 @@ const recover: Transition = (status, { now }) => ({
   unansweredProbes: 0,
 });
 
-/** Forgets earlier failures. An attempt that is in progress continues. */
+/** From now on, earlier failures do not count. An attempt that is in progress continues. */
 const reconnect: Transition = (status, { now }) => ({
   ...initialStatus(status.state === 'connecting' ? status.since : now, status.kind),
   state: 'connecting',

@@ -35,8 +35,8 @@ export class ListenStream {
   }
 
   /**
-   * Whether more than half of the URIs, and `MAX_STREAMS` more, were unsubscribed since the stream was opened. The server still
-   * sends their updates.
+   * Whether the server still sends the updates of many unsubscribed URIs: of more than `MAX_STREAMS` beyond the number of the
+   * URIs that are left.
    */
   get isStale(): boolean {
     return this.openedUris > 2 * this.uris.size + MAX_STREAMS;

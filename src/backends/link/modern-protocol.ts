@@ -26,7 +26,7 @@ export interface ModernProtocolOptions {
   /** Whether requests are sent over HTTP. They then have standard headers, and are cancelled by closing the response. */
   readonly isHttp: boolean;
   readonly toPublicParams?: ToPublicParams | undefined;
-  /** Called for each result with which a server requires input of the client (`input_required`). */
+  /** Called for each result that requires input of the client (`input_required`), or has an unknown type. */
   readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
 }
 

@@ -28,7 +28,7 @@ interface NegotiationOptions {
   readonly opening: Opening;
   readonly connectTimeoutMs: number;
   readonly record: EraRecord;
-  /** Whether the probe is left out if a recent one has found the era 2025. True for the links of single sessions. */
+  /** Whether the probe is left out if the recorded era is 2025. True for the links of single sessions. */
   readonly trustsRecord: boolean;
 }
 

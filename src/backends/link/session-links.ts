@@ -42,7 +42,7 @@ export class SessionLinks {
     return this.bySession.has(session.id);
   }
 
-  /** The link of the session, which is opened if there is none. Rejects with `server-unavailable` when that fails. */
+  /** The link of the session, which is opened if there is none. Rejects with `server-unavailable` or `limit-exceeded`. */
   async get(session: ClientSession): Promise<Link> {
     if (this.stopping.signal.aborted)
       throw serverUnavailable(this.server, 'it is being stopped', { reason: 'disabled' });
