@@ -45,11 +45,11 @@ const MAX_SHORT_ITEM_LENGTH = 4096;
 
 export type ListMethod = keyof typeof LISTS;
 
-/** The result of the fetch of one list. */
+/** The result of fetching one list. */
 export interface FetchedList {
   /** All pages are the same as in the previous fetch. `definitions` is empty then, because the pages were not read. */
   readonly isUnchanged?: true;
-  /** The digests of the pages, for the next fetch. Only a complete list has them. */
+  /** The digests of the pages, for the next fetch. Absent if the list is incomplete or ended with a repeated cursor. */
   readonly digests?: PageDigests;
   readonly definitions: readonly Definition[];
   /** Items without a usable name, without a required member, with forbidden headers, or too long; absent when there are none. */
@@ -103,7 +103,7 @@ export async function fetchList(
   return builder.build(`more than ${limits.maxPages} pages`);
 }
 
-/** In place of the definition of a tool that can only run as a task. */
+/** Stands for the definition of a tool that can only run as a task. */
 const NEEDS_TASK = 'needs-task';
 
 /** Collects the definitions of all pages of one list, within the limits. */
@@ -120,7 +120,7 @@ class ListBuilder {
   constructor(
     private readonly shape: ListShape,
     private readonly limits: ListLimits,
-    /** Whether a tool with forbidden headers is left out. */
+    /** Whether requests repeat arguments in HTTP headers. If so, a tool with forbidden headers is left out. */
     private readonly sendsParamHeaders = false,
   ) {}
 
