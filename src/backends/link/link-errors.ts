@@ -83,6 +83,7 @@ export function unavailableReason(error: unknown): UnavailableReason {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(error instanceof TransportError)) return cause ? unavailableReason(cause) : 'unreachable';
   const { fault, details } = error;
+  if (fault === 'too-large') return fault;
   if (details.hasExited) return 'crashed';
   if (details.httpStatus === 401 || details.httpStatus === 403) return 'unauthorized';
   // The error of a request in flight has the failure of its link as `cause`.

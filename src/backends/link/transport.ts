@@ -98,7 +98,7 @@ interface FaultDetails {
   readonly isUnread?: boolean;
   readonly httpStatus?: number;
   readonly retryAfterMs?: number;
-  /** Whether the child process has exited, or has closed a pipe, so that the gateway stops it. */
+  /** Whether the child process has exited, or the gateway ends it because it has closed a pipe or written too long a line. */
   readonly hasExited?: boolean;
   /** The error code of the operating system with which the child process could not be started. */
   readonly spawnCode?: string | undefined;
