@@ -165,8 +165,8 @@ export class SessionListings {
   }
 
   /**
-   * The wait for the first listing of the session at this server. If `SESSION_LISTING_WAIT_MS` after its beginning the session
-   * has no link to the server, the next call of this method begins a new wait.
+   * The wait for the first listing of the session at this server. A new wait begins if the last one began more than
+   * `SESSION_LISTING_WAIT_MS` ago and the session has no link to the server.
    */
   private firstListing(state: SessionState, backend: Backend): FirstListing {
     const existing = state.firstListings.get(backend.id);

@@ -1,4 +1,4 @@
-/** How long the server counts as shared after a call of another principal than that of the previous call. */
+/** How long the server counts as shared after two successive calls of different principals. */
 const SHARED_USE_MS = 30_000;
 /** The part of the slots that each principal leaves to the others while the server is shared. */
 const SHARED_RESERVE = 0.25;

@@ -77,7 +77,7 @@ export class InboundMessages {
   readonly limiter: InboundLimiter;
   /** Called with every notification except progress and cancellations. */
   notificationListener: (notification: ServerNotification) => void = () => {};
-  /** Called before the listener with each of its notifications except log messages. On false, the listener is not called. */
+  /** Called before the listener, except with log messages. If it returns false, the listener is not called. */
   subscriptionFilter: ((method: string, params: Params, paramsText?: string) => boolean) | undefined;
 
   constructor(

@@ -35,8 +35,8 @@ export class ListenStream {
   }
 
   /**
-   * Whether the server still sends the updates of many unsubscribed URIs: of more than `MAX_STREAMS` beyond the number of the
-   * URIs that are left.
+   * Whether a smaller stream should replace this one: more URIs were unsubscribed than are left, by more than `MAX_STREAMS`, and
+   * the server still sends their updates.
    */
   get isStale(): boolean {
     return this.openedUris > 2 * this.uris.size + MAX_STREAMS;

@@ -242,7 +242,7 @@ export class PendingRequests {
   /**
    * Whether a message may belong to an ended or abandoned call of another client. With `isOrdered`, an ended call of the same
    * principal does not count: if its server sends a message after the response, that message can reach another client of the
-   * principal. Otherwise every message during calls of alternating clients would be dropped.
+   * principal. If it counted, every message during calls of alternating clients would be dropped.
    */
   private mayBelongToAnotherClient(client: ClientKey | undefined, quotaKey: string | undefined): boolean {
     if (this.abandoned.hasOtherThan(client)) return true;

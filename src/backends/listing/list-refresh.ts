@@ -16,7 +16,7 @@ const UNKNOWN_NAME_CODES: ReadonlySet<number> = new Set([
 ]);
 
 interface RefreshOptions {
-  /** The interval at which a list is fetched again whose changes the server does not announce. */
+  /** The interval at which lists are fetched again if the server does not announce their changes. */
   refreshMs(): number;
   /** Whether the server lists a resource with this own URI. Clients also read unlisted resources: by templates and links. */
   listsResource(uri: unknown): boolean;

@@ -27,7 +27,7 @@ export interface SyncEvents {
   publish(listing: Listing): Promise<void>;
   /** `failures` has changed. */
   failuresChanged(): void;
-  /** The interval at which a list is fetched again whose changes the server does not announce. */
+  /** The interval at which lists are fetched again if the server does not announce their changes. */
   refreshMs(): number;
 }
 

@@ -11,7 +11,7 @@ const MAX_PAUSE_MS = 50;
 
 /** Reads what a child writes to stderr, so that the child does not block, but not so much that other work has to wait. */
 export class StderrReader {
-  /** The pauses so far that were too short for a timer, together. */
+  /** The sum of the pauses that were too short for a timer so far. */
   private dueMs = 0;
 
   constructor(
