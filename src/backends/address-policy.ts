@@ -44,8 +44,8 @@ const PRIVATE = networksOf([
 ]);
 
 /**
- * Decides which addresses a server that was added through the admin API may have: the admin token must not give access to
- * services that only the machine of the gateway can reach. All addresses of a name are checked at each connection, and the
+ * Decides which addresses are allowed for a URL or proxy that was set through the admin API: the admin token must not give access
+ * to services that only the machine of the gateway can reach. All addresses of a name are checked at each connection, and the
  * gateway connects only to a checked address. A name can therefore not change its address after the check (DNS rebinding).
  */
 @Injectable()

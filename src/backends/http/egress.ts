@@ -10,7 +10,7 @@ type CreateConnector = typeof buildConnector;
 /** Timeout of a tunnel, if the options of the connector have none. */
 const DEFAULT_TIMEOUT_MS = 5000;
 
-/** A proxy that gets requests with the whole URL as their target (RFC 9112, 3.2.2). */
+/** A proxy to which requests are sent with the whole URL as their target (RFC 9112, 3.2.2). */
 export interface ForwardProxy {
   /** The value of the header `proxy-authorization`. */
   readonly authorization: string | undefined;
@@ -25,7 +25,7 @@ export interface Egress {
 
 interface EgressOptions {
   readonly proxies: EgressProxies;
-  /** Defined for a server that was added through the admin API. Connections go only to addresses that the policy allows. */
+  /** Defined if the URL or proxy was set through the admin API. Connections go only to addresses that the policy allows. */
   readonly policy: AddressPolicy | undefined;
   readonly tls: TlsFiles | undefined;
 }

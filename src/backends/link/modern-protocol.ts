@@ -96,7 +96,7 @@ export class ModernProtocol implements LinkProtocol {
     return code === UNSUPPORTED_VERSION;
   }
 
-  /** The result for a client of 2026, which answers the input requests with another request. */
+  /** The result with public URIs. A client of 2026 answers the input requests itself, in another request. */
   private forwardInput(result: JsonText): JsonText | Promise<JsonText> {
     const { toPublicParams, onInput } = this.options;
     onInput?.('forwarded');

@@ -14,7 +14,7 @@ import { TransportError } from './transport.js';
  */
 export type Opening = 'initialize' | 'discover' | 'probe' | 'initialize-first';
 
-/** Timeout of a probe. If the server has not answered by then, the gateway sends `initialize`. */
+/** Timeout of a probe. After it, the gateway sends `initialize`, unless the recorded era is 2026. */
 const PROBE_TIMEOUT_MS = 5000;
 
 interface OpeningSteps {

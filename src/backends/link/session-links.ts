@@ -21,7 +21,7 @@ interface SessionLinkObserver {
   refused?(owner: ClientSession, request: LinkRequest, error: RemoteError): void;
 }
 
-/** One link per session, opened at the first call of the session and closed when the session ends. */
+/** One link per session, opened when it is first needed and closed when the session ends. */
 export class SessionLinks {
   private readonly bySession = new Map<string, SessionLink>();
   private readonly stopping = new AbortController();

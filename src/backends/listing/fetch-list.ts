@@ -40,7 +40,7 @@ const LISTS = {
 
 /** Number of items that are processed between two points where a slice may end. */
 const ITEMS_PER_STEP = 64;
-/** A slice may also end before each item with more characters. */
+/** A slice may also end before an item with more characters. */
 const MAX_SHORT_ITEM_LENGTH = 4096;
 
 export type ListMethod = keyof typeof LISTS;
@@ -262,7 +262,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Whether the name, URI or template can identify an item. A URI or template with a lone surrogate cannot, because no cursor can
- * encode it. A name with one can, because its public name has no surrogates.
+ * encode it. A name with a lone surrogate can, because its public name has no surrogates.
  */
 const isUsable = (name: string, key: ListShape['key']): boolean =>
   name !== '' && Buffer.byteLength(name) <= MAX_KEY_BYTES && (key === 'name' || !LONE_SURROGATE.test(name));
