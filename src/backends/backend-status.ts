@@ -31,7 +31,7 @@ export interface BackendStatus {
   readonly attempts: number;
   /** How many processes were started after the first; for an HTTP server, how many links were opened after the first. */
   readonly restarts: number;
-  /** Calls since the server was enabled. */
+  /** Calls since the server was enabled, or its connection settings were changed. */
   readonly calls: number;
   readonly inFlight: number;
   /** Requests in the queue of the call gate, those of the gateway itself included. */

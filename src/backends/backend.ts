@@ -137,7 +137,7 @@ export class Backend {
     this.gate.setLimits(callLimits(settings));
   }
 
-  /** Resolves after the first sync over the link, when the server cannot be reached, or after the timeout. */
+  /** Resolves after the first sync, when the server cannot be reached, or after the timeout. */
   whenSynced(timeoutMs: number): Promise<void> {
     return this.sync.whenSynced(timeoutMs);
   }
@@ -160,7 +160,7 @@ export class Backend {
     await Promise.all([this.connection.stop(), this.sessions?.close()]);
   }
 
-  /** Replaces the link. From now on `whenSynced` waits for the first sync over the next link. */
+  /** Replaces the link. From now on, `whenSynced` waits for the first sync over the next link. */
   reconnect(): void {
     this.sync.reset();
     this.connection.reconnect();

@@ -136,7 +136,7 @@ export function createLinkFactory(
   return withSseFallback(async (signal, owner) => {
     const link = await openHttp(usualOpening, signal, owner);
     if (usualOpening === 'probe' && !owner)
-      watchEra(link, (closing) => probeEra(openHttp('discover', closing)));
+      watchEra(link, (closeSignal) => probeEra(openHttp('discover', closeSignal)));
     return link;
   }, overSse);
 }

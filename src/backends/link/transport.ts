@@ -86,7 +86,7 @@ export interface LinkTransport extends Transport {
 /**
  * - `unreachable`: there is no connection; the message was not delivered
  * - `session-expired`: the server rejected the session id, or the protocol era; it did not execute the message
- * - `refused`: the server responded with an HTTP error, or with something that the gateway does not support
+ * - `refused`: the server refused the message, for example with an HTTP error, or offers only what the gateway does not support
  * - `broken`: no valid response arrived; the server may have executed the message
  * - `too-large`: a message of the server is over a limit
  * - `busy`: the server does not read its input fast enough; the message was not delivered

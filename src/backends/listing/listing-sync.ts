@@ -95,7 +95,7 @@ export class ListingSync {
     this.firstSync.complete();
   }
 
-  /** Resolves after the first sync over the link, after `skipFirstSync`, or after the timeout. */
+  /** Resolves after the first sync, after `skipFirstSync`, or after the timeout. */
   whenSynced(timeoutMs: number): Promise<void> {
     return this.firstSync.wait(timeoutMs);
   }
