@@ -33,7 +33,7 @@ export function addressForms(text: string): string[] {
   ).map(({ start, isInverted }) =>
     bytes.slice(start, start + 4).map((byte) => (isInverted ? byte ^ 0xff : byte)),
   );
-  // ISATAP (RFC 5214) has its mark in the middle of the address.
+  // The marker of ISATAP (RFC 5214) is in the middle of the address.
   if (bytes[10] === 0x5e && bytes[11] === 0xfe) embedded.push(bytes.slice(12));
   return [address, ...embedded.map((parts) => parts.join('.'))];
 }
@@ -44,7 +44,7 @@ function bytesOf(address: string): number[] {
   const { hostname } = new URL(`http://[${address}]`);
   const [head = '', tail] = hostname.slice(1, -1).split('::');
   const [first, last] = [groupsOf(head), groupsOf(tail)];
-  // `::` stands for all groups of zeros that are missing among the eight groups.
+  // An address has eight groups. `::` stands for as many groups of zeros as are missing.
   const zeroCount = tail === undefined ? 0 : 8 - first.length - last.length;
   const zeros = Array.from({ length: zeroCount }, () => '0');
   return [...first, ...zeros, ...last].flatMap((group) => {

@@ -31,7 +31,7 @@ const FORBIDDEN = networksOf([
   'fd20:ce::254',
 ]);
 
-/** Addresses that `admin.allowedNetworks` can exclude. Public addresses are always allowed. */
+/** Private addresses. If `admin.allowedNetworks` is configured, it must contain them. Public addresses are always allowed. */
 const PRIVATE = networksOf([
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -44,8 +44,8 @@ const PRIVATE = networksOf([
 ]);
 
 /**
- * Decides which addresses a server that was added through the admin API may have: the admin token must not give access to
- * services that only the machine of the gateway can reach. All addresses of a name are checked at each connection, and the
+ * Decides which addresses are allowed for a URL or proxy that was set through the admin API: the admin token must not give access
+ * to services that only the machine of the gateway can reach. All addresses of a name are checked at each connection, and the
  * gateway connects only to a checked address. A name can therefore not change its address after the check (DNS rebinding).
  */
 @Injectable()
@@ -96,7 +96,7 @@ export class AddressPolicy {
     const hostname = hostnameOf(url);
     if (isIP(hostname) !== 0) return this.allows(hostname);
     try {
-      return (await resolve(hostname)).every((address) => this.allows(address));
+      return (await addressesOf(hostname)).every((address) => this.allows(address));
     } catch {
       return true;
     }
@@ -104,7 +104,7 @@ export class AddressPolicy {
 
   /** Resolves with one address of the host. Rejects unless all addresses of the host are allowed. */
   async resolve(hostname: string): Promise<string> {
-    const addresses = await resolve(withoutBrackets(hostname));
+    const addresses = await addressesOf(withoutBrackets(hostname));
     if (!addresses.every((address) => this.allows(address))) throw this.refuseConnection();
     return addresses[0]!;
   }
@@ -137,7 +137,7 @@ export class AddressPolicy {
 }
 
 /** All addresses of a host. */
-async function resolve(hostname: string): Promise<string[]> {
+async function addressesOf(hostname: string): Promise<string[]> {
   const records = await withTimeout(
     dns.lookup(hostname, { all: true }),
     RESOLVE_TIMEOUT_MS,

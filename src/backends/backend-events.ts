@@ -15,6 +15,6 @@ export interface BackendEvents {
   stateChanged(): void;
   /** A list was fetched over the link of one session. Resolves when the catalog of the session has it. */
   sessionListed(owner: ClientSession, listing: Listing): Promise<void>;
-  /** A list of one session is over a limit. */
+  /** A list of one session was not used, because it is over a limit. */
   sessionListTruncated(): void;
 }

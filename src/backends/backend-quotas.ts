@@ -6,7 +6,7 @@ import type { Quotas } from '../state/quotas.js';
 
 /** The limits per principal that apply to calls and links. All backends share them. */
 export interface BackendQuotas {
-  /** Calls in flight at all servers. */
+  /** Calls in flight, counted over all servers. */
   readonly calls: PrincipalQuota;
   /** Child processes of links that belong to one session (`isolation: session`). */
   readonly processes: PrincipalQuota;

@@ -13,9 +13,9 @@ import type { ListFailures } from './listing/list-failures.js';
 export interface BackendStatus {
   readonly id: string;
   readonly state: ConnectionState;
-  /** Why the server is not connected; while connecting, why the previous link or attempt failed. */
+  /** Why the server cannot be used; while connecting, why the previous link or attempt failed. */
   readonly cause: FailureCause | undefined;
-  /** The text of the cause; for a ready server, the lists that could not be fetched. */
+  /** The text of the cause; for a ready server, the lists that could not be fetched. Undefined for an unresponsive server. */
   readonly reason: string | undefined;
   /** How many lists could not be fetched when they were last requested. */
   readonly failedLists: number;
@@ -27,14 +27,14 @@ export interface BackendStatus {
   readonly nextAttemptAt: number | undefined;
   /** The last lost link or failed attempt, also while the server is ready again. */
   readonly lastFailure: LastFailure | undefined;
-  /** Attempts to connect since the last ready state. */
+  /** Attempts to connect since the last ready state, the current one included. */
   readonly attempts: number;
-  /** How many processes were started after the first; without a process, how many links were opened after the first. */
+  /** How many processes were started after the first; for an HTTP server, how many links were opened after the first. */
   readonly restarts: number;
-  /** Calls since the server was enabled. */
+  /** Calls since the server was enabled, or its connection settings were changed. */
   readonly calls: number;
   readonly inFlight: number;
-  /** Calls in the queue of the call gate. */
+  /** Requests in the queue of the call gate, those of the gateway itself included. */
   readonly waiting: number;
   readonly pid: number | undefined;
   readonly facts: ServerFacts | undefined;

@@ -33,7 +33,7 @@ export interface BackendCall extends TracedCall {
   readonly paramsMembers?: readonly Member[] | undefined;
   /** Whether no other call may run on the server during this call. */
   readonly exclusive?: boolean;
-  /** The arguments of the called tool that have HTTP headers. */
+  /** The arguments of the called tool that are sent in HTTP headers too. */
   readonly paramHeaders?: readonly ParamHeader[] | undefined;
 }
 
@@ -122,7 +122,7 @@ export class Backend {
     return this.gate.runsOneCall;
   }
 
-  /** Number of queued calls. */
+  /** Number of queued requests, of clients and of the gateway itself. */
   get waiting(): number {
     return this.gate.waiting;
   }
@@ -137,12 +137,12 @@ export class Backend {
     this.gate.setLimits(callLimits(settings));
   }
 
-  /** Resolves after the first sync over the link, when the server cannot be reached, or after the timeout. */
+  /** Resolves after the first sync, when the server cannot be reached, or after the timeout. */
   whenSynced(timeoutMs: number): Promise<void> {
     return this.sync.whenSynced(timeoutMs);
   }
 
-  /** Refuses new calls, waits for calls in flight up to their timeout, and stops. */
+  /** Refuses new and queued calls, waits for calls in flight up to their timeout, and stops. */
   async retire(): Promise<void> {
     this.isRetired = true;
     this.sync.stop();
@@ -160,7 +160,7 @@ export class Backend {
     await Promise.all([this.connection.stop(), this.sessions?.close()]);
   }
 
-  /** Replaces the link. From now on `whenSynced` waits for the first sync over the next link. */
+  /** Replaces the link. From now on, `whenSynced` waits for the first sync over the next link. */
   reconnect(): void {
     this.sync.reset();
     this.connection.reconnect();
@@ -178,8 +178,8 @@ export class Backend {
   }
 
   /**
-   * The error for a request with an unknown name while the server has not sent its list of this kind. Undefined when the
-   * server has sent the list: the name does not exist then.
+   * The error for a request with an unknown name while the server is not available, or has not sent its list of this kind.
+   * Otherwise undefined: the name does not exist then.
    */
   notListedError(kind: ListKind): GatewayError | undefined {
     const error = this.unavailableError();

@@ -75,8 +75,8 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * To be called for a request with an unknown name. Throws when one of these servers is enabled but has not sent its list of
-   * this kind: the server may have the tool, prompt or resource. A tool that is switched off stays unknown.
+   * To be called for a request with an unknown name. Throws when one of these servers is enabled, but is not available or has
+   * not sent its list of this kind: the server may have the tool, prompt or resource. A tool that is switched off stays unknown.
    */
   requireListed(servers: Iterable<string>, kind: ListKind, name: string): void {
     for (const id of servers) {
@@ -121,7 +121,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.stateListeners.add(listener);
   }
 
-  /** Called when the shared link of a server is opened or lost, and when the server is disabled. */
+  /** Called when the shared link of a server is opened or lost, and when its backend is retired (`onRetired`). */
   onLink(listener: Listener<LinkEvent>): () => void {
     return this.linkListeners.add(listener);
   }
@@ -131,7 +131,7 @@ export class Backends implements OnApplicationBootstrap, OnApplicationShutdown {
     return this.sessionLinkListeners.add(listener);
   }
 
-  /** Called after every sync, whether the listing changed or not, when the registry has the listing. */
+  /** Called when the registry has a listing after a sync or a reconfiguration, whether the listing has changed or not. */
   onSynced(listener: Listener<BackendEvent>): () => void {
     return this.syncListeners.add(listener);
   }

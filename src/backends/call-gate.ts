@@ -16,11 +16,11 @@ export interface CallLimits {
 
 /** `signal` and `deadline` have no effect on a call that has started. */
 export interface QueueOptions {
-  /** Removes the call from the queue. */
+  /** When it is aborted, the call is removed from the queue. */
   readonly signal?: CancelSignal | undefined;
-  /** A time of `performance.now()`. */
+  /** When the call is removed from the queue, as a time of `performance.now()`. */
   readonly deadline?: number | undefined;
-  /** The call starts when no other request is in flight, and no other request starts until the call has settled. */
+  /** Whether the call needs all slots: it starts when no other request is in flight, and no other starts until it has settled. */
   readonly exclusive?: boolean | undefined;
 }
 
@@ -146,7 +146,7 @@ export class CallGate {
   private readonly hasShare = (principal: string): boolean =>
     this.shares.allows(principal, this.limits.concurrency, this.freeSlots);
 
-  /** Makes the call, which holds a slot until it settles. Rejects when the principal has too many calls at all servers. */
+  /** Makes the call, which holds a slot until it settles. Rejects when its principal has too many calls in flight. */
   private begin<T>(principal: string, call: () => Promise<T>, exclusive: boolean): Promise<T> {
     if (!this.quotas.calls.claim(principal)) return Promise.reject(this.quotas.calls.refuse());
     this.shares.started(principal);

@@ -20,7 +20,7 @@ export class QueueTimeEstimate {
     this.endedCalls++;
   }
 
-  /** The time until a slot is free for each of these queued calls. */
+  /** The estimated time until this number of queued calls have started. */
   retryAfterMs(queuedCalls: number): number {
     if (this.endedCalls === 0) return UNKNOWN_MS;
     const msPerCall = (performance.now() - this.startedAt) / this.endedCalls;

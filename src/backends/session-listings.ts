@@ -16,7 +16,7 @@ export const SESSION_LISTING_WAIT_MS = 5000;
 const KINDS: readonly (keyof Lists)[] = ['tools', 'prompts', 'resources', 'templates'];
 
 /** The wait for the first listing of one session at one server. */
-interface FirstListing {
+interface FirstListingWait {
   /** Resolves when the server has listed, when the link could not be opened, or after the timeout. */
   readonly settled: Promise<void>;
   /** A time of `performance.now()`. */
@@ -27,8 +27,8 @@ interface FirstListing {
 class SessionState {
   /** By server: the listing over the link of the session. */
   readonly listings = new Map<string, Listing>();
-  /** By server. */
-  readonly firstListings = new Map<string, FirstListing>();
+  /** By server: the wait for its first listing. */
+  readonly waits = new Map<string, FirstListingWait>();
   /** Whether the client has seen lists. Only such a client is notified when lists change. */
   hasListed = false;
   /** The last update of the catalog of the session. Updates run one after the other. */
@@ -69,7 +69,7 @@ export class SessionListings {
   remove(backend: Backend): void {
     if (!this.isolatedBackends.delete(backend.id)) return;
     for (const state of this.sessions.values()) {
-      state.firstListings.delete(backend.id);
+      state.waits.delete(backend.id);
       if (state.listings.delete(backend.id)) void this.update(state);
     }
   }
@@ -95,7 +95,7 @@ export class SessionListings {
     const { linkOwner } = request;
     if (!linkOwner) return undefined;
     const state = this.stateOf(linkOwner);
-    const waits = this.waitsOf(state, (server) => scope.allows(server));
+    const waits = this.pendingWaitsOf(state, (server) => scope.allows(server));
     if (waits.length === 0) {
       state.hasListed = true;
       return undefined;
@@ -106,8 +106,9 @@ export class SessionListings {
   }
 
   /**
-   * Like `whenListed`, for a request with a name that is not listed. Before the promise resolves, `request.scope` gets the
-   * catalog of the session. `servers` are the servers to which the name belongs; empty if it may belong to any server.
+   * Like `whenListed`, for a request with a name that is not listed. Before the promise resolves, `request.scope` is set to the
+   * scope with the catalog of the session. `servers` are the servers to which the name belongs; empty if it may belong to any
+   * server.
    */
   whenMayBeListed(request: ScopedRequest, servers: readonly string[]): Promise<void> | undefined {
     if (this.isolatedBackends.size === 0) return undefined;
@@ -115,7 +116,7 @@ export class SessionListings {
     if (!linkOwner) return undefined;
     const mayOwnName = (server: string): boolean =>
       servers.length === 0 ? scope.allows(server) : servers.includes(server);
-    const waits = this.waitsOf(this.stateOf(linkOwner), mayOwnName);
+    const waits = this.pendingWaitsOf(this.stateOf(linkOwner), mayOwnName);
     if (waits.length === 0) return undefined;
     return Promise.all(waits).then(() => {
       request.scope = this.scopeOf(scope, request);
@@ -155,31 +156,31 @@ export class SessionListings {
   }
 
   /** The pending waits for first listings of the session at these servers. */
-  private waitsOf(state: SessionState, isIncluded: (server: string) => boolean): Promise<void>[] {
+  private pendingWaitsOf(state: SessionState, isIncluded: (server: string) => boolean): Promise<void>[] {
     return [...this.isolatedBackends.values()]
       .filter(({ id }) => isIncluded(id))
-      .map((backend) => this.firstListing(state, backend))
+      .map((backend) => this.waitOf(state, backend))
       .filter(({ isPending }) => isPending)
       .map(({ settled }) => settled);
   }
 
   /**
-   * The wait for the first listing of the session at this server. If the link could not be opened, a new wait begins when this
-   * method is called after `SESSION_LISTING_WAIT_MS`.
+   * The wait for the first listing of the session at this server. A new wait begins if the last one began more than
+   * `SESSION_LISTING_WAIT_MS` ago and the session has no link to the server.
    */
-  private firstListing(state: SessionState, backend: Backend): FirstListing {
-    const existing = state.firstListings.get(backend.id);
+  private waitOf(state: SessionState, backend: Backend): FirstListingWait {
+    const existing = state.waits.get(backend.id);
     const isRecent = existing && performance.now() - existing.startedAt < SESSION_LISTING_WAIT_MS;
     if (existing && (isRecent || backend.sessions?.hasLink(state.owner))) return existing;
     const settled = completesWithin(
       backend.sessions!.whenListed(state.owner, SESSION_LISTING_WAIT_MS).catch(() => {}),
       SESSION_LISTING_WAIT_MS,
     ).then(() => {
-      firstListing.isPending = false;
+      wait.isPending = false;
     });
-    const firstListing: FirstListing = { settled, startedAt: performance.now(), isPending: true };
-    state.firstListings.set(backend.id, firstListing);
-    return firstListing;
+    const wait: FirstListingWait = { settled, startedAt: performance.now(), isPending: true };
+    state.waits.set(backend.id, wait);
+    return wait;
   }
 
   /** Resolves when the catalog of the session has its current listings. */

@@ -1,4 +1,4 @@
-/** After calls of two principals, the server counts as shared for this time. */
+/** How long the server counts as shared after two successive calls of different principals. */
 const SHARED_USE_MS = 30_000;
 /** The part of the slots that each principal leaves to the others while the server is shared. */
 const SHARED_RESERVE = 0.25;
@@ -51,13 +51,13 @@ export class SlotShares {
     return !isShared;
   }
 
-  /** Whether the newcomer reserve stays free when a principal with this number of slots takes one more. */
+  /** Whether the newcomer reserve allows a principal with this number of slots to take one more. It allows newcomers any slot. */
   leavesNewcomerReserve(heldSlots: number, slots: number, freeSlots: number): boolean {
     if (heldSlots === 0 || slots < MIN_SLOTS_OF_RESERVE) return true;
     return freeSlots > reservedSlots(slots, NEWCOMER_RESERVE) || !this.keepsNewcomerReserve();
   }
 }
 
-/** The only slot of a server is never reserved: its calls could not run. */
+/** The only slot of a server is never reserved: no call could run. */
 const reservedSlots = (slots: number, share: number): number =>
   slots === 1 ? 0 : Math.max(1, Math.floor(slots * share));

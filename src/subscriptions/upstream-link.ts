@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { Backend } from '../backends/backend.js';
 import { toCallError } from '../backends/link/link-errors.js';
 import type { Link } from '../backends/link/link.js';
-import { takesSubscriptions, updateSourceOf, type UpdateSource } from '../backends/link/update-source.js';
+import { usesSubscriptions, updateSourceOf, type UpdateSource } from '../backends/link/update-source.js';
 import type { SubscribeMode } from '../config/common-server-config.js';
 import { ERROR_CODES, RemoteError } from '../core/errors.js';
 import type { Upstream } from '../core/subscriptions/upstream.js';
@@ -42,7 +42,7 @@ export function createUpstream(backend: Backend, link: Link, onChange: (uri: str
   const read = (uri: string): Promise<JsonText> =>
     backend.gatewayRequest(link, 'resources/read', JSON.stringify({ uri }));
   const polling = pollMs === undefined ? undefined : new PollingUpstream(read, onChange, pollMs);
-  if (takesSubscriptions(link, subscribe)) return new SubscribingUpstream(backend, link, polling);
+  if (usesSubscriptions(link, subscribe)) return new SubscribingUpstream(backend, link, polling);
   return polling ?? new LocalUpstream(backend.id, link);
 }
 
@@ -109,7 +109,7 @@ class SubscribingUpstream implements Upstream {
       if (!isUnknownMethod(error)) throw error;
       link.refusesSubscriptions = true;
     });
-    if (this.takesSubscriptions && link.notificationStream !== 'none') return;
+    if (this.usesSubscriptions && link.notificationStream !== 'none') return;
     if (polling) await polling.subscribe(uri);
     else this.warning.log(this.backend.id, link);
   }
@@ -123,13 +123,13 @@ class SubscribingUpstream implements Upstream {
     this.polling?.stop();
   }
 
-  private get takesSubscriptions(): boolean {
-    return takesSubscriptions(this.link, this.backend.config.subscribe);
+  private get usesSubscriptions(): boolean {
+    return usesSubscriptions(this.link, this.backend.config.subscribe);
   }
 
   private async request(method: string, uri: string): Promise<void> {
     const { backend, link } = this;
-    if (!this.takesSubscriptions) return;
+    if (!this.usesSubscriptions) return;
     const sent = link.listens
       ? listenRequest(link.listens, method, uri)
       : backend.gatewayRequest(link, method, JSON.stringify({ uri }));
@@ -164,7 +164,7 @@ export class UpstreamLinks {
     let count = 0;
     for (const links of this.byServer.values())
       for (const { link, mode, pollMs, reconciler } of links.values())
-        if (takesSubscriptions(link, mode) || pollMs !== undefined) count += reconciler.size;
+        if (usesSubscriptions(link, mode) || pollMs !== undefined) count += reconciler.size;
     return count;
   }
 

@@ -10,7 +10,7 @@ type CreateConnector = typeof buildConnector;
 /** Timeout of a tunnel, if the options of the connector have none. */
 const DEFAULT_TIMEOUT_MS = 5000;
 
-/** A proxy that gets requests with the whole URL as their target (RFC 9112, 3.2.2). */
+/** A proxy to which requests are sent with the whole URL as their target (RFC 9112, 3.2.2). */
 export interface ForwardProxy {
   /** The value of the header `proxy-authorization`. */
   readonly authorization: string | undefined;
@@ -25,7 +25,7 @@ export interface Egress {
 
 interface EgressOptions {
   readonly proxies: EgressProxies;
-  /** Defined for a server that was added through the admin API. Connections go only to addresses that the policy allows. */
+  /** Defined if the URL or proxy was set through the admin API. Connections go only to addresses that the policy allows. */
   readonly policy: AddressPolicy | undefined;
   readonly tls: TlsFiles | undefined;
 }
@@ -50,13 +50,13 @@ export function egressOf(
   const authorization = authorizationOf(proxy);
   if (url.protocol === 'http:' && !policy)
     return { createConnector: forwardConnector(proxy, toProxy), forwardProxy: { authorization } };
-  const onRefused = ({ reason }: TunnelError): void => proxies.countFailure(reason);
+  const onTunnelFailure = ({ reason }: TunnelError): void => proxies.countFailure(reason);
   return {
-    createConnector: addTlsFiles(tunnelConnector({ proxy, toProxy, authorization, policy, onRefused })),
+    createConnector: addTlsFiles(tunnelConnector({ proxy, toProxy, authorization, policy, onTunnelFailure })),
   };
 }
 
-/** Like `create`, but counts the connections to a proxy that cannot be opened. */
+/** Like `create`, for connections to a proxy: counts those that cannot be opened. */
 const countingFailures =
   (create: CreateConnector, proxies: EgressProxies): CreateConnector =>
   (options) => {
@@ -102,12 +102,12 @@ interface TunnelOptions {
   readonly toProxy: CreateConnector;
   readonly authorization: string | undefined;
   readonly policy: AddressPolicy | undefined;
-  readonly onRefused: (error: TunnelError) => void;
+  readonly onTunnelFailure: (error: TunnelError) => void;
 }
 
-/** Opens a tunnel through the proxy to the target, and in it TLS if the target needs it. */
+/** Opens a tunnel through the proxy to the target. If the target uses https, starts TLS in the tunnel. */
 const tunnelConnector =
-  ({ proxy, toProxy, authorization, policy, onRefused }: TunnelOptions): CreateConnector =>
+  ({ proxy, toProxy, authorization, policy, onTunnelFailure }: TunnelOptions): CreateConnector =>
   (options = {}) =>
   (target, callback) => {
     const { timeout = DEFAULT_TIMEOUT_MS, onread } = socketOptions(options);
@@ -121,10 +121,10 @@ const tunnelConnector =
         tunnel.open(
           socket,
           { authority: authorityOf(host, target), authorization, timeoutMs: timeout },
-          (refused) => {
-            if (refused) {
-              onRefused(refused);
-              fail(refused);
+          (failure) => {
+            if (failure) {
+              onTunnelFailure(failure);
+              fail(failure);
             } else if (isTls) startTls(options, { ...target, httpSocket: socket }, callback);
             else callback(null, socket);
           },
@@ -136,8 +136,8 @@ const tunnelConnector =
   };
 
 /**
- * Starts TLS in a tunnel. Node ignores the option `onread` of a TLS socket over an existing socket. Its callback therefore gets
- * the chunks of the data events.
+ * Starts TLS in a tunnel. Node ignores the option `onread` of a TLS socket over an existing socket. The callback of the option is
+ * therefore called with the chunks of the data events.
  */
 function startTls(
   options: buildConnector.BuildOptions,

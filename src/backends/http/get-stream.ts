@@ -6,7 +6,7 @@ import type { EventStreamParser } from '../../lib/sse/sse-parser.js';
 import { isEncoded, mediaTypeOf, type ResponseHeaders } from './post-client/response-head.js';
 import { cannotConnect, connectionLost, httpError, tooLarge } from './transport-errors.js';
 
-/** Prevents a busy loop when a server sends `retry: 0`. */
+/** The shortest delay before a stream is opened again. It prevents a busy loop when a server sends `retry: 0`. */
 const MIN_RETRY_MS = 50;
 
 /** The part of the transport that requests event streams. */

@@ -29,7 +29,7 @@ export interface HttpTransportOptions {
   readonly connectTimeoutMs?: number | undefined;
   /** Maximum pause in a body that is not an event stream. */
   readonly bodyIdleMs?: number | undefined;
-  /** How long the server may take to accept a message that gets no response in the same exchange. */
+  /** How long the server may take to accept a notification or response of the gateway. */
   readonly acceptTimeoutMs?: number | undefined;
   /**
    * Maximum number of connections for POST; the number may change. It must exceed the maximum of requests in flight, because
@@ -43,7 +43,7 @@ export interface HttpTransportOptions {
 const DEFAULT_CONNECTIONS = 128;
 const TOO_LONG_BATCH = `the server sent a batch of more than ${MAX_ELEMENTS} messages or ${MAX_ARRAY_BYTES} bytes`;
 
-/** Each request of the pool gets a new connection: some proxies close a connection after a response without announcing that. */
+/** Each request of the pool uses a new connection: some proxies close a connection after a response without announcing that. */
 const NO_KEEP_ALIVE = { pipelining: 0 };
 
 /**
@@ -136,7 +136,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     return (this.closing ??= this.shutDown());
   }
 
-  /** Posts a message. If it is a request, `requestId` is its id, and the HTTP response has the JSON-RPC response. */
+  /** Posts a message; `requestId` is its id if it is a request. Settles as the `PendingPost` of the message does. */
   protected post(text: string, requestId: RequestId | undefined, headers?: string): Promise<void> {
     if (this.isClosed) return Promise.reject(transportClosed());
     const post = new PendingPost(this, this.posts.nextId(), text, requestId, headers);
@@ -215,8 +215,8 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
   }
 
   /**
-   * Reports a message that was not read. Throws only if it is a response: any other message must not fail the request on whose
-   * stream it came.
+   * Reports a message that was not read. Throws if it may be a response. A notification or request of the server must not fail
+   * the request on whose stream it came.
    */
   private refuse(problem: JsonProblem): false {
     if (isOverLimit(problem.reason)) this.callListener(() => this.onrefused?.(problem));
@@ -225,7 +225,7 @@ export abstract class HttpTransport implements LinkTransport, PostOwner {
     return false;
   }
 
-  /** Reports an error that the listener throws, so that it does not break the stream. */
+  /** Calls a listener. An error that it throws is reported, and does not break the stream. */
   private callListener(listener: () => void): void {
     try {
       listener();

@@ -128,7 +128,7 @@ export class NotificationStreamReader {
 
   /**
    * Whether a new stream can resume after this event. Requires a session: a server without sessions may have restarted
-   * meanwhile, with event ids from the beginning.
+   * meanwhile, and then uses the same event ids again.
    */
   private canResume(lastEventId: string): boolean {
     return this.supportsResumption && lastEventId !== '' && this.owner.sessionId !== undefined;

@@ -45,7 +45,7 @@ export interface PostOwner extends GetClient {
    */
   deliver(message: ReadJson, requestId: RequestId | undefined): boolean;
   watchDeadline(deadline: number): void;
-  /** The POST has ended: its connection is released or, if the response is incomplete, closed. */
+  /** Called when the POST has ended. Closes its connection if the response is incomplete. */
   finished(post: PendingPost): void;
 }
 
@@ -61,7 +61,7 @@ export class PendingPost implements PostRequest {
   readonly settled: Promise<void>;
   readonly head: string;
   connection: HttpConnection | undefined;
-  /** A time of `performance.now()`. Infinite while a request waits for its response, because the link has the timeout. */
+  /** A time of `performance.now()`. Infinite while a request waits for its response, because the link watches that timeout. */
   deadline = Infinity;
   private resolve!: () => void;
   private reject!: (error: TransportError) => void;

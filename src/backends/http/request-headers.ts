@@ -1,7 +1,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { ForwardProxy } from './egress.js';
 
-/** Headers that the transport sets itself. Of their configured values, only that of `host` is used. */
+/** Headers that the transport sets itself or never sends. Of their configured values, only that of `host` is used. */
 const RESERVED = new Set([
   'accept',
   'accept-encoding',

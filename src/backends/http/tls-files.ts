@@ -7,7 +7,8 @@ type TlsMaterial = Readonly<Partial<Record<keyof ServerTls, Buffer>>>;
 
 /** The certificates and the key for connections to one server. Files are read again when they have changed. */
 export class TlsFiles {
-  private fingerprint: string | undefined;
+  /** The versions of the files from which `material` was read. */
+  private versions: string | undefined;
   private material: TlsMaterial = {};
 
   constructor(private readonly paths: ServerTls) {}
@@ -16,21 +17,21 @@ export class TlsFiles {
   current(): TlsMaterial {
     const paths = Object.entries(this.paths) as [keyof ServerTls, string | undefined][];
     const configured = paths.flatMap(([name, path]) => (path === undefined ? [] : [[name, path] as const]));
-    const fingerprint = configured.map(([, path]) => fingerprintOf(path)).join();
-    if (fingerprint === this.fingerprint) return this.material;
+    const versions = configured.map(([, path]) => fingerprintOf(path)).join();
+    if (versions === this.versions) return this.material;
     this.material = Object.fromEntries(configured.map(([name, path]) => [name, readFileSync(path)]));
-    this.fingerprint = fingerprint;
+    this.versions = versions;
     return this.material;
   }
 }
 
 /** Like `create`, but each connection uses the current contents of the files. */
 export function withTlsFiles(create: typeof buildConnector, files: TlsFiles): typeof buildConnector {
-  /** What the latest connection of all connectors used. */
+  /** The material of the latest connection, whichever connector opened it. */
   let latestMaterial: TlsMaterial | undefined;
   return (options = {}) => {
     let connect: buildConnector.connector | undefined;
-    /** What `connect` uses. */
+    /** The material of `connect`. */
     let connectMaterial: TlsMaterial | undefined;
     return (target, callback) => {
       let material: TlsMaterial;

@@ -14,7 +14,7 @@ export const sessionExpired = (): TransportError =>
 
 export const transportClosed = (): TransportError => brokenError('the transport is closed');
 
-/** The report of a message on a stream that cannot be read. The stream continues. */
+/** The report of an unreadable message on a stream. The stream continues. */
 export const messageIgnored = (cause: unknown): Error =>
   new Error(`message ignored: ${(cause as Error).message}`, { cause });
 

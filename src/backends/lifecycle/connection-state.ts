@@ -40,8 +40,8 @@ export interface ConnectionStatus {
   /** Times of the latest lost links and failed attempts, at most `OFTEN_FAILURES`. */
   readonly failures: readonly number[];
   /**
-   * Whether `OFTEN_FAILURES` occurred within `OFTEN_WINDOW_MS`. Stays true until a stable link is lost, or an administrator
-   * requests a reconnect.
+   * Whether `OFTEN_FAILURES` failures occurred within `OFTEN_WINDOW_MS`. Stays true until a stable link is lost, or an
+   * administrator requests a reconnect.
    */
   readonly isFailingOften: boolean;
 }
@@ -139,7 +139,7 @@ const retry: Transition = (status, { now, random }, cause) => {
   const { kind } = status;
   const { retries, failures, isFailingOften: wasFailingOften } = resetIfStable(status, now);
   const latestFailures = [...failures, now].slice(-OFTEN_FAILURES);
-  const isFailingOften = wasFailingOften || areOften(latestFailures, now);
+  const isFailingOften = wasFailingOften || areFrequent(latestFailures, now);
   // After an expired session, the server is reachable. Only the session must be initialized again.
   const isImmediate = isSessionExpired(cause) && !isFailingOften;
   const isCrashLoop = isFailingOften && kind === 'process';
@@ -171,10 +171,10 @@ const attemptEarlier: Transition = (status, { now }) => {
 const countTimeout: Transition = (status, { now }) =>
   unresponsiveIfSilent({ ...status, timeouts: status.timeouts + 1 }, now);
 
-const countProbe: Transition = (status, { now }) =>
+const countUnansweredProbe: Transition = (status, { now }) =>
   unresponsiveIfSilent({ ...status, unansweredProbes: status.unansweredProbes + 1 }, now);
 
-const clearTimeouts: Transition = (status) =>
+const resetTimeoutCounts: Transition = (status) =>
   status.timeouts === 0 && status.unansweredProbes === 0
     ? status
     : { ...status, timeouts: 0, unansweredProbes: 0 };
@@ -190,7 +190,7 @@ const recover: Transition = (status, { now }) => ({
   unansweredProbes: 0,
 });
 
-/** Forgets earlier failures. An attempt that is in progress continues. */
+/** From now on, earlier failures do not count. An attempt that is in progress continues. */
 const reconnect: Transition = (status, { now }) => ({
   ...initialStatus(status.state === 'connecting' ? status.since : now, status.kind),
   state: 'connecting',
@@ -209,15 +209,15 @@ const TRANSITIONS: Readonly<
   connecting: { opened: open, failed: retry, reconnect, stop },
   ready: {
     'timed-out': countTimeout,
-    'probe-unanswered': countProbe,
-    answered: clearTimeouts,
+    'probe-unanswered': countUnansweredProbe,
+    answered: resetTimeoutCounts,
     lost: retry,
     reconnect,
     stop,
   },
   unresponsive: {
     'timed-out': countTimeout,
-    'probe-unanswered': countProbe,
+    'probe-unanswered': countUnansweredProbe,
     answered: recover,
     lost: retry,
     reconnect,
@@ -249,14 +249,14 @@ function unresponsiveIfSilent(status: ConnectionStatus, now: number): Connection
   return { ...status, state: 'unresponsive', cause, since: now, downSince: status.downSince ?? now };
 }
 
-function areOften(failures: readonly number[], now: number): boolean {
+function areFrequent(failures: readonly number[], now: number): boolean {
   const [first = now] = failures;
   return failures.length === OFTEN_FAILURES && now - first < OFTEN_WINDOW_MS;
 }
 
 /**
- * The failures so far, when a link is lost. A stable link resets the backoff and ends a series of frequent failures. Outside
- * of such a series, the failures stay, so that repeated losses of stable links can start one.
+ * The earlier failures that still count when a link is lost. A stable link resets the backoff, and ends a series of frequent
+ * failures. Without such a series, the times of earlier failures stay, so that repeated losses of stable links can start one.
  */
 function resetIfStable(
   status: ConnectionStatus,

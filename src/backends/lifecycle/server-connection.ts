@@ -38,7 +38,7 @@ export interface LastFailure {
   readonly stderr: readonly string[];
 }
 
-/** Lines of stderr that are kept with a failure. */
+/** Maximum lines of stderr that are kept with a failure. */
 const MAX_FAILURE_LINES = 20;
 
 interface ConnectionOptions {

@@ -5,7 +5,7 @@ import type { StartSlots } from './start-slots.js';
 
 /** Opens links to one server, within the limit of servers that start at once, and counts the starts. */
 export class ServerStarter {
-  /** For a process, the processes that were started; otherwise, the links that were opened. */
+  /** Number of started processes; for an HTTP server, number of opened links. */
   private starts = 0;
   /** When the current attempt began; undefined while there is none. */
   private startedAt: number | undefined;
@@ -16,7 +16,7 @@ export class ServerStarter {
     private readonly slots: StartSlots,
   ) {}
 
-  /** How many processes were started after the first; without a process, how many links were opened after the first. */
+  /** How many processes were started after the first; for an HTTP server, how many links were opened after the first. */
   get restarts(): number {
     return Math.max(0, this.starts - 1);
   }

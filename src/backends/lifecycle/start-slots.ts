@@ -35,8 +35,8 @@ export class StartSlots {
   }
 
   /**
-   * Calls `start` when a slot is free, and settles as its promise does. The slot is free again when the promise settles. Rejects
-   * if the signal is aborted before the call.
+   * Calls `start` when a slot is free, and settles as its promise does. The slot is free again when the promise settles, or
+   * after `MAX_HOLD_MS`. Rejects if the signal is aborted before the call.
    */
   async run<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
     if (this.isOpen && this.freeSlots > 0) this.freeSlots--;

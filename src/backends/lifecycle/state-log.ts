@@ -9,8 +9,8 @@ const MAX_LOGGED_LINES = 5;
 const MAX_LINE_LENGTH = 500;
 
 /**
- * Logs the connection state of one server. A repeated failure is logged only once: one with the same state, message and last
- * line on stderr.
+ * Logs the connection state of one server. A failure is not logged again as long as its state, message and last line on stderr
+ * stay the same.
  */
 export class StateLog {
   private readonly logger = new Logger('Backend');

@@ -52,7 +52,16 @@ describe('unavailableErrorOf', () => {
       'a request of a lost process',
       { state: 'retrying', cause: brokenError('x', { cause: exited }) },
     ],
-    ['crashed', 'a large message', { state: 'retrying', cause: new TransportError('too-large', 'x') }],
+    [
+      'crashed',
+      'a process that was killed because of a long line',
+      { state: 'retrying', cause: new TransportError('too-large', 'x', { hasExited: true }) },
+    ],
+    [
+      'unreachable',
+      'a long message over HTTP',
+      { state: 'retrying', cause: new TransportError('too-large', 'x') },
+    ],
     ['disabled', 'the connection was stopped', { state: 'stopped' }],
   ])('has the reason %s for: %s', (reason, _what, values) => {
     expect(dataOf(values)).toEqual({ code: 'SERVER_UNAVAILABLE', server: 'db', reason, retryAfterMs: 1000 });

@@ -71,7 +71,7 @@ export class AbandonedRequests {
     return false;
   }
 
-  /** Extends the grace, because messages that are read from now on may have been sent since `time`. */
+  /** To be called when messages that are read from now on may have been sent since `time`. Extends the grace. */
   renew(time: number): void {
     for (const { key, quotaKey } of this.openClients()) this.ended.add(key, quotaKey);
     if (time < this.unstoredUntil) this.unstoredUntil = performance.now() + ORIGIN_GRACE_MS;

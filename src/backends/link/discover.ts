@@ -10,7 +10,7 @@ import { TransportError } from './transport.js';
 const UNNAMED = { name: 'unknown', version: 'unknown' };
 
 /** Whether the HTTP status says nothing about the era, because authentication, a limit or a proxy may be its cause. */
-const isNoVerdict = (status: number): boolean =>
+const isInconclusive = (status: number): boolean =>
   [401, 403, 407, 408, 425, 429].includes(status) || status >= 500;
 
 /** Sends `server/discover`. Rejects when the server does not offer revision 2026-07-28. */
@@ -36,7 +36,7 @@ export function eraOfFailure(error: unknown): Era | undefined {
   if (error instanceof RemoteError) return offersModern(error) ? '2026' : '2025';
   if (!(error instanceof TransportError) || error.fault !== 'refused') return undefined;
   const { httpStatus } = error.details;
-  return httpStatus === undefined || !isNoVerdict(httpStatus) ? '2025' : undefined;
+  return httpStatus === undefined || !isInconclusive(httpStatus) ? '2025' : undefined;
 }
 
 /** Whether the server refused the revision of a request, and offers revision 2026-07-28. */

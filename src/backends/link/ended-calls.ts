@@ -7,7 +7,7 @@ export const ORIGIN_GRACE_MS = 1000;
 /** Identifies the client of a call: the id of its session or, without a session, the id of the request. */
 export type ClientKey = string | number;
 
-/** Stores when the last call with the latest key ended, and the last call with any other key. Takes constant memory. */
+/** Stores two times only: when the last call with the latest key ended, and when the last call with any other key ended. */
 class LatestEnds<Key> {
   private latestKey: Key | undefined;
   /** When the last call with `latestKey` ended. */

@@ -28,8 +28,7 @@ export function failureCauseOf(error: unknown): FailureCause {
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(error instanceof TransportError)) return cause ? failureCauseOf(cause) : 'unreachable';
   const { fault, details } = error;
-  // The gateway kills a process that writes a line over the size limit.
-  if (details.hasExited || fault === 'too-large') return 'crashed';
+  if (details.hasExited) return 'crashed';
   if (fault === 'busy') return 'unresponsive';
   if (details.httpStatus === 401 || details.httpStatus === 403) return 'unauthorized';
   if (isNotFound(error)) return 'not-found';

@@ -24,7 +24,7 @@ export const MAX_INPUT_REQUESTS = 16;
 export const MAX_INPUT_BYTES = 4_194_304;
 /** How long the client and its user may take to answer the input requests of one result. */
 const INPUT_TIMEOUT_MS = 600_000;
-/** The pause before a request is repeated because its result has a state but no input requests. The server asks for a retry. */
+/** The pause before a request is repeated. A result with a state but without input requests asks for such a retry. */
 const STATE_ONLY_PAUSE_MS = 250;
 
 /** The methods of the requests to the client that a result may contain. */
@@ -190,7 +190,7 @@ class InputRound {
   }
 }
 
-/** The params with the answers and the state, in place of members with these keys. Works in steps, because both may be long. */
+/** The params with the members `inputResponses` and `requestState` set. Works in steps, because both may be long. */
 function* retryParams(params = '{}', answers: string | undefined, state: string | undefined): Steps<string> {
   const added = new Map(Object.entries({ inputResponses: answers, requestState: state }));
   const known = yield* namedMemberSteps(params, [...added.keys()]);

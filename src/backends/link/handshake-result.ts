@@ -15,7 +15,7 @@ export const MAX_RESULT_MEMBERS = 10_000;
 /** No result reaches this depth: `SERVER_JSON_LIMITS` allowed fewer levels when the message was read. */
 const MAX_DEPTH = 1024;
 
-/** Called when a result is refused because it is too long. */
+/** Called when a result is refused because it is too long or has too many members. */
 export type OnMemoryLimit = (limit: MemoryLimit) => void;
 
 /** Parses the result of `initialize` or `server/discover`. Throws if it is too long or has too many members. */

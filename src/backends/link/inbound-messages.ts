@@ -56,7 +56,7 @@ export interface InboundOptions {
   readonly onExcess?: ((outcome: ExcessOutcome) => void) | undefined;
   /** Called when a message of the server is refused because of a memory limit. */
   readonly onMemoryLimit?: ((limit: MemoryLimit) => void) | undefined;
-  /** Called for every message that was dropped or refused because its client is not known. */
+  /** Called for every message that was dropped or refused because its client is not known, or because it was not allowed. */
   readonly onUnattributed?: ((message: AttributableMessage) => void) | undefined;
   /** The session that this link belongs to; absent when sessions share the link. */
   readonly owner?: ClientSession | undefined;
@@ -75,9 +75,9 @@ interface InboundMessagesEvents {
  */
 export class InboundMessages {
   readonly limiter: InboundLimiter;
-  /** Gets every notification except progress and cancellations. */
+  /** Called with every notification except progress and cancellations. */
   notificationListener: (notification: ServerNotification) => void = () => {};
-  /** Gets list changes, updates and acknowledgements before the listener. If it returns false, the listener does not get them. */
+  /** Called before the listener, except with log messages. If it returns false, the listener is not called. */
   subscriptionFilter: ((method: string, params: Params, paramsText?: string) => boolean) | undefined;
 
   constructor(
@@ -131,8 +131,8 @@ export class InboundMessages {
   }
 
   /**
-   * Receives a message that has waited because it was beyond the rate. The response stream on which it may have come is not
-   * stored.
+   * Receives a message that has waited because it was beyond the rate. It is processed as if it had come on no response stream,
+   * because that stream is not stored.
    */
   private receiveText(text: string): void {
     const document = WAITING_MESSAGES.read(Buffer.from(text));

@@ -259,7 +259,7 @@ export class JsonRpcLink implements ExpirableLink {
       this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason }));
   }
 
-  /** Sends a notification or a response, which the server does not respond to. */
+  /** Sends a message without a response: a notification, or a response of the gateway. */
   private sendOneWay(text: string): void {
     this.transport.sendText(text).catch((error: Error) => this.monitor.sendFailed(toTransportError(error)));
   }

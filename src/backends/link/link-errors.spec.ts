@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { JsonProblem, JsonReader } from '../../lib/json-text/json-reader.js';
 import { SERVER_JSON_LIMITS } from '../../mcp/json-limits.js';
 import { RemoteError } from '../../core/errors.js';
-import { isLongError, remoteError } from './link-errors.js';
+import { brokenError, isLongError, remoteError, unavailableReason } from './link-errors.js';
+import { TransportError } from './transport.js';
 
 const MB = 1_048_576;
 
@@ -33,5 +34,16 @@ describe('remoteError', () => {
     const error = remoteError(errorOf({ code: 7, message: 'x'.repeat(MB) }));
     expect(error).not.toBeInstanceOf(RemoteError);
     expect(error.message).toContain('has more than 1048576 bytes');
+  });
+});
+
+describe('unavailableReason', () => {
+  it.each([
+    ['too-large', 'too-large'],
+    ['broken', 'crashed'],
+  ] as const)('is, for the fault %s of an ended process, %s', (fault, reason) => {
+    const failure = new TransportError(fault, 'x', { hasExited: true });
+    expect(unavailableReason(failure)).toBe(reason);
+    expect(unavailableReason(brokenError('x', { cause: failure }))).toBe(reason);
   });
 });

@@ -54,7 +54,7 @@ export const isBadRequest = (error: unknown): boolean =>
 export const isRefusedByServer = ({ fault, details }: TransportError): boolean =>
   fault === 'refused' && (details.httpStatus ?? 500) < 500;
 
-/** The error for a refusal of the headers of a request by a server of 2026, which has not executed the request. */
+/** The error of a request whose headers a server of 2026 has refused. The server has not executed the request. */
 export const headersRefused = (refusal: RemoteError): TransportError =>
   new TransportError(
     'refused',
@@ -77,12 +77,13 @@ export const hasRefusedHeaders = (error: unknown): boolean =>
 export const toTransportError = (error: Error): TransportError =>
   error instanceof TransportError ? error : brokenError(error.message, { cause: error });
 
-/** Why a link failed or could not be opened, as the word in the error data for clients. */
+/** Why a link failed or could not be opened: the `reason` in the error data for clients. */
 export function unavailableReason(error: unknown): UnavailableReason {
   if (isTimeout(error)) return 'unresponsive';
   const cause = error instanceof Error ? error.cause : undefined;
   if (!(error instanceof TransportError)) return cause ? unavailableReason(cause) : 'unreachable';
   const { fault, details } = error;
+  if (fault === 'too-large') return fault;
   if (details.hasExited) return 'crashed';
   if (details.httpStatus === 401 || details.httpStatus === 403) return 'unauthorized';
   // The error of a request in flight has the failure of its link as `cause`.

@@ -45,7 +45,7 @@ const SHARED_CAPABILITIES: ClientCapabilities = {
  */
 export const SESSIONLESS_CAPABILITIES: ClientCapabilities = { ...SHARED_CAPABILITIES, roots: {} };
 
-/** Client capabilities that a server gets on the link of one session, but not on a shared link. */
+/** Client capabilities that may be declared on the link of one session, but not on a shared link. */
 export const UNSHARED_CAPABILITIES: readonly string[] = ['roots', 'sampling.context', 'sampling.tools'];
 const NO_PROXIES = new EgressProxies({});
 
@@ -136,7 +136,7 @@ export function createLinkFactory(
   return withSseFallback(async (signal, owner) => {
     const link = await openHttp(usualOpening, signal, owner);
     if (usualOpening === 'probe' && !owner)
-      watchEra(link, (closing) => probeEra(openHttp('discover', closing)));
+      watchEra(link, (closeSignal) => probeEra(openHttp('discover', closeSignal)));
     return link;
   }, overSse);
 }

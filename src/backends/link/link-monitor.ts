@@ -85,7 +85,7 @@ export class LinkMonitor {
     await this.request({ method, timeoutMs: Math.min(timeoutMs, PING_TIMEOUT_MS) }).catch(() => {});
   }
 
-  /** To be called when a message could not be sent, or got an HTTP error. */
+  /** To be called when a message could not be sent, or was answered with an HTTP error. */
   sendFailed(error: TransportError): void {
     // The HTTP response shows that the server is reachable.
     if (isRefusedByServer(error)) this.received++;

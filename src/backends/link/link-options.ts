@@ -11,14 +11,14 @@ export interface LinkOptions extends InitializeOptions, InboundOptions, MonitorI
   readonly server: string;
   /** How the link finds the protocol era of the server. By default, the era is 2025. */
   readonly opening?: Opening | undefined;
-  /** The protocol era that the last probe of the server has found. All links of the server share the record. */
+  /** The protocol era in which a link to the server was last opened. All links of the server share the record. */
   readonly eraRecord?: EraRecord | undefined;
   /**
    * The ended calls of the shared link and of the shared links before it: after a reconnect, a message that belongs to an
    * earlier call may come on the next link.
    */
   readonly endedCalls?: EndedCalls | undefined;
-  /** Called for each result with which a server requires input of the client (`input_required`). */
+  /** Called for each result that requires input of the client (`input_required`), or has an unknown type. */
   readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
   /** Rewrites own URIs in the params of a request of the server to public URIs. */
   readonly toPublicParams?: ((params: JsonText) => JsonText | Promise<JsonText>) | undefined;

@@ -16,7 +16,7 @@ export interface ServerFacts {
 /** A request to a server. */
 export interface LinkRequest {
   readonly method: string;
-  /** JSON text, sent unchanged except for the progress token. */
+  /** JSON text. The link changes only the progress token and what the protocol era of the server requires. */
   readonly params?: string | undefined;
   /** The positions of the members of `params`, if the sender knows them. */
   readonly paramsMembers?: readonly Member[] | undefined;
@@ -29,13 +29,13 @@ export interface LinkRequest {
   readonly deadline?: number | undefined;
   /** The sender of the client's request for which this request is made; absent for requests of the gateway itself. */
   readonly caller?: Caller | undefined;
-  /** Cancels a request of the gateway itself. */
+  /** The cancel signal of a request of the gateway itself. */
   readonly signal?: CancelSignal | undefined;
   /** Called with the id of the request, immediately before the request is sent. */
   readonly onIdAssigned?: ((id: number) => void) | undefined;
   /** The own name or URI of the called tool, prompt or resource, if the sender knows it. */
   readonly target?: string | undefined;
-  /** The arguments of the called tool that have HTTP headers. Only links of 2026 over HTTP send these headers. */
+  /** The arguments of the called tool that are sent in HTTP headers too. Only links of 2026 over HTTP send these headers. */
   readonly paramHeaders?: readonly ParamHeader[] | undefined;
 }
 
@@ -109,8 +109,8 @@ export interface Link {
   readonly listens: StreamSubscriptions | undefined;
 
   /**
-   * Whether the server does not know `resources/subscribe`, although it may announce subscriptions. The code that subscribes
-   * sets this.
+   * Whether the server does not know `resources/subscribe` or, in the 2026 era, `subscriptions/listen`, although it may announce
+   * subscriptions. Set by the code that subscribes and, in the 2026 era, by the handshake.
    */
   refusesSubscriptions: boolean;
 

@@ -35,8 +35,8 @@ export class ListenStream {
   }
 
   /**
-   * Whether more than half of the URIs, and `MAX_STREAMS` more, were unsubscribed since the stream was opened. The server still
-   * sends their updates.
+   * Whether a smaller stream should replace this one: more URIs were unsubscribed than are left, by more than `MAX_STREAMS`, and
+   * the server still sends their updates.
    */
   get isStale(): boolean {
     return this.openedUris > 2 * this.uris.size + MAX_STREAMS;

@@ -35,7 +35,7 @@ interface SubscriptionWaiter {
 
 /**
  * The subscriptions of one link of the 2026 era: one listen stream for the list changes, and a few for the URIs of resources.
- * A server cannot add URIs to a stream. New URIs therefore get a new stream, which all URIs share that wait at the same time.
+ * A server cannot add URIs to a stream. New URIs therefore need a new stream. All URIs that wait at the same time share it.
  * When there are many streams, small ones are merged: the gateway opens one new stream in their place, and closes the old
  * streams after the acknowledgement of the new one. An update that comes on an old and on the new stream passes once. A stream
  * that ends is opened again; notifications may have been lost then.
@@ -172,11 +172,11 @@ export class ListenStreams implements StreamSubscriptions {
     }
     // URIs that were unsubscribed while the new stream was opened.
     for (const uri of uris) if (!old.some((each) => each.uris.has(uri))) this.unsubscribe(uri);
-    // A URI of an old stream that did not move to the new one is no longer subscribed, so it is also deleted here.
-    const isLeftOut = (uri: string): boolean =>
+    // A URI of an old stream that did not move to the new one is no longer subscribed.
+    const removeIfLeftOut = (uri: string): boolean =>
       this.streamByUri.get(uri) !== stream && this.streamByUri.delete(uri);
-    const leftOutUris = old.flatMap((each) => [...each.uris]).filter(isLeftOut);
-    // The server honours fewer URIs than before. The gap makes the link subscribe all URIs again, so that these are refused.
+    const leftOutUris = old.flatMap((each) => [...each.uris]).filter(removeIfLeftOut);
+    // The server honours fewer URIs than before. After this gap all URIs are subscribed again, and the server refuses these.
     if (leftOutUris.length > 0) this.events.stateChanged('open');
     for (const each of old) this.streams.delete(each);
     this.closing += old.length;

@@ -27,7 +27,10 @@ export async function requestForModernCaller(
   }
 }
 
-/** The result that asks the client to open URLs. Throws if the error does not require that, or the client does not support it. */
+/**
+ * The result that asks the client to open URLs. Throws if the error does not require that, the client does not support it, or the
+ * user has declined.
+ */
 function inputFor(
   error: RemoteError,
   { capabilities, missingCapabilities }: Caller,

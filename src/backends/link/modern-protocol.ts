@@ -26,7 +26,7 @@ export interface ModernProtocolOptions {
   /** Whether requests are sent over HTTP. They then have standard headers, and are cancelled by closing the response. */
   readonly isHttp: boolean;
   readonly toPublicParams?: ToPublicParams | undefined;
-  /** Called for each result with which a server requires input of the client (`input_required`). */
+  /** Called for each result that requires input of the client (`input_required`), or has an unknown type. */
   readonly onInput?: ((outcome: InputOutcome) => void) | undefined;
 }
 
@@ -96,7 +96,7 @@ export class ModernProtocol implements LinkProtocol {
     return code === UNSUPPORTED_VERSION;
   }
 
-  /** The result for a client of 2026, which answers the input requests with another request. */
+  /** The result with public URIs. A client of 2026 answers the input requests itself, in another request. */
   private forwardInput(result: JsonText): JsonText | Promise<JsonText> {
     const { toPublicParams, onInput } = this.options;
     onInput?.('forwarded');

@@ -14,7 +14,7 @@ import { TransportError } from './transport.js';
  */
 export type Opening = 'initialize' | 'discover' | 'probe' | 'initialize-first';
 
-/** Timeout of a probe. If the server has not answered by then, the gateway sends `initialize`. */
+/** Timeout of a probe. After it, the gateway sends `initialize`, unless the recorded era is 2026. */
 const PROBE_TIMEOUT_MS = 5000;
 
 interface OpeningSteps {
@@ -28,7 +28,7 @@ interface NegotiationOptions {
   readonly opening: Opening;
   readonly connectTimeoutMs: number;
   readonly record: EraRecord;
-  /** Whether the probe is left out if a recent one has found the era 2025. True for the links of single sessions. */
+  /** Whether the probe is left out if the recorded era is 2025. True for the links of single sessions. */
   readonly trustsRecord: boolean;
 }
 

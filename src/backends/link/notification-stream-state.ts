@@ -2,7 +2,7 @@ import type { NotificationStreamStatus } from './link.js';
 import type { StreamState } from './transport.js';
 import { ListenerSet } from '../../lib/listeners/listener-set.js';
 
-/** The time after which a link does not wait for its stream: some servers accept the GET and never send response headers. */
+/** How long a link waits until its stream is open: some servers accept the GET and never send response headers. */
 const OPEN_TIMEOUT_MS = 1000;
 
 /** The status of the notification stream of a link. Reports when notifications may have been lost (a gap). */
@@ -51,11 +51,11 @@ export class NotificationStreamState {
 
   /** To be called when the state of the stream has changed. */
   update(state: StreamState): void {
-    const wasOpen = this.status === 'open' || this.status === 'lost';
+    const wasOffered = this.status === 'open' || this.status === 'lost';
     if (state === 'open' || state === 'resumed') this.status = 'open';
     else if (state !== 'silent') this.status = state;
-    // If the server no longer offers the stream, another version of the server may have taken its place.
-    const isGap = this.isReady && (state === 'open' || (state === 'none' && wasOpen));
+    // A server that no longer offers the stream may be another version, with other lists. A gap makes the gateway fetch them.
+    const isGap = this.isReady && (state === 'open' || (state === 'none' && wasOffered));
     if (isGap) this.reportGap();
     if (state === 'open' || state === 'none') this.markReady();
   }

@@ -20,7 +20,7 @@ const MAX_TIMEOUT_FACTOR = 10;
 
 /** A request that was sent and not answered yet. */
 export interface PendingRequest {
-  /** Unique on the link. The server gets it as progress token too. */
+  /** Unique on the link. Also sent to the server as the progress token. */
   readonly id: number;
   readonly request: LinkRequest;
   /** The progress token of the client's request, as the client wrote it. */
@@ -45,7 +45,7 @@ interface PendingRequestHost {
   removed(caller: Caller): void;
   /** A memory limit is reached. */
   limitReached(limit: MemoryLimit): void;
-  /** Whether the server waits for a response of the client during this call. Meanwhile its deadline is extended, up to the maximum. */
+  /** Whether the server waits for a response of the client during this call. Meanwhile the deadline of the call is extended. */
   isWaitingForClient(caller: Caller): boolean;
   /** The server answered with an error. Returns the error with which the promise is rejected. */
   errorOfRefusal(error: Error): Error;
@@ -242,7 +242,7 @@ export class PendingRequests {
   /**
    * Whether a message may belong to an ended or abandoned call of another client. With `isOrdered`, an ended call of the same
    * principal does not count: if its server sends a message after the response, that message can reach another client of the
-   * principal. Otherwise every message during calls of alternating clients would be dropped.
+   * principal. If it counted, every message during calls of alternating clients would be dropped.
    */
   private mayBelongToAnotherClient(client: ClientKey | undefined, quotaKey: string | undefined): boolean {
     if (this.abandoned.hasOtherThan(client)) return true;
@@ -264,7 +264,7 @@ export class PendingRequests {
 
   private expire(pending: PendingRequest): void {
     const { caller } = pending.request;
-    // Not compared with `deadline`: a deadline that is extended to a time in the past would never be watched again.
+    // After `maxDeadline`, an extended deadline would be a time in the past, which is never watched again.
     const isExtendable = performance.now() < pending.maxDeadline;
     if (caller?.isParked) restartDeadline(pending);
     else if (caller && isExtendable && this.host.isWaitingForClient(caller)) this.extendDeadline(pending);

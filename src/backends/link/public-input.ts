@@ -11,7 +11,7 @@ export async function withPublicInput(result: JsonText, toPublicParams: ToPublic
     : new JsonText(mapMember(result.text, 'inputRequests', () => changed, result.members));
 }
 
-/** The object `inputRequests`, which has the requests by key, with public URIs in the params of each request. */
+/** The object `inputRequests` with public URIs in the params of each of its requests. */
 async function withPublicParams(requests: string, toPublicParams: ToPublicParams): Promise<string> {
   let text = '';
   let copied = 0;

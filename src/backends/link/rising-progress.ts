@@ -11,7 +11,7 @@ export class RisingProgress {
   private hasSeveralRequests = false;
   /** The number that is added to the progress of the current request; undefined until its first notification. */
   private offset: number | undefined = 0;
-  /** The highest progress that the client got. */
+  /** The highest progress that was sent to the client. */
   private highest = -Infinity;
 
   /**

@@ -45,7 +45,7 @@ export class ServerRequests {
   private readonly open = new Map<RequestId, ForwardedRequest>();
   /** Number of requests that are being forwarded. Cancelled requests count until the client's `sendRequest` has settled. */
   private forwarding = 0;
-  /** The bytes of their params. */
+  /** Bytes of the params of these requests. */
   private forwardingBytes = 0;
   /** Whether the server may send requests. In revision 2026-07-28 it may not, and could not get a response over HTTP. */
   isAllowed = true;
@@ -57,7 +57,7 @@ export class ServerRequests {
     /** Rewrites own URIs in params to public URIs. */
     private readonly toPublicParams: (params: JsonText) => JsonText | Promise<JsonText> = (params) => params,
     private readonly onMemoryLimit: (limit: MemoryLimit) => void = () => {},
-    /** Called when a request is refused because its client is not known. */
+    /** Called when a request is refused because its client is not known, or dropped because it is not allowed. */
     private readonly onUnattributed: () => void = () => {},
   ) {}
 

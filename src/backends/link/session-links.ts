@@ -21,7 +21,7 @@ interface SessionLinkObserver {
   refused?(owner: ClientSession, request: LinkRequest, error: RemoteError): void;
 }
 
-/** One link per session, opened at the first call of the session and closed when the session ends. */
+/** One link per session, opened when it is first needed and closed when the session ends. */
 export class SessionLinks {
   private readonly bySession = new Map<string, SessionLink>();
   private readonly stopping = new AbortController();
@@ -42,7 +42,7 @@ export class SessionLinks {
     return this.bySession.has(session.id);
   }
 
-  /** The link of the session, which is opened if there is none. Rejects with `server-unavailable` when that fails. */
+  /** The link of the session, which is opened if there is none. Rejects with `server-unavailable` or `limit-exceeded`. */
   async get(session: ClientSession): Promise<Link> {
     if (this.stopping.signal.aborted)
       throw serverUnavailable(this.server, 'it is being stopped', { reason: 'disabled' });

@@ -32,7 +32,7 @@ export interface InboundGate {
   admits(text: string): boolean;
   /** To be called for a malformed message, which is ignored. It counts against the rate, because reading it took time. */
   chargeMalformed(): void;
-  /** After the transport has read for `ms`: the milliseconds for which it must not read. */
+  /** To be called after the transport has read for `ms`. Returns the milliseconds for which it must not read now. */
   pauseAfter(ms: number): number;
   /**
    * To be called when a stream that belongs to no single request is read late. The messages that are read from now on may have
@@ -86,9 +86,9 @@ export interface LinkTransport extends Transport {
 /**
  * - `unreachable`: there is no connection; the message was not delivered
  * - `session-expired`: the server rejected the session id, or the protocol era; it did not execute the message
- * - `refused`: the server responded with an HTTP error
+ * - `refused`: the server refused the message, for example with an HTTP error, or offers only what the gateway does not support
  * - `broken`: no valid response arrived; the server may have executed the message
- * - `too-large`: a line or body is over the size limit
+ * - `too-large`: a message of the server is over a limit
  * - `busy`: the server does not read its input fast enough; the message was not delivered
  */
 export type TransportFault = 'unreachable' | 'session-expired' | 'refused' | 'broken' | 'too-large' | 'busy';
@@ -98,7 +98,7 @@ interface FaultDetails {
   readonly isUnread?: boolean;
   readonly httpStatus?: number;
   readonly retryAfterMs?: number;
-  /** Whether the child process has exited, or has closed a pipe, so that the gateway stops it. */
+  /** Whether the child process has exited, or the gateway ends it because it has closed a pipe or written too long a line. */
   readonly hasExited?: boolean;
   /** The error code of the operating system with which the child process could not be started. */
   readonly spawnCode?: string | undefined;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FakeLink } from '../../../test/kit/fake-link.js';
 import type { NotificationStreamStatus } from './link.js';
 import type { SubscribeMode } from '../../config/common-server-config.js';
-import { takesSubscriptions, updateSourceOf } from './update-source.js';
+import { usesSubscriptions, updateSourceOf } from './update-source.js';
 
 describe('updateSourceOf', () => {
   it.each<
@@ -27,7 +27,7 @@ describe('updateSourceOf', () => {
   });
 });
 
-describe('takesSubscriptions', () => {
+describe('usesSubscriptions', () => {
   it.each<[SubscribeMode, resources: object | undefined, refuses: boolean, expected: boolean]>([
     ['announced', { subscribe: true }, false, true],
     ['announced', { subscribe: false }, false, false],
@@ -39,6 +39,6 @@ describe('takesSubscriptions', () => {
   ])('with subscribe: %s, resources: %j, refused: %j is %j', (mode, resources, refuses, expected) => {
     const link = new FakeLink({}, { capabilities: { ...(resources && { resources }) } });
     link.refusesSubscriptions = refuses;
-    expect(takesSubscriptions(link, mode)).toBe(expected);
+    expect(usesSubscriptions(link, mode)).toBe(expected);
   });
 });

@@ -4,8 +4,8 @@ import type { Link } from './link.js';
 /**
  * How updates of the resources of a server reach the gateway.
  * - `subscriptions`: the gateway subscribes, and the server sends notifications
- * - `polling`: the gateway polls, because the server takes no subscriptions or has no notification stream
- * - `unsolicited`: the server takes no subscriptions, but may send notifications
+ * - `polling`: the gateway polls, because it does not subscribe or the server has no notification stream
+ * - `unsolicited`: the gateway does not subscribe, but the server may send notifications
  * - `none`: no updates can come, because the server has no notification stream
  */
 export type UpdateSource = 'subscriptions' | 'polling' | 'unsolicited' | 'none';
@@ -13,7 +13,7 @@ export type UpdateSource = 'subscriptions' | 'polling' | 'unsolicited' | 'none';
 type UpdateFacts = Pick<Link, 'facts' | 'notificationStream' | 'refusesSubscriptions'>;
 
 /** Whether the gateway subscribes at the server. `mode` is the setting `subscribe` of the server. */
-export function takesSubscriptions(
+export function usesSubscriptions(
   { facts, refusesSubscriptions }: UpdateFacts,
   mode: SubscribeMode,
 ): boolean {
@@ -28,7 +28,7 @@ export function updateSourceOf(
   pollMs: number | undefined,
 ): UpdateSource {
   const canNotify = link.notificationStream !== 'none';
-  if (canNotify && takesSubscriptions(link, mode)) return 'subscriptions';
+  if (canNotify && usesSubscriptions(link, mode)) return 'subscriptions';
   if (pollMs !== undefined) return 'polling';
   return canNotify ? 'unsolicited' : 'none';
 }

@@ -40,16 +40,16 @@ const LISTS = {
 
 /** Number of items that are processed between two points where a slice may end. */
 const ITEMS_PER_STEP = 64;
-/** A slice may also end before each item with more characters. */
+/** A slice may also end before an item with more characters. */
 const MAX_SHORT_ITEM_LENGTH = 4096;
 
 export type ListMethod = keyof typeof LISTS;
 
-/** The result of the fetch of one list. */
+/** The result of fetching one list. */
 export interface FetchedList {
   /** All pages are the same as in the previous fetch. `definitions` is empty then, because the pages were not read. */
   readonly isUnchanged?: true;
-  /** The digests of the pages, for the next fetch. Only a complete list has them. */
+  /** The digests of the pages, for the next fetch. Absent if the list is incomplete or ended with a repeated cursor. */
   readonly digests?: PageDigests;
   readonly definitions: readonly Definition[];
   /** Items without a usable name, without a required member, with forbidden headers, or too long; absent when there are none. */
@@ -103,7 +103,7 @@ export async function fetchList(
   return builder.build(`more than ${limits.maxPages} pages`);
 }
 
-/** In place of the definition of a tool that can only run as a task. */
+/** Stands for the definition of a tool that can only run as a task. */
 const NEEDS_TASK = 'needs-task';
 
 /** Collects the definitions of all pages of one list, within the limits. */
@@ -120,7 +120,7 @@ class ListBuilder {
   constructor(
     private readonly shape: ListShape,
     private readonly limits: ListLimits,
-    /** Whether a tool with forbidden headers is left out. */
+    /** Whether requests repeat arguments in HTTP headers. If so, a tool with forbidden headers is left out. */
     private readonly sendsParamHeaders = false,
   ) {}
 
@@ -262,7 +262,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Whether the name, URI or template can identify an item. A URI or template with a lone surrogate cannot, because no cursor can
- * encode it. A name with one can, because its public name has no surrogates.
+ * encode it. A name with a lone surrogate can, because its public name has no surrogates.
  */
 const isUsable = (name: string, key: ListShape['key']): boolean =>
   name !== '' && Buffer.byteLength(name) <= MAX_KEY_BYTES && (key === 'name' || !LONE_SURROGATE.test(name));

@@ -1,6 +1,6 @@
 import { completesWithin } from '../../lib/deadlines/timeout.js';
 
-/** Lets callers wait until the first sync over the current link is complete. */
+/** Lets callers wait until the first sync is complete. */
 export class FirstSync {
   private isComplete = false;
   private resolve!: () => void;

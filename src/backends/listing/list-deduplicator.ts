@@ -7,9 +7,9 @@ import type { Lists } from './list-kinds.js';
 
 type List = readonly Definition[] | readonly ResourceTemplate[] | ResourceList;
 
-/** Keeps the equal lists that one server sends to several sessions in memory only once. */
+/** Keeps equal lists of several sessions at one server in memory only once. */
 export class ListDeduplicator {
-  /** By digest of its kind and definitions: a list that is in use. */
+  /** The lists in use, by the digest of kind and definitions. */
   private readonly byDigest = new Map<string, WeakRef<List>>();
   private readonly finalizers = new FinalizationRegistry((digest: string) => {
     // A later list with the same digest may have taken the place of the collected list.
@@ -48,5 +48,5 @@ export function isSameList(a: List, b: List): boolean {
 const itemsOf = (list: List): readonly { readonly text: string }[] =>
   list instanceof ResourceList ? list.byUri : list;
 
-/** Whether the list was fetched: `EMPTY_LISTING` has placeholders for the others. A fetched list without items is another object. */
+/** Whether the list was fetched. If not, it is the placeholder in `EMPTY_LISTING`; a fetched list without items never is. */
 export const wasFetched = (kind: keyof Lists, list: List): boolean => list !== EMPTY_LISTING[kind];

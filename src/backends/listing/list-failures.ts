@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { Backoff } from '../../lib/backoff/backoff.js';
 import { METHODS, type Kind } from './list-kinds.js';
 
-/** Delays before the gateway requests a list again that it could not fetch. */
+/** Delays before a list that could not be fetched is requested again. */
 const RETRY_LIMITS = { firstMs: 5000, maxMs: 60_000 };
 /** Longer messages of servers are cut. */
 const MAX_MESSAGE_LENGTH = 200;

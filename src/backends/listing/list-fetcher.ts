@@ -15,7 +15,7 @@ import type { PageDigests } from './page-digests.js';
 export interface ListFetcherOptions {
   /** These limits apply in place of the usual limits of each list. */
   readonly limits?: ListLimits;
-  /** Called for a list over a limit. If this is set, such a list is not used; otherwise its first definitions are used. */
+  /** Called for a list over a limit. If set, such a list is never used; otherwise only if the current list is empty. */
   readonly onTruncated?: () => void;
 }
 
@@ -112,8 +112,8 @@ export class ListFetcher {
   }
 
   /**
-   * Resolves with undefined when the current list stays: the server's list has not changed, or it is truncated. Only if the
-   * current list is empty, and `onTruncated` is not set, a truncated list takes its place.
+   * Resolves with undefined when the current list stays: the server's list has not changed, or it is truncated. A truncated
+   * list is used only if the current list is empty and `onTruncated` is not set.
    */
   private async fetchDefinitions(link: Link, kind: Kind): Promise<FetchedList['definitions'] | undefined> {
     const { server } = this;

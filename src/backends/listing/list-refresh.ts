@@ -3,7 +3,7 @@ import { JsonText } from '../../lib/json-text/json-text.js';
 import type { Link, LinkRequest } from '../link/link.js';
 import { capabilityOf, KINDS, NAMED_KINDS, type Kind } from './list-kinds.js';
 
-/** Minimum time between two fetches because of errors of the server. Limited, because most such errors are about arguments. */
+/** Minimum time between two fetches because of errors of the server. Most such errors are only about arguments. */
 const MIN_REFUSAL_INTERVAL_MS = 10_000;
 /** The share by which the refresh interval varies at random, so that servers are not all listed at the same time. */
 const JITTER = 0.1;
@@ -16,7 +16,7 @@ const UNKNOWN_NAME_CODES: ReadonlySet<number> = new Set([
 ]);
 
 interface RefreshOptions {
-  /** If the server announces no changes of a list, the list is fetched again at this interval. */
+  /** The interval at which lists are fetched again if the server does not announce their changes. */
   refreshMs(): number;
   /** Whether the server lists a resource with this own URI. Clients also read unlisted resources: by templates and links. */
   listsResource(uri: unknown): boolean;

@@ -27,7 +27,7 @@ export interface SyncEvents {
   publish(listing: Listing): Promise<void>;
   /** `failures` has changed. */
   failuresChanged(): void;
-  /** The interval at which a server without a notification stream is listed again. */
+  /** The interval at which lists are fetched again if the server does not announce their changes. */
   refreshMs(): number;
 }
 
@@ -95,7 +95,7 @@ export class ListingSync {
     this.firstSync.complete();
   }
 
-  /** Resolves after the first sync over the link, after `skipFirstSync`, or after the timeout. */
+  /** Resolves after the first sync, after `skipFirstSync`, or after the timeout. */
   whenSynced(timeoutMs: number): Promise<void> {
     return this.firstSync.wait(timeoutMs);
   }

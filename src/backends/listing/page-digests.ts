@@ -17,7 +17,7 @@ export type PageDigests = readonly string[] | undefined;
  */
 export class PageComparison {
   private readonly digests: string[] = [];
-  /** The pages that are held back, from the first page on. Undefined after the first page that differs. */
+  /** The pages that are held back, from the first page on. Undefined when pages are no longer held back. */
   private heldPages: JsonText[] | undefined = [];
   private heldLength = 0;
   /** Whether `digests` has the digests of all pages so far. */

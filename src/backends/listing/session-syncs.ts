@@ -11,7 +11,7 @@ import { ListDeduplicator } from './list-deduplicator.js';
 interface SessionSyncEvents {
   /** A list of the session was fetched. Resolves when the catalog of the session has it. */
   listed(owner: ClientSession, listing: Listing): Promise<void>;
-  /** A list of a session is over a limit. */
+  /** A list of one session was not used, because it is over a limit. */
   truncated(): void;
   refreshMs(): number;
 }

@@ -28,7 +28,7 @@ export class SseTransport extends HttpTransport {
   private endpoint: string | undefined;
   private stream: GetStream | undefined;
   private endpointTimer: NodeJS.Timeout | undefined;
-  /** Settle the promise of `start`. */
+  /** The functions that settle the promise of `start`. */
   private resolveStart: (() => void) | undefined;
   private rejectStart: ((why: TransportError) => void) | undefined;
 

@@ -4,14 +4,14 @@ import type { StderrTail } from './stderr-tail.js';
 
 /** The part of the time for which stderr is read. A child that writes faster waits. */
 const READ_SHARE = 0.2;
-/** What the event loop reads in a millisecond, beside the time for the lines. */
+/** Estimated number of bytes that the event loop reads in a millisecond. Processing their lines takes further time. */
 const BYTES_PER_MS = 1_048_576;
-/** Shorter than the time for which the output of a child is read after its exit. */
+/** The longest pause. It must be shorter than the time for which the output of a child is read after its exit. */
 const MAX_PAUSE_MS = 50;
 
 /** Reads what a child writes to stderr, so that the child does not block, but not so much that other work has to wait. */
 export class StderrReader {
-  /** The pause that is due, and too short for a timer. */
+  /** The sum of the pauses that were too short for a timer so far. */
   private dueMs = 0;
 
   constructor(

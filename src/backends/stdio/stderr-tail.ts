@@ -20,7 +20,7 @@ export class StderrTail {
   push(chunk: Buffer): void {
     this.cached = undefined;
     let start = startOfKept(chunk);
-    // The line before is not kept either.
+    // The unfinished line before the chunk is not kept either.
     if (start > 0) this.lineBytes = 0;
     for (let end = chunk.indexOf(LF, start); end !== -1; end = chunk.indexOf(LF, start)) {
       this.append(chunk, start, end);

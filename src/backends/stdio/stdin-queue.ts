@@ -3,7 +3,10 @@ import { onOneLine } from '../../lib/json-text/json-text.js';
 import { TransportError, type TransportFault } from '../link/transport.js';
 import type { StdioLimits } from './stdio-server.js';
 
-/** Maximum bytes of the lines that are written together, unless one line is longer. Written lines wait in encoded form too. */
+/**
+ * Maximum bytes of the lines that are written together, unless one line is longer. Until the child reads these lines, an encoded
+ * copy of them is in memory too.
+ */
 const MAX_BATCH_BYTES = 256 * 1024;
 
 interface QueuedLine {

@@ -18,15 +18,19 @@ async function open(command: string, args: string[], limits: Partial<StdioLimits
   );
   const texts: string[] = [];
   const events: string[] = [];
+  const errors: Error[] = [];
   const handlers: Handlers = {
     onmessage: (_, received) => void texts.push(received?.document?.text ?? ''),
-    onerror: (error) => void events.push(error instanceof TransportError ? error.fault : error.message),
+    onerror: (error) => {
+      errors.push(error);
+      events.push(error instanceof TransportError ? error.fault : error.message);
+    },
     onclose: () => void events.push('closed'),
   };
   Object.assign(transport, handlers);
   opened.push(transport);
   await transport.start();
-  return { transport, texts, events };
+  return { transport, texts, events, errors };
 }
 
 async function until(condition: () => boolean, ms = 20_000): Promise<void> {
@@ -123,9 +127,10 @@ describe('StdioTransport', () => {
 
   it('kills a child that writes an endless line, and keeps none of it', async () => {
     const before = process.memoryUsage().rss;
-    const { transport, events } = await open('cat', ['/dev/zero']);
+    const { transport, events, errors } = await open('cat', ['/dev/zero']);
     await until(() => events.length === 2);
     expect(events).toEqual(['too-large', 'closed']);
+    expect(errors).toMatchObject([{ details: { isUnread: true, hasExited: true } }]);
     expect(transport.exitReason).toBe('line over 8388608 bytes');
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
   });

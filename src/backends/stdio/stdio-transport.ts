@@ -186,7 +186,8 @@ export class StdioTransport implements LinkTransport {
   /** Kills the child, because it has written too long a line, or does not read its stdin. */
   private fail(fault: 'too-large' | 'busy', why: string): void {
     if (!this.running || this.failure) return;
-    this.failure = new TransportError(fault, why, { isUnread: fault === 'too-large' });
+    const isTooLarge = fault === 'too-large';
+    this.failure = new TransportError(fault, why, { isUnread: isTooLarge, hasExited: isTooLarge });
     this.running.stdin.fail(why, fault === 'busy' ? 'busy' : 'unreachable');
     void this.killAndFinish();
   }

@@ -14,7 +14,7 @@ const KEEP_ALIVE = /\bkeep-alive\b/i;
 /** All sockets share one buffer: the bytes of one read are processed before the next read. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** One POST request and the receiver of its response. The last call is that of `onEnd` or `onFailure`. */
+/** One POST request and the receiver of its response. `onEnd` or `onFailure` is called last. */
 export interface PostRequest extends ResponseReceiver {
   /** Request line and header fields, each with its line break, without `content-length`. */
   readonly head: string;

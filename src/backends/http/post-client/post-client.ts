@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { HttpConnection, type HttpConnectionOwner, type PostRequest } from './http-connection.js';
 
-/** The interval at which idle connections are closed whose idle timeout has passed. */
+/** The interval at which idle connections whose idle timeout has passed are closed. */
 const IDLE_CHECK_INTERVAL_MS = 1000;
 
 interface PostClientOptions {

@@ -43,7 +43,7 @@ export class ResponseParser {
     this.trailerBytes = 0;
   }
 
-  /** Throws when the bytes are not exactly one response. The connection must not be used after that. */
+  /** Throws when the bytes do not continue the response, or follow its end. The connection must not be used after that. */
   push(bytes: Buffer): void {
     const all = this.partial === EMPTY ? bytes : Buffer.concat([this.partial, bytes]);
     this.partial = EMPTY;
