@@ -18,7 +18,7 @@ export class AuditFiles {
     return `${this.current}.${number}`;
   }
 
-  /** Path of the file that keeps an incomplete line, which a crash left at the end of the log. */
+  /** Path of the file to which an incomplete line at the end of the log is moved. A crash may leave such a line. */
   torn(time: Date): string {
     return `${this.current}.torn-${time.toISOString().replaceAll(':', '-')}`;
   }
