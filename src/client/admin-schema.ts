@@ -201,7 +201,7 @@ export interface components {
                 readonly [key: string]: string;
             };
             /**
-             * @description Keep-alive interval in milliseconds: when a session with the server had no request during an interval, the gateway sends a ping in it. Choose at most half of the time after which the server ends idle sessions; servers of the Rust SDK end them after five minutes.
+             * @description Keep-alive interval in milliseconds: after an interval without a request in a session with the server, the gateway sends a ping in that session. Choose at most half of the time after which the server ends idle sessions; servers of the Rust SDK end them after five minutes.
              * @default 120000
              */
             readonly keepAliveMs?: number;

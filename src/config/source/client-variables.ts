@@ -7,7 +7,7 @@ const EDITOR_REFERENCE = /^(env|input|config|command):|^\/$/;
 
 export const isEditorVariable = (name: string): boolean => EDITOR_VARIABLE.test(name);
 
-/** What to do with a reference that another MCP client would replace: the text between its braces. Empty for other references. */
+/** A hint for a problem message if an editor would replace the reference with this text between its braces; otherwise empty. */
 export const hintFor = (inside: string): string =>
   EDITOR_REFERENCE.test(inside) || isEditorVariable(inside)
     ? '; variables of editors are converted by `gatehouse config import`'
