@@ -39,7 +39,7 @@ export class StdioBridge {
   private readonly limits: BridgeLimits;
   private readonly inFlight = new Set<Promise<void>>();
   /**
-   * The last exchange that every later message waits for. These are the exchanges of `initialize`, and those of messages
+   * The latest exchange for which all later messages wait. They wait for the exchanges of `initialize` and of messages
    * without requests.
    */
   private lastBlockingExchange: Promise<void> = Promise.resolve();
@@ -129,8 +129,8 @@ export class StdioBridge {
   }
 
   /**
-   * Sends a message, again in another session if the session has expired. A tool must not run twice, so a call is sent
-   * again only if the gateway cannot have received it.
+   * Sends a message. If the session has expired, opens another session and sends the message again. A tool must not run
+   * twice, so after a lost connection a call is sent again only if the gateway cannot have received it.
    */
   private async post(body: string, { method, requests }: BridgeMessage): Promise<BridgeResponse> {
     const isRepeatable = requests.length === 0 || (method !== undefined && method !== 'tools/call');

@@ -15,8 +15,7 @@ export const truncateMiddle = (text: string, width: number): string => truncate(
 
 function truncate(text: string, width: number, position: 'end' | 'middle'): string {
   if (textWidth(text) <= width) return text;
-  // If only the first column of a two-column character fits, cli-truncate keeps the whole character: the result is too
-  // wide.
+  // If only the first column of a two-column character fits, cli-truncate keeps the character, and the result is too wide.
   for (let columns = width; columns > 0; columns--) {
     const short = cliTruncate(text, columns, { position });
     if (textWidth(short) <= width) return short;
@@ -31,7 +30,7 @@ export const padTextStart = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - textWidth(text))) + text;
 
 /**
- * Breaks a line between words. Breaks inside a word only if it is wider than a line. All lines get the indentation of the
+ * Breaks a line between words. Breaks inside a word only if it is wider than a line. All lines have the indentation of the
  * text.
  */
 export function wrapText(text: string, width: number): string[] {
