@@ -43,11 +43,11 @@ export function readDefinition(id: string, definition: JsonObject): ServerConfig
 export interface Masking {
   /** Masks the secrets of `SecretRedactor` that the reader must not see. */
   readonly maskText: (text: string) => string;
-  /** Whether what looks like a secret is masked too: passwords in arguments, keys in URLs. */
+  /** Whether texts that look like secrets are masked too: passwords in arguments, keys in URLs. */
   readonly masksArgsAndUrls: boolean;
 }
 
-/** Returns a copy in which every value of `headers` and `env` is masked, and the secrets in all other texts. */
+/** Returns a copy in which every value of `headers` and `env`, and every secret in another text, is masked. */
 export function maskSecrets(definition: JsonObject, { maskText, masksArgsAndUrls }: Masking): JsonObject {
   const maskMember = (name: string, value: unknown): unknown => {
     if (typeof value === 'string')
