@@ -102,8 +102,8 @@ export class CatalogLists {
   }
 
   /**
-   * The ranked matches come first, best match first. The matches without a rank follow in the order of their names: for
-   * example, entries that contain a word of the query only as a part of a longer word.
+   * The ranked matches come first, best match first. The matches without a rank follow in the order of their names. A match
+   * has no rank, for example, if it contains a word of the query only as a part of a longer word.
    */
   private async search(
     kind: Kind,

@@ -83,7 +83,7 @@ export class SessionAdmin {
   }
 }
 
-/** The text that a search matches. */
+/** The text in which the words of a query are searched. */
 const searchTextOf = (client: ConnectedClient): string =>
   [publicSessionId(client), client.clientInfo?.name ?? '', client.principal.id].join('\n').toLowerCase();
 

@@ -4,13 +4,13 @@ import wrapAnsi from 'wrap-ansi';
 
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Columns that printable text takes on a terminal. */
+/** Number of columns of printable text on a terminal. */
 export const textWidth = (text: string): number => (ASCII.test(text) ? text.length : stringWidth(text));
 
 /** Shortens the text at its end to at most `width` columns and marks the cut with an ellipsis. */
 export const truncateEnd = (text: string, width: number): string => truncate(text, width, 'end');
 
-/** Shortens the text in the middle. For URIs, because their end says more than their middle. */
+/** Shortens the text in the middle. Used for URIs, because their end says more than their middle. */
 export const truncateMiddle = (text: string, width: number): string => truncate(text, width, 'middle');
 
 function truncate(text: string, width: number, position: 'end' | 'middle'): string {

@@ -9,7 +9,7 @@ const SUBSCRIBE_MODES = ['announced', 'try', 'never'] as const;
 /** When the gateway subscribes at a server: see `CommonServerConfig.subscribe`. */
 export type SubscribeMode = (typeof SUBSCRIBE_MODES)[number];
 
-/** Protocol eras that links can use. */
+/** Values of `CommonServerConfig.era`. */
 const LINK_ERAS = ['auto', '2025', '2026'] as const;
 
 class ServerTools {

@@ -11,7 +11,7 @@ interface MutableRecord {
 export class SessionRecordSet {
   private readonly records = new Map<string, MutableRecord>();
 
-  /** False when the change has no effect. */
+  /** False when the change has no effect, because its session or subscription does not exist. */
   apply(change: SessionChange): boolean {
     if (change.do === 'keep') return this.put(change.session, change.seen);
     const record = this.records.get(change.session);

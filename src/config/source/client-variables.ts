@@ -2,7 +2,7 @@
 const EDITOR_VARIABLE =
   /^(userHome|pathSeparator|workspace\w*|file\w*|relativeFile\w*|cwd|execPath|lineNumber|selectedText|defaultBuildTask)$/;
 
-/** References to the environment, to an input or to a setting, as editors write them. */
+/** Matches what editors write for a variable, an input, a setting or a command, and `/` for the path separator. */
 const EDITOR_REFERENCE = /^(env|input|config|command):|^\/$/;
 
 export const isEditorVariable = (name: string): boolean => EDITOR_VARIABLE.test(name);
