@@ -255,6 +255,7 @@ export class StdioBridge {
     const session = response.headers['mcp-session-id'];
     if (typeof session !== 'string') throw new Error(refusalIn(response.statusCode, text).message);
     this.connection.session = session;
+    this.readVersion(readBridgeMessage(text));
     await (await this.connection.sendWithRetries('POST', { body: INITIALIZED })).body.dump();
     this.out.note('the session has expired; another one was opened');
     // Not awaited, because a server that is down must not delay other messages.
