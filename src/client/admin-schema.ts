@@ -10,12 +10,12 @@ export interface components {
              */
             readonly enabled?: boolean;
             /**
-             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth and a value of 4 or more, a sixteenth of it, at least one request, is reserved for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
+             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth and a value of 4 or more, a sixteenth of the value (at least one request) is reserved for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
              * @default 16
              */
             readonly concurrency?: number;
             /**
-             * @description Maximum number of calls that wait while concurrency is reached. When the queue is full, the principal with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.
+             * @description Maximum number of calls that wait while concurrency is reached. When the queue is full, the newest call of the principal with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.
              * @default 1000
              */
             readonly queue?: number;
@@ -112,12 +112,12 @@ export interface components {
              */
             readonly enabled?: boolean;
             /**
-             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth and a value of 4 or more, a sixteenth of it, at least one request, is reserved for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
+             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth and a value of 4 or more, a sixteenth of the value (at least one request) is reserved for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
              * @default 64
              */
             readonly concurrency?: number;
             /**
-             * @description Maximum number of calls that wait while concurrency is reached. When the queue is full, the principal with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.
+             * @description Maximum number of calls that wait while concurrency is reached. When the queue is full, the newest call of the principal with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.
              * @default 2000
              */
             readonly queue?: number;

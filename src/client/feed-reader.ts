@@ -23,7 +23,7 @@ interface FeedSource {
 /** Reads the event feed of a gateway and reconnects with backoff until it is stopped. */
 export class FeedReader {
   private isStopped = false;
-  /** Ends the current connection. */
+  /** Aborted to end the current connection. */
   private connectionEnd = new AbortController();
   private endBackoff: () => void = () => {};
   /** Whether the current stream announced that the gateway stops. */

@@ -45,7 +45,7 @@ export class StdioBridge {
   private lastBlockingExchange: Promise<void> = Promise.resolve();
   /** The text of the client's `initialize` request, with which another session is opened. */
   private initialize: string | undefined;
-  /** Settles when another session is opened. Undefined while none is being opened. */
+  /** The attempt to open another session; undefined while there is none. */
   private renewal: Promise<void> | undefined;
   private isListening = false;
 

@@ -49,7 +49,7 @@ const isWritten = (outcome: NotificationOutcome): outcome is WrittenOutcome =>
   outcome === 'written' || outcome === 'redelivered';
 
 /**
- * All metrics of the gateway. Labels are bounded: server ids come from the configuration and methods from the registered
+ * All metrics of the gateway. Labels are bounded: server ids are those of known servers, and methods are those of registered
  * handlers. Text from clients never becomes a label.
  */
 export class Metrics {
