@@ -15,7 +15,7 @@ export interface RequestOptions {
 
 /**
  * Sends HTTP requests with the admin token to a gateway. Every failure is a GatewayProblem. If the caller aborts a request,
- * the method rejects with the reason of the caller.
+ * the method rejects with the caller's abort reason.
  */
 export class AdminRequests {
   constructor(private readonly target: GatewayTarget) {}

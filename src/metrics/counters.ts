@@ -56,7 +56,7 @@ export const createCounters = () => ({
   ),
   unfinishedLists: new LabelledCounter(
     'gatehouse_unfinished_lists_total',
-    'Lists whose next page a client did not request in time.',
+    'Lists that a client stopped reading before their last page.',
     ['method'],
     seriesOf(LIST_METHODS),
   ),
@@ -141,7 +141,7 @@ export const createCounters = () => ({
   ),
   clientQuestions: new LabelledCounter(
     'gatehouse_client_questions_total',
-    'Questions of servers of 2025 to clients of revision 2026-07-28, by the end of the wait for the answer.',
+    'Questions of servers of 2025 to clients of revision 2026-07-28, by outcome.',
     ['server_id', 'outcome'],
   ),
   addressRefusals: new LabelledCounter(

@@ -107,12 +107,15 @@ export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 export type InputOutcome = 'answered' | 'failed' | 'forwarded';
 
 /**
- * How the wait for the answer of a client of revision 2026-07-28 ended. `refused`: the client was not asked, because a limit
- * was reached.
+ * Outcome of a question of a server of 2025 to a client of revision 2026-07-28. `refused`: the client was not asked, because
+ * a limit was reached.
  */
 export type QuestionOutcome = 'answered' | 'expired' | 'cancelled' | 'refused';
 
-/** When the address of a server is checked: when an administrator sends it, or before the gateway connects to it. */
+/**
+ * When the address of a server is checked: when an administrator sends it (`change`), or before the gateway connects to it
+ * (`connect`).
+ */
 export const ADDRESS_CHECKS = ['change', 'connect'] as const;
 export type AddressCheck = (typeof ADDRESS_CHECKS)[number];
 

@@ -143,7 +143,7 @@ export class Metrics {
     this.counters.unfinishedMatches.increment([server]);
   }
 
-  /** Counts a list whose next page a client did not request in time. */
+  /** Counts a list that a client stopped reading before its last page. */
   countUnfinishedList(method: string): void {
     this.counters.unfinishedLists.increment([method]);
   }
