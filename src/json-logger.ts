@@ -6,8 +6,8 @@ import { textLogLine } from './text-log-line.js';
 const REDACTED = '[redacted]';
 
 /**
- * Contexts of Nest's own messages during the start. They are logged at debug level, errors included, because the command
- * line reports a failed start.
+ * Contexts of the messages that Nest itself logs during the start. These messages are logged at debug level, errors
+ * included, because the command line reports a failed start.
  */
 const FRAMEWORK_CONTEXTS = new Set([
   'ExceptionHandler',
@@ -96,7 +96,7 @@ export class JsonLogger implements LoggerService {
     this.write(`${this.format === 'json' ? line : this.toText(line)}\n`);
   }
 
-  /** Converts a redacted line. If a number was redacted, the line is not JSON any more and is returned as it is. */
+  /** Converts a redacted line to text. If a number was redacted, the line is not JSON any more and is returned as it is. */
   private toText(line: string): string {
     try {
       const entry = JSON.parse(line) as Record<string, unknown>;
@@ -112,7 +112,7 @@ export class JsonLogger implements LoggerService {
   }
 }
 
-/** Whether the message is one of Nest. The bundler prefixes the names of some classes with an underscore. */
+/** Whether Nest itself logs in this context. The bundler prefixes the names of some classes with an underscore. */
 const isFramework = (context: unknown): boolean =>
   typeof context === 'string' && FRAMEWORK_CONTEXTS.has(context.replace(/^_/, ''));
 

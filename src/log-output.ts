@@ -26,12 +26,12 @@ export class LogOutput {
     else this.stream.write(line, this.countFailure);
   };
 
-  /** Counts a line if writing it has failed. A callback for `write` of a stream. */
+  /** The callback of a stream's `write`: counts the line if writing it has failed. */
   readonly countFailure = (error?: Error | null): void => {
     if (error) this.failures.closed++;
   };
 
-  /** The number of lines that were not written, by reason, as the reading of a metric. */
+  /** The number of lines that were not written, by reason, as readings of a metric. */
   *lost(): Generator<[{ readonly reason: string }, number]> {
     for (const [reason, lines] of Object.entries(this.failures)) yield [{ reason }, lines];
   }

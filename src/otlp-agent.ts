@@ -15,7 +15,7 @@ export function agentFor(url: URL, proxies: EgressProxies): HttpAgent {
   );
   const { hostname, host, protocol, port } = url;
   const connector = createConnector();
-  // The connector takes an IPv6 address without its brackets.
+  // The connector expects an IPv6 address without its brackets.
   const createConnection = (_options: unknown, callback: ConnectCallback): void =>
     connector({ hostname: hostname.replace(/^\[(.*)\]$/, '$1'), host, protocol, port }, callback);
   if (protocol === 'https:') return Object.assign(new HttpsAgent(), { createConnection });

@@ -3,11 +3,11 @@ import { killAllProcessGroups } from './backends/stdio/process-group.js';
 
 interface SignalOptions {
   readonly drainMs: number;
-  /** Called when the application is closed. */
+  /** Called after the application has closed. */
   readonly afterClose: () => Promise<void>;
 }
 
-/** Maximum time for the rest of the shutdown after the drain deadline, in which child processes end. */
+/** Maximum time of the shutdown after the drain deadline. Child processes end in this time. */
 const EXIT_TIMEOUT_MS = 800;
 
 /**

@@ -27,7 +27,7 @@ interface GatewayCommands {
 const MAX_NAMED = 5;
 const LABEL_WIDTH = 13;
 
-/** The lines that a terminal gets when the gateway listens: what a user needs first. */
+/** The lines that are written to a terminal when the gateway listens: what a user needs first. */
 export function bannerText({ url, file, config, commands: { program, options } }: BannerFacts): string {
   const token =
     config.admin.token === undefined
@@ -47,7 +47,7 @@ export function bannerText({ url, file, config, commands: { program, options } }
 
 type ServerState = Pick<BackendStatus, 'id' | 'state'>;
 
-/** The line that a terminal gets after the first sync of all servers. Empty if there are no servers. */
+/** The line that is written to a terminal after the first sync of all servers. Empty if there are no servers. */
 export function firstSyncText(
   servers: readonly ServerState[],
   { program, options }: GatewayCommands,
@@ -63,7 +63,10 @@ export function firstSyncText(
 
 const line = (label: string, text: string): string => `  ${label.padEnd(LABEL_WIDTH)}${text}\n`;
 
-/** What other commands cannot read from the default file: its path, and an address that only the process knows. */
+/**
+ * The options with which other commands find this gateway: `--config` if it does not use the default file, and `--url` if
+ * the file does not contain its address.
+ */
 export function targetOptions(
   { path, mustExist }: ConfigFile,
   { url, port, env }: { readonly url: string; readonly port: number; readonly env: Environment },

@@ -5,7 +5,7 @@ import type { LogLevel } from './config/log-settings.js';
 const STYLES = { debug: 'dim', info: 'green', warn: 'yellow', error: 'red' } as const;
 /** Members that are written first and without their names. */
 const LEADING_MEMBERS = ['time', 'level', 'context', 'message'];
-/** Members that are written below the line if they have several lines. */
+/** Members that are written below the line if they are lists or have several lines. */
 const MULTILINE_MEMBERS = ['stack', 'cause', 'stderr', 'problem'];
 
 /** A log entry as a line for people: time, level, context, message, and the other members as `name=value`. */
@@ -28,7 +28,7 @@ export function textLogLine(entry: Readonly<Record<string, unknown>>, hasColours
 const isMultiline = ([name, value]: readonly [string, unknown]): boolean =>
   MULTILINE_MEMBERS.includes(name) && (Array.isArray(value) || String(value).includes('\n'));
 
-/** A word, several words with commas, or JSON. */
+/** The value as a word, as words with commas between them, or as JSON. */
 function valueText(value: unknown): string {
   const words = Array.isArray(value) && value.length > 0 ? (value as unknown[]) : [value];
   return printable(words.every(isWord) ? words.join(',') : JSON.stringify(value));

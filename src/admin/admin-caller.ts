@@ -42,7 +42,7 @@ export function requestIdOf(request: AdminRequest): string {
 
 export const isRead = ({ method }: AdminRequest): boolean => READ_METHODS.has(method);
 
-/** Stands for action and target in the audit log when a request is refused before its action is known. */
+/** Action and target in the audit log for a request that is refused before its action is known. */
 export const routeOf = ({ method, url }: AdminRequest): { action: string; target: string } => ({
   action: method,
   target: url.split('?', 1)[0]!,

@@ -29,7 +29,7 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** A refused request; the state has not changed. */
+/** A request that was refused or has failed. A refused request has changed nothing. */
 export class AdminProblem extends Error {
   override readonly name = 'AdminProblem';
 

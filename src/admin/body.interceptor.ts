@@ -13,8 +13,8 @@ const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'applicatio
 const MAX_BODY_BYTES = 65_536;
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 /**
- * A fast check of the JSON text: a body that does not match cannot be poisoned. A key may be written with `\u` escapes, so
- * every text with such an escape matches.
+ * A fast check of the JSON text: if it does not match, `isPoisoned` is false for the body. A key may be written with `\u`
+ * escapes, so every text with such an escape matches.
  */
 const MAY_BE_POISONED = /__proto__|constructor|\\u/;
 

@@ -27,7 +27,7 @@ interface FoundEntries {
   readonly keyAfter: (index: number) => string;
 }
 
-/** Number of entries after which a search may yield to the event loop. */
+/** Number of entries after which a list or search may yield to the event loop. */
 const ENTRIES_PER_CHECK = 256;
 
 /** Lists and searches tools and prompts of the catalog. Sends no request to a server. */
@@ -102,8 +102,8 @@ export class CatalogLists {
   }
 
   /**
-   * The ranked matches come first, best match first. The matches without a rank follow in the order of their names: for
-   * example, entries that contain a word of the query only as a part of a longer word.
+   * The ranked matches come first, best match first. The matches without a rank follow in the order of their names. A match
+   * has no rank, for example, if it contains a word of the query only as a part of a longer word.
    */
   private async search(
     kind: Kind,
@@ -134,8 +134,8 @@ export class CatalogLists {
     let text = this.searchTexts.get(entry);
     if (text === undefined) {
       const { title, description } = entry.definition;
-      const words = [entry.publicName, title, description].filter((part) => part !== undefined);
-      text = words.join('\n').toLowerCase();
+      const parts = [entry.publicName, title, description].filter((part) => part !== undefined);
+      text = parts.join('\n').toLowerCase();
       this.searchTexts.set(entry, text);
     }
     return text;

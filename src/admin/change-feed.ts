@@ -5,9 +5,9 @@ import { SecretRedactor } from './secret-redactor.js';
 
 const MAX_READERS = 64;
 const HEARTBEAT_INTERVAL_MS = 15_000;
-/** A comment of the event stream, which keeps the connection open and which readers ignore. */
+/** A comment in the event stream. It keeps the connection open; readers ignore it. */
 const HEARTBEAT = ': still here\n\n';
-/** A reader with more unsent bytes is disconnected. After it has reconnected, it gets a new snapshot. */
+/** A reader with more unsent bytes is disconnected. After it has reconnected, it receives a new snapshot. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 
 const HEADERS = {

@@ -13,7 +13,7 @@ export class DecisionsController {
     private readonly live: LiveConfig,
   ) {}
 
-  /** Lists every decision, with its effect on the configuration file */
+  /** Lists every decision, compared with the configuration file */
   @Get()
   listDecisions(): DecisionsDto {
     return { policy: this.live.current.decisions.policy, decisions: this.admin.all() };
@@ -22,7 +22,7 @@ export class DecisionsController {
   /**
    * Clears a decision, so that the configuration file applies again
    *
-   * @remarks A server or project that is not in the configuration file is removed with its definition.
+   * @remarks A server or project that only a decision defines is removed when this decision is cleared.
    * @param id - The id in the list of decisions, URL-encoded.
    */
   @Delete(':id')
@@ -43,7 +43,7 @@ export class KeysController {
   }
 
   /**
-   * Revokes a key and closes its sessions; the key is refused until the decision is cleared or the key gets another hash
+   * Revokes a key and closes its sessions; the key is refused until the decision is cleared or its hash is replaced
    *
    * @param id - Id of the key.
    */

@@ -27,7 +27,10 @@ export class DefinitionPolicy {
     return this.addresses.allowsHost(new URL(url));
   }
 
-  /** A command runs with the rights of the gateway, so the admin token alone is not sufficient to set one. */
+  /**
+   * Throws a problem if the definition sets a new command without `admin.allowStdio`. A command runs with the rights of the
+   * gateway, so the admin token alone is not sufficient to set one.
+   */
   requireAllowedCommand(id: string, before: DesiredServer | undefined, config: ServerConfig): void {
     if (config.type !== 'stdio' || this.settings.allowStdio) return;
     const existing = [before?.config, this.live.current.mcpServers.get(id)];

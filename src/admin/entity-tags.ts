@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AdminTokens } from './admin-tokens.js';
 
-/** Base64url characters of a tag: 132 bits of the hash. */
+/** Number of base64url characters in a tag. They contain 132 bits of the hash. */
 const TAG_LENGTH = 22;
 
 /**

@@ -8,7 +8,7 @@ import { Metrics } from '../metrics/metrics.js';
 const FREE_FAILURES = 20;
 /** After each interval, one failure of an address is forgotten. */
 const FORGET_INTERVAL_MS = 1000;
-/** Each further failure is answered later than the one before, up to the maximum. */
+/** With each further failure of an address, the delay of the answer grows by this time, up to the maximum. */
 const DELAY_STEP_MS = 100;
 const MAX_DELAY_MS = 5000;
 /**
@@ -23,7 +23,7 @@ const MAX_DELAYED = 16;
  * addresses with fewer than `FREE_FAILURES` failures.
  */
 const MAX_DELAYED_IN_TOTAL = 1000;
-/** Beyond this number of addresses, the one whose last failure is longest ago is forgotten. */
+/** Maximum number of addresses. Beyond it, the address whose last failure is longest ago is forgotten. */
 const MAX_ADDRESSES = 10_000;
 /** One log line per interval. */
 const LOG_RATE = { burst: 1, refill: 1, intervalMs: 10_000 };

@@ -22,8 +22,8 @@ export class FilePolicy {
   }
 
   /**
-   * Throws a problem if the file disables the server or, if a tool is given, this tool of the server. What the file enables
-   * was disabled through the admin API, which may therefore enable it again.
+   * Throws a problem if the file disables the server or, if a tool is given, this tool of the server. If the file enables
+   * it, an administrator has disabled it, and the admin API may therefore enable it again.
    */
   requireEnabledInFile(server: string, tool?: string): void {
     const config = this.live.current.mcpServers.get(server)!;

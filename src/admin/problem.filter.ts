@@ -30,7 +30,7 @@ export class ProblemFilter extends BaseExceptionFilter {
   }
 
   override catch(exception: unknown, host: ArgumentsHost): unknown {
-    // The filter is global, so it also gets errors of MCP methods; it passes them on unchanged.
+    // The filter is global, so it is also called for errors of MCP methods; it passes them on unchanged.
     if (host.getType() !== 'http') return throwError(() => exception);
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();

@@ -17,8 +17,8 @@ export class RefusalBudget {
   }
 
   /**
-   * Undefined when this refusal must not be recorded. Otherwise the number of refusals that were not recorded since the
-   * last one that was.
+   * Undefined when this refusal must not be recorded. Otherwise the number of unrecorded refusals since the last recorded
+   * one.
    */
   take(role: AdminRole, now = performance.now()): number | undefined {
     const bucket = this.byRole.get(role) ?? new TokenBucket(RECORDED_REFUSALS);

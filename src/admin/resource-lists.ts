@@ -30,7 +30,7 @@ interface FoundResources extends Matches<PublicResource> {
 interface SortedMatches {
   /** The matches that are ranked by relevance, best match first. */
   readonly ranked: readonly PublicResource[];
-  /** The first of the other matches that no previous page contained, in the order of their URIs. */
+  /** Of the other matches, the first ones that no previous page contained, in the order of their URIs. */
   readonly others: readonly PublicResource[];
   readonly total: number;
 }
@@ -118,7 +118,7 @@ export class ResourceLists {
     const { ranked, others, total } = await this.sortedMatches(request);
     // A key that is a URI belongs to a page after all ranked matches.
     const shownRanked = countInKey(request.after) ?? ranked.length;
-    /** The number of ranked matches up to each of them. */
+    /** For each ranked match, the number of ranked matches up to and including it. */
     const countsUpTo = new Map(ranked.map((entry, index) => [entry, index + 1]));
     return {
       entries: [...ranked.slice(shownRanked), ...others].slice(0, request.limit + 1),

@@ -1,13 +1,13 @@
 import type { FieldError } from './admin-problem.js';
 
-/** Stands for a secret in responses. In a request, a masked value means that the stored value is kept. */
+/** The text in place of a secret in responses. In a request, it means that the stored value is kept. */
 export const MASK = '********';
 
 export const NOT_STORED = 'is masked, and no value is stored';
 
 /**
- * Replaces masked arguments of a request by the stored ones. `shownForms` has the masked forms of the stored arguments, one
- * for each role that may read them. An argument that cannot be restored is added to `errors`.
+ * Replaces masked arguments of a request by the stored ones. `shownForms` are the stored arguments as they are shown to
+ * each role that may read them. An argument that cannot be restored is added to `errors`.
  *
  * A masked argument is looked up in the shown forms by its text together with the argument before it, usually the name of
  * an option, so that a request may add and remove other arguments. If this fails and the number of arguments is unchanged,

@@ -19,8 +19,8 @@ export const REDACTED = '[redacted]';
 const CREDENTIALS = /^\S+ +(\S+)$/;
 
 /**
- * The name that `isSecretValue` gets for a part that `secretsIn` found. Such a part has no name of its own, but without the
- * name of a secret, `isSecretValue` would accept only parts that are long and look random.
+ * Passed to `isSecretValue` as the name of a part that `secretsIn` found. Such a part has no name of its own, but without
+ * a name that suggests a secret, `isSecretValue` is true only for parts that are long and look random.
  */
 const SECRET_NAME = 'secret';
 
@@ -40,10 +40,10 @@ export class SecretRedactor {
   private secrets: ReadonlySet<string> = new Set();
   /** The secrets that not even an admin can read through the API: values from the environment, and the admin tokens. */
   private hiddenFromAdmins: ReadonlySet<string> = new Set();
-  /** Search `secrets` and `hiddenFromAdmins` in a text. Built at their first use. */
+  /** The search patterns of `secrets` and of `hiddenFromAdmins`, built at their first use. */
   private allPatterns: SubstringSet | undefined;
   private patternsHiddenFromAdmins: SubstringSet | undefined;
-  /** The objects that `keepMasked` got. */
+  /** The objects passed to `keepMasked`. */
   private readonly maskedObjects = new WeakSet<object>();
 
   constructor(
@@ -98,7 +98,7 @@ export class SecretRedactor {
     return `[${texts.join(',')}]`;
   }
 
-  /** Replaces every secret that readers of this role may not see by the mask. */
+  /** Replaces every secret that readers of this role may not see with `mask`. */
   maskText(text: string, mask: string, role: AdminRole): string {
     if (role !== 'admin') return this.replaceAllIn(text, mask);
     this.patternsHiddenFromAdmins ??= new SubstringSet(this.hiddenFromAdmins);

@@ -43,11 +43,11 @@ export function readDefinition(id: string, definition: JsonObject): ServerConfig
 export interface Masking {
   /** Masks the secrets of `SecretRedactor` that the reader must not see. */
   readonly maskText: (text: string) => string;
-  /** Whether what looks like a secret is masked too: passwords in arguments, keys in URLs. */
+  /** Whether texts that look like secrets are masked too: passwords in arguments, keys in URLs. */
   readonly masksArgsAndUrls: boolean;
 }
 
-/** Returns a copy in which every value of `headers` and `env` is masked, and the secrets in all other texts. */
+/** Returns a copy in which every value of `headers` and `env`, and every secret in another text, is masked. */
 export function maskSecrets(definition: JsonObject, { maskText, masksArgsAndUrls }: Masking): JsonObject {
   const maskMember = (name: string, value: unknown): unknown => {
     if (typeof value === 'string')
@@ -120,7 +120,7 @@ function restoreTexts(
 ): [string, unknown][] {
   return Object.entries(sent).flatMap(([name, value]): [string, unknown][] => {
     if (name === 'args' && Array.isArray(value))
-      return [[name, restoreArgs(value, storedArgs(current), shownForms.map(storedArgs), errors)]];
+      return [[name, restoreArgs(value, argsOf(current), shownForms.map(argsOf), errors)]];
     if (typeof value !== 'string' || !value.includes(MASK)) return [];
     const isShownForm = shownForms.some((form) => form[name] === value);
     if (isShownForm) return [[name, current?.[name]]];
@@ -146,7 +146,7 @@ export const hasSameCommand = (a: ServerConfig, b: ServerConfig): boolean =>
 const toPlain = (value: unknown): unknown =>
   value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
 
-const storedArgs = (definition: JsonObject | undefined): readonly string[] =>
+const argsOf = (definition: JsonObject | undefined): readonly string[] =>
   (definition?.['args'] ?? []) as readonly string[];
 
 const sectionOf = (definition: JsonObject | undefined, section: string): JsonObject => {

@@ -97,7 +97,10 @@ export class ServerViews {
     });
   }
 
-  /** The definition as callers of this role see it. Only an admin sees secrets in arguments and URLs. */
+  /**
+   * The definition as callers of this role see it. Only an admin sees secrets in arguments and URLs, unless they come from
+   * the environment of the gateway.
+   */
   shownDefinition(server: DesiredServer, role: AdminRole): JsonObject {
     return maskSecrets(definitionOf(server), {
       maskText: (text) => this.secrets.maskText(text, MASK, role),
@@ -147,7 +150,7 @@ export class ServerViews {
 }
 
 /**
- * Whether the gateway declares the capabilities of each client to the server: on the own link of each session, or in each
+ * Whether the gateway declares the capabilities of each client to the server: on the link of its session, or in each
  * request to a server of 2026.
  */
 const hasClientCapabilities = ({ config }: DesiredServer, status: BackendStatus | undefined): boolean =>

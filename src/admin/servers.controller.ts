@@ -38,7 +38,7 @@ export class ServersController {
   /**
    * Adds a server, or replaces the whole definition of an existing one; earlier decisions about it are dropped
    *
-   * @remarks A definition with a command needs `admin.allowStdio: true`.
+   * @remarks A new `command`, `args`, `env` or `cwd` of a stdio server needs `admin.allowStdio: true`.
    * @param id - Id of the server.
    * @throws {409} The configuration file defines the server, and `decisions.policy` is `file`.
    */
@@ -74,7 +74,7 @@ export class ServersController {
   /**
    * Deletes a server, also one of the configuration file
    *
-   * @remarks A server of the configuration file stays deleted over restarts until it is enabled or put again.
+   * @remarks A server of the configuration file stays deleted, also after a restart, until it is enabled or put again.
    * @param id - Id of the server.
    * @throws {409} The configuration file defines the server, and `decisions.policy` is `file`.
    */
@@ -88,7 +88,7 @@ export class ServersController {
    * Enables a server, also a deleted one of the configuration file; waits until it is ready or fails
    *
    * @param id - Id of the server.
-   * @throws {409} The configuration file defines the server, and `decisions.policy` is `file`.
+   * @throws {409} The configuration file disables the server, and `decisions.policy` is `file`.
    */
   @Post(':id/enable')
   @HttpCode(200)

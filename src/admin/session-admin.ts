@@ -51,13 +51,13 @@ export class SessionAdmin {
     return this.views.detail(this.clients.get(publicId));
   }
 
-  /** The tools that the client gets from `tools/list`. */
+  /** The tools in the client's `tools/list`. */
   async tools(publicId: string, query: SessionCatalogQuery): ReturnType<CatalogLists['toolsOfSession']> {
     const client = this.clients.get(publicId);
     return this.catalogLists.toolsOfSession(publicId, await this.requestScopeOf(client), query);
   }
 
-  /** The resources that the client gets from `resources/list`. */
+  /** The resources in the client's `resources/list`. */
   async resources(publicId: string, query: SessionCatalogQuery): Promise<CountedPage<ResourceDto>> {
     const client = this.clients.get(publicId);
     return this.resourceLists.resourcesOfSession(publicId, await this.requestScopeOf(client), query);
@@ -72,8 +72,8 @@ export class SessionAdmin {
 
   /**
    * The scope of a list request of the client. As a list request does, this method waits up to a few seconds for servers
-   * with `isolation: session` that have not listed for the session yet. A listen stream is shown the lists of the shared
-   * links.
+   * with `isolation: session` that have not listed for the session yet. For a listen stream, it is the scope of the lists
+   * of the shared links.
    */
   private async requestScopeOf(client: ConnectedClient): Promise<Scope> {
     const { scope } = client;
@@ -83,7 +83,7 @@ export class SessionAdmin {
   }
 }
 
-/** The text that a search matches. */
+/** The text in which the words of a query are searched. */
 const searchTextOf = (client: ConnectedClient): string =>
   [publicSessionId(client), client.clientInfo?.name ?? '', client.principal.id].join('\n').toLowerCase();
 

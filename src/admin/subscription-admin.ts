@@ -33,7 +33,7 @@ export class SubscriptionAdmin {
     const { client, uri } = query;
     const request = this.requests.parse(JSON.stringify(['subscriptions', client, uri]), query);
     const { scope, server, q, matches, after, limit } = request;
-    const isNamed = uri === undefined ? undefined : this.addresses.rowTestFor(uri);
+    const matchesUri = uri === undefined ? undefined : this.addresses.rowTestFor(uri);
     const found = new BoundedSortedList<Subscription>(limit + 1, sortKey);
     const yieldIfDue = sliceScheduler.start();
     let total = 0;
@@ -43,7 +43,7 @@ export class SubscriptionAdmin {
       if (pause) await pause;
       if (!scope.allows(row.server)) continue;
       if (client !== undefined && clientOf(row) !== client) continue;
-      if (isNamed && !isNamed(row)) continue;
+      if (matchesUri && !matchesUri(row)) continue;
       if (q !== '' && !matches(this.searchTextOf(row))) continue;
       total++;
       if (sortKey(row) > after) found.add(row);

@@ -8,7 +8,7 @@ import { isEditorVariable } from '../config/source/client-variables.js';
 import {
   BARE_VARIABLE_NOTE,
   hasBareVariable,
-  isOfGemini,
+  isGeminiDefinition,
   KEYS_WITH_VARIABLES,
   withBraces,
 } from '../config/source/gemini-variables.js';
@@ -145,7 +145,7 @@ function isSwitchedOff(document: ServerDefinition, name: string): boolean {
 const isGeminiFile = (document: ServerDefinition, servers: ServerDefinition, file: string): boolean =>
   /(^|[/\\])\.gemini[/\\]/.test(file) ||
   ['allowed', 'excluded'].some((list) => memberOf(document['mcp'], list) !== undefined) ||
-  Object.values(servers).some((server) => isJsonObject(server) && isOfGemini(Object.keys(server)));
+  Object.values(servers).some((server) => isJsonObject(server) && isGeminiDefinition(Object.keys(server)));
 
 /** Translates variable references of other programs to `${NAME}`. */
 class VariableTranslator {

@@ -28,7 +28,7 @@ const MAX_PAGE_SIZE = 1000;
 
 export type ServerAction = 'enable' | 'disable' | 'reconnect';
 
-/** By list: the member of the response that contains the rows. */
+/** The member of a response that contains the rows, by list. */
 const ROW_MEMBERS: Readonly<Record<ListName, string>> = {
   tools: 'tools',
   prompts: 'prompts',

@@ -15,7 +15,7 @@ export interface RequestOptions {
 
 /**
  * Sends HTTP requests with the admin token to a gateway. Every failure is a GatewayProblem. If the caller aborts a request,
- * the method rejects with the reason of the caller.
+ * the method rejects with the caller's abort reason.
  */
 export class AdminRequests {
   constructor(private readonly target: GatewayTarget) {}
@@ -52,8 +52,8 @@ export class AdminRequests {
 
   /**
    * Sends a request and reads its response with `read`. Rejects when the signal of the caller aborts or the time is over.
-   * Then the wait for `read` ends too, by `unlessAborted`: in Node 20, the signal that `fetch` got does not end it after a
-   * garbage collection. `AbortSignal.any` has the same defect.
+   * `unlessAborted` then ends the wait for `read`: in Node 20, the signal passed to `fetch` does not end it after a garbage
+   * collection. `AbortSignal.any` is not used because it has the same defect.
    */
   private async exchange<T>(
     path: string,

@@ -10,12 +10,12 @@ export interface components {
              */
             readonly enabled?: boolean;
             /**
-             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth and a value of 4 or more, a sixteenth of it, at least one request, is reserved for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
+             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth and a value of 4 or more, a sixteenth of the value (at least one request) is reserved for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
              * @default 16
              */
             readonly concurrency?: number;
             /**
-             * @description Maximum number of calls that wait while concurrency is reached. When the queue is full, the principal with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.
+             * @description Maximum number of calls that wait while concurrency is reached. When the queue is full, the newest call of the principal with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.
              * @default 1000
              */
             readonly queue?: number;
@@ -112,12 +112,12 @@ export interface components {
              */
             readonly enabled?: boolean;
             /**
-             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth and a value of 4 or more, a sixteenth of it, at least one request, is reserved for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
+             * @description Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. With auth and a value of 4 or more, a sixteenth of the value (at least one request) is reserved for principals without a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.
              * @default 64
              */
             readonly concurrency?: number;
             /**
-             * @description Maximum number of calls that wait while concurrency is reached. When the queue is full, the principal with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.
+             * @description Maximum number of calls that wait while concurrency is reached. When the queue is full, the newest call of the principal with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.
              * @default 2000
              */
             readonly queue?: number;
@@ -201,7 +201,7 @@ export interface components {
                 readonly [key: string]: string;
             };
             /**
-             * @description Keep-alive interval in milliseconds: when a session with the server had no request during an interval, the gateway sends a ping in it. Choose at most half of the time after which the server ends idle sessions; servers of the Rust SDK end them after five minutes.
+             * @description Keep-alive interval in milliseconds: after an interval without a request in a session with the server, the gateway sends a ping in that session. Choose at most half of the time after which the server ends idle sessions; servers of the Rust SDK end them after five minutes.
              * @default 120000
              */
             readonly keepAliveMs?: number;
@@ -289,7 +289,7 @@ export interface components {
                 readonly [key: string]: unknown;
             };
             /**
-             * @description Whether the tool is enabled by the definition of its server, or by a decision.
+             * @description Whether the definition of the server (`config`) or a decision (`admin`) enables the tool.
              * @enum {string}
              */
             readonly origin: "config" | "admin";
@@ -335,7 +335,7 @@ export interface components {
             readonly original: string;
             /** @description An identifier without special characters; unique in the gateway. MCP requests and the meta tool `describe_resource` accept it in place of the URI. */
             readonly id: string;
-            /** @description Number of sessions that receive updates of the resource: subscribed to its URI, to a pattern that matches it, or to a resource that it is a part of. */
+            /** @description Number of sessions and listen streams that receive updates of the resource. They are subscribed to its URI, to a pattern that matches it, or to a resource that it is a part of. */
             readonly subscribers: number;
             /** @description The definition that clients receive. */
             readonly definition: {
@@ -452,7 +452,7 @@ export interface components {
              * @enum {string}
              */
             readonly cause?: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
-            /** @description The last failure in words; of a ready server, the lists that could not be fetched. Absent while there is none. */
+            /** @description The last failure in words; for a ready server, the lists that could not be fetched. Absent if there is neither. */
             readonly reason?: string;
             /**
              * Format: date-time
@@ -480,13 +480,13 @@ export interface components {
             readonly decisions?: readonly components["schemas"]["Decision"][];
             /** @description Attempts to connect since the server was last ready. */
             readonly attempts: number;
-            /** @description How often the process of the server was started again; without a process, how often the gateway has reconnected. */
+            /** @description How often the process was started again; for a server without a process, how often the gateway has reconnected. */
             readonly restarts: number;
             /** @description Calls since the server was enabled. */
             readonly calls: number;
-            /** @description Calls that the server is working on. */
+            /** @description Requests that the server has not answered yet, those of the gateway itself included. */
             readonly inFlight: number;
-            /** @description Calls that wait in the queue of the server. */
+            /** @description Requests that wait for the server, those of the gateway itself included. */
             readonly waiting: number;
             /** @description Process id of a stdio server. */
             readonly pid?: number;
@@ -510,7 +510,7 @@ export interface components {
              */
             readonly notificationStream?: "opening" | "open" | "lost" | "none";
             /**
-             * @description How updates of resources come: `subscriptions` at the server, `polling` by the gateway (`watch.pollMs`), `unsolicited` if the server takes no subscriptions and may send updates nevertheless, or `none` when no updates can come. Absent while there is no connection, and for a server without resources.
+             * @description How updates of resources come: by `subscriptions` at the server, by `polling` of the gateway (`watch.pollMs`), `unsolicited` if the server accepts no subscriptions but may send updates, or `none` if no updates can come. Absent while there is no connection, and for a server without resources.
              * @enum {string}
              */
             readonly updates?: "subscriptions" | "none" | "polling" | "unsolicited";
@@ -540,7 +540,7 @@ export interface components {
             readonly name?: string;
             readonly enabled: boolean;
             /**
-             * @description Whether `enabled` comes from the definition of the server, or from a decision.
+             * @description Whether the definition of the server (`config`) or a decision (`admin`) enables or disables the tool.
              * @enum {string}
              */
             readonly origin: "config" | "admin";
@@ -554,9 +554,9 @@ export interface components {
             };
         };
         readonly ServerDetail: {
-            /** @description Values of `headers` and `env` are masked, and values from environment variables of the gateway. For a viewer, secrets in arguments and URLs are masked too. A masked value that is sent back keeps the stored value. */
+            /** @description Values of `headers` and `env`, and values from environment variables of the gateway, are masked. For a viewer, secrets in arguments and URLs are masked too. If a masked value is sent back, the stored value is kept. */
             readonly definition: components["schemas"]["ServerDefinition"];
-            /** @description Client capabilities that the gateway does not declare to this server, because clients share its link. What the server offers only to clients with these capabilities is not available. Absent with `isolation: session`. */
+            /** @description Client capabilities that the gateway does not declare to this server, because clients share its link. What the server offers only to clients with these capabilities is not available. Absent with `isolation: session` and for a server of 2026. */
             readonly missingCapabilities?: readonly string[];
             /** @description The last lines that a stdio server wrote to stderr. */
             readonly stderr: readonly string[];
@@ -572,7 +572,7 @@ export interface components {
              * @enum {string}
              */
             readonly cause?: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
-            /** @description The last failure in words; of a ready server, the lists that could not be fetched. Absent while there is none. */
+            /** @description The last failure in words; for a ready server, the lists that could not be fetched. Absent if there is neither. */
             readonly reason?: string;
             /**
              * Format: date-time
@@ -600,13 +600,13 @@ export interface components {
             readonly decisions?: readonly components["schemas"]["Decision"][];
             /** @description Attempts to connect since the server was last ready. */
             readonly attempts: number;
-            /** @description How often the process of the server was started again; without a process, how often the gateway has reconnected. */
+            /** @description How often the process was started again; for a server without a process, how often the gateway has reconnected. */
             readonly restarts: number;
             /** @description Calls since the server was enabled. */
             readonly calls: number;
-            /** @description Calls that the server is working on. */
+            /** @description Requests that the server has not answered yet, those of the gateway itself included. */
             readonly inFlight: number;
-            /** @description Calls that wait in the queue of the server. */
+            /** @description Requests that wait for the server, those of the gateway itself included. */
             readonly waiting: number;
             /** @description Process id of a stdio server. */
             readonly pid?: number;
@@ -630,7 +630,7 @@ export interface components {
              */
             readonly notificationStream?: "opening" | "open" | "lost" | "none";
             /**
-             * @description How updates of resources come: `subscriptions` at the server, `polling` by the gateway (`watch.pollMs`), `unsolicited` if the server takes no subscriptions and may send updates nevertheless, or `none` when no updates can come. Absent while there is no connection, and for a server without resources.
+             * @description How updates of resources come: by `subscriptions` at the server, by `polling` of the gateway (`watch.pollMs`), `unsolicited` if the server accepts no subscriptions but may send updates, or `none` if no updates can come. Absent while there is no connection, and for a server without resources.
              * @enum {string}
              */
             readonly updates?: "subscriptions" | "none" | "polling" | "unsolicited";
@@ -639,9 +639,9 @@ export interface components {
         readonly PatchedServer: {
             /** @description The keys of the definition that have another value now. */
             readonly changed: readonly string[];
-            /** @description Values of `headers` and `env` are masked, and values from environment variables of the gateway. For a viewer, secrets in arguments and URLs are masked too. A masked value that is sent back keeps the stored value. */
+            /** @description Values of `headers` and `env`, and values from environment variables of the gateway, are masked. For a viewer, secrets in arguments and URLs are masked too. If a masked value is sent back, the stored value is kept. */
             readonly definition: components["schemas"]["ServerDefinition"];
-            /** @description Client capabilities that the gateway does not declare to this server, because clients share its link. What the server offers only to clients with these capabilities is not available. Absent with `isolation: session`. */
+            /** @description Client capabilities that the gateway does not declare to this server, because clients share its link. What the server offers only to clients with these capabilities is not available. Absent with `isolation: session` and for a server of 2026. */
             readonly missingCapabilities?: readonly string[];
             /** @description The last lines that a stdio server wrote to stderr. */
             readonly stderr: readonly string[];
@@ -657,7 +657,7 @@ export interface components {
              * @enum {string}
              */
             readonly cause?: "unauthorized" | "not-found" | "unresponsive" | "unreachable" | "crashed";
-            /** @description The last failure in words; of a ready server, the lists that could not be fetched. Absent while there is none. */
+            /** @description The last failure in words; for a ready server, the lists that could not be fetched. Absent if there is neither. */
             readonly reason?: string;
             /**
              * Format: date-time
@@ -685,13 +685,13 @@ export interface components {
             readonly decisions?: readonly components["schemas"]["Decision"][];
             /** @description Attempts to connect since the server was last ready. */
             readonly attempts: number;
-            /** @description How often the process of the server was started again; without a process, how often the gateway has reconnected. */
+            /** @description How often the process was started again; for a server without a process, how often the gateway has reconnected. */
             readonly restarts: number;
             /** @description Calls since the server was enabled. */
             readonly calls: number;
-            /** @description Calls that the server is working on. */
+            /** @description Requests that the server has not answered yet, those of the gateway itself included. */
             readonly inFlight: number;
-            /** @description Calls that wait in the queue of the server. */
+            /** @description Requests that wait for the server, those of the gateway itself included. */
             readonly waiting: number;
             /** @description Process id of a stdio server. */
             readonly pid?: number;
@@ -715,7 +715,7 @@ export interface components {
              */
             readonly notificationStream?: "opening" | "open" | "lost" | "none";
             /**
-             * @description How updates of resources come: `subscriptions` at the server, `polling` by the gateway (`watch.pollMs`), `unsolicited` if the server takes no subscriptions and may send updates nevertheless, or `none` when no updates can come. Absent while there is no connection, and for a server without resources.
+             * @description How updates of resources come: by `subscriptions` at the server, by `polling` of the gateway (`watch.pollMs`), `unsolicited` if the server accepts no subscriptions but may send updates, or `none` if no updates can come. Absent while there is no connection, and for a server without resources.
              * @enum {string}
              */
             readonly updates?: "subscriptions" | "none" | "polling" | "unsolicited";
@@ -777,9 +777,9 @@ export interface components {
             readonly hasStream: boolean;
             /** @description Resources and patterns that the client has subscribed to. */
             readonly subscriptions: number;
-            /** @description Lists of which the client stopped requesting pages before the last one. */
+            /** @description Lists that the client has stopped reading before their last page. */
             readonly unfinishedLists: readonly components["schemas"]["UnfinishedList"][];
-            /** @description The lists whose changes a listen stream asked for. Absent for a session, which gets all. */
+            /** @description The lists whose changes are sent on a listen stream. Absent for a session, to which changes of all lists are sent. */
             readonly listChanges?: readonly ("tools" | "prompts" | "resources")[];
         };
         readonly Sessions: {
@@ -828,9 +828,9 @@ export interface components {
             readonly hasStream: boolean;
             /** @description Resources and patterns that the client has subscribed to. */
             readonly subscriptions: number;
-            /** @description Lists of which the client stopped requesting pages before the last one. */
+            /** @description Lists that the client has stopped reading before their last page. */
             readonly unfinishedLists: readonly components["schemas"]["UnfinishedList"][];
-            /** @description The lists whose changes a listen stream asked for. Absent for a session, which gets all. */
+            /** @description The lists whose changes are sent on a listen stream. Absent for a session, to which changes of all lists are sent. */
             readonly listChanges?: readonly ("tools" | "prompts" | "resources")[];
         };
         readonly ServerTotals: {

@@ -30,7 +30,8 @@ export const BRIDGE_LIMITS: BridgeLimits = {
 };
 export const RETRY_MS = 500;
 /**
- * A connection without any byte for this time is lost. Longer than the interval of keep-alive comments in event streams.
+ * A connection without any byte for this time counts as lost. The time is longer than the interval of keep-alive comments
+ * in event streams.
  */
 const SILENCE_MS = 120_000;
 

@@ -4,14 +4,15 @@ type MessageId = string | number;
 
 /** The parts of a message, or of a batch of messages, that the bridge reads. The message itself is forwarded as text. */
 export interface BridgeMessage {
-  /** The ids of the requests: of a single message at most one. */
+  /** The ids of the requests. A single message has at most one. */
   readonly requests: readonly MessageId[];
   /** The ids of the responses. */
   readonly responses: readonly MessageId[];
   /** The method of a single message; undefined for a batch of several. */
   readonly method: string | undefined;
+  /** The `result` of the first message. */
   readonly result: unknown;
-  /** The `uri` in the params. */
+  /** The `uri` in the params of the first message. */
   readonly uri: string | undefined;
 }
 

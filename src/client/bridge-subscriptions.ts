@@ -7,7 +7,7 @@ import { refusalIn, type BridgeError, type BridgeMessage, type BridgeOutput } fr
 /** The id of requests that the bridge makes itself. Their answers are not forwarded. */
 const OWN_ID = 'gatehouse-stdio';
 
-/** The error of a request whose connection was lost. With the code of an unavailable server, the request is repeated. */
+/** The error of a request without an answer. It has the code of an unavailable server, so that the request is repeated. */
 const NO_ANSWER: BridgeError = { code: ERROR_CODES['server-unavailable'].code, message: 'no answer' };
 
 const requestText = (method: string, uri: string): string =>
@@ -72,7 +72,7 @@ export class BridgeSubscriptions {
     return 'done';
   }
 
-  /** Resolves with the error of the answer, if it is one. Rejects if the session has expired. */
+  /** Resolves with the error if the answer is one. Rejects if the session has expired. */
   private async request(method: string, uri: string): Promise<BridgeError | undefined> {
     const body = requestText(method, uri);
     const response = await this.connection.sendWithRetries('POST', { body, isRepeatable: true });

@@ -7,8 +7,8 @@ interface ClientRow {
 const SHORT_ID_DIGITS = 6;
 
 /**
- * Returns a function that names the client of a row. If the rows have several sessions of clients with this name, the first
- * digits of the session id follow the name.
+ * Returns a function that names the client of a row. If clients with the same name have several sessions in the rows, the
+ * first digits of the session id follow the name.
  */
 export function clientNames(rows: Iterable<ClientRow>): (row: ClientRow) => string {
   const sessionByName = new Map<string, string>();

@@ -2,7 +2,7 @@ import { isJsonObject, tryParseJson } from '../lib/json-text/json-value.js';
 import { SseParser } from '../lib/sse/sse-parser.js';
 import { GatewayProblem } from './gateway-problem.js';
 
-/** A connection without any byte for this time is lost, because the gateway sends a heartbeat every 15 seconds. */
+/** A connection without any byte for this time counts as lost: the gateway sends a heartbeat every 15 seconds. */
 const MAX_SILENCE_MS = 40_000;
 const MAX_EVENT_BYTES = 4_194_304;
 const MIN_BACKOFF_MS = 250;
@@ -23,7 +23,7 @@ interface FeedSource {
 /** Reads the event feed of a gateway and reconnects with backoff until it is stopped. */
 export class FeedReader {
   private isStopped = false;
-  /** Ends the current connection. */
+  /** Aborted to end the current connection. */
   private connectionEnd = new AbortController();
   private endBackoff: () => void = () => {};
   /** Whether the current stream announced that the gateway stops. */
@@ -41,7 +41,7 @@ export class FeedReader {
       const { wasOpen, problem } = await this.readStream();
       if (this.isStopped) return;
       failures = wasOpen ? 0 : failures + 1;
-      // Random between three and five quarters of the backoff, so that readers do not reconnect at the same time.
+      // Random between 75 % and 125 % of the backoff, so that readers do not reconnect at the same time.
       const jitter = 0.75 + Math.random() / 2;
       const waitMs = Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failures) * jitter;
       this.listener.lost(problem, waitMs);

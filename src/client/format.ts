@@ -24,13 +24,13 @@ const DAYS: TimeUnit = { ms: DAY_MS, name: 'd' };
 const HOURS: TimeUnit = { ms: HOUR_MS, name: 'h' };
 const MINUTES: TimeUnit = { ms: MINUTE_MS, name: 'm' };
 
-/** The duration in the large unit. What remains is given in the small unit, if it is at least one of them. */
+/** The whole large units of the duration, followed by the whole small units of the rest, if there are any. */
 function inTwoUnits(ms: number, large: TimeUnit, small: TimeUnit): string {
   const remaining = Math.floor((ms % large.ms) / small.ms);
   return `${Math.floor(ms / large.ms)}${large.name}${remaining === 0 ? '' : `${remaining}${small.name}`}`;
 }
 
-/** Smaller values are shown with one decimal. From here on, one decimal would be rounded to 10.0. */
+/** Smaller values are shown with one decimal. Rounded to one decimal, this value would be 10.0. */
 const MIN_ROUNDED_VALUE = 9.95;
 
 /** `999`, `1.2k`, `100k`, `1.5M`: short enough for a tab or a column. */
@@ -75,7 +75,7 @@ export const firstLine = (value: unknown): string => textOrEmpty(value).trim().s
 export const formatState = ({ state, reason }: Pick<ServerSummary, 'state' | 'reason'>): string =>
   state === 'ready' && reason !== undefined ? `ready, ${reason}` : state;
 
-/** Says how updates of resources come. If none can come, names the keys of the server that change this. */
+/** How updates of resources come. If none can come, the text names the configuration keys with which they come. */
 export function formatUpdates({ updates }: Pick<ServerSummary, 'updates'>): string | undefined {
   if (updates === 'none') return 'no updates can come; set watch.pollMs';
   if (updates === 'unsolicited')
@@ -113,7 +113,7 @@ export function formatDecisionEffect({ effect, overrules, emergency }: AdminDeci
   return overrules ? 'overrules the file' : '';
 }
 
-/** The list changes that a listen stream gets. Undefined for a session, which gets all of them. */
+/** The list changes that are sent on a listen stream. Undefined for a session, to which all of them are sent. */
 export function formatListen({
   kind,
   listChanges = [],

@@ -31,7 +31,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
 };
 
-/** The problem of a request that got no response. */
+/** The problem of a request without a response. */
 export function unreachable(url: string, error: unknown): GatewayProblem {
   return new GatewayProblem('unreachable', `cannot reach the gateway at ${url}: ${reasonOf(error)}`, {
     cause: error,

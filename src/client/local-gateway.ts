@@ -17,13 +17,13 @@ import type { LocalGateway } from './gateway-target.js';
 const LOCATING_KEYS = [['http', 'host'], ['http', 'port'], ['admin', 'token'], ['stateDir']] as const;
 /** Matches environment variables that override other keys. */
 const OTHER_OVERRIDES = /^GATEHOUSE__(?!(HTTP|ADMIN|STATEDIR)(__|$))/i;
-/** By wildcard address that a gateway listens on: the address for reaching it from this machine. */
+/** The address at which this machine reaches a gateway that listens on a wildcard address, by wildcard address. */
 const LOOPBACK_OF_WILDCARD: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
  * The gateway that runs on this machine with this configuration file. If the file is invalid, the keys that can be read
- * locate the gateway, because a running gateway keeps its configuration when the file becomes invalid. `note` then gets a
- * text for the user.
+ * locate the gateway, because a running gateway keeps its configuration when the file becomes invalid. `note` is then
+ * called with a text for the user.
  */
 export function findLocalGateway(
   file: ConfigFile,

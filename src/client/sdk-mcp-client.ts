@@ -7,7 +7,7 @@ import { GatewayProblem, unreachable } from './gateway-problem.js';
 import type { GatewayTarget } from './gateway-target.js';
 
 const REQUEST_TIMEOUT_MS = 15_000;
-/** Error code of the SDK for a request without a response in time. */
+/** Error code of the SDK for a request that timed out. */
 const REQUEST_TIMEOUT_CODE = -32001;
 
 export type { Progress };

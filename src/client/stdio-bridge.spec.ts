@@ -59,8 +59,8 @@ const json = (response: ServerResponse, text: string, headers = {}): void =>
 
 const accepted = (response: ServerResponse): void => void response.writeHead(202).end();
 
-const initialized = (response: ServerResponse, session: string): void =>
-  json(response, '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25"}}', {
+const initialized = (response: ServerResponse, session: string, version = '2025-11-25'): void =>
+  json(response, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"${version}"}}`, {
     'mcp-session-id': session,
   });
 
@@ -147,6 +147,25 @@ describe('StdioBridge', () => {
     );
     expect(received.filter(({ body }) => body === INITIALIZED)).toHaveLength(2);
     expect(notes).toEqual(['the session has expired; another one was opened']);
+  });
+
+  it('sends the protocol version that was negotiated for the current session', async () => {
+    const versions = ['2025-11-25', '2025-06-18'];
+    let sessions = 0;
+    const { received, lines, input } = await bridgeTo(({ method, headers, body }, response) => {
+      if (body === INITIALIZE) initialized(response, `s${sessions + 1}`, versions[sessions++]);
+      else if (method === 'GET') response.writeHead(405).end();
+      else if (headers['mcp-session-id'] === 's1' && body.includes('ping')) response.writeHead(404).end();
+      else if (body.includes('ping')) json(response, body.replace('"method":"ping"', '"result":{}'));
+      else accepted(response);
+    });
+    input.write(`${INITIALIZE}\n${INITIALIZED}\n${message('ping', '"id":1,')}`);
+    await until('the answer arrives', () => lines.length === 2);
+    const inSecondSession = received.filter(({ headers }) => headers['mcp-session-id'] === 's2');
+    expect(inSecondSession.map(({ body, headers }) => [body, headers['mcp-protocol-version']])).toEqual([
+      [INITIALIZED, '2025-06-18'],
+      [message('ping', '"id":1,').trim(), '2025-06-18'],
+    ]);
   });
 
   describe('with subscriptions of an expired session', () => {

@@ -39,13 +39,13 @@ export class StdioBridge {
   private readonly limits: BridgeLimits;
   private readonly inFlight = new Set<Promise<void>>();
   /**
-   * The last exchange that every later message waits for. These are the exchanges of `initialize`, and those of messages
+   * The latest exchange for which all later messages wait. They wait for the exchanges of `initialize` and of messages
    * without requests.
    */
   private lastBlockingExchange: Promise<void> = Promise.resolve();
   /** The text of the client's `initialize` request, with which another session is opened. */
   private initialize: string | undefined;
-  /** Settles when another session is opened. Undefined while none is being opened. */
+  /** The attempt to open another session; undefined while there is none. */
   private renewal: Promise<void> | undefined;
   private isListening = false;
 
@@ -129,8 +129,8 @@ export class StdioBridge {
   }
 
   /**
-   * Sends a message, again in another session if the session has expired. A tool must not run twice, so a call is sent
-   * again only if the gateway cannot have received it.
+   * Sends a message. If the session has expired, opens another session and sends the message again. A tool must not run
+   * twice, so after a lost connection a call is sent again only if the gateway cannot have received it.
    */
   private async post(body: string, { method, requests }: BridgeMessage): Promise<BridgeResponse> {
     const isRepeatable = requests.length === 0 || (method !== undefined && method !== 'tools/call');
@@ -255,6 +255,7 @@ export class StdioBridge {
     const session = response.headers['mcp-session-id'];
     if (typeof session !== 'string') throw new Error(refusalIn(response.statusCode, text).message);
     this.connection.session = session;
+    this.readVersion(readBridgeMessage(text));
     await (await this.connection.sendWithRetries('POST', { body: INITIALIZED })).body.dump();
     this.out.note('the session has expired; another one was opened');
     // Not awaited, because a server that is down must not delay other messages.

@@ -4,19 +4,18 @@ import wrapAnsi from 'wrap-ansi';
 
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Columns that printable text takes on a terminal. */
+/** Number of columns of printable text on a terminal. */
 export const textWidth = (text: string): number => (ASCII.test(text) ? text.length : stringWidth(text));
 
 /** Shortens the text at its end to at most `width` columns and marks the cut with an ellipsis. */
 export const truncateEnd = (text: string, width: number): string => truncate(text, width, 'end');
 
-/** Shortens the text in the middle. For URIs, because their end says more than their middle. */
+/** Shortens the text in the middle. Used for URIs, because their end says more than their middle. */
 export const truncateMiddle = (text: string, width: number): string => truncate(text, width, 'middle');
 
 function truncate(text: string, width: number, position: 'end' | 'middle'): string {
   if (textWidth(text) <= width) return text;
-  // If only the first column of a two-column character fits, cli-truncate keeps the whole character: the result is too
-  // wide.
+  // If only the first column of a two-column character fits, cli-truncate keeps the character, and the result is too wide.
   for (let columns = width; columns > 0; columns--) {
     const short = cliTruncate(text, columns, { position });
     if (textWidth(short) <= width) return short;
@@ -31,7 +30,7 @@ export const padTextStart = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - textWidth(text))) + text;
 
 /**
- * Breaks a line between words. Breaks inside a word only if it is wider than a line. All lines get the indentation of the
+ * Breaks a line between words. Breaks inside a word only if it is wider than a line. All lines have the indentation of the
  * text.
  */
 export function wrapText(text: string, width: number): string[] {

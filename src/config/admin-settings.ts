@@ -21,7 +21,7 @@ export class AdminSettings {
   })
   readonly viewerToken?: string;
 
-  @Flag('Whether stdio servers may be added or changed through the admin API.')
+  @Flag('Whether command, args, env and cwd of stdio servers may be set through the admin API.')
   readonly allowStdio: boolean = false;
 
   @Rule<readonly string[]>(

@@ -27,7 +27,7 @@ export class AuthSettings {
 
 export const NO_AUTH = new AuthSettings();
 
-/** Describes the first id or hash that two keys share. Ignores missing ones, which the rules of ApiKeyConfig report. */
+/** Describes the first id or hash that two keys share. Missing ids and hashes are reported by the rules of ApiKeyConfig. */
 function sharedIdOrHash(keys: readonly Partial<ApiKeyConfig>[]): string | undefined {
   const seen = new Set<string>();
   for (const { id, hash } of keys) {

@@ -9,7 +9,7 @@ const SUBSCRIBE_MODES = ['announced', 'try', 'never'] as const;
 /** When the gateway subscribes at a server: see `CommonServerConfig.subscribe`. */
 export type SubscribeMode = (typeof SUBSCRIBE_MODES)[number];
 
-/** Protocol eras that links can use. */
+/** Values of `CommonServerConfig.era`. */
 const LINK_ERAS = ['auto', '2025', '2026'] as const;
 
 class ServerTools {
@@ -55,16 +55,17 @@ export abstract class CommonServerConfig {
     1,
     1_000,
     'Maximum number of requests in flight at this server: calls, lists, subscriptions and polls, but not pings. ' +
-      'With auth and a value of 4 or more, a sixteenth of it, at least one request, is reserved for principals without a ' +
-      'request in flight. The default is 16 for a stdio server and 64 for an HTTP server.',
+      'With auth and a value of 4 or more, a sixteenth of the value (at least one request) is reserved for principals without ' +
+      'a request in flight. The default is 16 for a stdio server and 64 for an HTTP server.',
   )
   readonly concurrency: number = 16;
 
   @Integer(
     0,
     100_000,
-    'Maximum number of calls that wait while concurrency is reached. When the queue is full, the principal with the most ' +
-      'waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an HTTP server.',
+    'Maximum number of calls that wait while concurrency is reached. When the queue is full, the newest call of the principal ' +
+      'with the most waiting calls is refused. 0 disables the queue. The default is 1000 for a stdio server and 2000 for an ' +
+      'HTTP server.',
   )
   readonly queue: number = 1_000;
 

@@ -9,7 +9,7 @@ import type { LiveConfig } from './live-config.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
 /**
- * A reload waits until the file was not changed for this time, because editors and orchestrators write in several steps.
+ * A reload waits until the file has not changed for this time, because editors and orchestrators write in several steps.
  */
 const DEBOUNCE_MS = 200;
 

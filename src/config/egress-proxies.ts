@@ -29,7 +29,7 @@ export class EgressProxies {
   private readonly failures = new Map<ProxyFailure, number>(PROXY_FAILURES.map((reason) => [reason, 0]));
   private static instanceOfProcess: EgressProxies | undefined;
 
-  /** The proxies in the environment of the process. All callers get the same object, so that it counts all failures. */
+  /** The proxies in the environment of the process. Every call returns the same object, so that it counts all failures. */
   static ofProcess(): EgressProxies {
     this.instanceOfProcess ??= new EgressProxies(process.env);
     return this.instanceOfProcess;
@@ -88,7 +88,7 @@ function noProxyRuleOf(entry: string): NoProxyRule {
     const networks = networksOf([entry]);
     return (host) => isIP(host) !== 0 && networks.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
   }
-  // A domain, perhaps with `.` or `*.` in front and a port behind.
+  // A domain, perhaps with a leading `.` or `*.` and with a port.
   const [, domain = '', port] = /^(?:\*?\.)?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
   return (host, urlPort) =>
     (port === undefined || port === urlPort) && (host === domain || host.endsWith(`.${domain}`));

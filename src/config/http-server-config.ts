@@ -67,9 +67,9 @@ export class HttpServerConfig extends CommonServerConfig {
   @Integer(
     1_000,
     86_400_000,
-    'Keep-alive interval in milliseconds: when a session with the server had no request during an interval, the gateway sends a ' +
-      'ping in it. Choose at most half of the time after which the server ends idle sessions; servers of the Rust SDK end ' +
-      'them after five minutes.',
+    'Keep-alive interval in milliseconds: after an interval without a request in a session with the server, the gateway sends a ' +
+      'ping in that session. Choose at most half of the time after which the server ends idle sessions; servers of the Rust ' +
+      'SDK end them after five minutes.',
   )
   readonly keepAliveMs: number = 120_000;
 

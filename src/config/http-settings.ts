@@ -47,11 +47,11 @@ export class HttpSettings {
   )
   readonly trustedProxies: readonly string[] = [];
 
-  @Flag('Allows listening beyond loopback without authentication.')
+  @Flag('Whether the gateway may listen beyond loopback without authentication.')
   readonly allowRemoteWithoutAuth: boolean = false;
 
   @Flag(
-    'Serves clients of revision 2026-07-28 too. Otherwise they fall back to 2025-11-25, unless they pin the revision.',
+    'Whether clients of revision 2026-07-28 are served too. If not, they fall back to 2025-11-25, unless they pin the revision.',
   )
   readonly modern: boolean = false;
 }

@@ -1,12 +1,12 @@
 import { Integer, TextList } from './schema/keys.js';
 
-/** What clients get of the instructions that servers have for models. */
+/** How many of the servers' instructions for models are sent to clients. */
 export class InstructionSettings {
   @Integer(
     0,
     1_048_576,
-    'Maximum size in bytes of the instructions of all servers in the scope of the client together. If it is exceeded, the ' +
-      'longest instructions are cut.',
+    'Maximum total size in bytes of the instructions of all servers in the scope of a client. If it is exceeded, the longest ' +
+      'instructions are cut.',
   )
   readonly maxBytes: number = 8_192;
 

@@ -12,7 +12,7 @@ import {
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A value that is not free text may also be a reference to an environment variable, such as `${PORT}`. */
+/** A reference to an environment variable, such as `${PORT}`. It is accepted in place of every value that is not free text. */
 const REFERENCE = { $ref: '#/$defs/reference' };
 
 /** JSON Schema of the configuration, generated from the declarations with which the gateway validates it. */
@@ -67,7 +67,7 @@ const numbersIn = (values: readonly string[]): number[] =>
 /** The schema of a section with its own keys and the translated keys that replace one of them. */
 function objectOf(type: SectionType, translated: SectionShape['translatedKeys'] = new Map()): JsonSchema {
   const keys = [...keysOf(type)];
-  const foreignKeys = [...translated].filter(([, { replaces }]) => keysOf(type).has(replaces));
+  const translatedKeys = [...translated].filter(([, { replaces }]) => keysOf(type).has(replaces));
   const defaults = new type();
   const properties = keys.map(([name, { description, shape }]) => {
     return [name, { description, ...schemaOf(shape), ...defaultOf(shape, Reflect.get(defaults, name)) }];
@@ -77,24 +77,23 @@ function objectOf(type: SectionType, translated: SectionShape['translatedKeys'] 
     .map(([name]) => name);
   return {
     type: 'object',
-    properties: Object.fromEntries([...properties, ...foreignKeys.map(foreignProperty)]) as JsonSchema,
-    ...requirement(required, foreignKeys),
+    properties: Object.fromEntries([...properties, ...translatedKeys.map(translatedProperty)]) as JsonSchema,
+    ...requirement(required, translatedKeys),
     additionalProperties: false,
   };
 }
 
-/** A key of another program that is accepted, so that its file can be pasted. */
-type ForeignKey = readonly [name: string, key: TranslatedKeyShape];
+type TranslatedEntry = readonly [name: string, key: TranslatedKeyShape];
 
 /** Marked as deprecated, so that editors suggest the key of the gateway. */
-const foreignProperty = ([name, { clients, meaning, schema }]: ForeignKey): [string, JsonSchema] => [
+const translatedProperty = ([name, { clients, meaning, schema }]: TranslatedEntry): [string, JsonSchema] => [
   name,
   { description: `Key of ${clients}, which ${meaning}.`, ...schema, deprecated: true },
 ];
 
-/** Requires the required keys. A foreign key may stand in place of the key that it replaces. */
-function requirement(required: readonly string[], foreignKeys: readonly ForeignKey[]): JsonSchema {
-  const replacing = foreignKeys.filter(([, { replaces }]) => required.includes(replaces));
+/** Requires the required keys. A translated key may stand in place of the key that it replaces. */
+function requirement(required: readonly string[], translatedKeys: readonly TranslatedEntry[]): JsonSchema {
+  const replacing = translatedKeys.filter(([, { replaces }]) => required.includes(replaces));
   if (replacing.length === 0) return required.length > 0 ? { required } : {};
   const names = [...required, ...replacing.map(([name]) => name)];
   return { anyOf: names.map((name) => ({ required: [name] })) };

@@ -10,8 +10,8 @@ export class Limits {
     1,
     1_000_000,
     'Maximum number of open sessions. When it is reached, a new session replaces one of the principal with the most sessions: ' +
-      'the longest idle of its oldest sessions. If that principal has less than two sessions more than the principal of the ' +
-      'new session, the new session is refused.',
+      'of the oldest sessions of that principal, the one that has been idle for the longest time. The new session is refused ' +
+      'if that principal has at most one session more than the principal of the new session.',
   )
   readonly sessions: number = 10_000;
 
@@ -44,9 +44,9 @@ export class Limits {
   @Integer(
     1,
     100_000,
-    'Maximum number of parked calls of one principal. A call is parked while a server of 2025 waits for the answer of the ' +
-      'client, which is of revision 2026-07-28, to a question. At one server, at most half of its `concurrency` may be ' +
-      'parked. Beyond these limits, the question is refused and the call fails.',
+    'Maximum number of parked calls of one principal. A call of a client of revision 2026-07-28 is parked while a server of ' +
+      '2025 waits for the answer of the client to a question. At one server, the number of parked calls is at most half of ' +
+      'its `concurrency`. Beyond these limits, the question is refused and the call fails.',
   )
   readonly parkedCalls: number = 100;
 
@@ -68,8 +68,8 @@ export class Limits {
   @Integer(
     1,
     604_800_000,
-    'Idle time in milliseconds after which a session expires. For clients without sessions, their links to servers with ' +
-      '`isolation: session` are closed after this time.',
+    'Idle time in milliseconds after which a session expires. Links of clients without sessions to servers with ' +
+      '`isolation: session` are closed after the same idle time.',
   )
   readonly sessionIdleMs: number = 1_800_000;
 
@@ -146,7 +146,7 @@ export class Limits {
     65_536,
     MAX_TOTAL_BYTES,
     'Maximum size in bytes of unread responses of all sessions of one principal, and of its requests without a session. ' +
-      'Beyond it, its requests are refused.',
+      'Beyond it, requests of the principal are refused.',
   )
   readonly unreadBytesPerPrincipal: number = 268_435_456;
 }

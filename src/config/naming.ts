@@ -10,8 +10,8 @@ export class Naming {
   @Choice(
     NAMING_STYLES,
     'Whether public names start with the server id: always, only for names that two servers in the scope of the client ' +
-      'share (conflict), or never. In a name with characters other than A-Z a-z 0-9 _ - these are replaced, and a digest is ' +
-      'added.',
+      'share (conflict), or never. Characters other than A-Z a-z 0-9 _ - are replaced, and a digest is added to a name with ' +
+      'such characters.',
   )
   readonly tools: NamingStyle = 'always';
 

@@ -110,7 +110,7 @@ export class DecisionReview implements OnApplicationBootstrap {
 
   /**
    * Extends a change of the decisions: the returned change also stamps the changed decisions with administrator and
-   * time, and drops those that equal the file. `renewedDecisionId` is a parameter of `stampChanges`.
+   * time, and drops those that equal the file. See `stampChanges` for `renewedDecisionId`.
    */
   complete(change: (decisions: Decisions) => Decisions, by: string, renewedDecisionId?: string) {
     return (before: Decisions): Decisions => {

@@ -4,8 +4,8 @@ import { enabledDecisionId, toolDecisionId } from '../state/decision-items.js';
 import type { Decisions, ProjectDecision, ServerDecision } from '../state/decision-store.js';
 
 /**
- * The part of the decision about a server that applies. With `decisions.policy: file`, these are only the emergency
- * switches, if the file defines the server.
+ * The part of the decision about a server that applies. With `decisions.policy: file`, only the emergency switches of a
+ * server apply if the file defines the server.
  */
 export function effectiveServerDecision(
   id: string,
@@ -26,8 +26,8 @@ export function effectiveServerDecision(
 }
 
 /**
- * The decision about a project, if it applies. With `decisions.policy: file`, it does not if the file defines the
- * project.
+ * The decision about a project, if it applies. With `decisions.policy: file`, no decision applies to a project that the
+ * file defines.
  */
 export function effectiveProjectDecision(
   id: string,

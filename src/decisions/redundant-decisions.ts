@@ -7,7 +7,7 @@ import type { Decisions, ProjectDecision, ServerDecision } from '../state/decisi
 
 /**
  * Drops the decisions that equal the configuration file. They have no effect now, but would overrule a later change of
- * the file. A decision that is the same object in `unchecked` stays without a comparison.
+ * the file. A decision that is the same object in `unchecked` is kept without a comparison.
  */
 export function withoutRedundant(
   decisions: Decisions,

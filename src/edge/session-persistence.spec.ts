@@ -56,7 +56,7 @@ describe('SessionPersistence', () => {
   const subscribe = (session: Session, uri = 'x://a') =>
     subscribers.add(session, { server: 'docs', uri }).subscription;
 
-  const stored = (): SessionRecord[] => [...records.stored];
+  const stored = (): SessionRecord[] => [...records.stored.all()];
 
   it('stores nothing of a listen stream, which ends with the process', () => {
     const added = jest.spyOn(records, 'addSubscription');

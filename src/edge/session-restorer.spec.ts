@@ -48,7 +48,7 @@ describe('SessionRestorer', () => {
     records.put(storedSession(id, { ...STORED_ANONYMOUS, ...more }), Date.now() - agoMs);
     for (const n of [1, 2]) records.addSubscription(id, storedSubscription(`${id}${n}`));
   }
-  const storedIds = (): string[] => [...records.stored].map(({ session }) => session.id);
+  const storedIds = (): string[] => [...records.stored.all()].map(({ session }) => session.id);
 
   it('restores all properties of a session', async () => {
     const clientInfo = { name: 'c', version: '1' };
@@ -90,7 +90,7 @@ describe('SessionRestorer', () => {
     records.put(storedSession('c', STORED_ANONYMOUS), Date.now());
     lost = ['x://a1', 'x://b1', 'x://b2'];
     expect((await restoreAll()).toSorted()).toEqual(['a', 'b', 'c']);
-    expect([...records.stored]).toMatchObject([
+    expect([...records.stored.all()]).toMatchObject([
       { session: { id: 'a' }, subscriptions: [{ id: 'a2' }] },
       { session: { id: 'b' }, subscriptions: [] },
       { session: { id: 'c' }, subscriptions: [] },

@@ -24,7 +24,7 @@ export class EventLoopDelay implements OnModuleInit, OnModuleDestroy {
   }
 
   private endWindow(): void {
-    // The histogram has the intervals between samples: the resolution plus the delay.
+    // The histogram records the time between two samples: the resolution plus the delay.
     this.p99Ms = Math.max(0, Math.round(this.histogram.percentile(99) / NS_PER_MS) - RESOLUTION_MS);
     this.histogram.reset();
   }

@@ -31,8 +31,8 @@ export class GatewayGauges implements OnModuleInit {
 
   onModuleInit(): void {
     const { metrics } = this;
-    metrics.retainServers((server) => this.servers.current.has(server));
-    if (this.settings.aliases) metrics.exposeAlias();
+    metrics.removeUnknownServersAtScrape((server) => this.servers.current.has(server));
+    if (this.settings.aliases) metrics.exposeResourceReadsAlias();
     metrics.exposeValue('gauge', 'mcp_sessions_active', 'Open sessions.', () => this.sessions.size);
     this.exposeServerMetrics();
     metrics.exposeValue(
@@ -56,25 +56,25 @@ export class GatewayGauges implements OnModuleInit {
     this.exposePerServer(
       'gauge',
       'mcp_backend_queue_depth',
-      'Calls in the queue before the server.',
+      'Requests that wait for the server, those of the gateway itself included.',
       (backend) => backend.status().waiting,
     );
     this.exposePerServer(
       'gauge',
       'mcp_backend_in_flight',
-      'Calls that the server is working on.',
+      'Requests that the server has not answered yet, those of the gateway itself included.',
       (backend) => backend.status().inFlight,
     );
     this.exposePerServer(
       'gauge',
       'gatehouse_backend_queue_limit',
-      'Maximum length of the queue before the server.',
+      'Maximum number of calls of clients that wait for the server.',
       ({ config }) => config.queue,
     );
     this.exposePerServer(
       'counter',
       'gatehouse_backend_restarts_total',
-      'Starts of the process after the first one; without a process, connections after the first one.',
+      'Starts of the process after the first one; for a server without a process, connections after the first one.',
       (backend) => backend.status().restarts,
     );
     this.exposePerServer(
@@ -93,7 +93,7 @@ export class GatewayGauges implements OnModuleInit {
       {
         type: 'gauge',
         name: 'gatehouse_backend_failure_cause',
-        help: 'Always 1: why the server is not connected.',
+        help: 'Why the server is not connected: 1 for the current cause.',
         labelNames: ['server_id', 'cause'],
       },
       () => this.causeReadings(),

@@ -50,9 +50,9 @@ export class HealthController {
   }
 
   /**
-   * Status 200 means that the gateway accepts requests and that every server has finished its first sync or failed. A
-   * server that is down does not make the gateway unready. All replicas use the same server, and if all of them were taken
-   * out of service, a partial failure would become an outage.
+   * Status 200 means that the gateway accepts requests, that every server has finished its first sync or failed, and that
+   * every required server has been connected once. A server that is down later does not make the gateway unready: all
+   * replicas use the same servers, and if all replicas were taken out of service, a partial failure would become an outage.
    */
   @Get('ready')
   @HealthCheck(CHECK_OPTIONS)

@@ -3,15 +3,15 @@ import { Backends } from '../backends/backends.service.js';
 import { readGroupUsage } from '../backends/stdio/group-usage.js';
 import { Metrics, type Reading } from '../metrics/metrics.js';
 
-/** A measurement is used again for this time, so that both metrics of one scrape come from one measurement. */
+/** How long a measurement is reused, so that both metrics of one scrape come from the same measurement. */
 const MAX_AGE_MS = 1000;
 
 /** Usage of all processes of one server. */
 interface ServerUsage {
   residentBytes: number;
-  /** CPU time of the processes that have ended, added up. */
+  /** Total CPU time of the processes that have ended. */
   endedCpuSeconds: number;
-  /** By process id: CPU time of a running process at the last measurement. */
+  /** By process id: CPU time of each running process at the last measurement. */
   readonly cpuSeconds: Map<number, number>;
 }
 

@@ -23,7 +23,7 @@ export class RequiredServers implements OnModuleInit {
     });
   }
 
-  /** Whether every required server was connected. A disabled server is not required. */
+  /** Whether every required server has been connected at least once. A disabled server is not required. */
   get allWereConnected(): boolean {
     const isRequired = (id: string): boolean => this.servers.current.get(id)?.enabled === true;
     return [...this.missing].filter(isRequired).length === 0;

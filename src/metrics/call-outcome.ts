@@ -18,7 +18,7 @@ const OUTCOMES: Partial<Record<ErrorKind, CallOutcome>> = {
   cancelled: 'cancelled',
 };
 
-/** The outcome of a call with a result, which is parsed only if its text may have a member `isError`. */
+/** The outcome of a call with this result. The result is parsed only if its text may have a member `isError`. */
 export const outcomeOfResult = (result: JsonText): CallOutcome =>
   result.mayHaveMember('isError') && result.memberText('isError') === 'true' ? 'tool_error' : 'ok';
 

@@ -56,7 +56,7 @@ export const createCounters = () => ({
   ),
   unfinishedLists: new LabelledCounter(
     'gatehouse_unfinished_lists_total',
-    'Lists of which a client did not request the last page.',
+    'Lists that a client stopped reading before their last page.',
     ['method'],
     seriesOf(LIST_METHODS),
   ),
@@ -104,7 +104,7 @@ export const createCounters = () => ({
   ),
   updates: new LabelledCounter(
     'mcp_subscription_events_total',
-    'Resource updates that were written or redelivered to subscribers, counted for each, and updates that none got.',
+    'Resource updates that were written or redelivered, counted for each subscriber, and updates that were not sent.',
     ['outcome'],
     seriesOf(UPDATE_OUTCOMES),
   ),
@@ -126,7 +126,7 @@ export const createCounters = () => ({
   ),
   unattributedMessages: new LabelledCounter(
     'gatehouse_unattributed_server_messages_total',
-    'Messages of servers dropped or refused because the client they are for is not known.',
+    'Messages of servers that were dropped or refused because their client is not known.',
     ['server_id', 'kind'],
   ),
   unfinishedMatches: new LabelledCounter(
@@ -141,7 +141,7 @@ export const createCounters = () => ({
   ),
   clientQuestions: new LabelledCounter(
     'gatehouse_client_questions_total',
-    'Questions of servers of 2025 to clients of revision 2026-07-28, by how the wait for the answer ended.',
+    'Questions of servers of 2025 to clients of revision 2026-07-28, by outcome.',
     ['server_id', 'outcome'],
   ),
   addressRefusals: new LabelledCounter(

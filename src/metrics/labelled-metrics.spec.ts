@@ -10,7 +10,7 @@ describe('LabelledCounter', () => {
     counter.increment(['a', 'ok']);
     counter.increment(['a', 'error']);
     counter.increment(['b', 'ok'], 5);
-    expect([...counter]).toEqual([
+    expect([...counter.readings()]).toEqual([
       [{ server_id: 'a', outcome: 'ok' }, 2],
       [{ server_id: 'a', outcome: 'error' }, 1],
       [{ server_id: 'b', outcome: 'ok' }, 5],
@@ -19,7 +19,7 @@ describe('LabelledCounter', () => {
 
   it('has its initial series with the value zero', () => {
     const counter = new LabelledCounter('test_total', 'Help.', ['reason'], [['stuck']]);
-    expect([...counter]).toEqual([[{ reason: 'stuck' }, 0]]);
+    expect([...counter.readings()]).toEqual([[{ reason: 'stuck' }, 0]]);
   });
 
   it('removes series that are not retained and starts them again at zero', () => {
@@ -27,9 +27,9 @@ describe('LabelledCounter', () => {
     counter.increment(['gone', 'ok'], 3);
     counter.increment(['stays', 'ok']);
     counter.retain(([server]) => server === 'stays');
-    expect([...counter]).toEqual([[{ server_id: 'stays', outcome: 'ok' }, 1]]);
+    expect([...counter.readings()]).toEqual([[{ server_id: 'stays', outcome: 'ok' }, 1]]);
     counter.increment(['gone', 'ok']);
-    expect([...counter]).toContainEqual([{ server_id: 'gone', outcome: 'ok' }, 1]);
+    expect([...counter.readings()]).toContainEqual([{ server_id: 'gone', outcome: 'ok' }, 1]);
   });
 });
 

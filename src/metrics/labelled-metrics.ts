@@ -44,7 +44,7 @@ export class LabelledCounter<const Names extends readonly string[]> {
   }
 
   /** The current series, for one scrape. */
-  *[Symbol.iterator](): Iterator<readonly [labels: Record<Names[number], string>, count: number]> {
+  *readings(): Generator<readonly [labels: Record<Names[number], string>, count: number]> {
     for (const { values, count } of this.entries.values())
       yield [
         Object.fromEntries(this.labelNames.map((name, index) => [name, values[index]!])) as Record<
@@ -61,7 +61,7 @@ type Labels = Readonly<Record<string, string>>;
 /** The observations under one combination of labels. */
 interface HistogramSeries {
   readonly labels: Labels;
-  /** By bucket. The last bucket has no upper bound. */
+  /** Number of observations by bucket. The last bucket has no upper bound. */
   readonly counts: number[];
   sum: number;
 }

@@ -2,6 +2,7 @@
 export type RequestOutcome = 'ok' | 'error';
 
 /**
+ * Outcome of a notification to a client.
  * - `redelivered`: written again by a replay
  * - `coalesced`: replaced by a later notification with the same key, such as an update of the same resource
  * - `dropped`: removed from a full queue, or withdrawn because the client lost access to the server of the notification
@@ -38,8 +39,8 @@ export const AUTH_FAILURES = [
 export type AuthFailure = (typeof AUTH_FAILURES)[number];
 
 /**
- * Outcomes of a resource update that no client got. `unheard`: the resource had no subscriber. `coalesced`: a later update
- * replaced it.
+ * Outcomes of a resource update that was sent to no client. `unheard`: the resource had no subscriber. `coalesced`: a later
+ * update replaced it.
  */
 const UNSENT_UPDATE_OUTCOMES = ['unheard', 'coalesced'] as const;
 export type UnsentUpdateOutcome = (typeof UNSENT_UPDATE_OUTCOMES)[number];
@@ -75,9 +76,9 @@ export const JSON_REFUSALS = ['syntax', 'encoding', 'depth', 'members', 'size'] 
 export type JsonRefusal = (typeof JSON_REFUSALS)[number];
 
 /**
- * The limits that refuse sessions, streams, connections, requests, calls and processes. Each is named after its key in the
- * configuration (of `limits`; `queue` of a server), except `parkedPerServer`, the share of one server in `parkedCalls`, and
- * `pipelined`, the requests that may be pipelined.
+ * The limits that refuse sessions, streams, connections, requests, calls and processes. Each is named after its key in
+ * `limits` of the configuration, or in a server for `queue`. Two limits have no key: `parkedPerServer`, the maximum number
+ * of parked calls at one server, and `pipelinedPerConnection`, the maximum number of pipelined requests.
  */
 export const REFUSED_LIMITS = [
   'sessions',
@@ -98,20 +99,23 @@ export const REFUSED_LIMITS = [
 export type RefusedLimit = (typeof REFUSED_LIMITS)[number];
 
 /**
- * What became of the input that a server required during a call.
+ * Outcome of a request whose server required input of the client.
  * - `answered`: the gateway asked the client and sent the answers to the server
  * - `failed`: the input could not be obtained
- * - `forwarded`: the client got the questions, and repeats its request with the answers
+ * - `forwarded`: the questions were sent to the client, which repeats its request with the answers
  */
 export type InputOutcome = 'answered' | 'failed' | 'forwarded';
 
 /**
- * How the wait for the answer of a client of revision 2026-07-28 ended. `refused`: the client was not asked, because a limit
- * was reached.
+ * Outcome of a question of a server of 2025 to a client of revision 2026-07-28. `refused`: the client was not asked, because
+ * a limit was reached.
  */
 export type QuestionOutcome = 'answered' | 'expired' | 'cancelled' | 'refused';
 
-/** When the address of a server is checked. `change`: an administrator sends it. `connect`: before the gateway connects to it. */
+/**
+ * When the address of a server is checked: when an administrator sends it (`change`), or before the gateway connects to it
+ * (`connect`).
+ */
 export const ADDRESS_CHECKS = ['change', 'connect'] as const;
 export type AddressCheck = (typeof ADDRESS_CHECKS)[number];
 

@@ -65,7 +65,7 @@ describe('Metrics', () => {
   it('removes the series of unknown servers, also when one of their calls ends later', async () => {
     const metrics = new Metrics();
     const servers = new Set(['stays', 'goes']);
-    metrics.retainServers((server) => servers.has(server));
+    metrics.removeUnknownServersAtScrape((server) => servers.has(server));
     for (const server of servers) {
       metrics.countToolCall(server, 'ok');
       metrics.countResourceRead(server, 'text/plain', 'ok');
@@ -81,7 +81,7 @@ describe('Metrics', () => {
 
   it('exposes resource reads under the alias as success or failure', async () => {
     const metrics = new Metrics();
-    metrics.exposeAlias();
+    metrics.exposeResourceReadsAlias();
     metrics.countResourceRead('db', 'text/plain; charset=utf-8', 'ok');
     metrics.countResourceRead('db', 'text/plain', 'ok');
     metrics.countResourceRead('db', undefined, 'timeout');

@@ -29,7 +29,7 @@ import { MimeTypeLabels } from './mime-type-labels.js';
 /** The values of one metric at one scrape, each with its labels. */
 export type Reading = Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
-/** By outcome: the function that observes the duration of a request of one method. */
+/** The functions that observe the duration of a request of one method, by outcome of the request. */
 type Observers = Readonly<Record<RequestOutcome, (seconds: number) => void>>;
 
 /** What Prometheus calls a metric family: all series of one name. */
@@ -40,7 +40,7 @@ interface Family {
   readonly labelNames?: readonly string[];
 }
 
-/** Label of requests without a handler. */
+/** Value of the label `method` for all methods without a handler. */
 const UNKNOWN_METHOD = '_other';
 /** Upper bounds of the buckets of durations, in seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -49,7 +49,7 @@ const isWritten = (outcome: NotificationOutcome): outcome is WrittenOutcome =>
   outcome === 'written' || outcome === 'redelivered';
 
 /**
- * All metrics of the gateway. Labels are bounded: server ids come from the configuration and methods from the registered
+ * All metrics of the gateway. Labels are bounded: server ids are those of known servers, and methods are those of registered
  * handlers. Text from clients never becomes a label.
  */
 export class Metrics {
@@ -62,7 +62,7 @@ export class Metrics {
   );
   private readonly observers = new Map<string, Observers>();
   readonly serverDurations = new ServerDurations(LATENCY_BUCKETS);
-  /** Called before each scrape. See `retainServers`. */
+  /** Called before each scrape. See `removeUnknownServersAtScrape`. */
   private removeUnknownServers: () => void = () => {};
 
   constructor(readonly registry: Registry = new Registry()) {
@@ -71,7 +71,7 @@ export class Metrics {
       registry.registerMetric(histogram as unknown as Histogram);
     for (const counter of Object.values(this.counters)) {
       const { name, help, labelNames } = counter;
-      this.expose({ type: 'counter', name, help, labelNames }, () => counter);
+      this.expose({ type: 'counter', name, help, labelNames }, () => counter.readings());
     }
     const help = 'Always 1; the version is in the label.';
     this.expose({ type: 'gauge', name: 'gatehouse_build_info', help, labelNames: ['version'] }, () => [
@@ -133,7 +133,7 @@ export class Metrics {
     this.counters.inputRequests.increment([server, outcome]);
   }
 
-  /** Counts the end of the wait of a parked call for the answer of its client. */
+  /** Counts a question of a server of 2025 to a client of revision 2026-07-28 when its outcome is known. */
   countClientQuestion(server: string, outcome: QuestionOutcome): void {
     this.counters.clientQuestions.increment([server, outcome]);
   }
@@ -143,7 +143,7 @@ export class Metrics {
     this.counters.unfinishedMatches.increment([server]);
   }
 
-  /** Counts a list that a client did not read to its end. */
+  /** Counts a list that a client stopped reading before its last page. */
   countUnfinishedList(method: string): void {
     this.counters.unfinishedLists.increment([method]);
   }
@@ -235,7 +235,7 @@ export class Metrics {
   }
 
   /** Makes every scrape remove the series of servers for which `isKnown` is false. */
-  retainServers(isKnown: (server: string) => boolean): void {
+  removeUnknownServersAtScrape(isKnown: (server: string) => boolean): void {
     this.removeUnknownServers = () => {
       for (const counter of Object.values(this.counters))
         if (counter.labelNames[0] === 'server_id') counter.retain(([server]) => isKnown(server!));
@@ -244,12 +244,12 @@ export class Metrics {
   }
 
   /** Exposes resource reads under a second name with the labels that existing dashboards use. */
-  exposeAlias(): void {
+  exposeResourceReadsAlias(): void {
     const labelNames = ['serverId', 'mimeType', 'status'];
     const help = 'Resource reads as in mcp_resource_reads_total, by success or failure.';
     this.expose({ type: 'counter', name: 'mcpResourceReadsTotal', help, labelNames }, () =>
       Array.from(
-        this.counters.resourceReads,
+        this.counters.resourceReads.readings(),
         ([{ server_id: serverId, mime_type: mimeType, outcome }, count]) => [
           { serverId, mimeType, status: outcome === 'ok' ? 'success' : 'failure' },
           count,

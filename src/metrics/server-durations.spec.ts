@@ -9,7 +9,7 @@ describe('ServerDurations', () => {
   it('has series of known servers only, by outcome', async () => {
     const metrics = new Metrics(new Registry());
     let known = ['a', 'b'];
-    metrics.retainServers((server) => known.includes(server));
+    metrics.removeUnknownServersAtScrape((server) => known.includes(server));
     metrics.serverDurations.observe('a', 'ok', 0.1);
     metrics.serverDurations.observe('a', 'error', 0.1);
     metrics.serverDurations.observe('b', 'ok', 0.1);

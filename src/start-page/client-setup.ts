@@ -17,7 +17,7 @@ export interface ClientTarget {
 export const endpointUrl = (url: string, project: string | undefined): string =>
   project === undefined ? `${url}/mcp` : `${url}/projects/${encodeURIComponent(project)}/mcp`;
 
-/** How a client is connected to the gateway: by a command, by its configuration file, or by one of both. */
+/** How a client is connected to the gateway: by a command, by its configuration file, or by either of them. */
 export interface ClientSetup {
   /** Name of the client. */
   readonly title: string;
@@ -34,7 +34,7 @@ export interface ClientSetup {
 /** Name of the gateway in the configuration of a client. */
 const ENTRY = 'gatehouse';
 const KEY_VARIABLE = 'GATEHOUSE_KEY';
-/** Stands for the key in the file of Claude Desktop, which cannot refer to an environment variable. */
+/** Placeholder of the key in the file of Claude Desktop, which cannot refer to an environment variable. */
 export const KEY_PLACEHOLDER = '<client key>';
 const KEY_NOTE = `Set ${KEY_VARIABLE} to a client key, which \`gatehouse key create\` creates.`;
 

@@ -49,8 +49,8 @@ export class StartPageController {
 }
 
 /**
- * The URL of the gateway for the browser. `OriginGuard` has checked the Host header. A proxy that terminates TLS names the
- * scheme.
+ * The URL of the gateway for the browser. `OriginGuard` has checked the Host header. A proxy that terminates TLS sends the
+ * scheme in X-Forwarded-Proto.
  */
 function urlOf({ headers }: FastifyRequest): string {
   const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';

@@ -14,7 +14,10 @@ export interface StartPageFacts {
   /** The project that the request named. */
   readonly project?: string | undefined;
   readonly needsKey: boolean;
-  /** Those of the project, or all. Undefined for a client that may not read `/health`, which sees no difference between projects. */
+  /**
+   * The servers of the project, or all servers. Undefined if the client may not read `/health`: it must not learn which
+   * projects exist.
+   */
   readonly servers: readonly PageServer[] | 'unknown project' | undefined;
 }
 
@@ -44,7 +47,7 @@ export const START_PAGE_HEADERS = {
   vary: 'accept, origin',
 };
 
-/** More servers than this are counted, not listed, so that the page stays small. */
+/** Maximum number of servers in the table, so that the page stays small. Further servers are only counted. */
 const MAX_LISTED = 200;
 
 /** The page for a person who opens the gateway in a browser. */

@@ -16,7 +16,7 @@ export interface CompetingClaim {
   readonly heartbeat: string;
 }
 
-/** Returns the valid claims of other processes. Removes those of dead processes. `now` is the time of the file system. */
+/** Returns the valid claims of other processes. Removes the claims of dead processes. `now` is the file system's time. */
 export async function competingClaims(
   ownPath: string,
   now: number,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { decideKey, decideProject, decideServer } from './decisions.js';
 import type { Decisions, DecisionStamp, ProjectDecision, ServerDecision } from './decision-store.js';
 
-/** One decision: the change of a single admin action, which can be cleared without clearing another decision. */
+/** One decision, which a single admin action has made. It can be cleared without clearing another decision. */
 export interface DecisionItem {
   /** `server:<id>:enabled`, `server:<id>:definition`, `tool:<server>:<own name>`, `project:<id>` or `key:<id>`. */
   readonly id: string;

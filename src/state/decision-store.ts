@@ -1,11 +1,11 @@
-/** Decision about one server. An absent field leaves the value of the configuration. */
+/** Decision about one server. Where a field is absent, the configuration applies. */
 export interface ServerDecision {
   readonly enabled?: boolean | undefined;
   /** Whether a tool is enabled, by own name. The record has no prototype, so that any name can be looked up. */
   readonly tools?: Readonly<Record<string, boolean>> | undefined;
   /**
-   * Definition as the administrator sent it: of a server that is not in the configuration, or in place of the definition in
-   * the configuration.
+   * Definition as the administrator sent it. It adds a server that is not in the configuration, or replaces the definition
+   * in the configuration.
    */
   readonly definition?: Readonly<Record<string, unknown>> | undefined;
   readonly removed?: true | undefined;
@@ -14,7 +14,7 @@ export interface ServerDecision {
 export type ProjectDecision =
   { readonly servers: readonly string[]; readonly description?: string } | { readonly removed: true };
 
-/** Hashes of the key with this id that are refused. A new key under the same id has another hash and is accepted. */
+/** The refused hashes of one key id. A new key with the same id has another hash and is accepted. */
 export interface KeyDecision {
   readonly revoked: readonly string[];
 }

@@ -70,7 +70,7 @@ export class FileSessionRecords extends SessionRecords {
   }
 
   override load(): Promise<readonly SessionRecord[]> {
-    return Promise.resolve([...this.records]);
+    return Promise.resolve([...this.records.all()]);
   }
 
   override put(session: StoredSession, seen: number): void {

@@ -56,7 +56,7 @@ export class LockClaim {
     return new LockClaim(path, text, file, timing);
   }
 
-  /** False after another process took this process for dead and removed the claim. */
+  /** False after another process has considered this process dead and removed the claim. */
   async isHeld(): Promise<boolean> {
     // The file stays open after its removal, and then has no name left.
     const { nlink: nameCount } = await this.file.stat();

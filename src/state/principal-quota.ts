@@ -14,7 +14,7 @@ interface PrincipalLimit {
  * address of an anonymous client.
  */
 export class PrincipalQuota {
-  /** Cache by quota key: the counters of principals with claims. Composing the key of a counter is slow. */
+  /** The counters of principals with claims, by quota key. They are cached because composing the key of a counter is slow. */
   private readonly counters = new Map<string, readonly [QuotaCounter]>();
 
   constructor(
@@ -36,8 +36,8 @@ export class PrincipalQuota {
   }
 
   /**
-   * Claims even above the limit. Used for what is admitted already: a session of the previous process, or one whose quota
-   * key changes.
+   * Claims even above the limit. Used for sessions that are already open: those of the previous process, and those whose
+   * quota key changes.
    */
   claimUnlimited(quotaKey: string): void {
     const [{ key }] = this.counterOf(quotaKey);

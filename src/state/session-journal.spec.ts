@@ -28,11 +28,11 @@ const change: fc.Arbitrary<SessionChange> = fc.oneof(
   fc.record({ do: fc.constant('forget' as const), session: id }),
 );
 
-const stateOf = (recordSet: SessionRecordSet): string => JSON.stringify([...recordSet]);
+const stateOf = (recordSet: SessionRecordSet): string => JSON.stringify([...recordSet.all()]);
 
 /** Equal for equal records in any order. */
 const sortedStateOf = (recordSet: SessionRecordSet): string[] =>
-  [...recordSet]
+  [...recordSet.all()]
     .map((record) => ({ ...record, subscriptions: record.subscriptions.toSorted(byId) }))
     .map((record) => JSON.stringify(record))
     .toSorted();

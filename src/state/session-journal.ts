@@ -35,7 +35,7 @@ export class SessionJournal {
     private readonly minCompactionBytes = MIN_COMPACTION_BYTES,
   ) {}
 
-  /** True before the first `replace`, after a failed write, and when most of the file is obsolete. */
+  /** True before the first `replace`, after a failed write, and when the file has become large: see `COMPACTION_FACTOR`. */
   get needsCompaction(): boolean {
     if (!this.file) return true;
     return this.sizeBytes > Math.max(this.minCompactionBytes, COMPACTION_FACTOR * this.compactedBytes);

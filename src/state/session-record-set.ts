@@ -11,7 +11,7 @@ interface MutableRecord {
 export class SessionRecordSet {
   private readonly records = new Map<string, MutableRecord>();
 
-  /** False when the change has no effect. */
+  /** False when the change has no effect, because its session or subscription does not exist. */
   apply(change: SessionChange): boolean {
     if (change.do === 'keep') return this.put(change.session, change.seen);
     const record = this.records.get(change.session);
@@ -30,15 +30,15 @@ export class SessionRecordSet {
     }
   }
 
-  *[Symbol.iterator](): Iterator<SessionRecord> {
+  *all(): Generator<SessionRecord> {
     for (const { session, seen, subscriptions } of this.records.values())
       yield { session, seen, subscriptions: [...subscriptions.values()] };
   }
 
   /**
    * The changes that recreate these records, for as many sessions as there are at the start of the iteration. Records may
-   * change during the iteration. The caller appends every such change afterwards, whether or not the iteration included it,
-   * because a repeated change has no effect.
+   * change during the iteration. The caller appends each of these changes afterwards. If the iteration has included a
+   * change already, repeating it has no effect.
    */
   *changes(): Iterable<SessionChange> {
     let remaining = this.records.size;

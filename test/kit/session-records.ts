@@ -20,7 +20,7 @@ export class MemorySessionRecords extends SessionRecords {
   }
 
   override load(): Promise<readonly SessionRecord[]> {
-    return Promise.resolve([...this.stored]);
+    return Promise.resolve([...this.stored.all()]);
   }
 
   override put(session: StoredSession, seen: number): void {

@@ -24,7 +24,7 @@ export class CatalogItemDto {
 }
 
 export class ToolDto extends CatalogItemDto {
-  /** Whether the tool is enabled by the definition of its server, or by a decision. */
+  /** Whether the definition of the server (`config`) or a decision (`admin`) enables the tool. */
   readonly origin: 'config' | 'admin';
 
   /** The decision about the tool. */
@@ -68,8 +68,8 @@ export class ResourceDto {
   readonly id: string;
 
   /**
-   * Number of sessions that receive updates of the resource: subscribed to its URI, to a pattern that matches it, or to a
-   * resource that it is a part of.
+   * Number of sessions and listen streams that receive updates of the resource. They are subscribed to its URI, to a
+   * pattern that matches it, or to a resource that it is a part of.
    */
   @IsInt()
   @Min(0)

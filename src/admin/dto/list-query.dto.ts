@@ -10,9 +10,9 @@ export const DEFAULT_PAGE_SIZE = 200;
 /** Query parameters of every list that comes in pages. */
 export class CursorQuery {
   /**
-   * Words that must all occur in the entry: in its name, title or description; of a subscription in its URIs, server or
-   * client; of a session in its id, client or principal. Tools, prompts and resources are listed by relevance, best match
-   * first.
+   * Words that must all occur in the entry. They are searched in its name, title and description; for a subscription, in
+   * its URIs, server and client; for a session, in its id, client and principal. Tools, prompts and resources are listed
+   * by relevance, best match first.
    */
   @IsOptional()
   @IsString()
@@ -36,7 +36,7 @@ export class CursorQuery {
 }
 
 export class PagedQuery extends CursorQuery {
-  /** Only entries that this project shows; of sessions, those that were opened in it. */
+  /** Only entries that this project shows; for sessions, only those that were opened in it. */
   @IsOptional()
   @IsString()
   @MaxLength(MAX_ID_LENGTH)
@@ -45,7 +45,7 @@ export class PagedQuery extends CursorQuery {
 
 export class SessionQuery extends PagedQuery {}
 
-/** Query parameters of a list of what servers offer. */
+/** Query parameters of the lists of tools, prompts, resources and templates. */
 export class ListQuery extends PagedQuery {
   /** Only entries of this server. */
   @IsOptional()
@@ -54,7 +54,7 @@ export class ListQuery extends PagedQuery {
   readonly server?: string;
 }
 
-/** Query parameters of a list of what one session sees. */
+/** Query parameters of the lists of the tools and resources that one session sees. */
 export class SessionCatalogQuery extends CursorQuery {
   /** Only entries of this server. */
   @IsOptional()

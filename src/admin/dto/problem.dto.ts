@@ -8,7 +8,7 @@ export class FieldErrorDto {
   readonly message: string;
 }
 
-/** Problem details (RFC 9457) of a request that was refused. */
+/** Problem details (RFC 9457) of a request that was refused or has failed. */
 export class ProblemDto {
   readonly type: `urn:gatehouse:problem:${ProblemKind}`;
 

@@ -44,7 +44,7 @@ export class ServerDto {
   /** Why the server is not connected; while it is connecting, the cause of the last failure. */
   readonly cause?: 'unauthorized' | 'not-found' | 'unreachable' | 'crashed' | 'unresponsive';
 
-  /** The last failure in words; of a ready server, the lists that could not be fetched. Absent while there is none. */
+  /** The last failure in words; for a ready server, the lists that could not be fetched. Absent if there is neither. */
   readonly reason?: string;
 
   /** When the server entered this state. Absent while it is disabled. */
@@ -72,7 +72,7 @@ export class ServerDto {
   @Min(0)
   readonly attempts: number;
 
-  /** How often the process of the server was started again; without a process, how often the gateway has reconnected. */
+  /** How often the process was started again; for a server without a process, how often the gateway has reconnected. */
   @IsInt()
   @Min(0)
   readonly restarts: number;
@@ -82,12 +82,12 @@ export class ServerDto {
   @Min(0)
   readonly calls: number;
 
-  /** Calls that the server is working on. */
+  /** Requests that the server has not answered yet, those of the gateway itself included. */
   @IsInt()
   @Min(0)
   readonly inFlight: number;
 
-  /** Calls that wait in the queue of the server. */
+  /** Requests that wait for the server, those of the gateway itself included. */
   @IsInt()
   @Min(0)
   readonly waiting: number;
@@ -117,9 +117,9 @@ export class ServerDto {
   readonly notificationStream?: 'opening' | 'open' | 'lost' | 'none';
 
   /**
-   * How updates of resources come: `subscriptions` at the server, `polling` by the gateway (`watch.pollMs`), `unsolicited` if
-   * the server takes no subscriptions and may send updates nevertheless, or `none` when no updates can come. Absent while
-   * there is no connection, and for a server without resources.
+   * How updates of resources come: by `subscriptions` at the server, by `polling` of the gateway (`watch.pollMs`),
+   * `unsolicited` if the server accepts no subscriptions but may send updates, or `none` if no updates can come. Absent
+   * while there is no connection, and for a server without resources.
    */
   readonly updates?: 'subscriptions' | 'polling' | 'unsolicited' | 'none';
 
@@ -159,7 +159,7 @@ export class ServerToolDto {
 
   readonly enabled: boolean;
 
-  /** Whether `enabled` comes from the definition of the server, or from a decision. */
+  /** Whether the definition of the server (`config`) or a decision (`admin`) enables or disables the tool. */
   readonly origin: 'config' | 'admin';
 
   /** The decision about the tool. */
@@ -179,14 +179,15 @@ export class ServerToolsDto {
 
 export class ServerDetailDto extends ServerDto {
   /**
-   * Values of `headers` and `env` are masked, and values from environment variables of the gateway. For a viewer, secrets in
-   * arguments and URLs are masked too. A masked value that is sent back keeps the stored value.
+   * Values of `headers` and `env`, and values from environment variables of the gateway, are masked. For a viewer, secrets
+   * in arguments and URLs are masked too. If a masked value is sent back, the stored value is kept.
    */
   readonly definition: JsonObject;
 
   /**
    * Client capabilities that the gateway does not declare to this server, because clients share its link. What the server
-   * offers only to clients with these capabilities is not available. Absent with `isolation: session`.
+   * offers only to clients with these capabilities is not available. Absent with `isolation: session` and for a server of
+   * 2026.
    */
   readonly missingCapabilities?: string[];
 

@@ -76,10 +76,10 @@ export class SessionDto {
   @Min(0)
   readonly subscriptions: number;
 
-  /** Lists of which the client stopped requesting pages before the last one. */
+  /** Lists that the client has stopped reading before their last page. */
   readonly unfinishedLists: UnfinishedListDto[];
 
-  /** The lists whose changes a listen stream asked for. Absent for a session, which gets all. */
+  /** The lists whose changes are sent on a listen stream. Absent for a session, to which changes of all lists are sent. */
   readonly listChanges?: ('tools' | 'prompts' | 'resources')[];
 }
 

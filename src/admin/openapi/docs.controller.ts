@@ -46,7 +46,7 @@ export class DocsController {
     return Array.from(await loadRunbooks(), ([alert, text]) => `${alert}\n\n${text}\n`).join('\n\n');
   }
 
-  /** The page that `runbook_url` of an alert names. */
+  /** The page to which the `runbook_url` of an alert points. */
   @Get('docs/runbooks/:alert')
   @Header('content-type', 'text/plain; charset=utf-8')
   async runbook(

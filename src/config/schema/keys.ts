@@ -16,7 +16,7 @@ import {
  */
 
 interface Presence {
-  /** The problem that is reported if the key is missing. Without this message, the key is optional. */
+  /** The problem that is reported if the key is missing. The key is optional if this is undefined. */
   readonly missingMessage?: string;
 }
 

@@ -30,7 +30,7 @@ export interface SectionShape {
   readonly types: readonly SectionType[];
   /** Selects the form by the keys that are present. */
   readonly choose: (keys: ReadonlyMap<string, unknown>) => SectionType;
-  /** Keys that other programs use in such a mapping, each with the problem that is reported for it. */
+  /** Keys of other programs that the gateway does not have, each with the problem that is reported for it. */
   readonly foreignKeys?: ReadonlyMap<string, string>;
   /** Keys of other programs that are translated to a key of this section before it is built. */
   readonly translatedKeys?: ReadonlyMap<string, TranslatedKeyShape>;

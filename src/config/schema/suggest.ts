@@ -6,7 +6,7 @@ export function unknownKey(name: string, knownKeys: readonly string[], where = '
   return `unknown key${where}${help}`;
 }
 
-/** A longer word gets no suggestion, because the time of a comparison grows with its length. */
+/** For a longer word, nothing is suggested, because the time of a comparison grows with its length. */
 const MAX_WORD_LENGTH = 64;
 
 /** The candidate closest to `word`; undefined when none is close enough. */

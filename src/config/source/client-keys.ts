@@ -6,7 +6,7 @@ import {
   BARE_VARIABLE_NOTE,
   BRACES_NOTE,
   hasBareVariable,
-  isOfGemini,
+  isGeminiDefinition,
   KEYS_WITH_VARIABLES,
   withBraces,
 } from './gemini-variables.js';
@@ -149,7 +149,7 @@ function translateServer(id: string, server: ConfigDocument, problems: ConfigPro
  * noted.
  */
 function translateVariables(id: string, server: ConfigDocument, problems: ConfigProblems): void {
-  const isGemini = isOfGemini(server.keys());
+  const isGemini = isGeminiDefinition(server.keys());
   for (const key of [...KEYS_WITH_VARIABLES, 'httpUrl']) {
     const given = server.get(key);
     const texts = textsIn(given);
@@ -161,7 +161,7 @@ function translateVariables(id: string, server: ConfigDocument, problems: Config
   }
 }
 
-/** Keys whose values are not passed to a shell, in which `$NAME` would be a variable. */
+/** Keys whose values cannot be shell scripts. In a script, `$NAME` is a variable of the shell. */
 const KEYS_WITHOUT_SCRIPTS = new Set(['env', 'url', 'headers']);
 
 /** Changes every text in a value. Returns a copy, because YAML aliases may share the value. */

@@ -2,12 +2,12 @@
 const EDITOR_VARIABLE =
   /^(userHome|pathSeparator|workspace\w*|file\w*|relativeFile\w*|cwd|execPath|lineNumber|selectedText|defaultBuildTask)$/;
 
-/** References to the environment, to an input or to a setting, as editors write them. */
+/** Matches what editors write for a variable, an input, a setting or a command, and `/` for the path separator. */
 const EDITOR_REFERENCE = /^(env|input|config|command):|^\/$/;
 
 export const isEditorVariable = (name: string): boolean => EDITOR_VARIABLE.test(name);
 
-/** What to do with a reference that another MCP client would replace: the text between its braces. Empty for other references. */
+/** A hint for a problem message if an editor would replace the reference with this text between its braces; otherwise empty. */
 export const hintFor = (inside: string): string =>
   EDITOR_REFERENCE.test(inside) || isEditorVariable(inside)
     ? '; variables of editors are converted by `gatehouse config import`'

@@ -11,8 +11,8 @@ const VARIABLE = /\$\$?\{|\$([A-Za-z_]\w*)/g;
  */
 const LIKELY_VARIABLE = /(?<![$\w])\$[A-Z_][A-Z0-9_]*\b/;
 
-/** Whether the definition comes from Gemini CLI, which writes variables also as `$NAME`. */
-export const isOfGemini = (keys: Iterable<string>): boolean =>
+/** Whether a definition with these keys comes from Gemini CLI, which writes variables also as `$NAME`. */
+export const isGeminiDefinition = (keys: Iterable<string>): boolean =>
   [...keys].some((key) => GEMINI_KEYS.includes(key));
 
 /** Writes `$NAME` as `${NAME}`. */

@@ -9,8 +9,8 @@ const PREFIX = 'GATEHOUSE__';
 
 /**
  * Applies overrides from environment variables: `GATEHOUSE__HTTP__PORT=0` sets http.port. The value is YAML, or a plain
- * string for text keys. A mapping is applied before its keys, so that one variable can set a mapping and another a key of
- * it.
+ * string for text keys. A mapping is applied before its keys, so that one variable can set a mapping and another one a key
+ * in it.
  */
 export function applyOverrides(
   document: ConfigDocument,

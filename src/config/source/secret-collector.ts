@@ -6,8 +6,8 @@ export class SecretCollector {
   private readonly values = new Set<string>();
 
   /**
-   * Collects the secrets in `value`, except the values of public keys, numbers, flags and choices. `names` are the names of
-   * the environment variable and of the key, which help to recognise a secret.
+   * Collects the secrets in `value`. Values of public keys, numbers, flags and choices are never secrets. `names` are the
+   * names of the environment variable and of the key, which help to recognise a secret.
    */
   collect(shape: Shape | undefined, value: unknown, names: readonly string[]): void {
     if (!shape) return;

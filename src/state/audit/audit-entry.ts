@@ -12,7 +12,7 @@ export interface AuditEvent {
   readonly change?: Readonly<Record<string, unknown>>;
 }
 
-/** Number and hash of an entry. Those of the last entry are the end of the chain, to which the next entry refers. */
+/** Number and hash of an entry. Those of the last entry are the end of the chain: the next entry refers to them. */
 export interface ChainEnd {
   readonly seq: number;
   readonly hash: string;

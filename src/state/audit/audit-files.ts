@@ -6,26 +6,26 @@ import { errnoOf } from '../storage-failure.js';
 export class AuditFiles {
   readonly directory: string;
   /** Path of the file that names the last written entry: see `readHead`. */
-  readonly head: string;
+  readonly headPath: string;
 
-  constructor(readonly current: string) {
-    this.directory = dirname(current);
-    this.head = `${current.replace(/\.jsonl$/, '')}.head`;
+  constructor(readonly currentPath: string) {
+    this.directory = dirname(currentPath);
+    this.headPath = `${currentPath.replace(/\.jsonl$/, '')}.head`;
   }
 
   /** Path of the full file with this number. */
-  full(number: number): string {
-    return `${this.current}.${number}`;
+  fullFilePath(number: number): string {
+    return `${this.currentPath}.${number}`;
   }
 
-  /** Path of the file that keeps an incomplete line, which a crash left at the end of the log. */
-  torn(time: Date): string {
-    return `${this.current}.torn-${time.toISOString().replaceAll(':', '-')}`;
+  /** Path of the file to which an incomplete line at the end of the log is moved. A crash may leave such a line. */
+  tornPath(time: Date): string {
+    return `${this.currentPath}.torn-${time.toISOString().replaceAll(':', '-')}`;
   }
 
   /** The number of the latest full file; 0 if there is none. */
   async lastFullNumber(): Promise<number> {
-    const prefix = `${basename(this.current)}.`;
+    const prefix = `${basename(this.currentPath)}.`;
     const names = (await namesIn(this.directory)).filter((name) => name.startsWith(prefix));
     const numbers = names.map((name) => name.slice(prefix.length)).filter((suffix) => /^\d+$/.test(suffix));
     return Math.max(0, ...numbers.map(Number));

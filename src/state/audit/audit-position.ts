@@ -21,11 +21,11 @@ const EMPTY_TAIL: AuditTail = { lastLine: undefined, size: 0, torn: Buffer.alloc
 
 /** Finds the end of the log. Reads only the ends of the files. */
 export async function findPosition(files: AuditFiles): Promise<AuditPosition> {
-  const head = await readHead(files.head);
+  const head = await readHead(files.headPath);
   const lastFullNumber = await files.lastFullNumber();
-  const current = await tailAt(files.current);
+  const current = await tailAt(files.currentPath);
   // If the current file has no entry yet, the last line is in the latest full file.
-  const lastLine = current.lastLine ?? (await tailAt(files.full(lastFullNumber))).lastLine;
+  const lastLine = current.lastLine ?? (await tailAt(files.fullFilePath(lastFullNumber))).lastLine;
   const lastEntry = lastLine ? parseEntry(lastLine) : EMPTY_CHAIN;
   if (!lastEntry && typeof head === 'string') throw unusableError(files, head);
   const { size, torn } = current;
@@ -65,7 +65,7 @@ async function tailAt(path: string): Promise<AuditTail> {
 
 const unusableError = (files: AuditFiles, head: string): StateError =>
   new StateError(
-    files.current,
-    `its last line is damaged and ${files.head} is ${head}, so the chain cannot be continued`,
+    files.currentPath,
+    `its last line is damaged and ${files.headPath} is ${head}, so the chain cannot be continued`,
     'Move both files away to start a new audit log, and keep them as evidence.',
   );

@@ -76,7 +76,7 @@ export class FileAuditLog extends AuditLog {
       await this.write(line, entry);
       return entry;
     } catch (error) {
-      throw storageFailure(error, this.files.current);
+      throw storageFailure(error, this.files.currentPath);
     }
   }
 
@@ -86,7 +86,7 @@ export class FileAuditLog extends AuditLog {
    */
   private async findPositionAgainIfChanged(): Promise<void> {
     const lockTerm = await this.lock.acquireForWrite();
-    if (lockTerm === this.lockTerm && (await sizeOf(this.files.current)) === this.position.size) return;
+    if (lockTerm === this.lockTerm && (await sizeOf(this.files.currentPath)) === this.position.size) return;
     this.position = await findPosition(this.files);
     this.lockTerm = lockTerm;
   }
@@ -94,28 +94,28 @@ export class FileAuditLog extends AuditLog {
   /** Moves the incomplete line at the end of the log to a file of its own. */
   private async setTornAside(): Promise<void> {
     const { torn, size, notes } = this.position;
-    const aside = this.files.torn(this.now());
-    await writeDurably(aside, torn);
-    await truncate(this.files.current, size);
-    const note = `a line that was not written to its end, ${torn.length} bytes, is kept in ${basename(aside)}`;
+    const tornPath = this.files.tornPath(this.now());
+    await writeDurably(tornPath, torn);
+    await truncate(this.files.currentPath, size);
+    const note = `a line that was not written to its end, ${torn.length} bytes, is kept in ${basename(tornPath)}`;
     this.position = { ...this.position, torn: Buffer.alloc(0), notes: [...notes, note] };
   }
 
   /** Renames the full current file. The next write creates a new one. */
   private async rotate(): Promise<void> {
     const lastFullNumber = this.position.lastFullNumber + 1;
-    await rename(this.files.current, this.files.full(lastFullNumber));
+    await rename(this.files.currentPath, this.files.fullFilePath(lastFullNumber));
     this.position = { ...this.position, lastFullNumber, size: 0 };
   }
 
   private async write(line: Buffer, entry: AuditEntry): Promise<void> {
     const { size } = this.position;
-    const file = await open(this.files.current, 'a', 0o600);
+    const file = await open(this.files.currentPath, 'a', 0o600);
     try {
       await file.appendFile(line);
       await file.datasync();
       if (size === 0) await syncDirectory(this.files.directory);
-      await writeHead(this.files.head, entry);
+      await writeHead(this.files.headPath, entry);
       const end = { seq: entry.seq, hash: entry.hash };
       this.position = { ...this.position, end, size: size + line.length, notes: [] };
     } catch (error) {

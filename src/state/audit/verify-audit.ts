@@ -22,7 +22,7 @@ export async function verifyAudit(path: string): Promise<AuditVerdict> {
   const files = new AuditFiles(path);
   // The head is read before the lines. Read later, it could name an entry that was appended after the lines were read, and
   // that entry would count as missing.
-  const head = await readHead(files.head);
+  const head = await readHead(files.headPath);
   const notes: string[] = [];
   let end = EMPTY_CHAIN;
   let location = { file: path, line: 0 };
@@ -64,21 +64,21 @@ function truncationProblem(end: ChainEnd, head: AuditHead): string | undefined {
 async function* allLines(files: AuditFiles): AsyncGenerator<LocatedLine> {
   let number = 1;
   for (;;) {
-    const full = files.full(number);
-    const file = await openIfExists(full);
+    const fullFilePath = files.fullFilePath(number);
+    const file = await openIfExists(fullFilePath);
     if (file) {
-      yield* locatedLinesOf(file, full);
+      yield* locatedLinesOf(file, fullFilePath);
       number++;
       continue;
     }
-    const current = await openIfExists(files.current);
-    const wasRenamedMeanwhile = await exists(full);
+    const current = await openIfExists(files.currentPath);
+    const wasRenamedMeanwhile = await exists(fullFilePath);
     if (!wasRenamedMeanwhile) {
-      if (current) yield* locatedLinesOf(current, files.current);
+      if (current) yield* locatedLinesOf(current, files.currentPath);
       return;
     }
-    // A gateway has just renamed the current file to `full`. `current` may be the renamed file or its successor, so both
-    // paths are opened again.
+    // A gateway has just renamed the current file to `fullFilePath`. `current` may be the renamed file or its successor, so
+    // both paths are opened again.
     await current?.close();
   }
 }
