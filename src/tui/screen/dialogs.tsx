@@ -17,7 +17,7 @@ const MAX_WIDTH = 76;
 const BORDER_COLUMNS = 4;
 const BORDER_ROWS = 2;
 
-/** Help, a confirmation or a choice, shown in place of the panel. */
+/** Help, a confirmation or the server filter, shown in place of the panel. */
 export function Dialog({ model, width, height }: Props) {
   const { overlay } = model;
   const innerWidth = Math.min(MAX_WIDTH, width - 6);
