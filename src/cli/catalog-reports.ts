@@ -119,7 +119,7 @@ export const SUBSCRIPTIONS: Report<'subscriptions'> = {
   emptyText: 'no subscriptions',
 };
 
-/** Prints a list of the admin API up to `limit` rows. Reads as many pages as that takes. */
+/** Prints a list of the admin API, or its first `limit` rows. Reads as many pages as needed. */
 export async function listCatalog<L extends ListName>(
   report: Report<L>,
   options: ListOptions,

@@ -50,7 +50,7 @@ async function namesOf(
   return [];
 }
 
-/** Public names for `tools call`; own names of the disabled tools of the server for `tools enable`, and vice versa. */
+/** For `tools call`, public names. For `tools enable` and `tools disable`, own names of the tools that it would change. */
 async function toolNamesFor(
   action: string,
   [server = '']: readonly string[],

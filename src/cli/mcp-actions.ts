@@ -21,7 +21,7 @@ export async function callTool(
   options: McpOptions & { readonly args?: string },
 ): Promise<void> {
   // Parsed before a session is opened, so that wrong arguments are reported at once.
-  const textArguments = parseToolArguments(options.args, pairs);
+  const parsedArguments = parseToolArguments(options.args, pairs);
   const out = new Output(options.output);
   const bar = new ProgressBar(process.stderr);
   const result = await withSession(options, async (client, signal) => {
@@ -31,7 +31,7 @@ export async function callTool(
     return client
       .callTool(
         name,
-        { ...textArguments, ...convertedArguments },
+        { ...parsedArguments, ...convertedArguments },
         {
           signal,
           timeoutMs: options.timeout * 1000,

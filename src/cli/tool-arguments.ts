@@ -57,7 +57,7 @@ function parseJson(option: string, text: string): unknown {
   }
 }
 
-/** By JSON Schema type, a function that converts a text to a value of the type, or returns undefined if it is not one. */
+/** For each JSON Schema type, a function that converts a text to a value of the type. It returns undefined for other texts. */
 const CONVERSIONS: Readonly<Record<string, (text: string) => unknown>> = {
   number: (text) => (text.trim() === '' ? undefined : finite(Number(text))),
   integer: (text) => (/^[+-]?\d+$/.test(text) ? finite(Number(text)) : undefined),

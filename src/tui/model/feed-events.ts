@@ -23,7 +23,7 @@ export function listsAffectedBy(kind: string, data: Data, model: Model): readonl
   if (kind === 'project') return EVERY_LIST;
   if (kind === 'subscription') return ['subscriptions', 'resources'];
   if (kind === 'session') return listsWithSession(data, model);
-  // Both can change the scopes of sessions. The lists of tools show the decision about each tool.
+  // Decisions and the configuration can change the scopes of sessions. The lists of tools show the decision about each tool.
   if (kind === 'decisions' || kind === 'config') return ['sessions', 'tools', 'disabled-tools'];
   if (kind !== 'catalog') return [];
   const changedList = data['kind'];

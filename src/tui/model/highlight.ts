@@ -19,7 +19,7 @@ export function highlighterFor(list: ListId, query: string): Highlighter {
 
 /** Finds all occurrences of all words of the query, ignoring case. */
 export function highlightSubstrings(text: string, query: string): readonly HighlightPiece[] {
-  // The pattern tries the words in order. Longer words come first, because a shorter one may be the beginning of one.
+  // The pattern tries the words in order. Longer words come first, because a shorter one may begin a longer one.
   const words = query
     .split(/\s+/)
     .filter(Boolean)
