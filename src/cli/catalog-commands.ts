@@ -12,7 +12,7 @@ import type { McpOptions } from './mcp-actions.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
 
-/** Commands that list, call and read what the servers offer. */
+/** Commands about tools, prompts and resources. */
 export function addCatalogCommands(program: Command): void {
   addTools(
     withExamples(program.command('tools').description('tools of all servers'), [

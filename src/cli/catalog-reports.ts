@@ -14,7 +14,7 @@ export interface ListOptions extends GatewayOptions {
   readonly limit?: number;
 }
 
-/** The column with the decision about an entry, its author and its time. A cell is empty if the configuration applies. */
+/** The column with the decision of an administrator about an entry. A cell is empty if there is no decision. */
 const DECIDED: TableColumn = { title: 'DECIDED', truncate: 'end', isOptional: true };
 
 const decidedCell = ({ decision }: { readonly decision?: AdminDecision }): string =>
@@ -119,7 +119,7 @@ export const SUBSCRIPTIONS: Report<'subscriptions'> = {
   emptyText: 'no subscriptions',
 };
 
-/** Prints a list of the admin API. Reads page after page, until the list ends or there are `limit` rows. */
+/** Prints a list of the admin API, or its first `limit` rows. Reads as many pages as needed. */
 export async function listCatalog<L extends ListName>(
   report: Report<L>,
   options: ListOptions,

@@ -38,7 +38,10 @@ export function mergeClientConfig(path: string, config: JsonObject): MergeOutcom
   return text === undefined ? 'was written' : 'was changed';
 }
 
-/** Adds the members of each section of `config` to the section of the same name, and items with new ids to lists. */
+/**
+ * Adds the members of each section of `config` to the section of the same name. If the section is a list, adds the items
+ * whose id the list does not have.
+ */
 function merged(before: JsonObject, config: JsonObject): JsonObject {
   const result: Record<string, unknown> = { ...before };
   for (const [section, value] of Object.entries(config)) {

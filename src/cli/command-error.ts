@@ -4,7 +4,7 @@ import { StateError } from '../state/state-error.js';
 import { GatewayProblem, type GatewayProblemKind } from '../client/gateway-problem.js';
 import { printableLines } from '../client/printable.js';
 
-/** The result of a command is a failure. The message is printed without a stack. */
+/** A failure that is not a defect of this program. Its message is printed without a stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

@@ -87,8 +87,8 @@ export function commandLine(programs: Programs): Command {
 }
 
 /**
- * Ends the program with an error if the first word is not a command. Without this check, commander would report the word as
- * an excess argument of the default command `serve`.
+ * Prints an error and throws if the first word is neither an option nor a command. Without this check, commander would
+ * report the word as an excess argument of the default command `serve`.
  */
 function requireKnownCommand(program: Command, word: string | undefined): void {
   if (word === undefined || word.startsWith('-') || word === 'help') return;

@@ -7,8 +7,8 @@ const LOOKUP_TIMEOUT_MS = 1500;
 const MAX_CANDIDATES = 200;
 
 /**
- * Requests the values that an argument or option can have from the gateway. Resolves with an empty list after an error,
- * because a completion cannot print a message.
+ * Asks the gateway for the values that an argument or option can have. Resolves with an empty list after an error, because
+ * a completion cannot print a message.
  */
 export async function lookUpNames(
   argumentOrOption: string,
@@ -50,10 +50,7 @@ async function namesOf(
   return [];
 }
 
-/**
- * `tools call` takes public names, `tools enable` own names of disabled tools, and `tools disable` own names of enabled
- * tools.
- */
+/** For `tools call`, public names. For `tools enable` and `tools disable`, own names of the tools that it would change. */
 async function toolNamesFor(
   action: string,
   [server = '']: readonly string[],

@@ -46,7 +46,7 @@ _gatehouse() {
   done
   compadd -l -d shown -a values
 }
-# Installed in a directory of $fpath, zsh loads this file as the function itself on its first call.
+# If this file is in a directory of $fpath, zsh loads it as the body of the function at the first call.
 if [[ "\${funcstack[1]}" == "_gatehouse" ]]; then
   _gatehouse "$@"
 else

@@ -30,8 +30,8 @@ export function printSchema(): void {
 }
 
 /**
- * Prints the servers of another client in the format of the gateway. Throws if the gateway would refuse the result for
- * another reason than unset variables.
+ * Prints the servers in the configuration of an MCP client in the format of the gateway. Throws if the gateway would refuse
+ * the result for a reason other than unset variables.
  */
 export function importConfig(file: string, format: ConfigFormat): void {
   const { config, notes, problems } = importServers(readInput(file), file === '-' ? 'stdin' : file);

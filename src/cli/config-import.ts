@@ -120,8 +120,8 @@ const SWITCHES: ReadonlySet<string> = new Set([
 const KNOWN_KEYS: ReadonlySet<string> = new Set(allKeysOf(SERVER_SHAPE).keys());
 
 /**
- * Sets the translated value. If the definition also has the key of the gateway, the server is disabled if one of the keys
- * disables it, lists are united, and another value of the key of the gateway stays.
+ * Sets the translated value. If the key of the gateway has a value already, lists are united, the server is disabled if
+ * one of the two values disables it, and any other value stays.
  */
 function setTranslated(result: ServerDefinition, { path: [key, member], value }: TranslatedKey): void {
   if (member !== undefined) {

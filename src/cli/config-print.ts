@@ -13,7 +13,7 @@ const URL_PATH = /^mcpServers\.[^.]+\.(url|proxy)$/;
 /** The configuration with which a gateway would start, as plain data with all defaults. Secrets are masked. */
 export function effectiveConfig(config: GatehouseConfig): Record<string, unknown> {
   const { secrets, auth, ...settings } = config;
-  // An empty `auth` would be refused, so the key is left out if it is not configured.
+  // The gateway would refuse an empty `auth`, so the key is left out if it is not configured.
   return maskedCopy(
     { ...settings, notes: undefined, ...(auth.isConfigured ? { auth } : {}) },
     '',

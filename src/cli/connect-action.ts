@@ -87,13 +87,13 @@ function withKey(config: Readonly<Record<string, unknown>>, key: string): Readon
   return JSON.parse(text.replaceAll(placeholder, () => JSON.stringify(key))) as Record<string, unknown>;
 }
 
-/** The path of the client's file, in the project or in the home directory of the user. */
+/** Resolves `~`, and finds the file of Claude Desktop. Any other path is relative to the working directory. */
 function clientFile(file: string): string {
   if (file.startsWith('~/')) return join(homedir(), file.slice(2));
-  return file === 'claude_desktop_config.json' ? join(desktopDirectory(), file) : file;
+  return file === 'claude_desktop_config.json' ? join(claudeDesktopDirectory(), file) : file;
 }
 
-function desktopDirectory(): string {
+function claudeDesktopDirectory(): string {
   const { APPDATA, XDG_CONFIG_HOME } = process.env;
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'Claude');
   if (process.platform === 'win32') return join(APPDATA ?? join(homedir(), 'AppData', 'Roaming'), 'Claude');

@@ -80,7 +80,7 @@ function readSettings(
   return result;
 }
 
-/** Converts a number or boolean, because no key of a server accepts it as text. */
+/** Converts the text of a number or boolean. A key that accepts text needs `name:="5"` for a text such as `5`. */
 function convertScalar(text: string): unknown {
   const value = tryParseJson(text);
   return typeof value === 'number' || typeof value === 'boolean' ? value : text;

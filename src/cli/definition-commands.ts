@@ -31,7 +31,7 @@ export function addServerDefinitionCommands(servers: Command): void {
   );
   withExamples(
     withAdminOptions(servers.command('rm <server>'))
-      .description('remove a server; one of the configuration file is restored by decisions clear')
+      .description('remove a server; decisions clear restores a server that is in the configuration file')
       .action(async (id: string, options: GatewayOptions) =>
         (await import('./definition-actions.js')).removeServer(id, options),
       ),
@@ -52,7 +52,7 @@ export function addProjectDefinitionCommands(projects: Command): void {
   );
   withExamples(
     withAdminOptions(projects.command('rm <project>'))
-      .description('remove a project; one of the configuration file is restored by decisions clear')
+      .description('remove a project; decisions clear restores a project that is in the configuration file')
       .action(async (id: string, options: GatewayOptions) =>
         (await import('./definition-actions.js')).removeProject(id, options),
       ),

@@ -47,14 +47,14 @@ export async function verifyAuditLog(
   for (const note of verdict.notes) out.line(printable(note));
 }
 
-/** The URL of a gateway without a configuration file. */
+/** The URL of a gateway whose configuration names neither host nor port. */
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 const PROBE_TIMEOUT_MS = 2000;
 
 /** Rejects if the liveness probe of the gateway fails. */
 export async function checkHealth(options: TargetOptions): Promise<void> {
   const { url } = await resolveTarget(options, () => {}).catch((error: unknown) => {
-    // The gateway may run although the file is invalid, because it keeps its configuration when the file becomes invalid.
+    // The gateway may run although the configuration cannot be read now, for example because the file was removed.
     if (error instanceof ConfigError) return { url: DEFAULT_URL };
     throw error;
   });

@@ -11,7 +11,7 @@ import {
 import { COMPLETION_SHELLS, type CompletionShell } from './completion-scripts.js';
 import type { AuditVerifyOptions, KeyCreateOptions } from './local-actions.js';
 
-/** Commands about keys, and those that work without the admin API. */
+/** Commands about client keys, the audit log, the liveness probe and shell completion. */
 export function addLocalCommands(program: Command): void {
   addKeys(program);
   addChecks(program);

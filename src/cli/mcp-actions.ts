@@ -21,7 +21,7 @@ export async function callTool(
   options: McpOptions & { readonly args?: string },
 ): Promise<void> {
   // Parsed before a session is opened, so that wrong arguments are reported at once.
-  const textArguments = parseToolArguments(options.args, pairs);
+  const parsedArguments = parseToolArguments(options.args, pairs);
   const out = new Output(options.output);
   const bar = new ProgressBar(process.stderr);
   const result = await withSession(options, async (client, signal) => {
@@ -31,7 +31,7 @@ export async function callTool(
     return client
       .callTool(
         name,
-        { ...textArguments, ...convertedArguments },
+        { ...parsedArguments, ...convertedArguments },
         {
           signal,
           timeoutMs: options.timeout * 1000,
@@ -46,14 +46,14 @@ export async function callTool(
 }
 
 /**
- * Returns a function that converts the text of an argument by the input schema of the tool. Returns the text itself for a
- * tool that is not listed.
+ * Returns a function that converts the text of an argument by the input schema of the tool. If the tool is not listed, the
+ * function returns the text itself.
  */
 async function converterFor(
   client: SdkMcpClient,
-  name: string,
+  tool: string,
 ): Promise<(name: string, text: string) => unknown> {
-  return convertBySchema((await client.findTool(name))?.['inputSchema']);
+  return convertBySchema((await client.findTool(tool))?.['inputSchema']);
 }
 
 export async function readResource(uri: string, options: McpOptions): Promise<void> {

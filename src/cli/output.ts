@@ -22,8 +22,8 @@ export class Output {
   }
 
   /**
-   * Writes a table. On a terminal it is truncated to the width of the terminal. If there are no rows, stderr gets
-   * `emptyText`.
+   * Writes a table. On a terminal it is truncated to the width of the terminal. If there are no rows, writes `emptyText` to
+   * stderr.
    */
   table(columns: readonly TableColumn[], rows: readonly (readonly TableCell[])[], emptyText: string): void {
     if (rows.length === 0) {
@@ -63,8 +63,8 @@ export function usesColour(isTerminal: boolean, env: Environment): boolean {
 }
 
 /**
- * Returns a function that applies a style if `isColoured`. `styleText` must not check the stream, because `usesColour`
- * decides.
+ * Returns a function that applies a style if `isColoured`. `styleText` does not check the stream, because
+ * `usesColour` has checked it.
  */
 export const painter =
   (isColoured: boolean): Paint =>

@@ -16,13 +16,13 @@ export async function runStdio({
   const end = (): void => void bridge.close().finally(() => process.exit(0));
   process.once('SIGTERM', end).once('SIGINT', end);
   await bridge.run(process.stdin);
-  // The callback is called after everything that was written before.
+  // The callback is called when everything that was written before has been flushed.
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   process.exit(0);
 }
 
 class StandardOutput implements BridgeOutput {
-  /** Resolves when stdout is drained. All waiting writers share it. Undefined while stdout takes more. */
+  /** Resolves when stdout is drained. All waiting writers share it. Undefined while no writer waits. */
   private drained: Promise<unknown> | undefined;
 
   async write(line: string): Promise<void> {

@@ -10,7 +10,7 @@ export interface TableColumn {
   readonly align?: 'left' | 'right';
   /** Where a cell may be truncated if the table is too wide. Without this, the cells are not truncated. */
   readonly truncate?: 'end' | 'middle';
-  /** Whether the column may be left out if the table is still too wide. The last optional column is left out first. */
+  /** Whether the column is left out if truncation does not make the table fit. The last optional column is left out first. */
   readonly isOptional?: boolean;
 }
 
@@ -69,8 +69,8 @@ const totalWidth = (widths: readonly number[]): number =>
   widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
 
 /**
- * The widths of the columns in a table that fits, if possible. Repeatedly narrows the widest column that may be truncated
- * to the width of the second widest one.
+ * The widths of the columns in a table that fits, if possible. Of the columns that may be truncated, repeatedly narrows the
+ * widest one until it is as narrow as the second widest one.
  */
 function fitWidths(
   columns: readonly TableColumn[],

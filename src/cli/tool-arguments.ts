@@ -57,7 +57,7 @@ function parseJson(option: string, text: string): unknown {
   }
 }
 
-/** By JSON Schema type: converts a text to a value of the type. Returns undefined if the text is no such value. */
+/** For each JSON Schema type, a function that converts a text to a value of the type. It returns undefined for other texts. */
 const CONVERSIONS: Readonly<Record<string, (text: string) => unknown>> = {
   number: (text) => (text.trim() === '' ? undefined : finite(Number(text))),
   integer: (text) => (/^[+-]?\d+$/.test(text) ? finite(Number(text)) : undefined),
@@ -68,8 +68,8 @@ const CONVERSIONS: Readonly<Record<string, (text: string) => unknown>> = {
 };
 
 /**
- * Converts the text of an argument to a type that the input schema of the tool accepts. A text stays as it is if the schema
- * accepts strings or names no type. Throws a RangeError when the text has none of the types.
+ * Returns a function that converts the text of an argument to a type that the input schema of the tool accepts. A text
+ * stays as it is if the schema accepts strings or names no type. The function throws a RangeError if no type fits the text.
  */
 export function convertBySchema(schema: unknown): (name: string, text: string) => unknown {
   const properties = isJsonObject(schema) ? schema['properties'] : undefined;

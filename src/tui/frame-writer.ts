@@ -23,8 +23,8 @@ interface Terminal extends NodeJS.EventEmitter {
 }
 
 /**
- * The stream to which Ink writes its frames. It writes only the rows that have changed to the terminal, each at its
- * absolute position. With the terminal as its stream, Ink would clear and rewrite the whole screen for every frame that is
+ * The stream to which Ink writes its frames. It sends the terminal only the rows that have changed, each at its absolute
+ * position. With the terminal as its stream, Ink would clear and rewrite the whole screen for every frame that is
  * as high as the terminal, even with `incrementalRendering`.
  */
 export class FrameWriter extends EventEmitter {
@@ -68,7 +68,7 @@ export class FrameWriter extends EventEmitter {
     this.terminal.write(LEAVE);
   }
 
-  /** Takes a whole frame. Only the last of several frames within one interval is shown. */
+  /** Shows a whole frame. Of several frames within one interval, only the last is shown. */
   write(frame: string): boolean {
     this.lastFrame = frame;
     this.timer ??= setTimeout(() => this.flush(), FRAME_INTERVAL_MS);

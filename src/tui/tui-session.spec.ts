@@ -91,7 +91,7 @@ describe('TuiSession', () => {
     api.problem = 'no space left';
     press(session, 'd', 'y');
     await until('the action has failed', () => session.model.notice?.text === 'no space left');
-    expect(session.model).toMatchObject({ pendingAction: undefined, notice: { tone: 'bad' } });
+    expect(session.model).toMatchObject({ runningAction: undefined, notice: { tone: 'bad' } });
   });
 
   it('shows why a list cannot be loaded and retries with R', async () => {

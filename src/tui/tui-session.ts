@@ -4,7 +4,7 @@ import { printable } from '../client/printable.js';
 import { listRow, type ListId } from './model/list-row.js';
 import type { TuiEvent } from './model/tui-event.js';
 import { listsAffectedBy } from './model/feed-events.js';
-import { newModel, UNKNOWN_TOTAL, type PendingAction, type Model } from './model/model.js';
+import { newModel, UNKNOWN_TOTAL, type TuiAction, type Model } from './model/model.js';
 import { requestsFor, type TuiRequest } from './model/tui-request.js';
 import { update } from './model/update.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
@@ -15,7 +15,7 @@ const TICK_INTERVAL_MS = 1000;
 
 interface TuiOptions {
   readonly api: AdminApi;
-  /** Limits the view to this project. */
+  /** The project to which the view is limited. */
   readonly project?: string | undefined;
   /** Reads a resource through the MCP endpoint and returns its lines. */
   readonly preview: (uri: string, signal: AbortSignal) => Promise<readonly string[]>;
@@ -23,8 +23,8 @@ interface TuiOptions {
 }
 
 /**
- * Keeps the model up to date: applies events, starts the requests that the model needs after each event, and aborts all
- * others.
+ * Keeps the model up to date. After each event, starts the requests that the model needs, and aborts the ones that it no
+ * longer needs.
  */
 export class TuiSession {
   model: Model;
@@ -59,7 +59,7 @@ export class TuiSession {
     for (const controller of this.running.values()) controller.abort();
   }
 
-  /** Calls the listener after every change of the model. For `useSyncExternalStore` of React, like `snapshot`. */
+  /** Calls the listener after every change of the model. React uses it and `snapshot` in `useSyncExternalStore`. */
   readonly subscribe = (listener: () => void): (() => void) => {
     return this.listeners.add(listener);
   };
@@ -94,7 +94,7 @@ export class TuiSession {
 
   /**
    * Whether the server is outside the project to which the view is limited. The feed has events of all servers, but the
-   * model has only servers of the project. When a server is added to the project, a `project` event follows.
+   * model has only servers of the project. A server that is added to the project is loaded after a `project` event.
    */
   private isOutsideProject(server: unknown): boolean {
     return this.options.project !== undefined && !this.model.servers.some(({ id }) => id === server);
@@ -178,7 +178,7 @@ export class TuiSession {
     return lists.flat();
   }
 
-  private async runAction(action: PendingAction): Promise<string> {
+  private async runAction(action: TuiAction): Promise<string> {
     const { api } = this.options;
     if (action.kind === 'end-subscription') {
       await api.endSubscription(action.id);

@@ -24,7 +24,7 @@ export class AdminClient {
 
   constructor(
     private readonly gateway: Gateway,
-    /** Null sends no token. */
+    /** Null for requests without a token. */
     private readonly token: string | null = ADMIN_TOKEN,
   ) {}
 

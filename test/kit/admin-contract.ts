@@ -16,7 +16,10 @@ export interface OpenApiDocument {
 export const readOpenApi = (): OpenApiDocument =>
   JSON.parse(readFileSync('src/admin/openapi/openapi.json', 'utf8')) as OpenApiDocument;
 
-/** Checks responses of the admin API against its OpenAPI document. Unlike a client, it accepts no undocumented member. */
+/**
+ * Checks responses of the admin API against its OpenAPI document. Unlike a client, it accepts no undocumented member, except
+ * in `ServerDefinition`.
+ */
 export class AdminContract {
   private readonly document = readOpenApi();
   private readonly routes = Object.entries(this.document.paths).map(([path, operations]) => ({
@@ -48,7 +51,7 @@ export class AdminContract {
     const problems = this.problemsOf(operation, response);
     if (problems.length > 0)
       throw new Error(
-        `${method} ${pathname} answers ${response.status} against the OpenAPI document: ${problems.join('; ')}`,
+        `${method} ${pathname} with status ${response.status} contradicts the OpenAPI document: ${problems.join('; ')}`,
       );
   }
 

@@ -42,7 +42,7 @@ export class AdminHarness {
   readonly views: ServerViews;
   readonly servers: ServerAdmin;
   readonly projects: ProjectAdmin;
-  /** By server: the tools it lists. A server without an entry has not been synced. */
+  /** The tools that each server lists. A server without an entry has not been synced. */
   readonly listings = new Map<string, string[]>();
   /** The `whenSynced` promise of every backend. */
   firstSync = Promise.resolve();

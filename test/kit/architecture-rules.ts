@@ -44,7 +44,7 @@ const SDK = '@modelcontextprotocol/';
 /** Paths below a Nest package are its internals. */
 const NEST_INTERNALS = /^@nestjs\/[^/]+\//;
 const SDK_MODULES = ['mcp', 'edge', 'backends', 'client'];
-/** Clients and transports of the SDK read messages of any size: links have transports of their own. */
+/** Parts of the SDK that `backends` may not import, because they read messages of any size. */
 const SDK_CLIENT = /^@modelcontextprotocol\/(client$|sdk\/client\/)/;
 /** Packages that the pure layers may import. */
 const PURE_PACKAGES: Readonly<Record<string, readonly string[]>> = {

@@ -6,12 +6,12 @@ const fileCleanups: Cleanup[] = [];
 const testCleanups: Cleanup[] = [];
 let inTest = false;
 
-/** Runs at the end of the test, or of the file when called in `beforeAll`; also when the test fails. */
+/** Registers a function that runs at the end of the test, or of the file if not called in a test. A failure does not stop it. */
 export function onCleanup(cleanup: Cleanup): void {
   (inTest ? testCleanups : fileCleanups).push(cleanup);
 }
 
-/** Runs and removes all of them, the last one first. A failure does not stop the others. */
+/** Runs and removes all functions, the last one first. If one fails, the others still run. */
 async function runAll(cleanups: Cleanup[]): Promise<void> {
   const failures: unknown[] = [];
   for (let cleanup = cleanups.pop(); cleanup; cleanup = cleanups.pop()) {

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 
 const ROUNDS = 5;
 
-/** Collects all garbage, that of finalizers too. */
+/** Collects all garbage, including objects that finalizers release. */
 export async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

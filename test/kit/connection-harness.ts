@@ -33,19 +33,19 @@ export class ConnectionHarness {
   }
 
   static async ready(): Promise<ConnectionHarness> {
-    const server = new ConnectionHarness();
-    server.connection.start();
+    const harness = new ConnectionHarness();
+    harness.connection.start();
     await flushPromises();
-    return server;
+    return harness;
   }
 
   /** Five attempts have failed, and further attempts fail as well. */
   static async inCrashLoop(): Promise<ConnectionHarness> {
-    const server = new ConnectionHarness();
-    server.refuse();
-    server.connection.start();
+    const harness = new ConnectionHarness();
+    harness.refuse();
+    harness.connection.start();
     for (const delayMs of [0, 500, 1000, 2000, 4000]) await advanceTime(delayMs);
-    return server;
+    return harness;
   }
 
   get link(): FakeLink {

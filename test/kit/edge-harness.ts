@@ -53,7 +53,7 @@ export class EdgeHarness {
   readonly runner: RequestRunner;
   readonly receiver: MessageReceiver;
   readonly modernRequests: ModernRequests;
-  /** Has the server `server`. */
+  /** Parked calls of a server with the id `server`. */
   readonly parking = new ParkingGateway();
   endpoint!: McpEndpoint;
   bodies!: RequestBodies;
@@ -167,7 +167,7 @@ export class EdgeHarness {
   private dispatcher(): McpDispatcher {
     const handle = async (context: RequestContext, params: Params | undefined): Promise<unknown> => {
       const { method, revision } = context;
-      // Specs add handlers with any names for sessions.
+      // For sessions, specs may add a handler of any method.
       const isKnown = revision.era === '2025' || revision.methods.has(method);
       const handler = isKnown ? this.handlers.get(method) : undefined;
       try {

@@ -12,7 +12,7 @@ import { within } from './until.js';
 export class EgressProxy {
   /** Method, target, Host header and credentials of each request. */
   readonly requests: { method: string; target: string; host?: string; authorization?: string }[] = [];
-  /** The response to CONNECT, if it is not a tunnel. */
+  /** The text that answers CONNECT. If it is undefined, the proxy opens a tunnel. */
   connectResponse: string | undefined;
   port = 0;
   private readonly sockets = new Set<Duplex>();

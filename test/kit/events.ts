@@ -36,7 +36,7 @@ export class Events {
     return this.response.statusCode!;
   }
 
-  /** Called with every later message. */
+  /** Calls this listener, in place of the previous one, with every later message. */
   onMessage(listener: (message: Message) => void): void {
     this.listener = listener;
   }
@@ -47,7 +47,7 @@ export class Events {
     return id;
   }
 
-  /** Waits for the first message that satisfies the condition, including earlier ones. */
+  /** Waits for the first message that satisfies the condition. It may have arrived before. */
   message(what: string, matches: (message: Message) => boolean, timeoutMs?: number): Promise<Message> {
     return until(`${what} is on the stream`, () => this.messages.find(matches), timeoutMs);
   }
@@ -60,7 +60,7 @@ export class Events {
     return until('the stream has ended', () => this.hasEnded, timeoutMs);
   }
 
-  /** Reads nothing from now on. */
+  /** Stops reading. */
   pause(): void {
     this.response.pause();
   }

@@ -110,10 +110,10 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   readonly scopeListeners = new Set<() => void>();
   readonly missedListeners = new Set<(queued: ReadonlySet<string>) => void>();
   hasStream = true;
-  /** Called with each function that waits until a response is written. */
+  /** Receives each function that is to run after a response was written. */
   written = (listener: () => void): unknown => setImmediate(listener);
   clientInfo: { name: string; version: string } | undefined;
-  private seen: Scope = EVERYTHING;
+  private currentScope: Scope = EVERYTHING;
   linkOwner: FakeClient | undefined = this;
 
   constructor(
@@ -136,12 +136,12 @@ export class FakeSubscriber extends FakeClient implements Subscriber {
   }
 
   get scope(): Scope {
-    return this.seen;
+    return this.currentScope;
   }
 
   /** Changes its scope. */
   setScope(scope: Scope): void {
-    this.seen = scope;
+    this.currentScope = scope;
     for (const listener of this.scopeListeners) listener();
   }
 

@@ -11,7 +11,10 @@ export interface PendingRequest extends LinkRequest {
   fail(error: Error): void;
 }
 
-/** By method: the answer of the server; undefined leaves the request in flight for the spec to answer. */
+/**
+ * The answers of the server, by method. An error fails the request. Undefined leaves the request in flight, so that the spec
+ * answers it.
+ */
 export type Answers = Readonly<Record<string, (request: LinkRequest) => object | string | undefined>>;
 
 /** An in-memory link: the spec acts as the server. */

@@ -28,7 +28,7 @@ export class FakeResponse {
     return this.text;
   }
 
-  /** Reads nothing from now on, so that the connection is full after some kilobytes. */
+  /** Stops reading, so that the connection is full after some kilobytes. */
   pause(): void {
     this.wire.pause();
   }

@@ -26,7 +26,7 @@ export interface Sent {
 export interface TransportScript {
   /** The result of `initialize`; `null` leaves the request unanswered. */
   readonly facts?: object | null;
-  /** Whether there is no separate notification stream. */
+  /** Whether one stream has all messages, as with stdio, so that there is no notification stream. */
   readonly hasOneStream?: boolean;
   start?(): Promise<void>;
   /** Called for each message that is sent; a throw or rejection fails the delivery. */

@@ -38,7 +38,7 @@ export class GatewayProcesses {
     return new AdminClient(this.gateway);
   }
 
-  /** The subscriptions of all servers or of one. */
+  /** The subscriptions of all servers or of one, without `hasStream`, which differs after a restart. */
   async subscriptions(server?: string): Promise<{ readonly id: string; readonly server: string }[]> {
     const { json } = await this.admin.get('subscriptions');
     const listed = json['subscriptions'] as { id: string; server: string; hasStream: boolean }[];

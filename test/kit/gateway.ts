@@ -20,7 +20,7 @@ export interface GatewayConfig {
   readonly [section: string]: unknown;
 }
 
-/** By list: the servers that must have entries in it. */
+/** For each list, the servers that must have entries in it. */
 type Listed = Readonly<Partial<Record<ListMember, readonly string[]>>>;
 
 /** The built gateway as a process, reached through its config file and port. */
@@ -138,7 +138,10 @@ export function launchGateway(
   return new Gateway(child);
 }
 
-/** Writes a config to a new file. An object gets `metaTools: false`, so that lists contain only tools of servers. */
+/**
+ * Writes a config to a new file. An object is completed by a state directory, and by `metaTools: false`, so that lists
+ * contain only tools of servers.
+ */
 export function writeConfig(config: GatewayConfig | string): string {
   const dir = tempDir();
   const file = join(dir, 'gatehouse.json');

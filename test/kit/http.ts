@@ -54,7 +54,7 @@ export async function exchange(url: string, sent: RawRequest = {}): Promise<RawR
   return { status: response.statusCode!, headers: response.headers, text };
 }
 
-/** The kernel gives connections ports from 32,768 on: a port below is not taken before the test listens on it. */
+/** Ports below those that the kernel assigns to connections (from 32,768 on), so that no connection takes one first. */
 const PORTS = { first: 16_384, count: 16_384 };
 
 /** A port without a listener. */

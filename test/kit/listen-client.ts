@@ -14,7 +14,7 @@ const UPDATED = 'notifications/resources/updated';
 export class ListenClient {
   private constructor(readonly events: Events) {}
 
-  /** Resolves with the acknowledged stream. */
+  /** Opens a stream. Resolves when it is acknowledged. */
   static async open(url: string, notifications: object, options: ModernOptions = {}): Promise<ListenClient> {
     const events = await streamModern(url, LISTEN, { notifications }, options);
     onCleanup(() => events.disconnect());
@@ -37,7 +37,7 @@ export class ListenClient {
     return { ...(JSON.parse(text) as Message), status };
   }
 
-  /** What the acknowledgement says is honoured. */
+  /** The notifications that the acknowledgement promises. */
   get honoured(): unknown {
     return this.events.messages[0]!.params!['notifications'];
   }
@@ -70,7 +70,7 @@ export class ListenClient {
   }
 }
 
-/** The notice that the SDK sends when it closes a stream. */
+/** Sends the notification with which the SDK closes a stream. */
 export const postCancelled = (url: string, requestId: string | number): Promise<RawResponse> =>
   exchange(url, {
     method: 'POST',

@@ -22,7 +22,7 @@ export const withMaxOpenFiles = (...program: readonly string[]): [string, ...str
 
 interface ClientReport {
   readonly open: number;
-  /** By number of updates: how many clients got that many. */
+  /** For each number of updates, how many clients have received that many. */
   readonly counts: Readonly<Record<string, number>>;
   /** The notes of the updates in order, if all clients got the same. */
   readonly notes: readonly string[] | undefined;

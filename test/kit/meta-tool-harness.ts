@@ -60,7 +60,7 @@ export class MetaToolHarness {
     void this.metaTools.register(this.tools);
   }
 
-  /** Puts the listing of a server; definitions as the server would list them. */
+  /** Adds the listing of a server to the registry. The definitions are those that the server would list. */
   async put(
     id: string,
     listed: {

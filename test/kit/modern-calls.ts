@@ -69,7 +69,7 @@ export const postModern = (
   options: ModernOptions = {},
 ): Promise<RawResponse> => exchange(url, modernRequestOf(method, params, options));
 
-/** The message with which a request is answered as JSON. */
+/** Sends a request, and returns the message in its JSON response. */
 export const callModern = async (...args: Parameters<typeof postModern>): Promise<Message> =>
   messageIn((await postModern(...args)).text);
 

@@ -1,7 +1,7 @@
 import { postModern, type ModernOptions } from './modern-calls.js';
 import { messageIn } from './raw-session.js';
 
-/** A request of revision 2026-07-28 and what the test changes of it. Default: tools/list. */
+/** A request of revision 2026-07-28 with the changes of the test. Without `method`, it is `tools/list`. */
 export interface ModernRequest extends ModernOptions {
   readonly method?: string;
   readonly params?: Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export interface Outcome {
   readonly status: number;
   readonly text: string;
   readonly id: unknown;
-  /** Of the error; undefined for a result. */
+  /** The code of the error; undefined for a result. */
   readonly code: number | undefined;
   readonly data: unknown;
   readonly resultType: unknown;

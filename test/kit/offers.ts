@@ -11,7 +11,6 @@ import { runSteps } from './run-steps.js';
 /** An offer without a rank: tables are built with the servers in the order of the offers. */
 export type Offer = Omit<NamedOffer, 'rank'>;
 
-/** Generated offers with few names, so that conflicts are frequent. */
 export const SEPARATOR = '__';
 /** The id of `a.b` is changed in public names. */
 export const SERVERS = ['a', 'a__b', 'b', 'c', 'x', 'a.b', 'a_b'];
@@ -35,12 +34,12 @@ export const offer = (server: string, style: NamingStyle, ...names: string[]): O
 
 export const tableOf = (...offered: Offer[]): NameTable => buildTable(offered);
 
-/** The table of these offers where more servers are configured than have listed. */
+/** The table of these offers if these servers are configured, some of which may have no offer. */
 export function tableWithServers(configured: readonly string[], ...offered: Offer[]): NameTable {
   return buildTable(offered).withServers(new Set(configured));
 }
 
-/** By table: its builder and the servers in it. */
+/** For each table, its builder and the servers in it. */
 const builders = new WeakMap<NameTable, { builder: NameTableBuilder; servers: readonly string[] }>();
 
 /** The table of these offers. With `previous`, it is built incrementally from that table, the latest of its builder. */
@@ -65,6 +64,7 @@ export const only = (...servers: string[]): Scope => ({
   allows: (server) => servers.includes(server),
 });
 
+// Generated offers have few names, so that conflicts are frequent.
 export const serverIds = fc.constantFrom(...SERVERS);
 export const ownNames = fc.constantFrom(
   'x',
@@ -80,7 +80,7 @@ export const ownNames = fc.constantFrom(
   // Their names with digest are cut.
   'x'.repeat(54),
   `b__${'x'.repeat(54)}`,
-  // The public name of a tool of `a.b`, and the own name with which `a_b` has the same.
+  // The public name of a tool of `a.b`, and the own name with which a tool of `a_b` has the same public name.
   nameWithDigest('a.b__x', 'a.b', 'x'),
   nameWithDigest('a.b__x', 'a.b', 'x').slice('a_b__'.length),
 );

@@ -1,6 +1,6 @@
 /**
- * Whether a test can run that needs something which `npm ci` does not install. Without it, the test is skipped with a message;
- * in CI this throws instead, so that the run fails.
+ * Returns whether something that `npm ci` does not install is present, so that its tests can run. If it is missing, prints
+ * that they are skipped. In CI, throws, so that the run fails.
  */
 export function hasPrerequisite(
   name: string,

@@ -4,7 +4,7 @@ import { freePort } from './http.js';
 import { exitOf, killAfterTest, type Exit } from './processes.js';
 import { until, within } from './until.js';
 
-/** Published MCP servers, installed by `npm ci`. */
+/** The path of a published MCP server, which `npm ci` installs. */
 const programOf = (name: string): string =>
   resolve(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 

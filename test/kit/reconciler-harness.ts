@@ -147,6 +147,7 @@ export class ReconcilerHarness {
     await flushPromises();
   }
 
+  /** Subscribes these URIs at the upstream, and clears what was recorded. */
   async hold(...uris: string[]): Promise<void> {
     for (const uri of uris) {
       await this.subscribe('first', uri);

@@ -16,7 +16,7 @@ import type { PublicResource } from '../../src/core/resources/public-resource.js
 import { EVERYTHING, type Scope } from '../../src/core/scope.js';
 import { runSteps } from './run-steps.js';
 
-/** Generated offers with few names, so that conflicts are frequent. */
+/** A generated offer. The generators have few names, so that conflicts are frequent. */
 export interface Offered {
   readonly server: string;
   readonly uris: readonly string[];
@@ -57,7 +57,7 @@ export async function offerOf(
 export const offersOf = (offered: readonly Offered[]): Promise<ResourceOffer[]> =>
   Promise.all(offered.map(({ server, uris, templates }) => offerOf(server, uris, templates)));
 
-/** By directory: its builder and the servers in it. */
+/** For each directory, its builder and the servers in it. */
 const builders = new WeakMap<
   ResourceDirectory,
   { builder: ResourceDirectoryBuilder; servers: readonly string[] }
@@ -80,7 +80,7 @@ export function buildDirectory(
   return builder.directory;
 }
 
-/** Some ids are the beginning of others, followed by the separator of underscore identifiers. */
+/** Some ids begin with another id and the separator of underscore identifiers. */
 export const SERVERS = ['a', 'a_b', 'a_b_c', 'b', 'ab'];
 export const servers = fc.constantFrom('a', 'a_b', ...SERVERS);
 
@@ -90,10 +90,10 @@ const plainUris = fc.constantFrom(
   'x:2',
   'x:é',
   'x:ü',
-  // Under `a`, what `c:r` is under `a_b`.
+  // On `a`, it has the underscore identifier that `c:r` has on `a_b`.
   'b+c:r',
   'c:r',
-  // Under `a`, what `r` is under `a_b`.
+  // On `a`, it has the underscore identifier that `r` has on `a_b`.
   'b:?r',
   'r',
   'ui://x',

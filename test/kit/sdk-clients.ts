@@ -35,7 +35,7 @@ export async function connectV2(
   return connectIn('legacy', url, capabilities, prepare, headers);
 }
 
-/** The SDK of the 2026 era: it requires revision 2026-07-28, or asks which revision the server offers. */
+/** The SDK of the 2026 era. `pin` requires revision 2026-07-28; `auto` asks which revision the server offers. */
 export async function connectModern(
   url: string,
   capabilities: object = {},

@@ -50,7 +50,7 @@ function declaredNames(statement: ts.Statement): string[] {
   return name ? [name.text] : [];
 }
 
-/** The files below the folders whose names match, for checks of their text. */
+/** The files below these folders whose names match `endings`, for checks of their text. */
 export function textFilesIn(
   roots: readonly string[],
   endings: RegExp,

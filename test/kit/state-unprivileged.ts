@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const UNPRIVILEGED_UID = 65534;
 
-/** Runs as a user that file modes apply to, because root may write read-only files. The files are chowned to that user. */
+/** Calls `act` as a user who is not root, because root may write read-only files. That user owns the files from then on. */
 export async function unprivileged<T>(directory: string, act: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return act();
   for (const name of ['', ...readdirSync(directory)])

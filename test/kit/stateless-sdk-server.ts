@@ -8,8 +8,8 @@ import {
 import { serve } from './serve.js';
 
 /**
- * A server of the official SDK without sessions, as its examples write it: every POST gets a server of its own, and GET
- * gets 405. It announces `subscribe`, although it cannot send updates.
+ * A server without sessions, written like the examples of the official SDK: it creates an SDK server for every POST, and
+ * answers GET with 405. It announces `subscribe`, although it cannot send updates.
  */
 export class StatelessSdkServer {
   /** The text of its resource. */

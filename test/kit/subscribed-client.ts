@@ -6,7 +6,7 @@ import { until } from './until.js';
 
 const UPDATED = 'notifications/resources/updated';
 
-/** Starts a scripted server that takes subscriptions to these resources. */
+/** Starts a scripted server with these resources. It accepts every subscription. */
 export async function startSubscribableServer(...uris: readonly string[]): Promise<ScriptedServer> {
   const server = await ScriptedServer.start();
   for (const uri of uris) server.resource(uri);

@@ -49,7 +49,7 @@ export const LINGER_MS = 500;
 export interface HarnessOptions {
   readonly limits?: Partial<Limits>;
   readonly naming?: Partial<Naming>;
-  /** By server: its entry in the configuration file. */
+  /** For each server, what differs in its configuration entry from the defaults of this harness. */
   readonly entries?: Readonly<Record<string, object>>;
   /** Runs before any server is connected. */
   readonly before?: (harness: SubscriptionHarness) => void;
@@ -70,7 +70,7 @@ export class SubscriptionHarness {
   readonly listens: ListenSubscriptions;
   readonly restorer: SubscriptionRestorer;
   private readonly live;
-  /** By server: its entry in the configuration file. */
+  /** For each server, what differs in its configuration entry from the defaults of this harness. */
   private configured: Readonly<Record<string, object>>;
 
   constructor(
@@ -162,7 +162,10 @@ export class SubscriptionHarness {
     return subscription;
   }
 
-  /** The response is written at the end of one iteration of the event loop; held updates follow in the next. */
+  /**
+   * Waits until held updates are delivered: the response is written at the end of one iteration of the event loop, and the
+   * updates follow in the next.
+   */
   async acknowledged(): Promise<void> {
     for (let iteration = 0; iteration < 2; iteration++) await flushPromises();
   }
@@ -190,7 +193,7 @@ export class SubscriptionHarness {
     await this.pass(0);
   }
 
-  /** Removes a server as an administrator does, or undoes it. */
+  /** Removes a server as an administrator does, or undoes the removal. */
   async remove(id: string, removed = true): Promise<void> {
     this.state.decide((decisions) => decideServer(decisions, id, () => (removed ? { removed } : {})));
     await this.pass(0);

@@ -37,7 +37,7 @@ const covers = (target: string, uri: string): boolean =>
 export class SubscriptionModel {
   rows: ModelRow[] = [];
   readonly servers: Map<string, ModelServer>;
-  /** By client: the servers in its scope. */
+  /** The servers in the scope of each client. */
   readonly scopes = new Map<string, readonly string[]>();
   /** Updates to be delivered since the last `takeDue`: `client uri`, with a mark for deletions. */
   private due: string[] = [];
@@ -116,7 +116,7 @@ export class SubscriptionModel {
     for (const uri of this.wanted(server)) if (this.isOffered(server, uri)) this.updated(id, uri);
   }
 
-  /** The URIs that a server has to hold when no work is left. */
+  /** The URIs that must be subscribed at a server when no work is left. */
   held(id: string): string[] {
     const server = this.servers.get(id)!;
     if (!server.takesSubscriptions) return [];

@@ -8,7 +8,7 @@ export class TcpProxy {
   private readonly server: Server = createServer((near) => this.forward(near));
 
   private constructor(
-    /** The URL of the server. Later connections go to a new one. */
+    /** The URL of the server. A change applies to later connections. */
     public target: string,
   ) {}
 
@@ -35,7 +35,7 @@ export class TcpProxy {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** From now on loses what either end of the open connections sends, and does not tell one end that the other has closed. */
+  /** Makes the open connections lose all data, and hides from each end that the other one has closed. */
   loseData(): void {
     for (const socket of this.sockets) this.halfOpen.add(socket.unpipe().resume());
   }

@@ -9,7 +9,7 @@ import { MAIN, NODE } from './program.js';
 import { PseudoTerminal, type TerminalSize } from './pseudo-terminal.js';
 import { until } from './until.js';
 
-/** Number of resources of all its servers. */
+/** Number of resources of all servers of a `TuiGateway`. */
 export const RESOURCES = 11;
 
 /** A gateway with real servers and a scripted file server, to run the terminal UI against. */

@@ -36,8 +36,8 @@ const withFixedValues = (lines: readonly string[]): string =>
     .trimEnd()}\n`;
 
 /**
- * Compares the screen with the one in the documentation; of a large terminal only some screens are documented. Run with
- * WRITE_SCREENS=1 to update the documentation, and review the result.
+ * Compares the screen with the one in the documentation. Screens of a large terminal need not be
+ * documented. Run with WRITE_SCREENS=1 to update the documentation, and review the result.
  */
 export async function expectDocumented(
   terminal: PseudoTerminal,

@@ -1,7 +1,7 @@
 /** More than any condition takes on a busy machine, and less than the timeout of a test. */
 const DEFAULT_TIMEOUT_MS = 20_000;
 const POLL_MS = 10;
-/** The interval after the first quarter of a second: polls by requests take time of the processes that they wait for. */
+/** The interval after the first quarter of a second. Frequent requests would slow the process that the test waits for. */
 const LATER_POLL_MS = 30;
 
 /** Polls until the result is not false, null or undefined, and returns it. `what` is in the error of a timeout. */

@@ -1,4 +1,4 @@
-/** By width of the characters: the longest accepted URI, and one that is a byte too long. */
+/** For characters of each width, the longest accepted URI, and one that is a byte too long. */
 export const URIS_AT_THE_LIMIT = (
   [
     ['characters of one byte', 'a'],

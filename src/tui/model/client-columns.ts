@@ -10,7 +10,7 @@ import type { TuiColumn } from './tui-column.js';
 export const programOf = ({ id, client }: SessionItem): string =>
   client ? `${client.name} ${client.version}` : id;
 
-/** The text of a cell for a client; empty for rows of other kinds. */
+/** Returns a function that reads the text of a cell from a client. The text is empty for rows of other kinds. */
 const ofClient =
   (read: (session: SessionItem, model: Model) => string): TuiColumn['text'] =>
   (row, model) =>
@@ -57,7 +57,7 @@ export const CLIENTS: readonly TuiColumn[] = [
   },
 ];
 
-/** Cache by list: the function that names the clients of its rows. */
+/** For each list of subscriptions, the function that names their clients. A cache, because it is needed for every row. */
 const namesByList = new WeakMap<PagedList, ReturnType<typeof clientNames>>();
 
 /** The name of the client that has the subscription. */

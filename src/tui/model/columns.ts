@@ -20,7 +20,7 @@ interface PlacedColumn {
 export function placeColumns(list: ListId, listWidth: number): readonly PlacedColumn[] {
   const columns = COLUMNS[list].filter(({ minListWidth = 0 }) => listWidth >= minListWidth);
   const fixedWidth = columns.reduce((sum, { width }) => sum + (typeof width === 'number' ? width : 0), 0);
-  // Each column gets its share of the width that the columns before it have left, so that rounding leaves no free width.
+  // A column takes its share of the width that is still free, not of the whole, so that rounding leaves no free width.
   let freeWidth = listWidth - fixedWidth - GAP * (columns.length - 1);
   let freeShares = columns.reduce((sum, { width }) => sum + (typeof width === 'number' ? 0 : width.share), 0);
   return columns.map((column) => {
@@ -50,7 +50,7 @@ export function rowLine(
     const short = column.truncate === 'middle' ? truncateMiddle(shown, width) : truncateEnd(shown, width);
     return highlight(padCell(short, width, column), column.style?.(row) ?? 'plain');
   });
-  // A row is highlighted as a whole if it matches only in a text that is not shown, such as its description.
+  // If the row matches only in a text that is not shown, such as its description, its first cell is highlighted.
   const isHiddenMatch = highlight !== NO_HIGHLIGHT && !cells.flat().some(({ style }) => style === 'match');
   return cells.flatMap((cell, at) => {
     if (at > 0) return [span(' '.repeat(GAP)), ...cell];

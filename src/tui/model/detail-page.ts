@@ -42,7 +42,7 @@ export class DetailPage {
       this.wrappedLine(line, style);
   }
 
-  /** Adds a JSON value. If a line is too long for the pane, its further lines are indented by two more spaces. */
+  /** Adds a JSON value. A line that is too long for the pane is wrapped, with a hanging indent of two spaces. */
   json(value: unknown): void {
     for (const line of printableJson(value).split('\n')) {
       const text = line.trimStart();

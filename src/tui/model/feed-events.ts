@@ -23,7 +23,7 @@ export function listsAffectedBy(kind: string, data: Data, model: Model): readonl
   if (kind === 'project') return EVERY_LIST;
   if (kind === 'subscription') return ['subscriptions', 'resources'];
   if (kind === 'session') return listsWithSession(data, model);
-  // Enabling or disabling a server changes the scopes of sessions. The lists of tools show the decision about each tool.
+  // Decisions and the configuration can change the scopes of sessions. The lists of tools show the decision about each tool.
   if (kind === 'decisions' || kind === 'config') return ['sessions', 'tools', 'disabled-tools'];
   if (kind !== 'catalog') return [];
   const changedList = data['kind'];
@@ -82,10 +82,10 @@ function withServer(model: Model, data: Data): Model {
   return { ...next, serverDetail: { ...model.serverDetail, version: OUTDATED } };
 }
 
-/** Details with another version than the list of servers are loaded again. No list has this version. */
+/** The version of outdated details. No list of servers has it, so that the details are loaded again. */
 const OUTDATED = -1;
 
-/** Replaces the rows of a session. The rows of a closed session disappear when the lists are loaded again. */
+/** Replaces the rows that show a session. The rows of a closed session disappear when the lists are loaded again. */
 function withSession(model: Model, data: Data): Model {
   if (data['closed'] === true || data['id'] === undefined) return model;
   const session = data as unknown as SessionItem;

@@ -27,8 +27,8 @@ export function highlightWords(text: string, query: string): readonly HighlightP
 }
 
 /**
- * A text without accents and in lower case, in which words are compared. For each UTF-16 unit of it, the arrays have the
- * class of its character, and the start and end of the grapheme in the original text from which it comes.
+ * A text without accents and in lower case, in which words are found. The arrays have one item for each UTF-16 unit of this
+ * text: the class of its character, and the start and the end of its grapheme in the original text.
  */
 class FoldedText {
   private readonly lower: string;
@@ -68,8 +68,8 @@ class FoldedText {
   }
 
   /**
-   * Whether a word may start or end before this position. The rules are those of the tokenizer: `getUser`, `HTTPServer` and
-   * `report2024` are two words each.
+   * Whether one word may end before this position and another one start at it. The rules are those of the tokenizer:
+   * `getUser`, `HTTPServer` and `report2024` are two words each.
    */
   private isWordBoundary(at: number): boolean {
     const nextAt = at + ((this.lower.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);

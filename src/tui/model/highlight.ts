@@ -9,7 +9,7 @@ export const NO_HIGHLIGHT: Highlighter = (text, style) => [span(text, style)];
 
 const REGEXP_SPECIAL = /[.*+?^${}()|[\]\\]/g;
 
-/** Highlights the matches of the gateway's search: words in the list of resources, substrings in all other lists. */
+/** Highlights matches: words in the list of resources, where the gateway searches for words; substrings in other lists. */
 export function highlighterFor(list: ListId, query: string): Highlighter {
   if (query.trim() === '') return NO_HIGHLIGHT;
   const find = list === 'resources' ? highlightWords : highlightSubstrings;
@@ -19,7 +19,7 @@ export function highlighterFor(list: ListId, query: string): Highlighter {
 
 /** Finds all occurrences of all words of the query, ignoring case. */
 export function highlightSubstrings(text: string, query: string): readonly HighlightPiece[] {
-  // Longer words first, so that the pattern prefers them to words that are their beginnings.
+  // The pattern tries the words in order. Longer words come first, because a shorter one may begin a longer one.
   const words = query
     .split(/\s+/)
     .filter(Boolean)

@@ -7,7 +7,7 @@ import { CLOSED_DETAILS, currentList, PANELS, panelDefinition, type Model } from
 import { knownLength } from './paged-list.js';
 import { withOverlayKeyPressed } from './overlay-keys.js';
 
-/** By key: the number of rows by which the key moves. It may depend on the number of rows on a page. */
+/** The number of rows by which each key moves. `page` is the number of rows on a page. */
 const JUMPS: Readonly<Record<string, (page: number) => number>> = {
   down: () => 1,
   j: () => 1,

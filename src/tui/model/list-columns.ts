@@ -68,7 +68,7 @@ function countColumn(
   };
 }
 
-const NAMED: readonly TuiColumn[] = [
+const TOOLS_AND_PROMPTS: readonly TuiColumn[] = [
   { title: 'NAME', width: { share: 4 }, text: (row) => row.key },
   serverColumn(60),
   {
@@ -157,12 +157,12 @@ const SUBSCRIPTIONS: readonly TuiColumn[] = [
   },
 ];
 
-/** By list: its columns. */
+/** The columns of each list. */
 export const COLUMNS: Readonly<Record<ListId, readonly TuiColumn[]>> = {
   servers: SERVERS,
-  tools: NAMED,
+  tools: TOOLS_AND_PROMPTS,
   'disabled-tools': DISABLED_TOOLS,
-  prompts: NAMED,
+  prompts: TOOLS_AND_PROMPTS,
   resources: RESOURCES,
   'resource-templates': TEMPLATES,
   subscriptions: SUBSCRIPTIONS,

@@ -18,7 +18,7 @@ export interface ListState {
   readonly generation: number;
   /** Increases when the list changes at the gateway. */
   readonly version: number;
-  /** Why loading has failed. The list is requested again after a change at the gateway, or of search or filter. */
+  /** Why loading has failed. The list is requested again when it changes at the gateway, or search or filter change. */
   readonly problem: string | undefined;
 }
 

@@ -18,7 +18,8 @@ export const withListsStale = (model: Model, ids: readonly ListId[]): Model =>
   ids.reduce((next, id) => withList(next, id, withPagesStale), model);
 
 /**
- * Replaces all rows of a list that the gateway sends as a whole. `isFresh` is false if it has changed since the request.
+ * Replaces all rows of a list that the gateway sends as a whole. `isFresh` is false if the list has changed since the
+ * request.
  */
 export function withAllRows(list: ListState, entries: readonly ListRow[], isFresh: boolean): ListState {
   const paged = wholeList(entries);

@@ -44,9 +44,9 @@ export const PANELS: readonly PanelDefinition[] = [
 export const panelDefinition = (id: PanelId): PanelDefinition =>
   PANELS.find((definition) => definition.id === id)!;
 
-/** The state of a panel that its lists share. `query` is its search, `server` its filter. */
+/** The state of a panel. Its search `query` and its filter `server` apply to both of its lists. */
 export interface PanelState {
-  /** The list with the focus. */
+  /** The list in which keys move the selection, unless the details have the focus. */
   readonly section: 'main' | 'second';
   readonly query: string;
   readonly server: string | undefined;
@@ -59,7 +59,7 @@ type FeedConnection =
   | { readonly state: 'lost'; readonly problem: string; readonly retryAt: number };
 
 /** A change at the gateway that the user has to confirm. */
-export type PendingAction =
+export type TuiAction =
   | { readonly kind: 'server'; readonly verb: 'enable' | 'disable' | 'reconnect'; readonly server: string }
   | {
       readonly kind: 'tool';
@@ -76,7 +76,7 @@ export type Overlay =
   | { readonly kind: 'help'; readonly scroll: number }
   | {
       readonly kind: 'confirm';
-      readonly action: PendingAction;
+      readonly action: TuiAction;
       readonly question: string;
       readonly effect: string;
     }
@@ -119,16 +119,16 @@ export interface Model {
   readonly lists: Readonly<Record<ListId, ListState>>;
   /** All servers, whether or not they match the search. */
   readonly servers: readonly ServerSummary[];
-  /** The server whose details are open, with its stderr output and definition. */
+  /** The server whose details were loaded last. `version` is that of the list of servers at the time of the request. */
   readonly serverDetail: { readonly version: number; readonly detail: ServerDetail } | undefined;
-  /** The session of the subscription whose details are open. `item` is undefined if it could not be loaded. */
+  /** The session of a subscription that was loaded last. `item` is undefined if it could not be loaded. */
   readonly subscriberSession: { readonly id: string; readonly item: SessionItem | undefined } | undefined;
   /** For the tabs: totals of the lists without search and filter. */
   readonly totals: Readonly<Partial<Record<ListId, { readonly version: number; readonly total: number }>>>;
   readonly details: Details;
   readonly overlay: Overlay | undefined;
   /** The confirmed action that is running. */
-  readonly pendingAction: PendingAction | undefined;
+  readonly runningAction: TuiAction | undefined;
   readonly notice: Notice | undefined;
   readonly isClosing: boolean;
 }
@@ -166,14 +166,14 @@ export const newModel = (gateway: string, size: Model['size'], now: number): Mod
   totals: {},
   details: CLOSED_DETAILS,
   overlay: undefined,
-  pendingAction: undefined,
+  runningAction: undefined,
   notice: undefined,
   isClosing: false,
 });
 
 export const currentPanel = ({ panel, panels }: Model): PanelState => panels[panel];
 
-/** The list with the focus. */
+/** The list of the current section of the panel. */
 export function currentList(model: Model): ListId {
   const definition = panelDefinition(model.panel);
   return currentPanel(model).section === 'second' && definition.second

@@ -32,7 +32,7 @@ function withHelpKey(model: Model, { scroll }: OverlayOf<'help'>, key: string): 
 /** Only `y` confirms. */
 function withConfirmKey(model: Model, { action }: OverlayOf<'confirm'>, key: string): Model {
   if (key === 'y' || key === 'Y')
-    return { ...withoutOverlay(model), pendingAction: action, notice: undefined };
+    return { ...withoutOverlay(model), runningAction: action, notice: undefined };
   return ['n', 'N', 'q', 'escape'].includes(key) ? withoutOverlay(model) : model;
 }
 

@@ -19,7 +19,7 @@ interface Page {
 export interface PagedList {
   /** The pages that were loaded, from the start of the list on. */
   readonly pages: readonly Page[];
-  /** The cursor of the next page; undefined for the first page. There is no `rest` when the end of the list was loaded. */
+  /** The rest of the list, from the next page on. Undefined when the end was loaded. The first page has no cursor. */
   readonly rest: { readonly cursor: string | undefined } | undefined;
   /** Total number of rows, if the gateway sends it. */
   readonly total: number | undefined;
@@ -76,7 +76,7 @@ export function rowAt({ pages }: PagedList, index: number): ListRow | undefined 
 export function nextMissingPage(list: PagedList, from: number, to: number): PagePosition | undefined {
   let offset = 0;
   for (const [index, page] of list.pages.entries()) {
-    // An empty page takes no rows, so it counts as in view.
+    // An empty page has no row that could be in view. It always counts as in view, so that it is loaded again when stale.
     const isInView = offset <= to && (offset + page.count > from || page.count === 0);
     if (isInView && (!page.rows || !page.isFresh)) return { index, cursor: page.cursor };
     offset += page.count;

@@ -2,7 +2,7 @@ import { pluralize } from '../../client/format.js';
 import { printable } from '../../client/printable.js';
 import { programOf, subscriberName } from './client-columns.js';
 import type { ListRow } from './list-row.js';
-import { selectedRow, type PendingAction, type Model } from './model.js';
+import { selectedRow, type TuiAction, type Model } from './model.js';
 import { withSearch } from './model-changes.js';
 
 interface RowCommand {
@@ -12,9 +12,9 @@ interface RowCommand {
   readonly run: (model: Model) => Model;
 }
 
-/** Returns a command that asks the user to confirm an action. */
+/** Returns the `run` of a command that asks the user to confirm an action. */
 const confirm =
-  (action: PendingAction, question: string, effect: string) =>
+  (action: TuiAction, question: string, effect: string) =>
   (model: Model): Model => ({ ...model, overlay: { kind: 'confirm', action, question, effect } });
 
 /** The commands that apply to the selected row and the panel, in the order of the key line. */
@@ -29,7 +29,7 @@ export const commandOfKey = (model: Model, key: string): RowCommand | undefined 
 function commandsOn(row: ListRow, model: Model): readonly RowCommand[] {
   switch (row.kind) {
     case 'server':
-      return serverCommands(row.item, model);
+      return serverCommands(row.item);
     case 'tool':
       return [toolCommand('disable', row.item.server, row.item.ownName)];
     case 'disabled-tool':
@@ -69,9 +69,9 @@ function commandsOn(row: ListRow, model: Model): readonly RowCommand[] {
 
 type Server = Extract<ListRow, { kind: 'server' }>['item'];
 
-function serverCommands({ id, enabled, counts }: Server, model: Model): readonly RowCommand[] {
+function serverCommands({ id, enabled, counts }: Server): readonly RowCommand[] {
   const name = printable(id);
-  const actionOf = (verb: 'enable' | 'disable' | 'reconnect'): PendingAction => ({
+  const actionOf = (verb: 'enable' | 'disable' | 'reconnect'): TuiAction => ({
     kind: 'server',
     verb,
     server: id,
@@ -117,7 +117,7 @@ function serverCommands({ id, enabled, counts }: Server, model: Model): readonly
       label: 'reconnect',
       run: confirm(actionOf('reconnect'), `Reconnect ${name}?`, 'Running calls to this server will fail.'),
     },
-    ...(model.panel === 'servers' ? [showResources] : []),
+    showResources,
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { ListName, ServerDetail, ServerSummary, SessionItem } from '../../client/admin-types.js';
 import type { ListId, DisabledTool } from './list-row.js';
-import type { PendingAction } from './model.js';
+import type { TuiAction } from './model.js';
 import type { LoadedPage } from './paged-list.js';
 import type { TuiRequest } from './tui-request.js';
 
@@ -28,4 +28,4 @@ export type TuiEvent =
   | { readonly type: 'total'; readonly list: ListName; readonly total: number; readonly version: number }
   | { readonly type: 'preview'; readonly uri: string; readonly lines: readonly string[] }
   | { readonly type: 'failed'; readonly request: TuiRequest; readonly problem: string }
-  | { readonly type: 'done'; readonly action: PendingAction; readonly text: string };
+  | { readonly type: 'done'; readonly action: TuiAction; readonly text: string };

@@ -2,12 +2,12 @@ import type { ListName } from '../../client/admin-types.js';
 import type { ListId } from './list-row.js';
 import { computeLayout } from './layout.js';
 import type { ListState } from './list-state.js';
-import { selectedRow, panelDefinition, type PendingAction, type Model } from './model.js';
+import { selectedRow, panelDefinition, type TuiAction, type Model } from './model.js';
 import { isLoaded, knownLength, nextMissingPage, type PagePosition } from './paged-list.js';
 
 /**
- * A request to the gateway. If a request with the same key is running, a new one is not started and the running one is not
- * aborted. So a list is loaded even if it changes again while it is loading.
+ * A request to the gateway. While a request with the same key is running, no other one is started. The key of a list does
+ * not contain its version, so that the request is not aborted when the list changes while it is loading.
  */
 export type TuiRequest = { readonly key: string } & (
   | { readonly kind: 'servers'; readonly version: number }
@@ -31,7 +31,7 @@ export type TuiRequest = { readonly key: string } & (
   | { readonly kind: 'session'; readonly id: string }
   | { readonly kind: 'total'; readonly list: ListName; readonly version: number }
   | { readonly kind: 'preview'; readonly uri: string }
-  | { readonly kind: 'action'; readonly action: PendingAction }
+  | { readonly kind: 'action'; readonly action: TuiAction }
 );
 
 const PAGE_SIZE = 200;
@@ -45,8 +45,8 @@ const LARGE_PAGE_SIZE = 1000;
 export function requestsFor(model: Model): TuiRequest[] {
   const definition = panelDefinition(model.panel);
   const lists = [definition.main, ...(definition.second ? [definition.second.list] : [])];
-  const action: TuiRequest[] = model.pendingAction
-    ? [{ kind: 'action', key: `action ${JSON.stringify(model.pendingAction)}`, action: model.pendingAction }]
+  const action: TuiRequest[] = model.runningAction
+    ? [{ kind: 'action', key: `action ${JSON.stringify(model.runningAction)}`, action: model.runningAction }]
     : [];
   if (model.connection.state !== 'live') return action;
   return [

@@ -46,7 +46,7 @@ function applyEvent(model: Model, event: TuiEvent): Model {
     case 'lists-changed':
       return withListsStale(model, event.lists);
     case 'done':
-      return withNotice({ ...model, pendingAction: undefined }, event.text, 'good');
+      return withNotice({ ...model, runningAction: undefined }, event.text, 'good');
     case 'failed':
       return withFailure(model, event);
     default:
@@ -92,7 +92,7 @@ function withConnectionOpened(model: Model): Model {
 function withLoadedPage(model: Model, { request, page }: Extract<TuiEvent, { type: 'page' }>): Model {
   const { list: id, position, generation, version } = request;
   const next = withList(model, id, (list) => {
-    // A page is dropped if the pages before it have changed since the request, so that it does not follow the last page.
+    // If pages before this one were removed since the request, there would be a gap before it, so it is dropped.
     if (list.generation !== generation || position.index > list.paged.pages.length) return list;
     return withRows(list, withPage(list.paged, position, page, list.version === version));
   });
@@ -117,7 +117,7 @@ function withDisabledTools(
 function withFailure(model: Model, { request, problem }: FailedEvent): Model {
   switch (request.kind) {
     case 'action':
-      return withNotice({ ...model, pendingAction: undefined }, problem, 'bad');
+      return withNotice({ ...model, runningAction: undefined }, problem, 'bad');
     case 'preview':
       return withPreview(model, request.uri, { problem });
     case 'servers':

@@ -17,7 +17,7 @@ const MAX_WIDTH = 76;
 const BORDER_COLUMNS = 4;
 const BORDER_ROWS = 2;
 
-/** Help, a confirmation or a choice, shown in place of the panel. */
+/** Help, a confirmation or the server filter, shown in place of the panel. */
 export function Dialog({ model, width, height }: Props) {
   const { overlay } = model;
   const innerWidth = Math.min(MAX_WIDTH, width - 6);
@@ -31,7 +31,7 @@ export function Dialog({ model, width, height }: Props) {
   const top = `┌─ ${title} ${'─'.repeat(Math.max(0, innerWidth - title.length - 2))}─┐`;
   return (
     <Box flexDirection="column" width={width}>
-      <Blank rows={above} width={width} name="above" />
+      <Blank rows={above} width={width} keyPrefix="above" />
       <ScreenLine line={[span(margin), span(top, style)]} width={width} />
       {lines.map((line, at) => (
         <ScreenLine key={at} line={withBorder(line, margin, innerWidth, style)} width={width} />
@@ -40,7 +40,7 @@ export function Dialog({ model, width, height }: Props) {
         line={[span(margin), span(`└${bottomBorder(overlay, lines.length, innerWidth + 2)}┘`, style)]}
         width={width}
       />
-      <Blank rows={below} width={width} name="below" />
+      <Blank rows={below} width={width} keyPrefix="below" />
     </Box>
   );
 }
@@ -48,14 +48,14 @@ export function Dialog({ model, width, height }: Props) {
 function Blank({
   rows,
   width,
-  name,
+  keyPrefix,
 }: {
   readonly rows: number;
   readonly width: number;
-  readonly name: string;
+  readonly keyPrefix: string;
 }) {
   return Array.from({ length: rows }, (_, at) => (
-    <ScreenLine key={`${name} ${at}`} line={[]} width={width} />
+    <ScreenLine key={`${keyPrefix} ${at}`} line={[]} width={width} />
   ));
 }
 

@@ -9,7 +9,7 @@ import {
   UNKNOWN_TOTAL,
   type Model,
   type PanelId,
-  type PendingAction,
+  type TuiAction,
 } from '../model/model.js';
 import { span, type TextSpan, type TextLine } from '../model/text-line.js';
 import { VERSION } from '../../version.js';
@@ -84,15 +84,15 @@ function totalOf({ servers, totals, lists }: Model, panel: PanelId): number | un
 }
 
 /**
- * Shows the first of these that applies: the search, a lost connection, the running action, the result of the last action,
- * or the reason why the selected server is not ready.
+ * Shows the first of these that applies: the search, a lost connection, the running action, the current notice, or the
+ * reason why the selected server is not ready.
  */
 export function NoticeLine({ model, width }: Props) {
   return <ScreenLine line={noticeOf(model, width)} width={width} />;
 }
 
 function noticeOf(model: Model, width: number): TextLine {
-  const { overlay, connection, notice, pendingAction, now, panels, panel } = model;
+  const { overlay, connection, notice, runningAction, now, panels, panel } = model;
   if (overlay?.kind === 'search') {
     const query = printable(panels[panel].query);
     return [span(' /', 'accent'), span(query.slice(-Math.max(10, width - 30)), 'bold'), span('█', 'accent')];
@@ -110,7 +110,7 @@ function noticeOf(model: Model, width: number): TextLine {
       ),
     ];
   }
-  if (pendingAction) return [span(truncateEnd(` ${describeAction(pendingAction)}…`, width), 'busy')];
+  if (runningAction) return [span(truncateEnd(` ${describeAction(runningAction)}…`, width), 'busy')];
   if (notice) return [span(truncateEnd(` ${printable(notice.text)}`, width), notice.tone)];
   return reasonLine(model, width);
 }
@@ -123,24 +123,25 @@ function reasonLine(model: Model, width: number): TextLine {
   return [span(truncateEnd(` ${printable(`${row.item.id}: ${row.item.reason}`)}`, width), 'dim')];
 }
 
-function describeAction(action: PendingAction): string {
+function describeAction(action: TuiAction): string {
   if (action.kind === 'end-subscription') return 'ending the subscription';
   if (action.kind === 'end-session') return 'ending the session';
   const verb = { enable: 'enabling', disable: 'disabling', reconnect: 'reconnecting' }[action.verb];
   return `${verb} ${printable(action.kind === 'tool' ? action.tool : action.server)}`;
 }
 
-/** The keys that work now. Help and quit are always shown; the last of the other keys are left out if there is no room. */
+/** The keys that work now. Without room for all of them, the last ones before help and quit are left out. */
 export function KeyLine({ model, width }: Props) {
-  const { keys, always } = keysFor(model);
-  let room = width - always.reduce((sum, label) => sum + labelWidth(label), 0);
+  const keys = keysFor(model);
+  const helpAndQuit = model.overlay ? [] : HELP_AND_QUIT;
+  let room = width - helpAndQuit.reduce((sum, label) => sum + labelWidth(label), 0);
   const fitting: KeyLabel[] = [];
   for (const label of keys) {
     room -= labelWidth(label);
     if (room < 0) break;
     fitting.push(label);
   }
-  const line = [...fitting, ...always].flatMap(([key, label]) => [
+  const line = [...fitting, ...helpAndQuit].flatMap(([key, label]) => [
     span(` ${key}`, 'accent'),
     span(` ${label} `, 'dim'),
   ]);
@@ -151,7 +152,8 @@ type KeyLabel = readonly [key: string, label: string];
 
 const labelWidth = ([key, label]: KeyLabel): number => textWidth(key) + textWidth(label) + 3;
 
-const ALWAYS: readonly KeyLabel[] = [
+/** Not shown for an overlay, in which these keys do something else or nothing. */
+const HELP_AND_QUIT: readonly KeyLabel[] = [
   ['?', 'help'],
   ['q', 'quit'],
 ];
@@ -174,31 +176,31 @@ const IN_DETAILS: readonly KeyLabel[] = [
   ['←', 'back to list'],
 ];
 
-function keysFor(model: Model): { keys: readonly KeyLabel[]; always: readonly KeyLabel[] } {
+function keysFor(model: Model): readonly KeyLabel[] {
   const { overlay, details } = model;
   switch (overlay?.kind) {
     case 'search':
-      return { keys: IN_SEARCH, always: [] };
+      return IN_SEARCH;
     case 'confirm':
-      return { keys: IN_CONFIRM, always: [] };
+      return IN_CONFIRM;
     case 'server-filter':
-      return { keys: IN_SERVER_FILTER, always: [] };
+      return IN_SERVER_FILTER;
     case 'help':
-      return { keys: [['Esc', 'close']], always: [] };
+      return [['Esc', 'close']];
     default:
-      return { keys: details.hasFocus ? IN_DETAILS : panelKeys(model), always: ALWAYS };
+      return details.hasFocus ? IN_DETAILS : panelKeys(model);
   }
 }
 
 function panelKeys(model: Model): readonly KeyLabel[] {
   const { details, panel, panels } = model;
   const { second } = panelDefinition(panel);
-  const section = panels[panel].section === 'second' ? 'main list' : second?.label;
+  const otherSection = panels[panel].section === 'second' ? 'main list' : second?.label;
   return [
     ['Enter', details.isOpen ? 'close' : 'details'],
     ...availableCommands(model).map(({ key, label }): KeyLabel => [key, label]),
     ['/', 'search'],
-    ...(section === undefined ? [] : [['t', section] as const]),
+    ...(otherSection === undefined ? [] : [['t', otherSection] as const]),
     ...(details.isOpen ? [['→', 'scroll'] as const] : []),
     ['Tab', 'panel'],
     ['↑↓', 'move'],

@@ -19,7 +19,7 @@ interface Props {
   readonly height: number;
   /** Whether the selected row of this list is shown as selected. */
   readonly isCurrent: boolean;
-  /** Whether keys move in this list. */
+  /** Whether keys move the selection of this list. */
   readonly hasFocus: boolean;
   /** Whether column headings are shown. The second list of a panel has no room for them. */
   readonly hasHeadings: boolean;
@@ -84,7 +84,7 @@ function titleLine(model: Model, list: ListId, title: string, width: number, has
 
 const RULE = '─';
 
-/** For example `3 of 107`. While the list is loaded to its end, the progress. */
+/** For example `3 of 107`; the progress while the list is being loaded to its end. */
 function positionText(model: Model, list: ListId): string {
   const { paged, selected, isLoadingToEnd } = model.lists[list];
   const { rows, isLowerBound } = totalLength(paged);

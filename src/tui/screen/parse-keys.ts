@@ -1,6 +1,6 @@
 import type { Key } from 'ink';
 
-/** By flag of Ink: the name of the key. */
+/** Flags that Ink sets for keys, each with the name of the key. */
 const NAMES = [
   ['upArrow', 'up'],
   ['downArrow', 'down'],

@@ -12,7 +12,7 @@ interface ModernServerOptions {
   readonly port?: number;
 }
 
-/** A server of the SDK of the 2026 era over HTTP. Every request gets a server of its own. */
+/** A server of the SDK of the 2026 era over HTTP. It creates an `McpServer` for every request. */
 export class ModernSdkServer {
   /** The headers of every request. */
   readonly requests: IncomingHttpHeaders[] = [];

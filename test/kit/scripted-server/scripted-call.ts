@@ -2,7 +2,7 @@ import type { Message } from '../events.js';
 import type { ScriptedLink } from './scripted-link.js';
 import { deferred } from '../until.js';
 
-/** One request that a scripted server has to answer. */
+/** One request or notification that a scripted server has received. */
 export class ScriptedCall {
   /** Resolves when the request was answered or cancelled. */
   readonly ended: Promise<void>;

@@ -9,7 +9,7 @@ export const contents = (uri: string, text = `read ${uri}`): object => ({
 
 /** The resources and templates of a scripted server. */
 export class ScriptedResources {
-  /** Whether there ever was a resource: a server without resources does not declare the capability. */
+  /** Whether a resource or template was ever added. Only then, the server declares the capability. */
   areOffered = false;
   private readonly resources = new Map<string, { readonly definition: string; readonly read: Read }>();
   private readonly templates = new Map<string, string>();

@@ -18,7 +18,7 @@ const STDIO_RELAY = resolve('test/kit/scripted-server/stdio-relay.mjs');
 export type Reply = object | string | undefined | void;
 type Handler = (call: ScriptedCall) => Reply | Promise<Reply>;
 
-/** Thrown by a handler: the JSON-RPC error to answer with, as text that is sent unchanged. */
+/** Thrown by a handler. Its text is the JSON-RPC error of the response and is sent unchanged. */
 export class ScriptedError extends Error {
   constructor(readonly text: string) {
     super(text);
@@ -132,7 +132,7 @@ export class ScriptedServer {
     return this.received.filter(({ message }) => message.method === method);
   }
 
-  /** Waits for a message that satisfies the condition, including earlier ones. */
+  /** Waits for a message that satisfies the condition. It may have arrived before. */
   untilReceived(method: string, matches: (message: Message) => boolean = () => true): Promise<Received> {
     return until(`the server receives ${method}`, () =>
       this.messages(method).find(({ message }) => matches(message)),
