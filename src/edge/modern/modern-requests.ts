@@ -12,7 +12,8 @@ import { CommentRounds } from './comment-rounds.js';
 import type { ModernRequest } from './modern-request.js';
 
 /**
- * A response without events for this time gets a comment at the next interval of `Sessions`: at least every 15 seconds.
+ * When a request, or the last comment on its response, is this old, a comment is written at the next interval of
+ * `Sessions`: after at most 15 seconds.
  */
 const QUIET_MS = 10_000;
 
@@ -26,8 +27,8 @@ interface RunningEntry {
 }
 
 /**
- * The running requests of revision 2026-07-28. Limits their number for each principal, writes comments to quiet
- * responses, and cancels them at the end of the process.
+ * The running requests of revision 2026-07-28. Limits their number for each principal, writes keep-alive comments to
+ * their responses, and cancels them at the end of the process.
  */
 @Injectable()
 export class ModernRequests implements OnModuleInit {

@@ -47,7 +47,7 @@ export interface Parking {
    * Counts the call as parked until `leave`. Returns the `requestState` for its client. Throws if a limit is reached.
    */
   enter(call: ParkableCall): string;
-  /** The call is not parked any more. */
+  /** Ends the counting of a call that is not parked any more. */
   leave(call: ParkableCall, outcome: QuestionOutcome): void;
 }
 
