@@ -36,7 +36,7 @@ const MAX_CONNECTIONS = 4;
  */
 export class EventStream {
   private readonly queue: EventQueue;
-  /** Bytes that this stream last reported to `unread`. */
+  /** The number of bytes that was last reported to `unread`. */
   private reportedBytes = 0;
   /** Events that are replayed before the queue is sent. The replay buffer limits their number, not the queue. */
   private toReplay = new Set<EventFrame>();
@@ -112,7 +112,7 @@ export class EventStream {
     return true;
   }
 
-  /** Removes stale events from the queue, and from the replay buffer unless they were sent. */
+  /** Removes stale events from the queue and from the replay buffer. Events that were sent stay in the replay buffer. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
     for (const { frame } of this.queue.withdraw(isStale)) this.replayBuffer.withdraw(frame);
     this.countUnread();

@@ -125,7 +125,7 @@ export function readBody(
     };
     request.on('end', () => {
       hasEnded = true;
-      // If the last piece paused the request, it ends before `input` has processed that piece.
+      // If the last piece was not processed at once, the request ends before `input` has processed it.
       if (input) input.whenIdle(end);
       else end();
     });
