@@ -75,10 +75,6 @@ export class ParkableCall {
     private readonly parking: Parking,
   ) {}
 
-  get questions(): number {
-    return this.open.size;
-  }
-
   /**
    * Asks the client. Resolves with its answer. Rejects if the signal is aborted, or if the call ends before the answer.
    */
