@@ -72,7 +72,7 @@ export function inputResponsesIn(params: string | undefined): ReadonlyMap<string
   return new Map(answers.filter(([, answer]) => answer.startsWith('{')));
 }
 
-/** Each `requestState` that the gateway issues begins with it. */
+/** The beginning of each `requestState` that the gateway issues. */
 export const STATE_PREFIX = 'gatehouse.';
 
 /** The error for a `requestState` that belongs to no call. `why` is the reason, as a sentence without its full stop. */
