@@ -13,7 +13,7 @@ export interface StreamObserver {
   countStreamEnd(reason: StreamEnd): void;
 }
 
-/** Counts the bytes that wait for the client of a session. */
+/** Counts the bytes that a client has not read yet. */
 export interface UnreadCounter {
   add(bytes: number): void;
 }

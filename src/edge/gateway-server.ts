@@ -160,7 +160,7 @@ export class GatewayServer {
 }
 
 /**
- * Whether a browser opens the URL of the endpoint. A GET of an MCP client accepts an event stream, or has a session.
+ * Whether a browser opens the URL of the endpoint. A GET of an MCP client accepts an event stream, or names a session.
  */
 function isPageRequest({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers['mcp-session-id'] !== undefined) return false;

@@ -20,8 +20,8 @@ interface LevelUse {
 }
 
 /**
- * Sets the log level of servers to the most verbose level that any client has set. Sends log messages that belong to no
- * call to every recipient that has set a level and may see the server.
+ * Sets the log level of servers to the most verbose level that any client has set. A log message that belongs to no
+ * call is sent to each recipient that has set a level and may see the server.
  */
 @Injectable()
 export class LogMessages implements OnModuleInit {

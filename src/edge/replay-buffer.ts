@@ -34,9 +34,10 @@ export class ReplayBuffer {
   }
 
   /**
-   * Adds a primer (an event without data, whose id a client can resume from) before `firstUnsent`, the first event of
-   * its stream that was not sent, or at the end if all events were sent. Removes earlier primers of the stream, because
-   * the client will not resume from them. Only the primer with the sequence number `resumedFrom` stays.
+   * Adds a primer: an event without data, whose id a client can resume from. `firstUnsent` is the first event of the
+   * stream that was not sent. The primer is inserted before it, or at the end if all events were sent. Removes earlier
+   * primers of the stream, because the client will not resume from them. Only the primer with the sequence number
+   * `resumedFrom` stays.
    */
   insertPrimer(
     primer: EventFrame,

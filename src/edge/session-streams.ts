@@ -67,7 +67,7 @@ export class SessionStreams {
     return stream;
   }
 
-  /** Removes a response stream that has ended and has sent everything that it can. */
+  /** Removes the response stream if it is done (`EventStream.isDone`). */
   removeIfDone(stream: EventStream): void {
     if (!stream.isDone || !this.responseStreams.delete(stream.name)) return;
     stream.discardQueue();

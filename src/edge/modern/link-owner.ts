@@ -23,8 +23,8 @@ interface OwningRequest extends Channel {
 type EndWait = (request: OwningRequest | undefined) => void;
 
 /**
- * Owns links that are not shared, in place of a session, which clients of revision 2026-07-28 do not have. One owner
- * stands for all requests of one principal, or for those with the same handle (`SESSION_HANDLE_KEY`). A message that a
+ * Owns links that are not shared, in place of a session, which clients of revision 2026-07-28 do not have. It represents
+ * the requests of one principal with the same handle (`SESSION_HANDLE_KEY`), or those without a handle. A message that a
  * server sends outside of a call goes to one of these requests (`requestOf`). Updates and list changes go to the listen
  * streams of the owner.
  */

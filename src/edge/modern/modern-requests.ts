@@ -12,8 +12,8 @@ import { CommentRounds } from './comment-rounds.js';
 import type { ModernRequest } from './modern-request.js';
 
 /**
- * When a request, or the last comment on its response, is this old, a comment is written at the next interval of
- * `Sessions`: after at most 15 seconds.
+ * Minimum time between two comments on the response to a running request. A comment is written at the next interval of
+ * `Sessions`, so two comments are at most 15 seconds apart.
  */
 const QUIET_MS = 10_000;
 
