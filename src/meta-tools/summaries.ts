@@ -14,7 +14,7 @@ type ParsedDefinition = Readonly<Record<string, unknown>>;
 
 const parse = (text: string): ParsedDefinition => JSON.parse(text) as ParsedDefinition;
 
-/** The members of a definition that `types` names and that have the type given there. */
+/** The members of the definition whose types are those in `types`. */
 function pickMembers(
   definition: ParsedDefinition,
   types: Readonly<Record<string, 'string' | 'number'>>,
