@@ -9,7 +9,7 @@ import { isJsonObject } from '../lib/json-text/json-value.js';
 
 /** Keywords whose values are data and contain no schemas. */
 const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
-/** Keywords whose values have schemas under names of any text, which may equal a keyword. */
+/** Keywords whose values are objects of schemas. Their keys are names, which may equal a keyword. */
 const NAMED_SCHEMAS = new Set([
   'properties',
   'patternProperties',

@@ -14,7 +14,7 @@ type ParsedDefinition = Readonly<Record<string, unknown>>;
 
 const parse = (text: string): ParsedDefinition => JSON.parse(text) as ParsedDefinition;
 
-/** The members of the definition whose types are those in `types`. */
+/** Picks the members that `types` names. A member of another type is left out. */
 function pickMembers(
   definition: ParsedDefinition,
   types: Readonly<Record<string, 'string' | 'number'>>,

@@ -51,7 +51,7 @@ export class PromptsController {
   }
 
   /**
-   * Waits for listings over links of the caller's own that are still being fetched, then searches again. Throws if there is
+   * Waits for listings over the caller's own links that are still being fetched, then searches again. Throws if there is
    * no such prompt.
    */
   private async findAfterListing(name: string, context: McpContext): Promise<CatalogEntry> {

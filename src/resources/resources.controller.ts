@@ -54,7 +54,7 @@ export class ResourcesController {
   }
 
   /**
-   * Waits for listings over links of the caller's own that are still being fetched, then searches again. Throws if there is
+   * Waits for listings over the caller's own links that are still being fetched, then searches again. Throws if there is
    * no such resource.
    */
   private async findAfterListing(uri: string, context: McpContext): Promise<ResolvedResource> {
