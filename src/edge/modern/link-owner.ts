@@ -109,8 +109,8 @@ export class LinkOwner implements ClientSession {
    */
   private requestOf(requests: readonly OwningRequest[]): OwningRequest | undefined {
     const unparked = requests.filter(({ isParked }) => !isParked);
-    const likely = unparked.length > 0 ? unparked : requests;
-    return this.hasHandle || likely.length === 1 ? likely.at(-1) : undefined;
+    const candidates = unparked.length > 0 ? unparked : requests;
+    return this.hasHandle || candidates.length === 1 ? candidates.at(-1) : undefined;
   }
 
   private nextRequest(signal: CancelSignal): Promise<OwningRequest | undefined> {

@@ -18,7 +18,7 @@ import type { ModernRequest } from './modern-request.js';
 const QUIET_MS = 10_000;
 
 /** The value of `leaveInFlight` while a request does not count as in flight. */
-const hasLeft = (): void => {};
+const doNothing = (): void => {};
 
 interface RunningEntry {
   /** Assigned by the gateway, because ids that clients assign are not unique. */
@@ -87,7 +87,7 @@ export class ModernRequests implements OnModuleInit {
     // `leave` is a variable for a reason: V8 would create a function expression in the assignment below in its old
     // space. The function and everything that it references would then stay in memory until a full garbage collection.
     const leave = (): void => {
-      request.leaveInFlight = hasLeft;
+      request.leaveInFlight = doNothing;
       this.quota.release(quotaKey);
       count.finish();
     };
