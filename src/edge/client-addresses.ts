@@ -99,7 +99,7 @@ function networkOf(address: string): string {
   return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/** The eight groups of an IPv6 address, in which `::` stands for groups of zeros. */
+/** The eight groups of an IPv6 address, with the groups of zeros that `::` replaces. */
 function groupsOf(address: string): string[] {
   const [head = '', tail] = address.toLowerCase().split('::');
   const before = head.split(':').filter(Boolean);

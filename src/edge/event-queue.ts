@@ -56,7 +56,7 @@ export class EventQueue<Frame extends EventFrame = EventFrame> {
   }
 
   /**
-   * Adds an event at the end, and drops other events while the queue is full. If the queue has an event with the same
+   * Adds an event at the end, and drops events while the queue is full. If the queue has an event with the same
    * `coalesce` key, replaces and returns that event.
    */
   add(frame: Frame, options: DeliverOptions): QueuedEvent<Frame> | undefined {

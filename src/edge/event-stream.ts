@@ -13,7 +13,7 @@ export interface StreamObserver {
   countStreamEnd(reason: StreamEnd): void;
 }
 
-/** Counts the bytes that wait for the client of a session. */
+/** Counts the bytes that a client has not read yet. */
 export interface UnreadCounter {
   add(bytes: number): void;
 }
@@ -36,10 +36,15 @@ const MAX_CONNECTIONS = 4;
  */
 export class EventStream {
   private readonly queue: EventQueue;
-  /** Bytes that this stream last reported to `unread`. */
+  /** The number of bytes that was last reported to `unread`. */
   private reportedBytes = 0;
   /** Events that are replayed before the queue is sent. The replay buffer limits their number, not the queue. */
   private toReplay = new Set<EventFrame>();
+  /**
+   * Sequence numbers of the latest primer and of the one that the client resumed from. The events in `toReplay` follow
+   * them, although their numbers are lower.
+   */
+  private primers: readonly number[] = [];
   /** The open connections, newest last. Each event is sent once, on the newest connection. */
   private readonly connections: StreamConnection[] = [];
   private hasEnded = false;
@@ -93,6 +98,7 @@ export class EventStream {
     if (resumeAfter !== undefined) this.scheduleReplay(resumeAfter);
     if (primer) {
       this.replayBuffer.insertPrimer(primer, this.firstUnsent, resumeAfter);
+      this.primers = [...this.primers.filter((sequence) => sequence === resumeAfter), primer.sequence];
       connection.write(primer.bytes);
     }
     this.flush();
@@ -112,7 +118,7 @@ export class EventStream {
     return true;
   }
 
-  /** Removes stale events from the queue, and from the replay buffer unless they were sent. */
+  /** Removes stale events from the queue and from the replay buffer. Events that were sent stay in the replay buffer. */
   withdraw(isStale: (event: DeliverOptions) => boolean): void {
     for (const { frame } of this.queue.withdraw(isStale)) this.replayBuffer.withdraw(frame);
     this.countUnread();
@@ -174,8 +180,9 @@ export class EventStream {
     const missedFrames = new Set(this.replayBuffer.after(this.name, sequence));
     for (const { frame } of this.queue) missedFrames.delete(frame);
     // Events of an unfinished earlier replay are still sent if the replay buffer has dropped them since.
+    const isPrimer = this.primers.includes(sequence);
     const unfinished = [...this.toReplay].filter(
-      (frame) => frame.sequence > sequence && !missedFrames.has(frame),
+      (frame) => (isPrimer || frame.sequence > sequence) && !missedFrames.has(frame),
     );
     this.toReplay = new Set([...unfinished, ...missedFrames]);
   }

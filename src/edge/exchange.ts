@@ -118,7 +118,7 @@ export class Exchange {
     if (!this.isAnswered) this.switchToStream().keepAlive();
   }
 
-  /** Answers in a batch or on a stream. `result` is on one line. `head` is the message before the result. */
+  /** Answers in a batch or on a stream. `head` is the text of the message before `result`, which is on one line. */
   private answerLine(head: string, result: Buffer): void {
     this.unansweredCount--;
     const parts = [Buffer.from(head), result, CLOSING_BRACE];
@@ -158,7 +158,7 @@ export class Exchange {
     this.releaseAnswers(() => writeParts(response, [...parts, CLOSING_BRACKET], session.unread));
   }
 
-  /** Removes the answers of the batch, calls `write`, which may send them, and then calls their listeners. */
+  /** Removes the answers of the batch, calls `write` if it is given, and then calls `writtenListeners`. */
   private releaseAnswers(write?: () => void): void {
     const size = this.answers.reduce((sum, answer) => sum + lengthOf(answer), 0);
     this.answers.length = 0;

@@ -18,7 +18,10 @@ import { RequestAdmission, type ClientSocket } from './request-admission.js';
 const MCP_PATH = '/mcp';
 /** The project id is not decoded, because it has no characters that are escaped in a path. */
 const PROJECT_PATH = /^\/projects\/([^/]+)\/mcp$/;
-/** When a browser opens the MCP endpoint, its request gets this path. `originalUrl` has the requested URL. */
+/**
+ * When a browser opens the MCP endpoint, its request is served as if it had this path. `originalUrl` has the requested
+ * URL.
+ */
 const START_PAGE_PATH = '/';
 const ADMIN_PATH = /^\/admin(?:\/|$)/;
 /** Longer than the idle timeouts of common load balancers, so that idle connections are closed by the load balancer. */
@@ -157,7 +160,7 @@ export class GatewayServer {
 }
 
 /**
- * Whether a browser opens the URL of the endpoint. A GET of an MCP client accepts an event stream, or has a session.
+ * Whether a browser opens the URL of the endpoint. A GET of an MCP client accepts an event stream, or names a session.
  */
 function isPageRequest({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers['mcp-session-id'] !== undefined) return false;

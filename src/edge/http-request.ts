@@ -47,8 +47,8 @@ const NO_RELEASE = (): void => {};
 
 /**
  * Reads the body as JSON. If the body is larger than `limit`, stops reading and resolves with a `JsonProblem`. If the
- * body arrives in several pieces, calls `claim` with the expected size when the second piece arrives, and calls the
- * function that `claim` returns when the body has been read. If `claim` throws, stops reading and rejects.
+ * body arrives in several pieces, calls `claim` with the expected size when the second piece arrives. After the body was
+ * read, calls the function that `claim` has returned. If `claim` throws, stops reading and rejects.
  */
 export function readBody(
   request: IncomingMessage,
@@ -125,7 +125,7 @@ export function readBody(
     };
     request.on('end', () => {
       hasEnded = true;
-      // If the last piece paused the request, it ends before `input` has processed that piece.
+      // If the last piece was not processed at once, the request ends before `input` has processed it.
       if (input) input.whenIdle(end);
       else end();
     });
@@ -148,7 +148,7 @@ export function bodyError({ reason, message }: JsonProblem): GatewayError {
     : new GatewayError('parse-error', `Parse error: the body ${message}`);
 }
 
-/** What a message inherits from the HTTP request that contained it. */
+/** The parts of an HTTP request that apply to each of its messages. */
 export interface RequestSource {
   readonly principal: Principal;
   readonly quotaKey: string;

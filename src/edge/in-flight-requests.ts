@@ -22,7 +22,7 @@ class RequestCount {
   }
 }
 
-/** The number of requests in flight in all sessions. The drain waits until they are finished. */
+/** The number of requests in flight of all clients. The drain waits until they are finished. */
 export class InFlightRequests {
   private current = new RequestCount();
   /** The requests that began before `whenCurrentFinished` was called. */

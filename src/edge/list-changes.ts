@@ -63,9 +63,9 @@ export class ListChanges implements OnModuleInit {
   }
 
   /**
-   * Sends `list_changed` to recipients that see one of the changed servers. Leaves out recipients in `unchangedScopes`,
-   * unless they see a catalog variant, in which the change may be visible. Leaves out recipients with an own list of
-   * the server.
+   * Sends `list_changed` to recipients that see the shared list of a changed server. A recipient whose link owner has its
+   * own list of the server does not see the shared one. Leaves out recipients in `unchangedScopes`, unless they see a
+   * catalog variant, in which the change may be visible.
    */
   private announce(kind: ListKind, changed: ReadonlySet<string>, unchangedScopes: ReadonlySet<string>): void {
     const servers = [...changed];

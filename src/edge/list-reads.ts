@@ -1,7 +1,7 @@
 import type { ListPage } from '../core/catalog/list-page.js';
 import { ListenerSet } from '../lib/listeners/listener-set.js';
 
-/** If a client does not request the next page within this time, it has stopped reading the list. */
+/** If a client does not request the next page within this time, it counts as having stopped reading the list. */
 const NEXT_PAGE_WAIT_MS = 10_000;
 
 interface ListRead {

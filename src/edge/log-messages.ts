@@ -12,7 +12,7 @@ import type { Session } from './session.js';
 /** How long the level of requests without a session still counts after the last of these requests has ended. */
 const LEVEL_LINGER_MS = 60_000;
 
-/** The requests without a session that have one level. */
+/** How many requests without a session have one level. */
 interface LevelUse {
   runningCount: number;
   /** Runs while `runningCount` is 0. The level counts until the timer ends. */
@@ -20,8 +20,8 @@ interface LevelUse {
 }
 
 /**
- * Sets the log level of servers to the most verbose level that any client has set. Sends log messages that belong to no
- * call to every recipient that has set a level and may see the server.
+ * Sets the log level of servers to the most verbose level that any client has set. A log message that belongs to no
+ * call is sent to each recipient that has set a level and may see the server.
  */
 @Injectable()
 export class LogMessages implements OnModuleInit {
@@ -49,7 +49,7 @@ export class LogMessages implements OnModuleInit {
     this.count(level, 1);
     if (previous) this.count(previous, -1);
     this.updateServerLevel();
-    // When the session got its first level, the listener was added.
+    // The listener was added when the session set its first level.
     if (previous) return;
     session.onClose(() => {
       this.count(session.logLevel!, -1);

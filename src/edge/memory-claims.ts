@@ -32,7 +32,8 @@ export const LONG_PARAMS: ClaimLimits = {
 
 /**
  * Limits the memory that requests of one principal take, and the memory that requests of all principals take together.
- * The first claim of a principal is accepted even beyond these limits, so that each principal can send one request.
+ * If a principal has no other claim, its claim is accepted even beyond these limits, so that each principal can send one
+ * request.
  */
 export class MemoryClaims {
   private readonly byPrincipal = new Map<string, number>();

@@ -20,7 +20,7 @@ import { Sessions } from './sessions.service.js';
 type OneWayMessage = Extract<Inbound, { kind: 'notification' | 'response' }>;
 
 /**
- * Processes the messages that clients of sessions send with POST. The answer to a request is the HTTP response. A POST
+ * Processes the messages that clients with a session send with POST. The answer to a request is the HTTP response. A POST
  * with other messages only is acknowledged with status 202.
  */
 @Injectable()
@@ -52,7 +52,8 @@ export class MessageReceiver {
   }
 
   /**
-   * Processes the messages of a batch in their order. A long message gets an iteration of the event loop of its own.
+   * Processes the messages of a batch in their order. A long message waits until an iteration of the event loop has time
+   * left for input.
    */
   async receiveBatch(
     messages: readonly Inbound[],

@@ -48,8 +48,8 @@ export class NotificationRecipients {
   }
 
   /**
-   * Yields the recipients for which the condition is true. Calls it lazily, because its result may change during a
-   * fan-out.
+   * Yields the recipients for which the condition is true. Checks each recipient only when it is read, because the
+   * result may change during a fan-out.
    */
   *matching(
     condition: (recipient: NotificationRecipient) => boolean,

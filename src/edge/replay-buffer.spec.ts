@@ -74,6 +74,33 @@ describe('ReplayBuffer', () => {
     expect(sequences(buffer.after('', 0))).toEqual([1, 2]);
   });
 
+  it.each([
+    ['after an event was dropped', [1, 2], 3, [2, 4, 5]],
+    ['before any event was dropped', [1], 2, [1, 3, 4]],
+  ])('returns the events after a primer that was dropped %s', (_when, appended, primer, expected) => {
+    const buffer = new ReplayBuffer(3, 1000);
+    const frames = appended.map((sequence) => frame(sequence));
+    for (const one of frames) buffer.append(one);
+    // The last event was not sent yet, so the primer is inserted before it although its number is higher.
+    buffer.insertPrimer(frame(primer, 0), frames.at(-1), undefined);
+    for (const sequence of [primer + 1, primer + 2]) buffer.append(frame(sequence));
+    expect(buffer.has(primer)).toBe(false);
+    expect(buffer.isCompleteAfter(primer)).toBe(true);
+    expect(sequences(buffer.after('', primer))).toEqual(expected);
+  });
+
+  it('is not complete after a dropped primer that another dropped primer followed', () => {
+    const buffer = new ReplayBuffer(3, 1000);
+    const unsent = frame(1);
+    buffer.append(unsent);
+    buffer.insertPrimer(frame(2, 0), unsent, undefined);
+    buffer.insertPrimer(frame(3, 0), unsent, 2);
+    for (const sequence of [4, 5]) buffer.append(frame(sequence));
+    expect(sequences(buffer.after('', 0))).toEqual([1, 4, 5]);
+    expect(buffer.isCompleteAfter(3)).toBe(true);
+    expect(buffer.isCompleteAfter(2)).toBe(false);
+  });
+
   it('keeps nothing with a limit of zero', () => {
     const buffer = new ReplayBuffer(0, 1000);
     buffer.append(frame(1));

@@ -8,10 +8,10 @@ export class ReplayBuffer {
   private readonly events: EventFrame[] = [];
   private bytes = 0;
   /**
-   * Sequence numbers on the standalone stream: the last event that was dropped, and the primer that was dropped after
-   * it. A client that resumes from one of them misses no event, because the buffer has all later events.
+   * Sequence numbers on the standalone stream: the last event that was dropped, and the last primer that was dropped
+   * after it. A client that resumes from one of them misses no event, because the buffer has all later events.
    */
-  private lastDropped: { readonly event: number; readonly primer?: number } | undefined;
+  private lastDropped: { readonly event?: number; readonly primer?: number } = {};
 
   constructor(
     private readonly maxEvents: number,
@@ -34,9 +34,10 @@ export class ReplayBuffer {
   }
 
   /**
-   * Adds a primer (an event without data, whose id a client can resume from) before `firstUnsent`, the first event of
-   * its stream that was not sent, or at the end if all events were sent. Removes earlier primers of the stream, because
-   * the client will not resume from them. Only the primer with the sequence number `resumedFrom` stays.
+   * Adds a primer: an event without data, whose id a client can resume from. `firstUnsent` is the first event of the
+   * stream that was not sent. The primer is inserted before it, or at the end if all events were sent. Removes earlier
+   * primers of the stream, because the client will not resume from them. Only the primer with the sequence number
+   * `resumedFrom` stays.
    */
   insertPrimer(
     primer: EventFrame,
@@ -53,13 +54,15 @@ export class ReplayBuffer {
 
   /**
    * The events of one stream after the event with this sequence number, in the order in which they were appended. If
-   * that event is not in the buffer, the events with higher numbers.
+   * that event is neither in the buffer nor the last one that was dropped, the events with higher numbers.
    */
   after(stream: string, sequence: number): EventFrame[] {
     const index = this.events.findLastIndex((frame) => frame.sequence === sequence);
-    // Positions are more reliable than numbers: a fan-out in several slices may append events after higher numbers.
+    // Positions are more reliable than numbers: a primer has a higher number than the unsent events that follow it.
     const later =
-      index === -1 ? this.events.filter((frame) => frame.sequence > sequence) : this.events.slice(index + 1);
+      index !== -1 || this.isLastDropped(sequence)
+        ? this.events.slice(index + 1)
+        : this.events.filter((frame) => frame.sequence > sequence);
     return later.filter((frame) => frame.stream === stream && !isPrimer(frame));
   }
 
@@ -72,9 +75,13 @@ export class ReplayBuffer {
    * event is not in the buffer, the result may be false although no later event was dropped.
    */
   isCompleteAfter(sequence: number): boolean {
-    const { lastDropped } = this;
-    if (!lastDropped || this.has(sequence)) return true;
-    return sequence === lastDropped.event || sequence === lastDropped.primer;
+    const { event, primer } = this.lastDropped;
+    const hasDropped = event !== undefined || primer !== undefined;
+    return !hasDropped || this.has(sequence) || this.isLastDropped(sequence);
+  }
+
+  private isLastDropped(sequence: number): boolean {
+    return sequence === this.lastDropped.event || sequence === this.lastDropped.primer;
   }
 
   private dropOldest(): void {
@@ -83,7 +90,6 @@ export class ReplayBuffer {
     this.bytes -= dropped.size;
     if (dropped.stream !== '') return;
     const { sequence } = dropped;
-    if (!isPrimer(dropped)) this.lastDropped = { event: sequence };
-    else if (this.lastDropped) this.lastDropped = { event: this.lastDropped.event, primer: sequence };
+    this.lastDropped = isPrimer(dropped) ? { ...this.lastDropped, primer: sequence } : { event: sequence };
   }
 }

@@ -4,7 +4,7 @@ import { IterationBudget } from '../lib/slices/iteration-budget.js';
 
 /** Maximum time in which requests begin in one iteration of the event loop. Further ones begin in later iterations. */
 const ADMISSION_MS = 4;
-/** What a request counts at least: most of its work follows when it has begun. */
+/** The minimum time for which a request counts. Most of its work follows after `begin` has returned. */
 const MIN_REQUEST_MS = 0.04;
 /** Maximum requests of one connection that wait for the response to an earlier one (HTTP pipelining). */
 export const MAX_PIPELINED = 64;
@@ -28,11 +28,11 @@ export class RequestAdmission {
 
   /**
    * Calls `begin` at once or in a later iteration. Beyond the pipelining limit, calls `refuse`, which has to close the
-   * connection: its earlier requests may not be answered for long, and responses are sent in the order of requests.
+   * connection: an error could be sent only after the responses to all earlier requests, which may take long.
    */
   admit(request: IncomingMessage, response: ServerResponse, begin: () => void, refuse: () => void): void {
     const socket = request.socket as ClientSocket;
-    // Node parses a whole piece of input, although the connection is closed meanwhile.
+    // Node parses a piece of input to its end, even if the connection is closed meanwhile.
     if (socket.destroyed) return;
     if (isPipelinedTooFar(socket, response)) {
       refuse();
@@ -52,7 +52,10 @@ export class RequestAdmission {
   }
 }
 
-/** Node answers the requests of a connection in their order, and reads on meanwhile. */
+/**
+ * Whether too many requests of the connection wait for the response to an earlier one. Node sends the responses in the
+ * order of the requests, and reads further requests meanwhile.
+ */
 function isPipelinedTooFar(socket: ClientSocket, response: ServerResponse): boolean {
   const previous = socket[LATEST];
   socket[LATEST] = response;

@@ -145,7 +145,10 @@ export const supportsRequest = (
   params: JsonText | undefined,
 ): boolean => missingCapabilities(capabilities, method, params) === undefined;
 
-/** What the request needs and the client did not declare; undefined if the client supports the request. */
+/**
+ * The capabilities that the request needs and the client did not declare. Undefined if the client supports the request.
+ * Empty for a method that no client supports.
+ */
 export function missingCapabilities(
   { sampling, roots, elicitation }: ClientCapabilities,
   method: string,

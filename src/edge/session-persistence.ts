@@ -74,7 +74,7 @@ export class SessionPersistence implements OnModuleInit {
     }
   }
 
-  /** Removes the record of the session when the session is closed. */
+  /** Tracks the activity of the session. Removes its record when the session is closed. */
   private track(session: Session): void {
     this.writtenActivity.set(session, lastActiveAt(session));
     session.onClose(() => {

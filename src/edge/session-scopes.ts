@@ -53,7 +53,7 @@ export class SessionScopes implements OnModuleInit {
     try {
       return this.projects.scope(principal, project);
     } catch {
-      // The project was removed. `ProjectGuard` refuses requests of the session.
+      // The project was removed, or the principal may not use it any more. `ProjectGuard` refuses requests to it.
       return NOTHING;
     }
   }

@@ -38,7 +38,7 @@ export class SessionStreams {
   private readonly missedListeners = new ListenerSet<[queuedKeys: ReadonlySet<string>]>();
   /** The number in the name of the latest response stream. */
   private lastStreamNumber = 0;
-  /** This process assigned sequence numbers up to this one before the session was created. */
+  /** The highest sequence number that this process had assigned when the session was created. */
   private readonly sequenceAtCreation = latestSequence();
   private lastKeepAliveAt = performance.now();
 
@@ -67,7 +67,7 @@ export class SessionStreams {
     return stream;
   }
 
-  /** Removes a response stream that has ended and has sent everything that it can. */
+  /** Removes the response stream if it is done (`EventStream.isDone`). */
   removeIfDone(stream: EventStream): void {
     if (!stream.isDone || !this.responseStreams.delete(stream.name)) return;
     stream.discardQueue();

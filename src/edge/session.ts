@@ -59,7 +59,7 @@ export class Session extends ScopedRecipient implements NotificationRecipient, E
   key: string | undefined;
   /** SHA-256 of the key. Not a secret, because it gives no access to the session. */
   readonly id: string;
-  /** The key under which limits per principal count the session (`Caller`). */
+  /** The key under which limits per principal count the session: see `Caller`. */
   quotaKey: string;
   /** The project in which the session was opened. */
   project: string | undefined;

@@ -158,8 +158,8 @@ export class Sessions implements OnModuleInit {
   }
 
   /**
-   * For the end of the process: cancels all requests and ends all streams. The sessions stay open. Requests that still
-   * arrive are served, because after an error a client would give up its session, which the next process restores.
+   * For the end of the process: cancels all requests and ends all streams. The sessions stay open, so that the next
+   * process can restore them. Requests that still arrive are served: after an error, a client would give up its session.
    */
   suspendAll(): void {
     for (const timer of this.timers) clearInterval(timer);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Large events are written in chunks, so that each chunk that a slow client reads shows that it still reads. */
+/** Large events are written in chunks. A client that reads a chunk from time to time does not count as stuck. */
 const MAX_CHUNK_BYTES = 65_536;
 /** After this many bytes of one event, the rest is written in a later iteration of the event loop. */
 const MAX_BYTES_PER_ITERATION = 1_048_576;

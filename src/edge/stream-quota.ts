@@ -8,9 +8,9 @@ import { Quotas } from '../state/quotas.js';
 import type { Session } from './session.js';
 
 /**
- * Limits the open event streams of each principal. A session with streams that its client opened with GET counts as
- * one, however many there are, because a client may reconnect before its earlier connection is closed. Each listen
- * stream counts as one. Streams that answer a call do not count, because the limits on calls apply to them.
+ * Limits the open event streams of each principal. All streams that the client of a session opened with GET count as
+ * one, because a client may reconnect before its earlier connection is closed. Each listen stream counts as one.
+ * Streams that answer a call do not count, because the limits on calls apply to them.
  */
 @Injectable()
 export class StreamQuota {

@@ -71,6 +71,33 @@ describe('EventStream replay', () => {
     expect(third.sequences).toEqual(frames.slice(2).map(({ sequence }) => sequence));
   });
 
+  it.each([
+    ['the latest primer', 0],
+    ['an earlier primer, because the latest one was lost', 1],
+  ])('continues after %s with events that the buffer has dropped', (_which, lostPrimers) => {
+    const stream = createStream(new ReplayBuffer(4, 1_000_000));
+    const sent = Array.from({ length: 4 }, () => eventFrame('{}'));
+    const first = new FakeResponse();
+    stream.connect(first as unknown as ServerResponse);
+    for (const frame of sent) stream.send(frame);
+    first.emit('close');
+    const primer = primingFrame('');
+    const resume = (sequence: number, newPrimer: EventFrame, blocks: boolean): FakeResponse => {
+      const response = new FakeResponse();
+      response.blocks = blocks;
+      stream.connect(response as unknown as ServerResponse, sequence, newPrimer);
+      return response;
+    };
+    resume(sent[0]!.sequence, primer, true).emit('close');
+    const later = Array.from({ length: 4 }, () => eventFrame('{}'));
+    for (const frame of later) stream.send(frame);
+    for (let count = 0; count < lostPrimers; count++)
+      resume(primer.sequence, primingFrame(''), true).emit('close');
+    const last = resume(primer.sequence, primingFrame(''), false);
+    const expected = [...sent.slice(1), ...later].map(({ sequence }) => sequence);
+    expect(last.sequences.slice(1)).toEqual(expected);
+  });
+
   const steps: fc.Arbitrary<Step[]> = fc.array(
     fc.oneof(
       fc.record({
@@ -138,8 +165,8 @@ describe('EventStream replay', () => {
 
   it.each(primers)('includes queued events that the buffer has dropped, %s', (_which, primer) => {
     fc.assert(
-      fc.property(steps, (program) => {
-        const { received, kept, lost } = run(program, new ReplayBuffer(0, 0), primer);
+      fc.property(steps, fc.nat(LIMIT), (program, maxEvents) => {
+        const { received, kept, lost } = run(program, new ReplayBuffer(maxEvents, 1_000_000), primer);
         const missed = kept.filter((sequence) => !received.includes(sequence));
         expect(missed.filter((sequence) => !lost.includes(sequence))).toEqual([]);
       }),

@@ -26,8 +26,9 @@ export class UnreadByPrincipal {
 }
 
 /**
- * Counts the response bytes that the client of one session has not read yet: bytes of JSON responses, and bytes in the
- * queues of response streams. Bytes in buffers of the kernel do not count, because they take no memory of the process.
+ * Counts the response bytes of one session, or of one request without a session, that the client has not read yet: bytes
+ * of JSON responses, and bytes in the queues of response streams. Bytes in buffers of the kernel do not count, because
+ * they take no memory of the process.
  */
 export class UnreadResponses {
   private bytes = 0;
@@ -38,8 +39,8 @@ export class UnreadResponses {
   constructor(
     private readonly limits: UnreadLimits,
     /**
-     * The key of the session in limits per principal. It must not change while there are unread bytes, because bytes
-     * are subtracted under the key under which they were added.
+     * The key under which limits per principal count the bytes. It must not change while there are unread bytes, because
+     * bytes are subtracted under the key under which they were added.
      */
     private readonly quotaKey: () => string,
     private readonly byPrincipal: UnreadByPrincipal = new UnreadByPrincipal(),

@@ -221,7 +221,7 @@ export function withoutSubscriptionId(params: string): string {
 const META: ReadonlySet<string> = new Set(['_meta']);
 const SUBSCRIPTION_ID: ReadonlySet<string> = new Set([SUBSCRIPTION_ID_META]);
 
-/** The object's text without its opening brace, as it follows the text of another member. */
+/** The text of the object without its opening brace, to be appended to the text of other members. */
 function continued(object: string): string {
   const rest = object.slice(1).trimStart();
   return rest === '}' ? rest : `,${rest}`;

@@ -13,7 +13,7 @@ import {
  * which has questions and a `requestState`. The client repeats its request with the answers and this state.
  */
 
-/** The code with which a server of 2025 requires that the client opens URLs. Revision 2026-07-28 does not have it. */
+/** The error code of a server of 2025 for a request before which the user has to open URLs. The 2026 era does not have it. */
 const URL_ELICITATION_REQUIRED = -32042;
 
 /** The requests that a server may answer with questions. */
@@ -42,9 +42,8 @@ export function inputRequired(
 }
 
 /**
- * The result `input_required` in place of the error -32042, with which a server of 2025 requires that the user opens URLs.
- * Undefined for any other error, and for an error without URLs. After the user has opened the URLs, the client repeats its
- * request.
+ * The result `input_required` in place of the error `URL_ELICITATION_REQUIRED`. Undefined for any other error, and for an
+ * error without URLs. After the user has opened the URLs, the client repeats its request.
  */
 export function urlsRequired(error: RemoteError): JsonText | undefined {
   if (error.code !== URL_ELICITATION_REQUIRED) return undefined;
@@ -72,7 +71,7 @@ export function inputResponsesIn(params: string | undefined): ReadonlyMap<string
   return new Map(answers.filter(([, answer]) => answer.startsWith('{')));
 }
 
-/** Each `requestState` that the gateway issues begins with it. */
+/** The beginning of each `requestState` that the gateway issues. */
 export const STATE_PREFIX = 'gatehouse.';
 
 /** The error for a `requestState` that belongs to no call. `why` is the reason, as a sentence without its full stop. */

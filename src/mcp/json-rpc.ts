@@ -131,7 +131,7 @@ function invalidId(id: unknown, document: JsonDocument): Inbound {
 
 const invalid = (id: RequestId | undefined, problem: string): Inbound => ({ kind: 'invalid', id, problem });
 
-/** The id of a message with a problem; undefined if the message has no valid id, or was not read that far. */
+/** The id of a message with a problem. Undefined if the message has no valid id, or was not read up to its id. */
 export function requestIdIn({ document }: Pick<JsonProblem, 'document'>): RequestId | undefined {
   const message = document?.kind === 'object' ? document.value : undefined;
   const id = isJsonObject(message) ? message['id'] : undefined;

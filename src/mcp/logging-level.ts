@@ -37,7 +37,7 @@ export const isAtLeast = (
   threshold: LoggingLevel = DEFAULT_LOGGING_LEVEL,
 ): boolean => level !== undefined && LOGGING_LEVELS.indexOf(level) >= LOGGING_LEVELS.indexOf(threshold);
 
-/** Whether a notification may be sent to a session with this log level. Only log messages are filtered. */
+/** Whether a notification may be sent to a client with this log level. Only log messages are filtered. */
 export const passesLogLevel = (
   logLevel: LoggingLevel | undefined,
   method: string,

@@ -44,16 +44,16 @@ export interface DeliverOptions {
 }
 
 /**
- * The owner of links that are not shared (`isolation: session`): a session, or an object that represents all requests of one
- * principal without sessions. The id is internal: no client or server gets it.
+ * The owner of links that are not shared (`isolation: session`): a session or, for clients without sessions, a principal or a
+ * handle. The id is internal: no client or server gets it.
  */
 export interface ClientSession extends Channel {
   readonly id: string;
-  /** The key under which limits per principal count the session: see `Caller`. */
+  /** The key under which limits per principal count the owner: see `Caller`. */
   readonly quotaKey: string;
   readonly capabilities: ClientCapabilities;
   readonly isClosed: boolean;
-  /** Calls the listener once, when the session is closed. Returns a function that removes the listener. */
+  /** Calls the listener once, when the owner is closed. Returns a function that removes the listener. */
   onClose(listener: () => void): () => void;
 }
 
@@ -91,7 +91,7 @@ export interface Subscriber {
   onClose(listener: () => void): () => void;
 }
 
-/** The sender of a client's request for which the gateway makes calls to servers. */
+/** The sender of one request, for which the gateway makes calls to servers. */
 export interface Caller extends Channel {
   /** Callers of one principal with the same key take turns as one client in the fair queue of a server. */
   readonly key: string;
@@ -106,8 +106,8 @@ export interface Caller extends Channel {
   /** Absent for a client of a revision without sessions. */
   readonly session?: ClientSession | undefined;
   /**
-   * The owner of the links that are not shared (`isolation: session`): the session, or the object that represents all requests
-   * of the principal without sessions. Absent if the caller can have no such link.
+   * The owner of the links that are not shared (`isolation: session`): the session or, for a client without sessions, its
+   * principal or handle. Absent if the caller can have no such link.
    */
   readonly linkOwner?: ClientSession | undefined;
   /**
@@ -143,7 +143,7 @@ export interface McpContext extends Caller {
   readonly paramsText: string | undefined;
   /** The positions of the members of long params. */
   readonly paramsMembers?: readonly Member[] | undefined;
-  /** The HTTP headers, which repeat arguments of a tool. Absent in revisions that have no such headers. */
+  /** The HTTP headers, some of which repeat arguments of a tool. Absent in revisions that have no such headers. */
   readonly argumentHeaders?: HttpHeaders | undefined;
 }
 

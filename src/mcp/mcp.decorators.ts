@@ -18,9 +18,9 @@ const PARAMETERS_KEY: unknown = (() => {
 })();
 
 /**
- * Every handler takes the params of the message and its context, in this order and unchanged. An empty list of decorated
- * parameters makes Nest pass both on as they are. With `@Payload` and `@Ctx`, Nest would run its pipes: this costs several
- * promises per call, and MCP payloads must not pass through pipes.
+ * The arguments of every handler are the params of the message and its context, in this order and unchanged. An empty list of
+ * decorated parameters makes Nest pass both on as they are. With `@Payload` and `@Ctx`, Nest would run its pipes: this costs
+ * several promises per call, and MCP payloads must not pass through pipes.
  */
 const ParamsAndContext: MethodDecorator = (target, key) =>
   Reflect.defineMetadata(PARAMETERS_KEY, {}, target.constructor, key);

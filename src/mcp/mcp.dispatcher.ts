@@ -7,8 +7,8 @@ import { MCP } from './mcp.decorators.js';
 import type { McpContext } from './mcp-context.js';
 
 /**
- * Dispatches MCP messages to Nest handlers. For Nest it is a microservice transport, so guards, filters and injection
- * of every handler are Nest's own; it opens no socket.
+ * Dispatches MCP messages to Nest handlers. For Nest it is a microservice transport, so Nest runs the guards and filters
+ * of the handlers and injects their services. It opens no socket.
  */
 @Injectable()
 export class McpDispatcher extends Server implements CustomTransportStrategy {

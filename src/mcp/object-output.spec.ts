@@ -14,6 +14,11 @@ const objectOf = (result: unknown, more: object = {}) => ({
   ...more,
 });
 
+const membersNamedLikeKeywords = (root: string) => ({
+  default: { $ref: `${root}/$defs/a` },
+  enum: { items: { $ref: root } },
+});
+
 describe('objectOutputSchema', () => {
   it.each([{ type: 'object' }, { type: 'object', $ref: '#/x' }, undefined, null, true, 'string', []])(
     'leaves %j unchanged',
@@ -63,6 +68,16 @@ describe('objectOutputSchema', () => {
     };
     expect(wrapped(schema)).toEqual(objectOf(result, { $schema: schema.$schema }));
   });
+
+  it.each(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])(
+    'moves references in members of %s that have the name of a keyword',
+    (keyword) => {
+      const schema = { type: 'array', items: { [keyword]: membersNamedLikeKeywords('#') } };
+      const moved = membersNamedLikeKeywords('#/properties/result');
+      const result = { type: 'array', items: { [keyword]: moved } };
+      expect(wrapped(schema)).toEqual(objectOf(result));
+    },
+  );
 });
 
 describe('withObjectOutput', () => {

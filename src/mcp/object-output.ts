@@ -9,6 +9,15 @@ import { isJsonObject } from '../lib/json-text/json-value.js';
 
 /** Keywords whose values are data and contain no schemas. */
 const DATA_KEYWORDS = new Set(['const', 'enum', 'default', 'examples']);
+/** Keywords whose values are objects of schemas. Their keys are names, which may equal a keyword. */
+const NAMED_SCHEMAS = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+]);
 
 /**
  * The JSON text of the wrapped schema; undefined when the schema describes an object already, or is not a JSON object.
@@ -39,11 +48,15 @@ export function withObjectOutput(result: JsonText, wrapsOutput: boolean): JsonTe
 function moveReferences(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(moveReferences);
   if (!isJsonObject(schema) || typeof schema['$id'] === 'string') return schema;
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => {
-      if (DATA_KEYWORDS.has(key)) return [key, value];
-      const isRootReference = key === '$ref' && typeof value === 'string' && /^#(\/|$)/.test(value);
-      return [key, isRootReference ? `#/properties/result${value.slice(1)}` : moveReferences(value)];
-    }),
-  );
+  return mapMembers(schema, (value, key) => {
+    if (DATA_KEYWORDS.has(key)) return value;
+    if (NAMED_SCHEMAS.has(key) && isJsonObject(value)) return mapMembers(value, moveReferences);
+    const isRootReference = key === '$ref' && typeof value === 'string' && /^#(\/|$)/.test(value);
+    return isRootReference ? `#/properties/result${value.slice(1)}` : moveReferences(value);
+  });
 }
+
+const mapMembers = (
+  object: Readonly<Record<string, unknown>>,
+  map: (value: unknown, key: string) => unknown,
+): object => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));

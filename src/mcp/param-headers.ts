@@ -15,7 +15,7 @@ export interface ParamHeader {
 }
 
 const KEYWORD = 'x-mcp-header';
-/** What HTTP allows in the name of a header. */
+/** The characters that HTTP allows in the name of a header. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** The types of the arguments that may have a header. */
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);

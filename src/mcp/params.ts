@@ -93,8 +93,8 @@ function checkedMembers(text: string, key: string, knownMembers?: readonly Membe
 }
 
 /**
- * Returns the same text for keys that a lenient parser may treat as equal. Ignores case, including its special cases (long s,
- * Kelvin sign, Turkish i), combining marks, invisible characters, hyphens, underscores, and everything after a NUL.
+ * Returns the same text for keys that a lenient parser may treat as equal. Ignores case (also of long s, the Kelvin sign and the
+ * Turkish i), combining marks, invisible characters, hyphens, underscores, and everything after a NUL.
  */
 function foldKey(key: string): string {
   // Fast paths for nearly every key: printable ASCII has no special cases.
@@ -110,8 +110,8 @@ function foldKey(key: string): string {
 const TASK: ReadonlySet<string> = new Set(['task']);
 
 /**
- * The text of the params without `task`, with which a client requires that the call runs as a task. The gateway offers no tasks.
- * The specification requires that a receiver without tasks processes the request normally.
+ * The text of the params without `task`, the member of a client that wants the call to run as a task. The gateway offers no
+ * tasks. The specification requires that a receiver without tasks processes the request normally.
  */
 export const withoutTask = (params: Params | undefined, text: string | undefined): string | undefined =>
   text !== undefined && params !== undefined && 'task' in params ? withoutMembers(text, TASK) : text;
@@ -129,9 +129,9 @@ export function paramsWithoutTask(
 export const MAX_PROGRESS_TOKEN_LENGTH = 1024;
 
 /**
- * The JSON text of the progress token in the params of a request. If `_meta` is repeated, each one is searched, although
- * JSON.parse takes the last one: a server may take the first, whose token could be that of another client's call. Throws when
- * the token is too long.
+ * The JSON text of the progress token in the params of a request. If `_meta` is repeated, each one is searched: JSON.parse reads
+ * the last one, but a server may read the first, whose token could be that of another client's call. Throws when the token is
+ * too long.
  */
 export function progressTokenOf(
   params: string | undefined,

@@ -1,4 +1,4 @@
-/** The sender of a request, determined from its HTTP headers, never from a message. */
+/** An authenticated identity, or anonymous. Determined from the HTTP headers of a request, never from a message. */
 export interface Principal {
   /** The id of an API key, or issuer and subject of a token, so that a refreshed token has the same id. */
   readonly id: string;

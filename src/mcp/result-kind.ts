@@ -19,15 +19,15 @@ export function resultKindOf(result: JsonText): ResultKind {
   return kind === 'complete' || kind === 'input_required' ? kind : 'unknown';
 }
 
-/** The JSON text of `resultType`, or a text in its place if it is long; undefined if the result has none. */
+/** The JSON text of `resultType`, or `a long value` if it is longer than any known value. Undefined if the result has none. */
 export function resultTypeIn(result: JsonText): string | undefined {
   if (result instanceof ScannedObject && result.bytesOf('resultType') > MAX_TYPE_BYTES) return 'a long value';
   return result.memberText('resultType');
 }
 
 /**
- * Whether the only `resultType` in the text is `complete`, found without parsing. False decides nothing: the key may occur in a
- * nested object, or may be written with escapes.
+ * Whether the text has one `resultType` and its value is `complete`, found without parsing. If it returns false, the result may
+ * still be complete: the key may occur in a nested object, or may be written with escapes.
  */
 export function isPlainlyComplete(text: string): boolean {
   const keyStart = text.indexOf(KEY);

@@ -38,7 +38,7 @@ abstract class NameSearch {
     () => this.synchronize(this.registry.catalog[this.kind]),
   );
   private indexedTable = NameTable.EMPTY;
-  /** By list: the index of a list that a server sent over links of sessions (`isolation: session`). */
+  /** By list: the index of a list that a server sent over links that are not shared (`isolation: session`). */
   private readonly sessionIndexes = new WeakMap<readonly ListedEntry[], Promise<SearchIndex<ListedEntry>>>();
   /** By server: the entries that its index contains. */
   private readonly indexedEntries = new Map<string, ReadonlySet<ListedEntry>>();
@@ -59,7 +59,7 @@ abstract class NameSearch {
     return listedIn(view, found).slice(0, limit);
   }
 
-  /** `best` has at most `limit` entries. */
+  /** The listed entries that match. `best` has at most `limit` entries. */
   async ranking(query: string, scope: Scope, limit: number): Promise<Ranking> {
     const { indexes, view } = await this.indexesAndView(scope);
     const yieldIfDue = sliceScheduler.start();

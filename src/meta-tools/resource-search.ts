@@ -19,12 +19,12 @@ interface ResourceQuery {
   readonly mimeType?: string | undefined;
 }
 
-/** Full-text search over resources, with one index per server that follows the catalog. */
+/** Full-text search over resources. Each server has an index, which is updated when the catalog changes. */
 @Injectable()
 export class ResourceSearch implements OnModuleInit {
   /** By server id: the index of the list that the server sent over the shared link. */
   private readonly sharedIndexes = new Map<string, ServerResourceIndex>();
-  /** By list: the index of a list that a server sent over links of sessions (`isolation: session`). */
+  /** By list: the index of a list that a server sent over links that are not shared (`isolation: session`). */
   private readonly sessionIndexes = new WeakMap<ResourceList, ServerResourceIndex>();
 
   constructor(private readonly registry: Registry) {}
@@ -61,7 +61,7 @@ export class ResourceSearch implements OnModuleInit {
     return indexes.map(({ index }) => index);
   }
 
-  /** The indexes for a session with links of its own. Servers without such links have the shared indexes. */
+  /** The indexes for the owner of links that are not shared. For a server without such a link, the shared index. */
   private indexesOfSession(
     { catalog }: SessionScope,
     isIncluded: (id: string) => boolean,

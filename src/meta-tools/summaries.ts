@@ -14,7 +14,7 @@ type ParsedDefinition = Readonly<Record<string, unknown>>;
 
 const parse = (text: string): ParsedDefinition => JSON.parse(text) as ParsedDefinition;
 
-/** The members of a definition that `types` names and that have the type given there. */
+/** Picks the members that `types` names. A member of another type is left out. */
 function pickMembers(
   definition: ParsedDefinition,
   types: Readonly<Record<string, 'string' | 'number'>>,

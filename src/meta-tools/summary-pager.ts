@@ -41,15 +41,15 @@ export class SummaryPager {
     args: ToolArguments,
     { find, keyOf, summarize }: ItemSource<Item, Summary>,
   ): SummaryPage<Summary> {
-    const list = JSON.stringify([tool, scope.key, args.serverId ?? '']);
-    const after = args.cursor === undefined ? '' : this.cursors.verify(list, args.cursor);
+    const listKey = JSON.stringify([tool, scope.key, args.serverId ?? '']);
+    const after = args.cursor === undefined ? '' : this.cursors.verify(listKey, args.cursor);
     const size = args.pageSize(this.pageSize);
     const found = [...find(after, size + 1)];
     const items = found.slice(0, size);
     const last = items.at(-1);
     const more =
       last !== undefined && found.length > items.length
-        ? { nextCursor: this.cursors.sign(list, keyOf(last)) }
+        ? { nextCursor: this.cursors.sign(listKey, keyOf(last)) }
         : {};
     return { summaries: items.map(summarize), more };
   }

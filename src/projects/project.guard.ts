@@ -10,7 +10,7 @@ import { Projects } from './projects.service.js';
 const META_KEYS = ['projectId', 'io.gatehouse/projectId'];
 
 /**
- * Requests with these methods wait until servers with `isolation: session` have listed over the links of the session.
+ * Requests with these methods wait until servers with `isolation: session` have listed over the caller's own links.
  */
 const LIST_METHODS = new Set(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list']);
 

@@ -30,7 +30,7 @@ export class PromptsController {
   @McpRequest('prompts/get')
   async get(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const name = requireString(params, 'name');
-    return this.forward(this.find(name, context) ?? (await this.findForSession(name, context)), context);
+    return this.forward(this.find(name, context) ?? (await this.findAfterListing(name, context)), context);
   }
 
   private async forward({ server, ownName }: CatalogEntry, context: McpContext): Promise<JsonText> {
@@ -51,10 +51,10 @@ export class PromptsController {
   }
 
   /**
-   * Waits for listings of the session that are still being fetched, then looks again. Throws if there is no such
-   * prompt.
+   * Waits for listings over the caller's own links that are still being fetched, then searches again. Throws if there is
+   * no such prompt.
    */
-  private async findForSession(name: string, context: McpContext): Promise<CatalogEntry> {
+  private async findAfterListing(name: string, context: McpContext): Promise<CatalogEntry> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).prompts.view(scope).ownersOf(name);
     await this.backends.sessionListings.whenMayBeListed(context, owners);

@@ -40,7 +40,7 @@ export class ResourcesController {
   @McpRequest('resources/read')
   async read(params: Params | undefined, context: McpContext): Promise<JsonText> {
     const uri = requireUri(params);
-    const found = this.registry.links.find(context.scope, uri) ?? (await this.findForSession(uri, context));
+    const found = this.registry.links.find(context.scope, uri) ?? (await this.findAfterListing(uri, context));
     try {
       const answer = await this.forward(found, context);
       const mimeType = await runSliced(mimeTypeOf(answer), sliceScheduler.start());
@@ -54,10 +54,10 @@ export class ResourcesController {
   }
 
   /**
-   * Waits for listings of the session that are still being fetched, then looks again. Throws if there is no such
-   * resource.
+   * Waits for listings over the caller's own links that are still being fetched, then searches again. Throws if there is
+   * no such resource.
    */
-  private async findForSession(uri: string, context: McpContext): Promise<ResolvedResource> {
+  private async findAfterListing(uri: string, context: McpContext): Promise<ResolvedResource> {
     const { scope } = context;
     const owners = this.registry.catalogOf(scope).resources.view(scope).ownersOf(uri);
     await this.backends.sessionListings.whenMayBeListed(context, owners);

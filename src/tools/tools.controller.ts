@@ -57,7 +57,7 @@ export class ToolsController {
     params: Params | undefined,
     context: McpContext,
   ): Promise<JsonText> {
-    // Meta tools show what the session lists, so the listings have to be complete.
+    // Meta tools show the lists of the caller, which may have links of its own: their listings have to be complete.
     const { sessionListings } = this.backends;
     await sessionListings.whenListed(context.scope, context);
     context.scope = sessionListings.scopeOf(context.scope, context);

@@ -16,7 +16,7 @@ import { JwtVerifier } from './jwt-verifier.js';
 /** Enough hex digits to correlate the log lines of one token without logging its whole digest. */
 const LOGGED_DIGEST_LENGTH = 12;
 
-/** Limits the log lines about refused credentials to ten per second. Further refusals are only counted. */
+/** At most ten log lines per second about refused credentials. Further refusals are only counted. */
 const REFUSAL_LINE_LIMIT = { burst: 10, refill: 10, intervalMs: 1000 };
 
 /** Counts refused credentials for the metrics. */
@@ -127,10 +127,10 @@ export class Authenticator {
     return this.jwtVerifier.restorePrincipal({ id, grants: grants === '*' ? '*' : new Set(grants) }, until);
   }
 
-  /** Why no key has this digest. Only the log names a revoked key. */
+  /** Why no accepted key has this digest. The text is only logged, so it may name a revoked key. */
   private reasonFor(digest: string): string {
-    const isOfDigest = ({ hash: text }: ApiKeyConfig): boolean => text.toLowerCase() === `sha256:${digest}`;
-    const revoked = this.settings.apiKeys?.find(isOfDigest);
+    const hasDigest = ({ hash: text }: ApiKeyConfig): boolean => text.toLowerCase() === `sha256:${digest}`;
+    const revoked = this.settings.apiKeys?.find(hasDigest);
     return revoked ? `the key ${revoked.id} is revoked` : 'no such API key';
   }
 
@@ -160,7 +160,8 @@ export class Authenticator {
   }
 
   /**
-   * Counts and logs a refused token. Returns the error for the client, which gets only the kind of the `TokenError`.
+   * Counts and logs a refused token. Returns the error for the client. It contains only the kind of the `TokenError`,
+   * not its message. An error of another class is returned unchanged.
    */
   private recordRefusal(error: unknown, addressOf?: () => string, digest?: string): unknown {
     if (!(error instanceof TokenError)) return error;

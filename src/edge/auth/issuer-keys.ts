@@ -14,7 +14,8 @@ const MAX_STALE_MS = 86_400_000;
 /** Minimum time between two fetches for tokens with unknown keys, and between a failed fetch and the next one. */
 const MIN_FETCH_INTERVAL_MS = 10_000;
 /**
- * Minimum time after a failed fetch while no fetch has succeeded yet. It is shorter, because every token is refused.
+ * Minimum time after a failed fetch while no fetch has succeeded yet. It is shorter, because every token is refused
+ * until then.
  */
 const MIN_FETCH_INTERVAL_WITHOUT_KEYS_MS = 1_000;
 const FETCH_TIMEOUT_MS = 5_000;

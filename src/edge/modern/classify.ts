@@ -53,7 +53,7 @@ function classifyRequest(
 }
 
 /**
- * Whether the params have a complete envelope of the 2026 era. An incomplete one does not move `initialize` to this
+ * Whether the params have a complete envelope of the 2026 era. With an incomplete one, `initialize` stays in the 2025
  * era.
  */
 function hasModernEnvelope(params: Params | undefined): boolean {

@@ -23,8 +23,8 @@ interface OwningRequest extends Channel {
 type EndWait = (request: OwningRequest | undefined) => void;
 
 /**
- * Owns links that are not shared, in place of a session, which clients of revision 2026-07-28 do not have. One owner
- * stands for all requests of one principal, or for those with the same handle (`SESSION_HANDLE_KEY`). A message that a
+ * Owns links that are not shared, in place of a session, which clients of revision 2026-07-28 do not have. It represents
+ * the requests of one principal with the same handle (`SESSION_HANDLE_KEY`), or those without a handle. A message that a
  * server sends outside of a call goes to one of these requests (`requestOf`). Updates and list changes go to the listen
  * streams of the owner.
  */
@@ -109,8 +109,8 @@ export class LinkOwner implements ClientSession {
    */
   private requestOf(requests: readonly OwningRequest[]): OwningRequest | undefined {
     const unparked = requests.filter(({ isParked }) => !isParked);
-    const likely = unparked.length > 0 ? unparked : requests;
-    return this.hasHandle || likely.length === 1 ? likely.at(-1) : undefined;
+    const candidates = unparked.length > 0 ? unparked : requests;
+    return this.hasHandle || candidates.length === 1 ? candidates.at(-1) : undefined;
   }
 
   private nextRequest(signal: CancelSignal): Promise<OwningRequest | undefined> {

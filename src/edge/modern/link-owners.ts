@@ -57,8 +57,8 @@ export class LinkOwners implements OnModuleInit {
   }
 
   /**
-   * The id of the owner for a request of this client, even if it does not exist yet. Returns undefined and throws like
-   * `of`.
+   * The id of the owner for a request of this client, even if the owner does not exist yet. Undefined for the same
+   * clients as in `of`. Throws if the handle is not valid.
    */
   idOf(client: OwningClient): string | undefined {
     const key = this.keyOf(client);

@@ -35,7 +35,7 @@ export function readListenFilter(params: Params | undefined): ListenFilter {
   return { listChanges, resources: readUris(filter['resourceSubscriptions']) };
 }
 
-/** The filter in the acknowledgement. `honoured` are the URIs of which the client will get updates. */
+/** The filter in the acknowledgement. `honoured` are the URIs for which the client will receive updates. */
 export function honouredFilter(
   { listChanges, resources }: ListenFilter,
   honoured: readonly string[],

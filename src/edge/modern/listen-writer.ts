@@ -22,7 +22,7 @@ export class ListenWriter {
   /** Undefined while nothing is queued. Most streams never queue an event. */
   private queue: EventQueue<NotificationFrame> | undefined;
   private connection: StreamConnection | undefined;
-  /** The event that ends the stream, after the queued events. While it is set, no further event is accepted. */
+  /** The event that ends the stream, after the queued events. Once it is set, no further event is accepted. */
   private lastEvent: Buffer | undefined;
 
   constructor(

@@ -39,7 +39,7 @@ export class ListenController {
         subscriber: listen,
         scope,
         signal,
-        // The first use creates the owner.
+        // Reading `context.linkOwner` for the first time creates the owner.
         get linkOwner() {
           return context.linkOwner;
         },

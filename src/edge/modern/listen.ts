@@ -74,7 +74,10 @@ export class Listen extends ScopedRecipient implements NotificationRecipient {
     return this.writer.isOpen;
   }
 
-  /** An owner that was closed, because other credentials of the principal are no longer valid, is replaced by one with its id. */
+  /**
+   * If the owner was closed, because other credentials of the principal are no longer valid, returns a new owner with the
+   * same id.
+   */
   get linkOwner(): LinkOwner | undefined {
     if (this.isClosed || this.owner?.isClosed === false) return this.owner;
     this.owner = this.linkOwners.of(this);

@@ -34,7 +34,7 @@ export class ModernExchange {
     private readonly response: ServerResponse,
     private readonly settings: ResponseSettings,
     private readonly unread: Pick<UnreadResponses, 'add' | 'watch'>,
-    /** Called when the client closes the connection before the response is complete. */
+    /** Called when the client closes the connection before the request is answered. */
     private readonly onLeft: () => void,
   ) {
     // If the client has closed the connection while its request was read, 'close' has been emitted already.
@@ -74,7 +74,7 @@ export class ModernExchange {
     return this.stream;
   }
 
-  /** Writes a comment if the request is not answered, and if it or the last comment is at least `quietMs` old. */
+  /** Writes a comment if the request is not answered, and the request and its last comment are at least `quietMs` old. */
   keepAlive(quietMs: number): void {
     const now = performance.now();
     if (this.isAnswered || now - this.lastKeepAliveAt < quietMs) return;

@@ -41,7 +41,7 @@ export class ModernIntake {
     this.services = { responses, parkedCalls, linkOwners };
   }
 
-  /** The era of the error codes for a request that is refused before its body is read. */
+  /** The era of the error codes for a refused request, according to its headers: its body may not have been read. */
   eraOf(headers: IncomingHttpHeaders): Era {
     return this.isOn && namesModernVersion(headers) ? '2026' : '2025';
   }

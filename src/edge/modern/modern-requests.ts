@@ -12,12 +12,13 @@ import { CommentRounds } from './comment-rounds.js';
 import type { ModernRequest } from './modern-request.js';
 
 /**
- * A response without events for this time gets a comment at the next interval of `Sessions`: at least every 15 seconds.
+ * Minimum time between two comments on the response to a running request. A comment is written at the next interval of
+ * `Sessions`, so two comments are at most 15 seconds apart.
  */
 const QUIET_MS = 10_000;
 
 /** The value of `leaveInFlight` while a request does not count as in flight. */
-const hasLeft = (): void => {};
+const doNothing = (): void => {};
 
 interface RunningEntry {
   /** Assigned by the gateway, because ids that clients assign are not unique. */
@@ -26,8 +27,8 @@ interface RunningEntry {
 }
 
 /**
- * The running requests of revision 2026-07-28. Limits their number for each principal, writes comments to quiet
- * responses, and cancels them at the end of the process.
+ * The running requests of revision 2026-07-28. Limits their number for each principal, writes keep-alive comments to
+ * their responses, and cancels them at the end of the process.
  */
 @Injectable()
 export class ModernRequests implements OnModuleInit {
@@ -86,7 +87,7 @@ export class ModernRequests implements OnModuleInit {
     // `leave` is a variable for a reason: V8 would create a function expression in the assignment below in its old
     // space. The function and everything that it references would then stay in memory until a full garbage collection.
     const leave = (): void => {
-      request.leaveInFlight = hasLeft;
+      request.leaveInFlight = doNothing;
       this.quota.release(quotaKey);
       count.finish();
     };

@@ -11,7 +11,7 @@ import { supportsRequest } from '../requests-to-client.js';
 /** Maximum number of questions of one call that wait for an answer. */
 export const MAX_QUESTIONS = 16;
 
-/** The members of a call of a client of revision 2026-07-28 that `ParkableCall` uses. Implemented by `ModernRequest`. */
+/** The part of a call of a client of revision 2026-07-28 that `ParkableCall` uses. Implemented by `ModernRequest`. */
 export interface QuestionedCall {
   readonly method: string;
   readonly server?: string | undefined;
@@ -47,7 +47,7 @@ export interface Parking {
    * Counts the call as parked until `leave`. Returns the `requestState` for its client. Throws if a limit is reached.
    */
   enter(call: ParkableCall): string;
-  /** The call is not parked any more. */
+  /** Ends the counting of a call that is not parked any more. */
   leave(call: ParkableCall, outcome: QuestionOutcome): void;
 }
 
@@ -57,7 +57,7 @@ export interface Parking {
  * answers.
  */
 export class ParkableCall {
-  private readonly open = new Map<string, Question>();
+  private readonly openQuestions = new Map<string, Question>();
   private lastKey = 0;
   private isScheduled = false;
   /** Number of responses with questions so far. */
@@ -75,27 +75,23 @@ export class ParkableCall {
     private readonly parking: Parking,
   ) {}
 
-  get questions(): number {
-    return this.open.size;
-  }
-
   /**
    * Asks the client. Resolves with its answer. Rejects if the signal is aborted, or if the call ends before the answer.
    */
   ask(request: InputRequest, signal: CancelSignal): Promise<JsonText> {
     if (signal.aborted) return Promise.reject(cancelledError());
-    if (this.open.size >= MAX_QUESTIONS) return Promise.reject(tooManyError());
+    if (this.openQuestions.size >= MAX_QUESTIONS) return Promise.reject(tooManyError());
     const key = `q${++this.lastKey}`;
     return new Promise((resolve, reject) => {
       const settle = (): void => {
-        this.open.delete(key);
+        this.openQuestions.delete(key);
         signal.removeEventListener('abort', cancel);
       };
       const cancel = (): void => {
         settle();
         reject(cancelledError());
       };
-      this.open.set(key, {
+      this.openQuestions.set(key, {
         ...request,
         resolve: (answer) => {
           settle();
@@ -118,7 +114,7 @@ export class ParkableCall {
   resume(answers: ReadonlyMap<string, string>): void {
     this.isParked = false;
     this.parking.leave(this, 'answered');
-    for (const [key, question] of this.open) {
+    for (const [key, question] of this.openQuestions) {
       const answer = answers.get(key);
       if (answer !== undefined) question.resolve(new JsonText(answer));
       else if (!supportsRequest(this.call.capabilities, question.method, question.params))
@@ -138,7 +134,7 @@ export class ParkableCall {
   }
 
   private refuseAll(error: Error): void {
-    for (const question of this.open.values()) question.reject(error);
+    for (const question of this.openQuestions.values()) question.reject(error);
   }
 
   /**
@@ -153,11 +149,11 @@ export class ParkableCall {
    * Parks the call at the end of this event-loop iteration, so that questions that arrive together are asked together.
    */
   private schedule(): void {
-    if (this.isScheduled || this.isParked || this.open.size === 0) return;
+    if (this.isScheduled || this.isParked || this.openQuestions.size === 0) return;
     this.isScheduled = true;
     setImmediate(() => {
       this.isScheduled = false;
-      if (this.open.size > 0 && !this.isParked) this.park();
+      if (this.openQuestions.size > 0 && !this.isParked) this.park();
     });
   }
 
@@ -166,7 +162,7 @@ export class ParkableCall {
     try {
       const state = this.parking.enter(this);
       this.isParked = true;
-      this.call.park(inputRequired(this.open, state));
+      this.call.park(inputRequired(this.openQuestions, state));
     } catch (error) {
       this.cancel(error as GatewayError);
     }

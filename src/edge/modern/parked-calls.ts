@@ -181,8 +181,8 @@ export class ParkedCalls implements OnModuleInit, Parking {
   }
 
   /**
-   * Cancels the call if it has expired, or if it is parked at a server that runs one call at a time and other calls
-   * wait. Otherwise plans the next check.
+   * Cancels the call if it has expired, or if other calls wait for its server, which runs one call at a time. Otherwise
+   * plans the next check.
    */
   private check(parked: Parked): void {
     const now = performance.now();

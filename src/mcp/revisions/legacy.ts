@@ -23,6 +23,7 @@ const METHODS: ReadonlySet<string> = new Set([
 interface RevisionDifferences {
   readonly version: string;
   readonly allowsBatches?: boolean;
+  /** Whether a stream begins with an event without data. */
   readonly primesStreams?: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { EventFrame } from '../event-frame.js';
 import type { JsonRpcError } from '../json-rpc-error.js';
 import { LEGACY_REVISIONS } from './legacy.js';
 
-/** The differences between protocol revisions. No other code compares version strings. */
+/** What differs between protocol revisions. Other code uses these members instead of comparing versions. */
 export interface Revision {
   readonly version: string;
   /** The family of revisions: those of one era have the same methods and errors. */
