@@ -7,9 +7,15 @@ import { watchEra } from './era-watch.js';
 
 class WatchedLink extends FakeLink {
   expired = 0;
+  /** Resolves with whether a gap would be reported. */
+  lostStream: (() => Promise<boolean>) | undefined;
 
   expire(): void {
     this.expired++;
+  }
+
+  checkGaps(check: () => Promise<boolean>): void {
+    this.lostStream = check;
   }
 }
 
@@ -43,18 +49,16 @@ describe('watchEra', () => {
   });
 
   it('probes when notifications may have been lost', async () => {
-    const { link } = watch(['2026']);
-    link.emitGap();
-    await flushPromises();
-    expect(link.expired).toBe(1);
+    const { link } = watch([undefined, '2025', '2026']);
+    expect([await link.lostStream!(), await link.lostStream!(), link.expired]).toEqual([true, true, 0]);
+    // The next link begins anew. Another gap would send the same updates to clients twice.
+    expect([await link.lostStream!(), link.expired]).toEqual([false, 1]);
     await link.close();
   });
 
   it('probes once at a time', async () => {
     const { link, probes } = watch([undefined, undefined]);
-    link.emitGap();
-    link.emitGap();
-    await flushPromises();
+    expect(await Promise.all([link.lostStream!(), link.lostStream!()])).toEqual([true, true]);
     expect(probes()).toBe(1);
     await link.close();
   });
@@ -76,19 +80,17 @@ describe('watchEra', () => {
       signals.push(signal);
       return new Promise((resolve) => (answer = resolve));
     });
-    link.emitGap();
+    const isReported = link.lostStream!();
     await link.close();
     await flushPromises();
     answer('2026');
-    await flushPromises();
+    expect(await isReported).toBe(false);
     expect([signals.map(({ aborted }) => aborted), link.expired]).toEqual([[true], 0]);
   });
 
   it('does not probe a server of 2026', async () => {
     const { link, probes } = watch(['2026'], '2026');
-    link.emitGap();
-    await flushPromises();
-    expect(probes()).toBe(0);
+    expect([link.lostStream, probes()]).toEqual([undefined, 0]);
     await link.close();
   });
 });
