@@ -133,6 +133,9 @@ describe('clients of both eras side by side, in front of servers of both eras', 
       );
       const { messages } = await client.getPrompt({ name: prompt!.name });
       expect(messages[0]?.content).toMatchObject({ text: 'groß' });
+      const ref = { type: 'ref/prompt' as const, name: prompt!.name };
+      const { completion } = await client.complete({ ref, argument: { name: 'n', value: 'E' } });
+      expect(completion.values).toEqual(['E of größe']);
     }
     for (const server of OLD) {
       const { uri } = resources.find((resource) => resource.uri.startsWith(`resource://${server}/`))!;

@@ -15,6 +15,19 @@ const askName = () =>
     requestState: ' state "é\u2028 ',
   });
 
+/** Asks one question of each kind at once. */
+const askAll = () =>
+  inputRequired({
+    inputRequests: {
+      roots: inputRequired.listRoots(),
+      words: inputRequired.createMessage({
+        messages: [{ role: 'user', content: { type: 'text', text: 'Say something' } }],
+        maxTokens: 10,
+      }),
+      page: inputRequired.elicitUrl({ message: 'Open it', url: 'https://example.org/page' }),
+    },
+  });
+
 /** Reports the steps of one round of input, which begin with 1. */
 async function reportSteps(ctx) {
   const { _meta: meta } = ctx.mcpReq;
@@ -79,6 +92,10 @@ function addTools(server, state) {
     await reportSteps(ctx);
     return ctx.mcpReq.inputResponses?.name ? text('done') : askName();
   });
+  server.registerTool('ask-all', { inputSchema: object() }, (_, ctx) => {
+    const { inputResponses } = ctx.mcpReq;
+    return inputResponses ? text(JSON.stringify(inputResponses)) : askAll();
+  });
   server.registerTool('ask-forever', { inputSchema: object() }, () =>
     inputRequired({ requestState: 'again' }),
   );
@@ -109,6 +126,7 @@ export function buildServer(state = createState()) {
         tools: { listChanged: true },
         resources: { subscribe: true, listChanged: true },
         logging: {},
+        completions: {},
       },
       instructions: 'Instructions of the server',
     },
@@ -119,6 +137,9 @@ export function buildServer(state = createState()) {
     if (!content) return askName();
     return { messages: [{ role: 'user', content: { type: 'text', text: `I am ${content.name}` } }] };
   });
+  server.server.setRequestHandler('completion/complete', ({ params: { ref, argument } }) => ({
+    completion: { values: [`${argument.value} of ${ref.name}`] },
+  }));
   server.registerPrompt('größe', {}, () => ({
     messages: [{ role: 'user', content: { type: 'text', text: 'groß' } }],
   }));
