@@ -22,6 +22,12 @@ const ACCEPTED = { action: 'accept' as const };
 const answersIn = (result: unknown): unknown =>
   JSON.parse((result as { content: TextContent[] }).content[0]!.text);
 
+const answerAll = (own: ClientV2): void => {
+  own.setRequestHandler('roots/list', () => ROOTS);
+  own.setRequestHandler('sampling/createMessage', () => WORDS);
+  own.setRequestHandler('elicitation/create', () => ACCEPTED);
+};
+
 describe('a tool of a server of 2026 that asks for roots, a message and a URL at once', () => {
   let gateway: Gateway;
 
@@ -58,12 +64,6 @@ describe('a tool of a server of 2026 that asks for roots, a message and a URL at
     await until('the elicitation is complete', () => completed.length > 0);
     expect(completed).toEqual([(opened[0] as { elicitationId: string }).elicitationId]);
   });
-
-  const answerAll = (own: ClientV2): void => {
-    own.setRequestHandler('roots/list', () => ROOTS);
-    own.setRequestHandler('sampling/createMessage', () => WORDS);
-    own.setRequestHandler('elicitation/create', () => ACCEPTED);
-  };
 
   it.each([
     ['http', 'legacy'],

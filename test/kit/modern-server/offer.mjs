@@ -75,6 +75,7 @@ function addTools(server, state) {
   );
   server.registerTool('pid', { inputSchema: object() }, () => text(String(process.pid)));
   server.registerTool('wait', { inputSchema: object() }, (_, ctx) => wait(state, ctx));
+  server.registerTool('cancelled', { inputSchema: object() }, () => text(String(state.cancelled)));
   server.registerTool('log', { inputSchema: object() }, async (_, ctx) => {
     await ctx.mcpReq.log('info', 'logged by the call');
     return text('logged');
