@@ -8,11 +8,13 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
+import { launch } from '../kit/command-line.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { ModernSdkServer } from '../kit/modern-server/modern-sdk-server.js';
 import { buildServer, createState } from '../kit/modern-server/offer.mjs';
 import { refusalOf } from '../kit/promises.js';
 import { startEverything } from '../kit/real-servers.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { connectV1, type ClientV1 } from '../kit/sdk-clients.js';
 import { until } from '../kit/until.js';
 
@@ -177,6 +179,29 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain('modern__added');
   });
+});
+
+it('a server of 2026 that offers 2025 too is shown with that revision', async () => {
+  const server = await ScriptedServer.start();
+  server
+    .tool('echo', () => text('hi'))
+    .on('server/discover', () => ({
+      resultType: 'complete',
+      supportedVersions: ['2026-07-28', '2025-11-25', '2025-06-18'],
+      capabilities: { tools: {} },
+      ttlMs: 0,
+      cacheScope: 'private',
+    }));
+  const gateway = await startGateway({
+    admin: { token: ADMIN_TOKEN },
+    mcpServers: { rust: { ...server.stdio(), era: '2026' } },
+  });
+  await gateway.listed({ tools: ['rust'] });
+  const { json } = await new AdminClient(gateway).get('servers/rust');
+  expect(json).toMatchObject({ era: '2026', alsoOffers: '2025-11-25' });
+  const env = { GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
+  const { stdout } = await launch(['servers', 'show', 'rust'], env).done;
+  expect(stdout).toMatch(/also offers +2025-11-25 \(used with era: 2025\)/);
 });
 
 describe('a server that is replaced by a version of the other era at the same URL', () => {
