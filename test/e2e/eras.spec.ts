@@ -205,12 +205,12 @@ it('a server of 2026 that offers 2025 too is shown with that revision', async ()
 });
 
 describe('a server that is replaced by a version of the other era at the same URL', () => {
-  it('serves calls after each replacement', async () => {
+  it.each(['shared', 'session'])('serves calls after each replacement (isolation: %s)', async (isolation) => {
     const first = await startEverything('streamableHttp');
     const port = Number(new URL(first.url).port);
     const gateway = await startGateway({
       admin: { token: ADMIN_TOKEN },
-      mcpServers: { swap: { url: first.url, connectTimeoutMs: 5000 } },
+      mcpServers: { swap: { url: first.url, connectTimeoutMs: 5000, isolation } },
     });
     await gateway.listed({ tools: ['swap'] });
     const client = await connectV1(gateway.url);
