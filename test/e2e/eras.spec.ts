@@ -10,12 +10,13 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
 import { launch } from '../kit/command-line.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
+import { LegacySdkServer } from '../kit/legacy-server/legacy-sdk-server.js';
 import { ModernSdkServer } from '../kit/modern-server/modern-sdk-server.js';
 import { buildServer, createState } from '../kit/modern-server/offer.mjs';
 import { refusalOf } from '../kit/promises.js';
 import { startEverything } from '../kit/real-servers.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
-import { connectV1, type ClientV1 } from '../kit/sdk-clients.js';
+import { connectModern, connectV1, type ClientV1 } from '../kit/sdk-clients.js';
 import { until } from '../kit/until.js';
 
 /** Servers of the SDK of the 2026 era: as it serves by default, only in 2026, and only in 2026 over stdio. */
@@ -202,6 +203,47 @@ it('a server of 2026 that offers 2025 too is shown with that revision', async ()
   const env = { GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
   const { stdout } = await launch(['servers', 'show', 'rust'], env).done;
   expect(stdout).toMatch(/also offers +2025-11-25 \(used with era: 2025\)/);
+});
+
+describe('clients with links of their own to a server of 2025', () => {
+  it.each(['stateless', 'reject'] as const)(
+    'get updates and questions after it was replaced by a server of 2026 (legacy: %s)',
+    async (legacy) => {
+      const first = await LegacySdkServer.start();
+      const gateway = await startGateway({
+        http: { modern: true },
+        mcpServers: { own: { url: first.url, isolation: 'session' } },
+      });
+      await gateway.listed({ tools: ['own'], resources: ['own'] });
+      const uri = 'resource://own/test://doc';
+      const answer = { action: 'accept' as const, content: { name: 'Ada' } };
+      const updates = { session: 0, listen: 0 };
+      const session = await connectV1(gateway.url, { elicitation: {} }, (own) => {
+        own.setRequestHandler(ElicitRequestSchema, () => answer);
+        own.setNotificationHandler(ResourceUpdatedNotificationSchema, () => void updates.session++);
+      });
+      await session.subscribeResource({ uri });
+      const modern = await connectModern(gateway.url, { elicitation: { form: {} } }, (own) => {
+        own.setRequestHandler('elicitation/create', () => answer);
+        own.setNotificationHandler('notifications/resources/updated', () => void updates.listen++);
+      });
+      await modern.listen({ resourceSubscriptions: [uri] });
+      const untilUpdates = (count: number): Promise<unknown> =>
+        until(`each client has ${count} updates`, () => Object.values(updates).every((n) => n >= count));
+      first.sendUpdates();
+      await untilUpdates(1);
+      const { port } = first;
+      await first.stop();
+      const second = await ModernSdkServer.start(() => buildServer(), { legacy, port });
+      await untilUpdates(2);
+      const asked = { name: 'own__ask', arguments: {} };
+      expect(textOf(await session.callTool(asked))).toMatch(/^accept Ada/);
+      expect(textOf(await modern.callTool(asked))).toMatch(/^accept Ada/);
+      second.notify.resourceUpdated('test://doc');
+      await untilUpdates(3);
+      expect(updates).toEqual({ session: 3, listen: 3 });
+    },
+  );
 });
 
 describe('a server that is replaced by a version of the other era at the same URL', () => {

@@ -19,14 +19,15 @@ class WatchedLink extends FakeLink {
   }
 }
 
-function watch(verdicts: (Era | undefined | Error)[], era: Era = '2025') {
+function watch(verdicts: (Era | undefined | Error)[], era: Era = '2025', atIntervals = true) {
   const link = new WatchedLink();
   link.era = { name: era, since: 0 };
   let probes = 0;
-  watchEra(link, () => {
+  const probe = (): Promise<Era | undefined> => {
     const verdict = verdicts[probes++];
     return verdict instanceof Error ? Promise.reject(verdict) : Promise.resolve(verdict);
-  });
+  };
+  watchEra(link, probe, { atIntervals });
   return { link, probes: () => probes };
 }
 
@@ -63,6 +64,15 @@ describe('watchEra', () => {
     await link.close();
   });
 
+  it('probes for a link that is not shared only when notifications may have been lost', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    const { link, probes } = watch(['2026'], '2025', false);
+    jest.advanceTimersByTime(2 * MAX_VERDICT_AGE_MS);
+    expect(probes()).toBe(0);
+    expect([await link.lostStream!(), link.expired]).toEqual([false, 1]);
+    await link.close();
+  });
+
   it('does not probe after the link has closed', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
     const { link, probes } = watch(['2026']);
@@ -76,10 +86,11 @@ describe('watchEra', () => {
     const link = new WatchedLink();
     const signals: AbortSignal[] = [];
     let answer!: (era: Era) => void;
-    watchEra(link, (signal) => {
+    const probe = (signal: AbortSignal): Promise<Era> => {
       signals.push(signal);
       return new Promise((resolve) => (answer = resolve));
-    });
+    };
+    watchEra(link, probe, { atIntervals: true });
     const isReported = link.lostStream!();
     await link.close();
     await flushPromises();

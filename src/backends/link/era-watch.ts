@@ -14,7 +14,8 @@ export interface ExpirableLink extends Link {
 }
 
 /**
- * Probes a server of the 2025 era again while its link is open: at intervals, and after each gap of the notification stream.
+ * Probes a server of the 2025 era again while its link is open: after each gap of the notification stream and, if the link is
+ * shared, at intervals.
  * If a newer version of the server speaks both eras, the link still works, but lacks the notifications and requests that the
  * server has only in the 2026 era. When the server offers the 2026 era, the link expires. The next link
  * begins with all lists and subscriptions anew, so that a gap of the expired link must not send the same updates too.
@@ -22,6 +23,7 @@ export interface ExpirableLink extends Link {
 export function watchEra(
   link: ExpirableLink,
   probe: (signal: AbortSignal) => Promise<Era | undefined>,
+  { atIntervals }: { readonly atIntervals: boolean },
 ): void {
   if (link.era.name === '2026') return;
   const closing = new AbortController();
@@ -35,7 +37,7 @@ export function watchEra(
     return era !== '2026';
   };
   const checkOnce = (): Promise<boolean> => (probing ??= check());
-  const timer = setInterval(() => void checkOnce(), MAX_VERDICT_AGE_MS).unref();
+  const timer = atIntervals ? setInterval(() => void checkOnce(), MAX_VERDICT_AGE_MS).unref() : undefined;
   link.checkGaps(checkOnce);
   void link.closed.then(() => {
     clearInterval(timer);

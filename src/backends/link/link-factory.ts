@@ -135,8 +135,8 @@ export function createLinkFactory(
   if (usualOpening === 'discover') return (signal, owner) => openHttp(usualOpening, signal, owner);
   return withSseFallback(async (signal, owner) => {
     const link = await openHttp(usualOpening, signal, owner);
-    if (usualOpening === 'probe' && !owner)
-      watchEra(link, (closing) => probeEra(openHttp('discover', closing)));
+    if (usualOpening === 'probe')
+      watchEra(link, (closing) => probeEra(openHttp('discover', closing)), { atIntervals: !owner });
     return link;
   }, overSse);
 }
