@@ -205,45 +205,59 @@ it('a server of 2026 that offers 2025 too is shown with that revision', async ()
   expect(stdout).toMatch(/also offers +2025-11-25 \(used with era: 2025\)/);
 });
 
-describe('clients with links of their own to a server of 2025', () => {
-  it.each(['stateless', 'reject'] as const)(
-    'get updates and questions after it was replaced by a server of 2026 (legacy: %s)',
-    async (legacy) => {
-      const first = await LegacySdkServer.start();
-      const gateway = await startGateway({
-        http: { modern: true },
-        mcpServers: { own: { url: first.url, isolation: 'session' } },
-      });
-      await gateway.listed({ tools: ['own'], resources: ['own'] });
-      const uri = 'resource://own/test://doc';
-      const answer = { action: 'accept' as const, content: { name: 'Ada' } };
-      const updates = { session: 0, listen: 0 };
-      const session = await connectV1(gateway.url, { elicitation: {} }, (own) => {
-        own.setRequestHandler(ElicitRequestSchema, () => answer);
-        own.setNotificationHandler(ResourceUpdatedNotificationSchema, () => void updates.session++);
-      });
-      await session.subscribeResource({ uri });
-      const modern = await connectModern(gateway.url, { elicitation: { form: {} } }, (own) => {
-        own.setRequestHandler('elicitation/create', () => answer);
-        own.setNotificationHandler('notifications/resources/updated', () => void updates.listen++);
-      });
-      await modern.listen({ resourceSubscriptions: [uri] });
-      const untilUpdates = (count: number): Promise<unknown> =>
-        until(`each client has ${count} updates`, () => Object.values(updates).every((n) => n >= count));
-      first.sendUpdates();
-      await untilUpdates(1);
-      const { port } = first;
-      await first.stop();
-      const second = await ModernSdkServer.start(() => buildServer(), { legacy, port });
-      await untilUpdates(2);
-      const asked = { name: 'own__ask', arguments: {} };
-      expect(textOf(await session.callTool(asked))).toMatch(/^accept Ada/);
-      expect(textOf(await modern.callTool(asked))).toMatch(/^accept Ada/);
-      second.notify.resourceUpdated('test://doc');
-      await untilUpdates(3);
-      expect(updates).toEqual({ session: 3, listen: 3 });
-    },
-  );
+type Version = 'sdk1' | 'stateless' | 'reject';
+
+/** A server of SDK 1.x, or of SDK 2.x with this setting of `legacy`. */
+async function startVersion(version: Version, port?: number) {
+  if (version === 'sdk1') {
+    const server = await LegacySdkServer.start(port);
+    return { server, sendUpdate: () => server.sendUpdates() };
+  }
+  const server = await ModernSdkServer.start(() => buildServer(), { legacy: version, ...(port && { port }) });
+  return { server, sendUpdate: () => server.notify.resourceUpdated('test://doc') };
+}
+
+describe('clients with links of their own to a server that is replaced by the other era', () => {
+  it.each<[Version, Version]>([
+    ['sdk1', 'stateless'],
+    ['sdk1', 'reject'],
+    ['stateless', 'sdk1'],
+    ['reject', 'sdk1'],
+  ])('get updates and questions before and after it (%s, %s)', async (before, after) => {
+    const first = await startVersion(before);
+    const gateway = await startGateway({
+      http: { modern: true },
+      mcpServers: { own: { url: first.server.url, isolation: 'session' } },
+    });
+    await gateway.listed({ tools: ['own'], resources: ['own'] });
+    const uri = 'resource://own/test://doc';
+    const answer = { action: 'accept' as const, content: { name: 'Ada' } };
+    const updates = { session: 0, listen: 0 };
+    const session = await connectV1(gateway.url, { elicitation: {} }, (own) => {
+      own.setRequestHandler(ElicitRequestSchema, () => answer);
+      own.setNotificationHandler(ResourceUpdatedNotificationSchema, () => void updates.session++);
+    });
+    await session.subscribeResource({ uri });
+    const modern = await connectModern(gateway.url, { elicitation: { form: {} } }, (own) => {
+      own.setRequestHandler('elicitation/create', () => answer);
+      own.setNotificationHandler('notifications/resources/updated', () => void updates.listen++);
+    });
+    await modern.listen({ resourceSubscriptions: [uri] });
+    const untilUpdates = (count: number): Promise<unknown> =>
+      until(`each client has ${count} updates`, () => Object.values(updates).every((n) => n >= count));
+    first.sendUpdate();
+    await untilUpdates(1);
+    const { port } = first.server;
+    await first.server.stop();
+    const second = await startVersion(after, port);
+    await untilUpdates(2);
+    const asked = { name: 'own__ask', arguments: {} };
+    expect(textOf(await session.callTool(asked))).toMatch(/^accept Ada/);
+    expect(textOf(await modern.callTool(asked))).toMatch(/^accept Ada/);
+    second.sendUpdate();
+    await untilUpdates(3);
+    expect(updates).toEqual({ session: 3, listen: 3 });
+  });
 });
 
 describe('a server that is replaced by a version of the other era at the same URL', () => {
