@@ -182,6 +182,7 @@ function statusOf(status: BackendStatus) {
     ...(reason === undefined ? {} : { reason }),
     ...(pid === undefined ? {} : { pid }),
     ...(facts && { serverInfo: facts.serverInfo, protocolVersion: facts.protocolVersion }),
+    ...(facts?.alsoOffers !== undefined && { alsoOffers: facts.alsoOffers }),
     ...(era && { era: era.name, eraSince: new Date(era.since).toISOString() }),
     ...(notificationStream && { notificationStream }),
     ...(updates && { updates }),

@@ -84,6 +84,7 @@ export async function showServer(id: string, options: GatewayOptions): Promise<v
     ['software', serverInfo && `${serverInfo.name} ${serverInfo.version}`],
     ['protocol', protocolVersion],
     ['era', server.era && `${server.era} since ${server.eraSince}`],
+    ['also offers', server.alsoOffers && `${server.alsoOffers} (used with era: 2025)`],
     ['notifications', server.notificationStream === 'none' ? 'none: no notification stream' : undefined],
     ['updates', formatUpdates(server)],
     ['not offered', server.missingCapabilities?.join(', ')],

@@ -504,6 +504,8 @@ export interface components {
              * @description When the server was first found to speak this era.
              */
             readonly eraSince?: string;
+            /** @description The newest MCP revision of the era 2025 that a server in the era 2026 says it offers too. With `era: 2025` the gateway uses it. */
+            readonly alsoOffers?: string;
             /**
              * @description Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none` when the server offers no notification stream. Absent while there is no connection.
              * @enum {string}
@@ -624,6 +626,8 @@ export interface components {
              * @description When the server was first found to speak this era.
              */
             readonly eraSince?: string;
+            /** @description The newest MCP revision of the era 2025 that a server in the era 2026 says it offers too. With `era: 2025` the gateway uses it. */
+            readonly alsoOffers?: string;
             /**
              * @description Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none` when the server offers no notification stream. Absent while there is no connection.
              * @enum {string}
@@ -709,6 +713,8 @@ export interface components {
              * @description When the server was first found to speak this era.
              */
             readonly eraSince?: string;
+            /** @description The newest MCP revision of the era 2025 that a server in the era 2026 says it offers too. With `era: 2025` the gateway uses it. */
+            readonly alsoOffers?: string;
             /**
              * @description Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none` when the server offers no notification stream. Absent while there is no connection.
              * @enum {string}

@@ -8,12 +8,15 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { ADMIN_TOKEN, AdminClient } from '../kit/admin-client.js';
+import { launch } from '../kit/command-line.js';
 import { startGateway, type Gateway } from '../kit/gateway.js';
+import { LegacySdkServer } from '../kit/legacy-server/legacy-sdk-server.js';
 import { ModernSdkServer } from '../kit/modern-server/modern-sdk-server.js';
 import { buildServer, createState } from '../kit/modern-server/offer.mjs';
 import { refusalOf } from '../kit/promises.js';
 import { startEverything } from '../kit/real-servers.js';
-import { connectV1, type ClientV1 } from '../kit/sdk-clients.js';
+import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
+import { connectModern, connectV1, type ClientV1 } from '../kit/sdk-clients.js';
 import { until } from '../kit/until.js';
 
 /** Servers of the SDK of the 2026 era: as it serves by default, only in 2026, and only in 2026 over stdio. */
@@ -179,13 +182,91 @@ describe('a client of the 2025 era and servers of the 2026 era', () => {
   });
 });
 
+it('a server of 2026 that offers 2025 too is shown with that revision', async () => {
+  const server = await ScriptedServer.start();
+  server
+    .tool('echo', () => text('hi'))
+    .on('server/discover', () => ({
+      resultType: 'complete',
+      supportedVersions: ['2026-07-28', '2025-11-25', '2025-06-18'],
+      capabilities: { tools: {} },
+      ttlMs: 0,
+      cacheScope: 'private',
+    }));
+  const gateway = await startGateway({
+    admin: { token: ADMIN_TOKEN },
+    mcpServers: { rust: { ...server.stdio(), era: '2026' } },
+  });
+  await gateway.listed({ tools: ['rust'] });
+  const { json } = await new AdminClient(gateway).get('servers/rust');
+  expect(json).toMatchObject({ era: '2026', alsoOffers: '2025-11-25' });
+  const env = { GATEHOUSE_URL: gateway.urlOf('/'), GATEHOUSE_ADMIN_TOKEN: ADMIN_TOKEN };
+  const { stdout } = await launch(['servers', 'show', 'rust'], env).done;
+  expect(stdout).toMatch(/also offers +2025-11-25 \(used with era: 2025\)/);
+});
+
+type Version = 'sdk1' | 'stateless' | 'reject';
+
+/** A server of SDK 1.x, or of SDK 2.x with this setting of `legacy`. */
+async function startVersion(version: Version, port?: number) {
+  if (version === 'sdk1') {
+    const server = await LegacySdkServer.start(port);
+    return { server, sendUpdate: () => server.sendUpdates() };
+  }
+  const server = await ModernSdkServer.start(() => buildServer(), { legacy: version, ...(port && { port }) });
+  return { server, sendUpdate: () => server.notify.resourceUpdated('test://doc') };
+}
+
+describe('clients with links of their own to a server that is replaced by the other era', () => {
+  it.each<[Version, Version]>([
+    ['sdk1', 'stateless'],
+    ['sdk1', 'reject'],
+    ['stateless', 'sdk1'],
+    ['reject', 'sdk1'],
+  ])('get updates and questions before and after it (%s, %s)', async (before, after) => {
+    const first = await startVersion(before);
+    const gateway = await startGateway({
+      http: { modern: true },
+      mcpServers: { own: { url: first.server.url, isolation: 'session' } },
+    });
+    await gateway.listed({ tools: ['own'], resources: ['own'] });
+    const uri = 'resource://own/test://doc';
+    const answer = { action: 'accept' as const, content: { name: 'Ada' } };
+    const updates = { session: 0, listen: 0 };
+    const session = await connectV1(gateway.url, { elicitation: {} }, (own) => {
+      own.setRequestHandler(ElicitRequestSchema, () => answer);
+      own.setNotificationHandler(ResourceUpdatedNotificationSchema, () => void updates.session++);
+    });
+    await session.subscribeResource({ uri });
+    const modern = await connectModern(gateway.url, { elicitation: { form: {} } }, (own) => {
+      own.setRequestHandler('elicitation/create', () => answer);
+      own.setNotificationHandler('notifications/resources/updated', () => void updates.listen++);
+    });
+    await modern.listen({ resourceSubscriptions: [uri] });
+    const untilUpdates = (count: number): Promise<unknown> =>
+      until(`each client has ${count} updates`, () => Object.values(updates).every((n) => n >= count));
+    first.sendUpdate();
+    await untilUpdates(1);
+    const { port } = first.server;
+    await first.server.stop();
+    const second = await startVersion(after, port);
+    await untilUpdates(2);
+    const asked = { name: 'own__ask', arguments: {} };
+    expect(textOf(await session.callTool(asked))).toMatch(/^accept Ada/);
+    expect(textOf(await modern.callTool(asked))).toMatch(/^accept Ada/);
+    second.sendUpdate();
+    await untilUpdates(3);
+    expect(updates).toEqual({ session: 3, listen: 3 });
+  });
+});
+
 describe('a server that is replaced by a version of the other era at the same URL', () => {
-  it('serves calls after each replacement', async () => {
+  it.each(['shared', 'session'])('serves calls after each replacement (isolation: %s)', async (isolation) => {
     const first = await startEverything('streamableHttp');
     const port = Number(new URL(first.url).port);
     const gateway = await startGateway({
       admin: { token: ADMIN_TOKEN },
-      mcpServers: { swap: { url: first.url, connectTimeoutMs: 5000 } },
+      mcpServers: { swap: { url: first.url, connectTimeoutMs: 5000, isolation } },
     });
     await gateway.listed({ tools: ['swap'] });
     const client = await connectV1(gateway.url);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startGateway, type Gateway } from '../kit/gateway.js';
 import { RawSession, textIn } from '../kit/raw-session.js';
-import { connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
+import { connectModern, connectV1, connectV2, type ClientV1, type ClientV2 } from '../kit/sdk-clients.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { until } from '../kit/until.js';
 
@@ -33,6 +33,7 @@ describe('meta tools', () => {
   let gateway: Gateway;
   let v1: ClientV1;
   let v2: ClientV2;
+  let modern: ClientV2;
   let session: RawSession;
 
   beforeAll(async () => {
@@ -85,6 +86,7 @@ describe('meta tools', () => {
       );
     gateway = await startGateway({
       metaTools: true,
+      http: { modern: true },
       mcpServers: {
         files: files.http,
         wiki: wiki.stdio(),
@@ -102,16 +104,24 @@ describe('meta tools', () => {
     await gateway.listed({ tools: [...both, 'odd'], resources: both, resourceTemplates: both });
     await gateway.logged({ level: 'warn', server: 'plain', name: 'describe_tool' });
     [v1, v2] = [await connectV1(gateway.url), await connectV2(gateway.url)];
+    modern = await connectModern(gateway.url);
     // A client that has listed the tools checks every result against the listed schema.
-    await Promise.all([v1.listTools(), v2.listTools()]);
+    await Promise.all([v1.listTools(), v2.listTools(), modern.listTools()]);
     session = await RawSession.open(gateway.url);
   });
 
-  /** Calls with both SDKs, which must get the same result. */
+  /** Calls with both SDKs, and in both eras, which must get the same result. */
   async function call(name: string, args: object = {}): Promise<Result> {
     const request = { name, arguments: args as Record<string, unknown> };
-    const [one, two] = [await v1.callTool(request), await v2.callTool(request)];
-    expect(two.structuredContent).toEqual(one.structuredContent);
+    const one = await v1.callTool(request);
+    for (const other of [v2, modern]) {
+      const { content, isError, structuredContent } = await other.callTool(request);
+      expect({ content, isError, structuredContent }).toEqual({
+        content: one.content,
+        isError: one.isError,
+        structuredContent: one.structuredContent,
+      });
+    }
     return one as unknown as Result;
   }
 

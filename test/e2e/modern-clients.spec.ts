@@ -133,6 +133,9 @@ describe('clients of both eras side by side, in front of servers of both eras', 
       );
       const { messages } = await client.getPrompt({ name: prompt!.name });
       expect(messages[0]?.content).toMatchObject({ text: 'groß' });
+      const ref = { type: 'ref/prompt' as const, name: prompt!.name };
+      const { completion } = await client.complete({ ref, argument: { name: 'n', value: 'E' } });
+      expect(completion.values).toEqual(['E of größe']);
     }
     for (const server of OLD) {
       const { uri } = resources.find((resource) => resource.uri.startsWith(`resource://${server}/`))!;
@@ -221,18 +224,20 @@ describe('clients of both eras side by side, in front of servers of both eras', 
     expect(received).toEqual([1, 2, 3, 4]);
   });
 
-  it('get the progress of a server of 2026, and cancel a call by closing its response', async () => {
+  it.each(NEW)('get the progress of %s, and cancel a call by closing its response', async (server) => {
     const abort = new AbortController();
-    const { cancelled } = states.modern;
+    const cancelled = async (): Promise<number> =>
+      Number(textOf(await pinned.callTool({ name: `${server}__cancelled`, arguments: {} })));
+    const before = await cancelled();
     const received: unknown[] = [];
     const call = pinned.callTool(
-      { name: 'modern__wait', arguments: {} },
+      { name: `${server}__wait`, arguments: {} },
       { signal: abort.signal, onprogress: ({ progress }) => received.push(progress) },
     );
     await until('progress arrives', () => received.length > 0);
     abort.abort();
     await refusalOf(call);
-    expect(await until('the server notices', () => states.modern.cancelled === cancelled + 1)).toBe(true);
+    expect(await until('the server notices', async () => (await cancelled()) === before + 1)).toBe(true);
   });
 
   it.each(OLD)('cancel a call to %s by closing its response', async (server) => {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { startGateway } from '../kit/gateway.js';
+import { callModern } from '../kit/modern-calls.js';
+import { ModernSdkServer } from '../kit/modern-server/modern-sdk-server.js';
+import { buildServer } from '../kit/modern-server/offer.mjs';
 import { RawSession } from '../kit/raw-session.js';
 import { ScriptedServer, text } from '../kit/scripted-server/scripted-server.js';
 import { startCollector } from '../kit/trace-collector.js';
@@ -59,5 +62,37 @@ describe('traces', () => {
       arguments: {},
       x: 1,
     });
+  });
+
+  it('follow a call of a client of 2026 to servers of both eras', async () => {
+    const { port, spans } = await startCollector();
+    const scripted = await ScriptedServer.start();
+    scripted.tool('echo', () => text('hi'));
+    const modern = await ModernSdkServer.start(() => buildServer());
+    const gateway = await startGateway(
+      { http: { modern: true }, mcpServers: { old: scripted.http, new: { url: modern.url } } },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
+    );
+    await gateway.listed({ tools: ['old', 'new'] });
+    const meta = { traceparent: `00-${TRACE}-b7ad6b7169203331-01`, tracestate: 'a=1' };
+    await callModern(gateway.url, 'tools/call', { name: 'old__echo', arguments: {} }, { meta });
+    await callModern(gateway.url, 'tools/call', { name: 'new__envelope', arguments: {} }, { meta });
+    expect(await gateway.stop()).toMatchObject({ code: 0 });
+
+    const found = await until('the spans arrived', () => {
+      const own = spans.filter(({ traceId }) => traceId === TRACE);
+      return own.length === 4 && own;
+    });
+    for (const [received, sent] of [
+      ['tools/call old__echo', 'tools/call echo'],
+      ['tools/call new__envelope', 'tools/call envelope'],
+    ]) {
+      const parent = found.find(({ name }) => name === received)!;
+      expect(parent.parentSpanId).toBe('b7ad6b7169203331');
+      expect(found.find(({ name }) => name === sent)!.parentSpanId).toBe(parent.spanId);
+    }
+    const call = scripted.received.find(({ message }) => message.method === 'tools/call')!;
+    const sent = found.find(({ name }) => name === 'tools/call echo')!;
+    expect(call.text).toContain(`"traceparent":"00-${TRACE}-${sent.spanId}-01"`);
   });
 });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { ListenClient } from '../kit/listen-client.js';
 import { RawSession } from '../kit/raw-session.js';
 import { HOSTILE_NAME } from '../kit/tui-files-server.js';
 import { RESOURCES, TuiGateway } from '../kit/tui-on-gateway.js';
@@ -208,6 +209,27 @@ describe.each([SMALL, LARGE])('terminal UI at $columns columns and $rows rows', 
     terminal.type('y');
     await terminal.shows('no clients');
     expect((await session.post({ jsonrpc: '2.0', id: 9, method: 'ping' })).status).toBe(404);
+  });
+
+  it('shows a listen stream and its subscriptions, and ends it', async () => {
+    terminal.type('6');
+    await terminal.shows('no clients');
+    const uri = 'resource://files/file:///logs/app.log';
+    const listen = await ListenClient.open(tuiGateway.gateway.url, {
+      toolsListChanged: true,
+      resourceSubscriptions: [uri],
+    });
+    await terminal.shows(/▶ raw 2 +2026 +anonymous .* 1 +1 +/);
+    terminal.press('enter');
+    await terminal.shows(/listens to +changes of tools/);
+    terminal.press('enter');
+    await terminal.hides('Details');
+    terminal.type('x');
+    await terminal.shows('raw 2?');
+    terminal.type('y');
+    await terminal.shows('no clients');
+    await listen.events.untilEnded();
+    expect(listen.events.messages.at(-1)).toMatchObject({ result: { resultType: 'complete' } });
   });
 
   it('shows the arguments of a tool', async () => {

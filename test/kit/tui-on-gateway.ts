@@ -27,6 +27,7 @@ export class TuiGateway {
   static async open(): Promise<TuiGateway> {
     const files = await filesServer();
     const config = writeConfig({
+      http: { modern: true },
       admin: { token: ADMIN_TOKEN },
       mcpServers: {
         everything: everythingOverStdio(),

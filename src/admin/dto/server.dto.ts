@@ -111,6 +111,11 @@ export class ServerDto {
   readonly eraSince?: string;
 
   /**
+   * The newest MCP revision of the era 2025 that a server in the era 2026 says it offers too. With `era: 2025` the gateway uses it.
+   */
+  readonly alsoOffers?: string;
+
+  /**
    * Whether the server can send notifications: `open`, `opening`, `lost` while the gateway opens its stream again, or `none`
    * when the server offers no notification stream. Absent while there is no connection.
    */

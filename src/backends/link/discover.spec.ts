@@ -30,6 +30,13 @@ describe('discoverServer', () => {
     expect((await discover(RESULT)).serverInfo).toEqual({ name: 'unknown', version: 'unknown' });
   });
 
+  it.each([
+    [['2024-11-05', MODERN_VERSION, '2025-06-18'], '2025-06-18'],
+    [[MODERN_VERSION, '2025-01-01', 7], undefined],
+  ])('returns of the versions %j the newest of 2025: %s', async (supportedVersions, expected) => {
+    expect((await discover({ ...RESULT, supportedVersions })).alsoOffers).toBe(expected);
+  });
+
   it('accepts a server whose instructions are no text, without them', async () => {
     expect(await discover({ ...RESULT, instructions: { text: 'read first' } })).not.toHaveProperty(
       'instructions',

@@ -2,11 +2,13 @@ import { RemoteError, type Era } from '../../core/errors.js';
 import { JsonText } from '../../lib/json-text/json-text.js';
 import { isJsonObject } from '../../lib/json-text/json-value.js';
 import { MODERN_VERSION, serverInfoIn } from '../../mcp/envelope.js';
+import { SUPPORTED_VERSIONS } from '../../mcp/revisions/revision.js';
 import { readHandshakeResult, type OnMemoryLimit } from './handshake-result.js';
 import { UNSUPPORTED_VERSION, type SendRequest } from './link-protocol.js';
 import type { ServerFacts } from './link.js';
 import { TransportError } from './transport.js';
 
+const NOT_OFFERED = `the server does not offer MCP revision ${MODERN_VERSION}`;
 const UNNAMED = { name: 'unknown', version: 'unknown' };
 
 /** Whether the HTTP status says nothing about the era, because authentication, a limit or a proxy may be its cause. */
@@ -23,8 +25,15 @@ export async function discoverServer(
   const facts = readFacts(
     readHandshakeResult(result, 'server/discover', onMemoryLimit) as Readonly<Record<string, unknown>>,
   );
-  if (!facts) throw new TransportError('refused', `the server does not offer MCP revision ${MODERN_VERSION}`);
+  if (!facts) throw new TransportError('refused', NOT_OFFERED);
   return facts;
+}
+
+/** The error of a server that must speak 2026 and has failed `server/discover` as servers of 2025 do. */
+export function notOffered(cause: Error): Error {
+  if (cause.message === NOT_OFFERED) return cause;
+  const details = cause instanceof TransportError ? cause.details : {};
+  return new TransportError('refused', `${NOT_OFFERED}: ${cause.message}`, details, { cause });
 }
 
 /**
@@ -46,15 +55,18 @@ export function offersModern(error: unknown): boolean {
   return isJsonObject(data) && offers(data['supported']);
 }
 
-const offers = (versions: unknown): boolean => Array.isArray(versions) && versions.includes(MODERN_VERSION);
+const offers = (versions: unknown): versions is readonly unknown[] =>
+  Array.isArray(versions) && versions.includes(MODERN_VERSION);
 
 function readFacts(result: Readonly<Record<string, unknown>>): ServerFacts | undefined {
   const { supportedVersions, capabilities, instructions, _meta: meta } = result;
   if (!offers(supportedVersions) || !isJsonObject(capabilities)) return undefined;
+  const alsoOffers = SUPPORTED_VERSIONS.find((version) => supportedVersions.includes(version));
   return {
     protocolVersion: MODERN_VERSION,
     capabilities,
     serverInfo: serverInfoIn(meta) ?? UNNAMED,
     ...(typeof instructions === 'string' && { instructions }),
+    ...(alsoOffers !== undefined && { alsoOffers }),
   };
 }

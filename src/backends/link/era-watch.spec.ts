@@ -7,20 +7,27 @@ import { watchEra } from './era-watch.js';
 
 class WatchedLink extends FakeLink {
   expired = 0;
+  /** Resolves with whether a gap would be reported. */
+  lostStream: (() => Promise<boolean>) | undefined;
 
   expire(): void {
     this.expired++;
   }
+
+  checkGaps(check: () => Promise<boolean>): void {
+    this.lostStream = check;
+  }
 }
 
-function watch(verdicts: (Era | undefined | Error)[], era: Era = '2025') {
+function watch(verdicts: (Era | undefined | Error)[], era: Era = '2025', atIntervals = true) {
   const link = new WatchedLink();
   link.era = { name: era, since: 0 };
   let probes = 0;
-  watchEra(link, () => {
+  const probe = (): Promise<Era | undefined> => {
     const verdict = verdicts[probes++];
     return verdict instanceof Error ? Promise.reject(verdict) : Promise.resolve(verdict);
-  });
+  };
+  watchEra(link, probe, { atIntervals });
   return { link, probes: () => probes };
 }
 
@@ -43,19 +50,26 @@ describe('watchEra', () => {
   });
 
   it('probes when notifications may have been lost', async () => {
-    const { link } = watch(['2026']);
-    link.emitGap();
-    await flushPromises();
-    expect(link.expired).toBe(1);
+    const { link } = watch([undefined, '2025', '2026']);
+    expect([await link.lostStream!(), await link.lostStream!(), link.expired]).toEqual([true, true, 0]);
+    // The next link begins anew. Another gap would send the same updates to clients twice.
+    expect([await link.lostStream!(), link.expired]).toEqual([false, 1]);
     await link.close();
   });
 
   it('probes once at a time', async () => {
     const { link, probes } = watch([undefined, undefined]);
-    link.emitGap();
-    link.emitGap();
-    await flushPromises();
+    expect(await Promise.all([link.lostStream!(), link.lostStream!()])).toEqual([true, true]);
     expect(probes()).toBe(1);
+    await link.close();
+  });
+
+  it('probes for a link that is not shared only when notifications may have been lost', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    const { link, probes } = watch(['2026'], '2025', false);
+    jest.advanceTimersByTime(2 * MAX_VERDICT_AGE_MS);
+    expect(probes()).toBe(0);
+    expect([await link.lostStream!(), link.expired]).toEqual([false, 1]);
     await link.close();
   });
 
@@ -72,23 +86,22 @@ describe('watchEra', () => {
     const link = new WatchedLink();
     const signals: AbortSignal[] = [];
     let answer!: (era: Era) => void;
-    watchEra(link, (signal) => {
+    const probe = (signal: AbortSignal): Promise<Era> => {
       signals.push(signal);
       return new Promise((resolve) => (answer = resolve));
-    });
-    link.emitGap();
+    };
+    watchEra(link, probe, { atIntervals: true });
+    const isReported = link.lostStream!();
     await link.close();
     await flushPromises();
     answer('2026');
-    await flushPromises();
+    expect(await isReported).toBe(false);
     expect([signals.map(({ aborted }) => aborted), link.expired]).toEqual([[true], 0]);
   });
 
   it('does not probe a server of 2026', async () => {
     const { link, probes } = watch(['2026'], '2026');
-    link.emitGap();
-    await flushPromises();
-    expect(probes()).toBe(0);
+    expect([link.lostStream, probes()]).toEqual([undefined, 0]);
     await link.close();
   });
 });

@@ -6,29 +6,39 @@ import type { Link } from './link.js';
 export interface ExpirableLink extends Link {
   /** Closes the link after the responses to its requests in flight. The next link is opened without delay. */
   expire(): void;
+  /**
+   * Sets a check that runs at each gap of the notification stream. It resolves with whether the link is still in use; if not, the
+   * gap of a stream that the server no longer offers is not reported.
+   */
+  checkGaps(check: () => Promise<boolean>): void;
 }
 
 /**
- * Probes a server of the 2025 era again while its link is open: at intervals, and after each gap of the notification stream.
+ * Probes a server of the 2025 era again while its link is open: after each gap of the notification stream and, if the link is
+ * shared, at intervals.
  * If a newer version of the server speaks both eras, the link still works, but lacks the notifications and requests that the
- * server has only in the 2026 era. When the server offers the 2026 era, the link expires.
+ * server has only in the 2026 era. When the server offers the 2026 era, the link expires. The next link
+ * begins with all lists and subscriptions anew, so that a gap of the expired link must not send the same updates too.
  */
 export function watchEra(
   link: ExpirableLink,
   probe: (signal: AbortSignal) => Promise<Era | undefined>,
+  { atIntervals }: { readonly atIntervals: boolean },
 ): void {
   if (link.era.name === '2026') return;
   const closing = new AbortController();
-  let isProbing = false;
-  const check = async (): Promise<void> => {
-    if (isProbing) return;
-    isProbing = true;
+  let probing: Promise<boolean> | undefined;
+  /** Resolves with whether the link is still in use. */
+  const check = async (): Promise<boolean> => {
     const era = await probe(closing.signal).catch(() => undefined);
-    isProbing = false;
-    if (era === '2026' && !closing.signal.aborted) link.expire();
+    probing = undefined;
+    if (closing.signal.aborted) return false;
+    if (era === '2026') link.expire();
+    return era !== '2026';
   };
-  const timer = setInterval(() => void check(), MAX_VERDICT_AGE_MS).unref();
-  link.onGap(() => void check());
+  const checkOnce = (): Promise<boolean> => (probing ??= check());
+  const timer = atIntervals ? setInterval(() => void checkOnce(), MAX_VERDICT_AGE_MS).unref() : undefined;
+  link.checkGaps(checkOnce);
   void link.closed.then(() => {
     clearInterval(timer);
     closing.abort();

@@ -169,6 +169,10 @@ export class JsonRpcLink implements ExpirableLink {
     this.streamState.onGap(listener);
   }
 
+  checkGaps(check: () => Promise<boolean>): void {
+    this.streamState.checkGaps(check);
+  }
+
   get sendsParamHeaders(): boolean {
     return this.era.name === '2026' && this.transport.openNotificationStream !== undefined;
   }

@@ -135,8 +135,8 @@ export function createLinkFactory(
   if (usualOpening === 'discover') return (signal, owner) => openHttp(usualOpening, signal, owner);
   return withSseFallback(async (signal, owner) => {
     const link = await openHttp(usualOpening, signal, owner);
-    if (usualOpening === 'probe' && !owner)
-      watchEra(link, (closeSignal) => probeEra(openHttp('discover', closeSignal)));
+    if (usualOpening === 'probe')
+      watchEra(link, (closeSignal) => probeEra(openHttp('discover', closeSignal)), { atIntervals: !owner });
     return link;
   }, overSse);
 }

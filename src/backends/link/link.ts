@@ -11,6 +11,8 @@ export interface ServerFacts {
   readonly capabilities: ServerCapabilities;
   readonly serverInfo: Implementation;
   readonly instructions?: string | undefined;
+  /** The newest revision of the 2025 era that a server of 2026 offers too in its result of `server/discover`. */
+  readonly alsoOffers?: string | undefined;
 }
 
 /** A request to a server. */

@@ -194,8 +194,10 @@ describe('the era of a link', () => {
 
   it('cannot be 2026 if the server does not offer that', async () => {
     const server = await ScriptedServer.start();
-    const error = await refusalOf(connect({ ...server.http, era: '2026' }));
-    expect(error.message).toContain('HTTP 400');
+    const overHttp = await refusalOf(connect({ ...server.http, era: '2026' }));
+    expect(overHttp.message).toContain('does not offer MCP revision 2026-07-28: HTTP 400');
+    const overStdio = await refusalOf(connect({ ...server.stdio(), era: '2026' }));
+    expect(overStdio.message).toContain('does not offer MCP revision 2026-07-28: ');
   });
 
   it('is 2025 after one probe of a server of 2025', async () => {

@@ -9,6 +9,10 @@ const remote = (code: number, supported: string[]): RemoteError =>
   new RemoteError(code, 'no', JSON.stringify({ code, message: 'no', data: { supported } }));
 const OFFER = remote(-32022, ['2026-07-28']);
 const UNKNOWN_METHOD = remote(-32601, []);
+const NOT_OFFERED = expect.objectContaining({
+  message: 'the server does not offer MCP revision 2026-07-28: no',
+  cause: UNKNOWN_METHOD,
+});
 const NO_ANSWER = new GatewayError('timeout', 'no answer');
 
 interface Server {
@@ -39,7 +43,8 @@ describe('negotiateEra', () => {
     ['initialize', {}, '2025', ['initialize']],
     ['initialize', { initialize: OFFER }, OFFER, ['initialize']],
     ['discover', {}, '2026', ['discover 60000']],
-    ['discover', { discover: UNKNOWN_METHOD }, UNKNOWN_METHOD, ['discover 60000']],
+    ['discover', { discover: UNKNOWN_METHOD }, NOT_OFFERED, ['discover 60000']],
+    ['discover', { discover: NO_ANSWER }, NO_ANSWER, ['discover 60000']],
     ['initialize-first', {}, '2025', ['initialize']],
     ['initialize-first', { initialize: OFFER }, '2026', ['initialize', 'discover 60000']],
     ['initialize-first', { initialize: UNKNOWN_METHOD }, UNKNOWN_METHOD, ['initialize']],

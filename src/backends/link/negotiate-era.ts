@@ -1,5 +1,5 @@
 import type { Era } from '../../core/errors.js';
-import { eraOfFailure, offersModern } from './discover.js';
+import { eraOfFailure, notOffered, offersModern } from './discover.js';
 import type { EraRecord } from './era-record.js';
 import { TransportError } from './transport.js';
 
@@ -44,7 +44,9 @@ export async function negotiateEra(steps: OpeningSteps, options: NegotiationOpti
   } catch (error) {
     if (opening === 'initialize' || !offersModern(error)) throw error;
   }
-  await steps.discover(connectTimeoutMs);
+  await steps.discover(connectTimeoutMs).catch((error: Error) => {
+    throw eraOfFailure(error) === '2025' ? notOffered(error) : error;
+  });
   return '2026';
 }
 

@@ -77,4 +77,31 @@ describe('NotificationStreamState', () => {
     state.markShared();
     expect(state.status).toBe('open');
   });
+
+  describe('with a check', () => {
+    let checks: ((isLinkInUse: boolean) => void)[];
+
+    beforeEach(() => {
+      checks = [];
+      state.checkGaps(() => new Promise((resolve) => void checks.push(resolve)));
+    });
+
+    it('reports a gap at once, before the check, if the stream is open', async () => {
+      expect(await after('open', 'lost', 'open')).toEqual(['ready', 'gap']);
+      checks[0]!(false);
+      expect(await after()).toEqual(['ready', 'gap']);
+    });
+
+    it.each([
+      [true, ['ready', 'gap']],
+      [false, ['ready']],
+    ])(
+      'reports that the server no longer offers the stream if the check says %s',
+      async (isInUse, expected) => {
+        expect(await after('open', 'none')).toEqual(['ready']);
+        checks[0]!(isInUse);
+        expect(await after()).toEqual(expected);
+      },
+    );
+  });
 });

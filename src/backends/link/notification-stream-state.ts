@@ -14,6 +14,7 @@ export class NotificationStreamState {
   private isReady = false;
   private timer: NodeJS.Timeout | undefined;
   private readonly listeners = new ListenerSet();
+  private check: (() => Promise<boolean>) | undefined;
 
   constructor() {
     this.ready = new Promise((resolve) => (this.resolveReady = resolve));
@@ -44,6 +45,14 @@ export class NotificationStreamState {
     this.listeners.add(listener);
   }
 
+  /**
+   * Sets a check that runs at each gap of the stream. A gap because the server no longer offers the stream is reported after the
+   * check, and only if it resolves with true.
+   */
+  checkGaps(check: () => Promise<boolean>): void {
+    this.check = check;
+  }
+
   /** To be called when notifications may have been lost. */
   reportGap(): void {
     this.listeners.emit();
@@ -56,7 +65,17 @@ export class NotificationStreamState {
     else if (state !== 'silent') this.status = state;
     // A server that no longer offers the stream may be another version, with other lists. A gap makes the gateway fetch them.
     const isGap = this.isReady && (state === 'open' || (state === 'none' && wasOffered));
-    if (isGap) this.reportGap();
+    if (isGap) void this.streamInterrupted(state === 'open');
     if (state === 'open' || state === 'none') this.markReady();
+  }
+
+  /**
+   * If the stream is open, the gap is reported before the notifications that follow on it. If the server no longer offers the
+   * stream, none follow, and the check decides.
+   */
+  private async streamInterrupted(isOpen: boolean): Promise<void> {
+    if (isOpen) this.reportGap();
+    const isLinkInUse = await (this.check?.() ?? true);
+    if (!isOpen && isLinkInUse) this.reportGap();
   }
 }

@@ -15,6 +15,19 @@ const askName = () =>
     requestState: ' state "é\u2028 ',
   });
 
+/** Asks one question of each kind at once. */
+const askAll = () =>
+  inputRequired({
+    inputRequests: {
+      roots: inputRequired.listRoots(),
+      words: inputRequired.createMessage({
+        messages: [{ role: 'user', content: { type: 'text', text: 'Say something' } }],
+        maxTokens: 10,
+      }),
+      page: inputRequired.elicitUrl({ message: 'Open it', url: 'https://example.org/page' }),
+    },
+  });
+
 /** Reports the steps of one round of input, which begin with 1. */
 async function reportSteps(ctx) {
   const { _meta: meta } = ctx.mcpReq;
@@ -62,6 +75,7 @@ function addTools(server, state) {
   );
   server.registerTool('pid', { inputSchema: object() }, () => text(String(process.pid)));
   server.registerTool('wait', { inputSchema: object() }, (_, ctx) => wait(state, ctx));
+  server.registerTool('cancelled', { inputSchema: object() }, () => text(String(state.cancelled)));
   server.registerTool('log', { inputSchema: object() }, async (_, ctx) => {
     await ctx.mcpReq.log('info', 'logged by the call');
     return text('logged');
@@ -78,6 +92,10 @@ function addTools(server, state) {
   server.registerTool('ask-in-steps', { inputSchema: object() }, async (_, ctx) => {
     await reportSteps(ctx);
     return ctx.mcpReq.inputResponses?.name ? text('done') : askName();
+  });
+  server.registerTool('ask-all', { inputSchema: object() }, (_, ctx) => {
+    const { inputResponses } = ctx.mcpReq;
+    return inputResponses ? text(JSON.stringify(inputResponses)) : askAll();
   });
   server.registerTool('ask-forever', { inputSchema: object() }, () =>
     inputRequired({ requestState: 'again' }),
@@ -109,6 +127,7 @@ export function buildServer(state = createState()) {
         tools: { listChanged: true },
         resources: { subscribe: true, listChanged: true },
         logging: {},
+        completions: {},
       },
       instructions: 'Instructions of the server',
     },
@@ -119,6 +138,9 @@ export function buildServer(state = createState()) {
     if (!content) return askName();
     return { messages: [{ role: 'user', content: { type: 'text', text: `I am ${content.name}` } }] };
   });
+  server.server.setRequestHandler('completion/complete', ({ params: { ref, argument } }) => ({
+    completion: { values: [`${argument.value} of ${ref.name}`] },
+  }));
   server.registerPrompt('größe', {}, () => ({
     messages: [{ role: 'user', content: { type: 'text', text: 'groß' } }],
   }));
