@@ -104,7 +104,7 @@ export class MessageReceiver {
 
   private run(message: RequestMessage, session: Session, exchange: Exchange, source: RequestSource): void {
     const context = contextOf(message, session, exchange, source);
-    void this.runner.run(context, message, source.headers, () => this.begin(context));
+    this.runner.run(context, message, source.headers, () => this.begin(context));
   }
 
   /**

@@ -29,6 +29,8 @@ export class Cancellation implements CancelSignal {
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    this.listeners = this.listeners.filter((other) => other !== listener);
+    // Most signals have one listener.
+    if (this.listeners.length === 1 && this.listeners[0] === listener) this.listeners = NO_LISTENERS;
+    else this.listeners = this.listeners.filter((other) => other !== listener);
   }
 }
