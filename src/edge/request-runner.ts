@@ -59,8 +59,8 @@ export class RequestRunner {
     try {
       const limitError = request.limitError();
       if (limitError) throw limitError;
-      // Only long params have `paramsMembers`.
-      if (message.paramsMembers)
+      // Only long params have `paramsJson`.
+      if (message.paramsJson)
         releaseParams = this.longParams.claim(request.quotaKey, message.paramsText!.length);
       release = claim();
     } catch (error) {
