@@ -6,9 +6,9 @@ import { GatewayError } from '../core/errors.js';
 import type { JsonDocument } from '../lib/json-text/json-document.js';
 import { JsonProblem, type ReadJson } from '../lib/json-text/json-reader.js';
 import { inputBudget } from '../lib/slices/iteration-budget.js';
-import { runSliced, type Steps } from '../lib/slices/run-sliced.js';
+import { runSliced } from '../lib/slices/run-sliced.js';
 import { sliceScheduler } from '../lib/slices/slices.js';
-import { isLongInitialize, profileTooLarge } from '../mcp/client-profile.js';
+import { isInitialize, isLongInitialize, profileTooLarge } from '../mcp/client-profile.js';
 import { readMessage, requestIdIn, type Inbound } from '../mcp/json-rpc.js';
 import { SUPPORTED_VERSIONS } from '../mcp/revisions/revision.js';
 import { Metrics } from '../metrics/metrics.js';
@@ -22,6 +22,7 @@ import { bodyError, requireAccept, requireJson, sourceOf, type RequestSource } f
 import { MessageReceiver } from './message-receiver.js';
 import { ModernIntake } from './modern/modern-intake.js';
 import { OriginGuard } from './origin.guard.js';
+import { readBatch } from './read-batch.js';
 import { RequestBodies } from './request-bodies.js';
 import type { ResumePoint } from './session-streams.js';
 import type { Session } from './session.js';
@@ -29,7 +30,6 @@ import { sessionNotFound, Sessions } from './sessions.service.js';
 import { StreamQuota } from './stream-quota.js';
 
 const ALLOWED_METHODS = 'GET, POST, DELETE, OPTIONS';
-const MAX_BATCH_LENGTH = 20;
 /**
  * The delay after which a client reconnects its standalone stream. It is longer than a restart of the gateway takes,
  * because the Python SDK tries to reconnect only once, and the TypeScript SDK twice.
@@ -156,9 +156,8 @@ export class McpEndpoint implements OnModuleInit {
       return undefined;
     }
     const message = readMessage(body);
-    // Only a long message has `paramsMembers`. Reading it took time, so it is processed in a later iteration of the
-    // event loop.
-    return 'paramsMembers' in message && message.paramsMembers
+    // Only a long message has `paramsJson`. Reading it took time, so it is processed in a later iteration of the event loop.
+    return 'paramsJson' in message
       ? inputBudget.runWhenDue<void>(() => this.receiveMessage(message, request, response, source))
       : this.receiveMessage(message, request, response, source);
   }
@@ -269,32 +268,3 @@ const retryDelayFor = ({ headers }: IncomingMessage): number | undefined =>
 
 const needsResponse = (message: Inbound): message is Extract<Inbound, { kind: 'request' | 'invalid' }> =>
   message.kind === 'request' || message.kind === 'invalid';
-
-/** Reads the messages of a batch, one in each step. */
-function* readBatch(body: JsonDocument, session: Session): Steps<Inbound[]> {
-  if (!session.revision.allowsBatches)
-    throw new GatewayError(
-      'invalid-request',
-      `Invalid request: MCP ${session.revision.version} has no batches`,
-    );
-  const elements = yield* body.elementSteps();
-  if (!elements || elements.length === 0 || elements.length > MAX_BATCH_LENGTH)
-    throw new GatewayError(
-      'invalid-request',
-      `Invalid request: a batch has 1 to ${MAX_BATCH_LENGTH} messages`,
-    );
-  const messages: Inbound[] = [];
-  for (const element of elements) {
-    const message = readMessage(element);
-    messages.push(
-      isInitialize(message)
-        ? { kind: 'invalid', id: message.id, problem: 'initialize must not be part of a batch' }
-        : message,
-    );
-    yield;
-  }
-  return messages;
-}
-
-const isInitialize = (message: Inbound): message is Extract<Inbound, { kind: 'request' }> =>
-  message.kind === 'request' && message.method === 'initialize';
