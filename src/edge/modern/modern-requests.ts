@@ -9,15 +9,12 @@ import { RequestRunner } from '../request-runner.js';
 import type { RunningRequest } from '../running-requests.js';
 import { Sessions } from '../sessions.service.js';
 import { CommentRounds } from './comment-rounds.js';
-import type { ModernRequest } from './modern-request.js';
+import { hasLeft, type ModernRequest } from './modern-request.js';
 
 /**
  * A response without events for this time gets a comment at the next interval of `Sessions`: at least every 15 seconds.
  */
 const QUIET_MS = 10_000;
-
-/** The value of `leaveInFlight` while a request does not count as in flight. */
-const hasLeft = (): void => {};
 
 interface RunningEntry {
   /** Assigned by the gateway, because ids that clients assign are not unique. */

@@ -25,7 +25,7 @@ export class Cancellation implements CancelSignal {
 
   addEventListener(_type: 'abort', listener: () => void): void {
     if (this.aborted || this.listeners.includes(listener)) return;
-    this.listeners = [...this.listeners, listener];
+    this.listeners = this.listeners === NO_LISTENERS ? [listener] : [...this.listeners, listener];
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
